@@ -1,0 +1,2 @@
+//! The `prismux` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Workspace-wide tests; see `tests/`.
