@@ -55,8 +55,16 @@ impl ops::BitOrAssign for TcpFlags {
 
 impl fmt::Debug for TcpFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names =
-            [(0x02, 'S'), (0x10, '.'), (0x01, 'F'), (0x04, 'R'), (0x08, 'P'), (0x20, 'U'), (0x40, 'E'), (0x80, 'W')];
+        let names = [
+            (0x02, 'S'),
+            (0x10, '.'),
+            (0x01, 'F'),
+            (0x04, 'R'),
+            (0x08, 'P'),
+            (0x20, 'U'),
+            (0x40, 'E'),
+            (0x80, 'W'),
+        ];
         for (bit, name) in names {
             if self.0 & bit != 0 {
                 write!(f, "{name}")?;
