@@ -1,1 +1,9 @@
-//! placeholder
+//! The Linux life of prismux: the same protocol machines that the simulator drives, behind TUN devices and
+//! tunnels.
+//!
+//! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules.
+//! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
+
+pub mod clock;
+pub mod netconf;
+pub mod tun;

@@ -1,0 +1,104 @@
+//! Addresses, routes and rules, set with the `ip` command of iproute2.
+//!
+//! `ip` is present wherever somebody configures a network by hand, its errors are known to the reader, and
+//! it is only used at start and stop. All functions act on the network namespace of the calling thread.
+use std::fmt;
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+
+/// A failed `ip` command: what was run and what it said.
+#[derive(Debug)]
+pub struct NetconfError {
+    command: String,
+    answer: String,
+}
+
+impl fmt::Display for NetconfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" failed: {}", self.command, self.answer)?;
+        if self.answer.contains("not permitted") {
+            write!(
+                f,
+                ". Run as root, with CAP_NET_ADMIN, or in a user namespace (unshare --user --map-root-user \
+                 --net)"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for NetconfError {}
+
+/// Runs `ip` with the given arguments, separated by spaces, and returns what it printed.
+pub fn ip(arguments: &str) -> Result<String, NetconfError> {
+    let fail = |answer: String| NetconfError { command: format!("ip {arguments}"), answer };
+    let output = Command::new("ip")
+        .args(arguments.split_ascii_whitespace())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| fail(format!("{e} (install iproute2, or put `ip` on the PATH)")))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(fail(said.trim().to_owned()))
+}
+
+/// `-6` for an IPv6 address, `-4` for an IPv4 one.
+fn family(address: IpAddr) -> &'static str {
+    if address.is_ipv6() { "-6" } else { "-4" }
+}
+
+/// A range of addresses, `10.0.0.0/8` or `fd00::/64`; a bare address is a range of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Prefix {
+    /// First address, host bits included as given.
+    pub address: IpAddr,
+    /// Leading bits that count.
+    pub length: u8,
+}
+
+impl std::str::FromStr for Prefix {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || format!("\"{text}\" is not an address range such as \"10.0.0.0/8\" or \"fd00::/64\"");
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| error())?;
+        let most = if address.is_ipv6() { 128 } else { 32 };
+        let length = match length {
+            Some(length) => length.parse::<u8>().ok().filter(|&n| n <= most).ok_or_else(error)?,
+            None => most,
+        };
+        Ok(Self { address, length })
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+/// Sets a device's MTU and brings it up, without the link-local address and the router solicitations that
+/// IPv6 would otherwise send into it.
+pub fn set_up(device: &str, mtu_bytes: usize) -> Result<(), NetconfError> {
+    // Fails on kernels without IPv6, where there is nothing to switch off.
+    let _ = ip(&format!("link set dev {device} addrgenmode none"));
+    ip(&format!("link set dev {device} mtu {mtu_bytes} up")).map(drop)
+}
+
+/// Gives a device an address.
+pub fn add_address(device: &str, prefix: Prefix) -> Result<(), NetconfError> {
+    let nodad = if prefix.address.is_ipv6() { " nodad" } else { "" };
+    ip(&format!("{} address replace {prefix} dev {device}{nodad}", family(prefix.address))).map(drop)
+}
+
+/// Sends a range into a device, in routing table `table` (the main one when `None`). The route goes with
+/// the device.
+pub fn add_route(device: &str, prefix: Prefix, table: Option<u32>) -> Result<(), NetconfError> {
+    let table = table.map(|t| format!(" table {t}")).unwrap_or_default();
+    ip(&format!("{} route replace {prefix} dev {device}{table}", family(prefix.address))).map(drop)
+}
