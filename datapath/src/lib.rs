@@ -5,5 +5,7 @@
 //! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
 
 pub mod clock;
+pub mod event_loop;
 pub mod netconf;
+pub mod packet;
 pub mod tun;
