@@ -35,4 +35,15 @@ impl Ecn {
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
+    /// What a tunnel's exit writes into the inner header, given the outer one (RFC 6040 figure 4); `None` means
+    /// that the packet must be dropped: congestion was experienced and the inner transport cannot hear of it.
+    pub const fn decapsulate(inner: Self, outer: Self) -> Option<Self> {
+        match (inner, outer) {
+            (Self::NotEct, Self::Ce) => None,
+            (Self::NotEct, _) => Some(Self::NotEct),
+            (Self::Ce, _) | (_, Self::Ce) => Some(Self::Ce),
+            (Self::Ect1, _) | (_, Self::Ect1) => Some(Self::Ect1),
+            (Self::Ect0, _) => Some(Self::Ect0),
+        }
+    }
 }

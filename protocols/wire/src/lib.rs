@@ -1,20 +1,30 @@
-//! Packet headers and options as prismux sends and receives them: checked parsing, emission, and the
-//! sequence-number type. Pure; nothing here panics on input.
+//! Packet headers and options as prismux sends and receives them: checked parsing, emission, in-place rewriting, and
+//! the sequence-number type. Pure; nothing here panics on input.
 //!
 //! * [`SeqNumber`]: 32-bit serial arithmetic (RFC 9293 section 3.4).
 //! * [`TcpHeader`], [`TcpOptions`]: the typed header that the simulator passes around as a value and
 //!   Linux parses from and emits to bytes.
+//! * [`TcpPacket`], [`IpPacket`]: bytes of a packet, parsed; [`emit_tcp_packet`] writes one.
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
 
 extern crate alloc;
 
+pub mod checksum;
 mod ecn;
+mod error;
 mod flow;
+pub mod ip;
 mod seq;
 mod tcp_header;
+mod tcp_options;
+mod tcp_packet;
 
 pub use ecn::Ecn;
-pub use flow::FlowKey;
+pub use error::{Layer, WireError};
+pub use flow::{FlowKey, flow_hash, flow_key};
+pub use ip::{Fragment, IpHeader, IpPacket};
 pub use seq::SeqNumber;
 pub use tcp_header::{LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps};
+pub use tcp_options::LOSS_REPORT_EXPERIMENT;
+pub use tcp_packet::{TcpPacket, emit_tcp_packet};

@@ -1,0 +1,220 @@
+//! TCP options between typed form and bytes.
+use crate::ip::{word16, word32};
+use crate::{LossReport, SackBlock, SackBlocks, SeqNumber, TcpOptions, Timestamps, WireError};
+
+/// Option kinds (RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 6994).
+pub(crate) mod kind {
+    pub const END: u8 = 0;
+    pub const NOP: u8 = 1;
+    pub const MSS: u8 = 2;
+    pub const WINDOW_SCALE: u8 = 3;
+    pub const SACK_PERMITTED: u8 = 4;
+    pub const SACK: u8 = 5;
+    pub const TIMESTAMPS: u8 = 8;
+    pub const EXPERIMENT: u8 = 253;
+}
+
+/// Experiment identifier of the PRISM loss report ("PR"), RFC 6994 section 3.
+pub const LOSS_REPORT_EXPERIMENT: u16 = 0x5052;
+/// Length of the PRISM loss report option.
+const LOSS_REPORT_BYTES: usize = 12;
+/// The most option bytes a TCP header holds.
+pub(crate) const MAX_OPTION_BYTES: usize = 40;
+
+/// One option: its kind and where it lies, kind and length bytes included.
+pub(crate) struct RawOption {
+    pub kind: u8,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Walks over the options other than padding.
+pub(crate) struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<RawOption, WireError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let start = self.at;
+            let kind = *self.bytes.get(start)?;
+            match kind {
+                kind::END => return None,
+                kind::NOP => self.at += 1,
+                _ => {
+                    let length = usize::from(self.bytes.get(start + 1).copied().unwrap_or(0));
+                    let end = start + length;
+                    if length < 2 || end > self.bytes.len() {
+                        self.at = self.bytes.len();
+                        return Some(Err(WireError::MalformedOption(kind)));
+                    }
+                    self.at = end;
+                    return Some(Ok(RawOption { kind, start, end }));
+                }
+            }
+        }
+    }
+}
+
+impl TcpOptions {
+    /// Reads an option list. Unknown options are skipped; of a repeated one the last counts.
+    ///
+    /// # Errors
+    /// When an option's length is impossible: less than 2, past the header's end, or wrong for its kind.
+    #[inline]
+    pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
+        let mut options = Self::default();
+        // Linux and others lead with NOP NOP timestamps in every segment after the handshake.
+        let mut rest = bytes;
+        if let [kind::NOP, kind::NOP, kind::TIMESTAMPS, 10, _, _, _, _, _, _, _, _, tail @ ..] = bytes {
+            options.timestamps = Some(timestamps(&bytes[2..12]));
+            rest = tail;
+        }
+        for option in Walk::new(rest) {
+            let option = option?;
+            options.read(option.kind, &rest[option.start..option.end])?;
+        }
+        Ok(options)
+    }
+
+    /// Takes in one option, given with its kind and length bytes.
+    fn read(&mut self, kind: u8, option: &[u8]) -> Result<(), WireError> {
+        let expect = |length: usize| {
+            if option.len() == length { Ok(()) } else { Err(WireError::MalformedOption(kind)) }
+        };
+        match kind {
+            kind::MSS => {
+                expect(4)?;
+                self.mss = Some(word16(option, 2));
+            }
+            kind::WINDOW_SCALE => {
+                expect(3)?;
+                self.window_scale = Some(option[2]);
+            }
+            kind::SACK_PERMITTED => {
+                expect(2)?;
+                self.sack_permitted = true;
+            }
+            kind::TIMESTAMPS => {
+                expect(10)?;
+                self.timestamps = Some(timestamps(option));
+            }
+            kind::SACK => {
+                let blocks = option[2..].chunks_exact(8);
+                if blocks.len() == 0 || !blocks.remainder().is_empty() {
+                    return Err(WireError::MalformedOption(kind));
+                }
+                self.sack = SackBlocks::EMPTY;
+                for block in blocks {
+                    let (start, end) = (SeqNumber(word32(block, 0)), SeqNumber(word32(block, 4)));
+                    // 40 bytes hold four blocks at most, so there is room.
+                    self.sack.push(SackBlock { start, end });
+                }
+            }
+            kind::EXPERIMENT if option.len() >= 4 && word16(option, 2) == LOSS_REPORT_EXPERIMENT => {
+                expect(LOSS_REPORT_BYTES)?;
+                self.loss_report = Some(LossReport {
+                    link: option[4],
+                    flags: option[5],
+                    keep_q16: word16(option, 6),
+                    lost: SeqNumber(word32(option, 8)),
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the options to the start of `out`, padded with NOPs to [`TcpOptions::wire_bytes`], which is returned.
+    ///
+    /// Order as Linux sends: MSS, SACK-permitted and timestamps, window scale, SACK, and the loss report last.
+    ///
+    /// # Errors
+    /// When the options pass 40 bytes or `out` is too small.
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let length = self.wire_bytes();
+        if length > MAX_OPTION_BYTES {
+            return Err(WireError::OptionsTooLong);
+        }
+        let mut writer = Writer { out: out.get_mut(..length).ok_or(WireError::NoRoom)?, at: 0 };
+        if let Some(mss) = self.mss {
+            writer.put(&[kind::MSS, 4]);
+            writer.put(&mss.to_be_bytes());
+        }
+        match (self.sack_permitted, self.timestamps.is_some()) {
+            (true, true) => writer.put(&[kind::SACK_PERMITTED, 2]),
+            (false, true) => writer.put(&[kind::NOP, kind::NOP]),
+            (true, false) => writer.put(&[kind::NOP, kind::NOP, kind::SACK_PERMITTED, 2]),
+            (false, false) => {}
+        }
+        if let Some(timestamps) = self.timestamps {
+            writer.put(&[kind::TIMESTAMPS, 10]);
+            writer.put(&timestamps.value.to_be_bytes());
+            writer.put(&timestamps.echo.to_be_bytes());
+        }
+        if let Some(shift) = self.window_scale {
+            writer.put(&[kind::NOP, kind::WINDOW_SCALE, 3, shift]);
+        }
+        let blocks = self.sack.as_slice();
+        if !blocks.is_empty() {
+            writer.put(&[kind::NOP, kind::NOP, kind::SACK, (2 + 8 * blocks.len()) as u8]);
+            for block in blocks {
+                writer.put(&block.start.0.to_be_bytes());
+                writer.put(&block.end.0.to_be_bytes());
+            }
+        }
+        if let Some(report) = self.loss_report {
+            writer.put(&[kind::EXPERIMENT, LOSS_REPORT_BYTES as u8]);
+            writer.put(&LOSS_REPORT_EXPERIMENT.to_be_bytes());
+            writer.put(&[report.link, report.flags]);
+            writer.put(&report.keep_q16.to_be_bytes());
+            writer.put(&report.lost.0.to_be_bytes());
+        }
+        debug_assert_eq!(writer.at, length, "emission and wire_bytes agree");
+        Ok(length)
+    }
+
+    /// Adds a loss report; older SACK blocks make room for it, the first one stays as long as it can.
+    ///
+    /// `reserved_bytes` are taken by options unknown to this type. Says whether the report found room.
+    pub fn insert_loss_report(&mut self, report: LossReport, reserved_bytes: usize) -> bool {
+        let mut with_report = Self { loss_report: Some(report), ..*self };
+        for blocks in (0..=self.sack.as_slice().len()).rev() {
+            with_report.sack.truncate(blocks);
+            if with_report.wire_bytes() + reserved_bytes <= MAX_OPTION_BYTES {
+                *self = with_report;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The timestamps of a ten-byte option.
+#[inline]
+fn timestamps(option: &[u8]) -> Timestamps {
+    Timestamps { value: word32(option, 2), echo: word32(option, 6) }
+}
+
+/// Appends to a slice whose length was computed before.
+struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.out[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+}
