@@ -1,0 +1,172 @@
+//! Every choice of the proxy as a named setting.
+//!
+//! [`ProxyConfig::paper`] is PRISM as published (with the reconstructions that the sources force);
+//! [`ProxyConfig::default`] adds what makes an unmodified modern sender fill unequal links.
+use crate::scheduler::SchedulerKind;
+use alloc::string::String;
+use core::str::FromStr;
+use prismux_endpoint::random::Seed;
+use prismux_units::{Duration, Rate};
+
+/// How much the reverse path controller does (the paper's RPC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RpcMode {
+    /// Identification, re-sequencing and loss detection.
+    Full,
+    /// Identification and re-sequencing only: a lost packet leaves later ACKs held until the sender's
+    /// retransmission timer ("partial RPC", section VIII-D.1).
+    Resequence,
+    /// ACKs pass untouched.
+    Off,
+}
+
+impl RpcMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Full, Self::Resequence, Self::Off];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Resequence => "resequence",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// A name that selects nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The names that would.
+    pub expected: &'static str,
+}
+
+impl core::fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "expected one of {}", self.expected)
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+impl FromStr for RpcMode {
+    type Err = UnknownName;
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name() == text)
+            .ok_or(UnknownName { expected: "full, resequence, off" })
+    }
+}
+
+/// The unit in which ADAS expresses link weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WeightUnit {
+    /// `W0 = B_i / B_min`, real-valued: the slowest link has weight 1.
+    SlowestLink,
+    /// `W0 = B_i / gcd(B)`: the paper's wording, read as greatest common divisor.
+    Gcd,
+}
+
+/// Settings of a proxy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProxyConfig {
+    /// Which link takes a packet.
+    pub scheduler: SchedulerKind,
+    /// What happens to ACKs.
+    pub rpc: RpcMode,
+    /// Unit of the link weights.
+    pub weight_unit: WeightUnit,
+    /// A weight never falls below this. The paper has 1; below 1 the slowest link backs off too.
+    pub weight_floor: f64,
+    /// Gain of the exponential average behind hRTT.
+    pub rtt_gain: f64,
+    /// Later packets on the same link that must arrive before an earlier one counts as lost. 1 in the
+    /// paper; 3 for links whose layer 2 may reorder.
+    pub link_dupthresh: u8,
+    /// Tail rule: a packet is lost once it has been out this many times the largest recent RTT of its link and
+    /// anything sent later has arrived. 0 switches the rule off.
+    pub tail_factor: f64,
+    /// No ACK is held longer than this many times the largest hRTT (0: no limit)...
+    pub hold_max_rtts: f64,
+    /// ... nor longer than this share of the sender's estimated retransmission timeout.
+    pub hold_max_rto_share: f64,
+    /// Tell the sender of a loss in a TCP option (kind 253). Needs a TCP-PRISM sender to have an effect; others skip it.
+    pub loss_reports: bool,
+    /// On how many ACKs each report is carried.
+    pub report_repeat: u8,
+    /// Spread the ACKs that a filled hole releases over one hRTT instead of sending them in one burst.
+    pub ack_pacing: bool,
+    /// Lower the MSS of passing SYNs to this, so that tunnelled packets need no fragmentation.
+    pub mss_clamp: Option<u16>,
+    /// A flow without packets for this long is forgotten (and picked up in mid-stream should it wake).
+    pub flow_idle: Duration,
+    /// Most flows with state; more are carried whole on one link each.
+    pub max_flows: u32,
+    /// Most packets recorded per flow; a flow with more in flight has the excess carried unrecorded.
+    pub max_packets_per_flow: u32,
+    /// Beyond the paper: learn each link's rate and shortest RTT from what it delivers, and derive weights and caps.
+    pub learn_rates: bool,
+    /// Beyond the paper: limit the sender so that what is in flight fits the links. Needs `learn_rates`.
+    pub window_control: bool,
+    /// Beyond the paper: the proxy resends packets that a link lost. The budget for copies, in packets, all
+    /// flows together; 0 switches it off.
+    pub repair_budget_packets: u32,
+    /// Beyond the paper: leave out links that would slow the flow down. Needs `learn_rates`.
+    pub parking: bool,
+    /// Seed of the random scheduler and of the flow hash.
+    pub seed: Seed,
+}
+
+impl ProxyConfig {
+    /// PRISM as published.
+    pub const fn paper() -> Self {
+        Self {
+            scheduler: SchedulerKind::Adas,
+            rpc: RpcMode::Full,
+            weight_unit: WeightUnit::SlowestLink,
+            weight_floor: 1.0,
+            rtt_gain: 0.25,
+            link_dupthresh: 1,
+            tail_factor: 1.5,
+            hold_max_rtts: 4.0,
+            hold_max_rto_share: 0.75,
+            loss_reports: true,
+            report_repeat: 3,
+            ack_pacing: false,
+            mss_clamp: Some(1436),
+            flow_idle: Duration::from_secs(15 * 60),
+            max_flows: 20_000,
+            max_packets_per_flow: 16_384,
+            learn_rates: false,
+            window_control: false,
+            repair_budget_packets: 0,
+            parking: false,
+            seed: Seed(1),
+        }
+    }
+}
+
+impl Default for ProxyConfig {
+    /// PRISM for today's senders: learned rates, earliest-arrival scheduling under caps, window control, local repair and
+    /// parking.
+    fn default() -> Self {
+        Self {
+            scheduler: SchedulerKind::EarliestArrival,
+            learn_rates: true,
+            window_control: true,
+            repair_budget_packets: 65_536,
+            parking: true,
+            ..Self::paper()
+        }
+    }
+}
+
+/// A link as it joins.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LinkConfig {
+    /// For people: `"wwan1"`.
+    pub name: String,
+    /// The rate the member states. Only a first guess where `learn_rates` is on; the weight W0 where it is off.
+    pub advertised_rate: Option<Rate>,
+}

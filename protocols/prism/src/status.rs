@@ -1,0 +1,99 @@
+//! What a person or a dashboard may ask of a running proxy.
+use crate::link_table::LinkId;
+use alloc::string::String;
+use prismux_units::{Duration, Rate};
+
+/// What a link is used for at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkState {
+    /// Carries traffic.
+    Active,
+    /// Up, but left out because it would slow its flows down; probed now and then.
+    Parked,
+    /// Rate and RTT not known yet.
+    Learning,
+    /// Its member has left.
+    Down,
+}
+
+impl LinkState {
+    /// The name in status output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Parked => "parked",
+            Self::Learning => "learning",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// One line of [`crate::Proxy::link_status`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkStatus {
+    /// The link.
+    pub id: LinkId,
+    /// Its name.
+    pub name: String,
+    /// Learned rate; the advertised one before anything was learned.
+    pub rate: Option<Rate>,
+    /// Smoothed round-trip time from proxy to receiver and back (hRTT in the paper's words).
+    pub rtt: Option<Duration>,
+    /// Shortest round-trip time seen lately.
+    pub min_rtt: Option<Duration>,
+    /// Share of packets lost lately, 0 to 1.
+    pub loss: f64,
+    /// Share of recent packets that went over this link, 0 to 1.
+    pub share: f64,
+    /// Packets in flight (N).
+    pub in_flight_packets: u32,
+    /// Current weight (W).
+    pub weight: f64,
+    /// What it is used for.
+    pub state: LinkState,
+    /// Why it is in that state, for people.
+    pub reason: &'static str,
+}
+
+/// What happened inside the proxy, counted since the start. Nothing here is ever reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProxyCounters {
+    /// Data packets scheduled.
+    pub data_packets: u64,
+    /// Of these, retransmissions by the sender.
+    pub retransmissions: u64,
+    /// Packets carried whole by flow hash.
+    pub opaque_packets: u64,
+    /// Packets from the receiver.
+    pub reverse_packets: u64,
+    /// ACKs kept back at least once.
+    pub acks_held: u64,
+    /// ACKs released with a corrected number.
+    pub acks_corrected: u64,
+    /// Packets dropped for want of a link.
+    pub dropped_no_link: u64,
+    /// Pure ACKs dropped because they said nothing new.
+    pub dropped_acks: u64,
+    /// Losses found on links.
+    pub losses_detected: u64,
+    /// Of these, found by age (tail rule, hold limit or departed link).
+    pub losses_by_time: u64,
+    /// Losses found to have happened before the proxy.
+    pub no_data_holes: u64,
+    /// Packets declared lost that arrived after all.
+    pub false_losses: u64,
+    /// Loss reports attached.
+    pub reports_sent: u64,
+    /// Entries into the LOSS state.
+    pub loss_episodes: u64,
+    /// DSACK blocks seen.
+    pub dsacks: u64,
+    /// SACK blocks or ACK numbers outside what was ever sent: ignored.
+    pub implausible_acks: u64,
+    /// Flows picked up in mid-stream.
+    pub midstream_flows: u64,
+    /// Packets resent by the proxy itself.
+    pub local_repairs: u64,
+    /// Copies sent to measure a parked or unknown link.
+    pub probe_copies: u64,
+}

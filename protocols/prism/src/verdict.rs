@@ -1,0 +1,144 @@
+//! What the proxy tells its host to do with a packet.
+use crate::link_table::LinkId;
+use prismux_wire::{LossReport, SeqNumber, TcpFlags, TcpHeader};
+
+/// What becomes of one packet. The host drains these after every call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict<P> {
+    /// A packet towards the receiver: encapsulate it for `link` and send it at once.
+    Forward {
+        /// The link to use.
+        link: LinkId,
+        /// The packet.
+        packet: P,
+        /// What to change in it first.
+        rewrite: DataRewrite,
+    },
+    /// A packet towards the sender: change it as `rewrite` says and send it upstream.
+    Release {
+        /// The packet.
+        packet: P,
+        /// What to change in it first.
+        rewrite: AckRewrite,
+    },
+    /// A packet that goes nowhere.
+    Drop {
+        /// The packet.
+        packet: P,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// Why a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// No link is up.
+    NoLink,
+    /// A pure ACK that says nothing new while others are held.
+    RepeatedAck,
+    /// An ACK superseded by a later one (a released number already covers it).
+    StaleAck,
+}
+
+impl DropReason {
+    /// The name used in traces and counters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoLink => "no-link",
+            Self::RepeatedAck => "repeated-ack",
+            Self::StaleAck => "stale-ack",
+        }
+    }
+}
+
+/// Changes to a packet on its way to the receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DataRewrite {
+    /// On a SYN: lower the MSS option to this if it is larger.
+    pub mss_clamp: Option<u16>,
+}
+
+impl DataRewrite {
+    /// True when the packet goes out as it came.
+    pub const fn is_identity(&self) -> bool {
+        self.mss_clamp.is_none()
+    }
+
+    /// Applies the change to a typed header.
+    pub fn apply(&self, header: &mut TcpHeader) {
+        clamp_mss(header, self.mss_clamp);
+    }
+}
+
+/// What to do with the SACK option of a released ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SackRewrite {
+    /// Leave it.
+    #[default]
+    Keep,
+    /// Keep only this many blocks, the first ones (to make room for a loss report).
+    Truncate(u8),
+    /// Overwrite the option with NOPs.
+    Remove,
+}
+
+/// Changes to a packet on its way to the sender. Every field holds the value that must be on the wire, whether
+/// or not it differs from the original; the host recomputes checksums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckRewrite {
+    /// The acknowledgement number.
+    pub ack: SeqNumber,
+    /// The window field, before scaling.
+    pub window: u16,
+    /// TSval, where the packet has timestamps.
+    pub tsval: Option<u32>,
+    /// ECE and CWR bits to *add* (echoes of ACKs that were merged into this one).
+    pub ecn_echo: TcpFlags,
+    /// The SACK option.
+    pub sack: SackRewrite,
+    /// A loss report to insert.
+    pub report: Option<LossReport>,
+    /// On a SYN: lower the MSS option to this if it is larger.
+    pub mss_clamp: Option<u16>,
+}
+
+impl AckRewrite {
+    /// No change to a packet with `header`.
+    pub fn identity(header: &TcpHeader) -> Self {
+        Self {
+            ack: header.ack,
+            window: header.window,
+            tsval: header.options.timestamps.map(|t| t.value),
+            ecn_echo: TcpFlags::default(),
+            sack: SackRewrite::Keep,
+            report: None,
+            mss_clamp: None,
+        }
+    }
+
+    /// Applies the change to a typed header.
+    pub fn apply(&self, header: &mut TcpHeader) {
+        header.ack = self.ack;
+        header.window = self.window;
+        header.flags |= self.ecn_echo;
+        if let (Some(timestamps), Some(value)) = (&mut header.options.timestamps, self.tsval) {
+            timestamps.value = value;
+        }
+        match self.sack {
+            SackRewrite::Keep => {}
+            SackRewrite::Truncate(count) => header.options.sack.truncate(usize::from(count)),
+            SackRewrite::Remove => header.options.sack.truncate(0),
+        }
+        if self.report.is_some() {
+            header.options.loss_report = self.report;
+        }
+        clamp_mss(header, self.mss_clamp);
+    }
+}
+
+fn clamp_mss(header: &mut TcpHeader, clamp: Option<u16>) {
+    if let (Some(mss), Some(limit)) = (&mut header.options.mss, clamp) {
+        *mss = (*mss).min(limit);
+    }
+}
