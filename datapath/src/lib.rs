@@ -4,8 +4,10 @@
 //! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules.
 //! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
 
+pub mod batch;
 pub mod clock;
 pub mod event_loop;
 pub mod netconf;
 pub mod packet;
+mod socket_option;
 pub mod tun;
