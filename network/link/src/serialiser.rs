@@ -1,0 +1,172 @@
+//! When a packet leaves: constant rate, delivery trace, or at once.
+use crate::trace::{DeliveryTrace, OPPORTUNITY_BYTES};
+use alloc::sync::Arc;
+use prismux_units::{Instant, Rate};
+
+/// When a packet's sending begins and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub starts: Instant,
+    pub departs: Instant,
+}
+
+/// Gives packets their slots, first come first served.
+#[derive(Debug, Clone)]
+pub(crate) enum Serialiser {
+    Unlimited,
+    Constant(ConstantRate),
+    Trace(TraceRate),
+}
+
+impl Serialiser {
+    pub fn new(rate: Option<Rate>, trace: Option<Arc<DeliveryTrace>>) -> Self {
+        match (trace, rate) {
+            (Some(trace), _) => Self::Trace(TraceRate { trace, opportunity: None, bytes_left: 0 }),
+            (None, Some(rate)) => Self::Constant(ConstantRate::new(rate)),
+            (None, None) => Self::Unlimited,
+        }
+    }
+
+    /// The slot of a packet that arrives at `now`, behind everything accepted before it.
+    #[inline]
+    pub fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
+        match self {
+            Self::Constant(rate) => rate.accept(now, size_bytes),
+            Self::Unlimited => Slot { starts: now, departs: now },
+            Self::Trace(trace) => trace.accept(now, size_bytes),
+        }
+    }
+
+    /// When a packet that arrives at `now` would start (at `now` on an idle link).
+    #[inline]
+    pub fn next_start(&self, now: Instant) -> Instant {
+        match self {
+            Self::Constant(rate) => rate.busy_until().max(now),
+            Self::Unlimited => now,
+            Self::Trace(trace) => trace.next_start(now),
+        }
+    }
+
+    /// The end of all accepted slots; the past when idle.
+    pub fn busy_until(&self) -> Instant {
+        match self {
+            Self::Constant(rate) => rate.busy_until(),
+            Self::Unlimited => Instant::ZERO,
+            Self::Trace(trace) => trace.opportunity.map_or(Instant::ZERO, |index| trace.trace.time_of(index)),
+        }
+    }
+
+    /// Forgets all slots after `now`; the caller accepts again what still has to be sent.
+    pub fn restart(&mut self, now: Instant) {
+        match self {
+            Self::Constant(rate) => (rate.busy_until_nanos, rate.fraction) = (now.as_nanos(), 0),
+            Self::Unlimited => {}
+            Self::Trace(trace) => trace.opportunity = None,
+        }
+    }
+}
+
+/// A constant rate. The end of the last slot is kept exactly, as whole nanoseconds and a fraction with the
+/// rate as denominator, so that a busy period of any length does not drift.
+#[derive(Debug, Clone)]
+pub(crate) struct ConstantRate {
+    bps: u64,
+    busy_until_nanos: u64,
+    /// `fraction / bps` nanoseconds on top.
+    fraction: u64,
+    /// Sending time of a packet of `cached_bytes`: whole nanoseconds and fraction. Links carry few sizes in
+    /// runs, and this saves the division.
+    cached_bytes: u32,
+    cached_nanos: u64,
+    cached_fraction: u64,
+}
+
+impl ConstantRate {
+    pub fn new(rate: Rate) -> Self {
+        let bps = rate.as_bps();
+        Self { bps, busy_until_nanos: 0, fraction: 0, cached_bytes: 0, cached_nanos: 0, cached_fraction: 0 }
+    }
+
+    /// End of the last slot, rounded up.
+    #[inline]
+    fn busy_until(&self) -> Instant {
+        Instant::from_nanos(self.busy_until_nanos + u64::from(self.fraction > 0))
+    }
+
+    #[inline]
+    fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
+        if size_bytes != self.cached_bytes {
+            let bit_nanos = u64::from(size_bytes) * 8 * 1_000_000_000;
+            (self.cached_nanos, self.cached_fraction) = (bit_nanos / self.bps, bit_nanos % self.bps);
+            self.cached_bytes = size_bytes;
+        }
+        let mut starts = self.busy_until();
+        if starts <= now {
+            starts = now;
+            (self.busy_until_nanos, self.fraction) = (now.as_nanos(), 0);
+        }
+        self.busy_until_nanos += self.cached_nanos;
+        self.fraction += self.cached_fraction;
+        if self.fraction >= self.bps {
+            self.fraction -= self.bps;
+            self.busy_until_nanos += 1;
+        }
+        Slot { starts, departs: self.busy_until() }
+    }
+
+    /// Another rate from `now` on; the rest of a packet that would have departed at `departs` goes out at the
+    /// new rate. Returns its new departure.
+    pub fn change(&mut self, now: Instant, rate: Rate, departs: Instant) -> Instant {
+        let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.bps);
+        *self = Self::new(rate);
+        let nanos = u64::try_from(left / u128::from(self.bps)).unwrap_or(u64::MAX);
+        self.busy_until_nanos = now.as_nanos().saturating_add(nanos);
+        self.fraction = (left % u128::from(self.bps)) as u64;
+        self.busy_until()
+    }
+}
+
+/// Delivery opportunities: each carries [`OPPORTUNITY_BYTES`], a large packet takes several, small ones share;
+/// what nobody waits for is wasted.
+#[derive(Debug, Clone)]
+pub(crate) struct TraceRate {
+    trace: Arc<DeliveryTrace>,
+    /// The last opportunity given out, if any.
+    opportunity: Option<u64>,
+    /// What is left in it.
+    bytes_left: u32,
+}
+
+impl TraceRate {
+    /// The opportunity that the next packet starts in, and the bytes it has left.
+    fn next(&self, now: Instant) -> (u64, u32) {
+        match self.opportunity {
+            Some(index) if self.trace.time_of(index) > now => match self.bytes_left {
+                0 => (index + 1, OPPORTUNITY_BYTES),
+                left => (index, left),
+            },
+            _ => (self.trace.first_after(now), OPPORTUNITY_BYTES),
+        }
+    }
+
+    /// On a trace nothing starts at `now`: even a packet that finds nobody before it waits for its opportunity.
+    /// It does not count against the queue, so its start is reported as `now`.
+    fn next_start(&self, now: Instant) -> Instant {
+        match self.opportunity {
+            Some(index) if self.trace.time_of(index) > now => self.trace.time_of(self.next(now).0),
+            _ => now,
+        }
+    }
+
+    fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
+        let starts = self.next_start(now);
+        let (mut index, mut left) = self.next(now);
+        let mut remaining = size_bytes;
+        while remaining > left {
+            remaining -= left;
+            (index, left) = (index + 1, OPPORTUNITY_BYTES);
+        }
+        (self.opportunity, self.bytes_left) = (Some(index), left - remaining);
+        Slot { starts, departs: self.trace.time_of(index) }
+    }
+}
