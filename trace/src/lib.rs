@@ -1,5 +1,10 @@
 //! What a run tells the world: result columns, typed events, and their encoders.
 //!
 //! * [`results`]: one [`RunResult`](results::RunResult) per run, the same columns from simulator and lab.
+//! * [`event`]: the one vocabulary of events; [`EventSink`](event::EventSink) is what a host hands them to, and
+//!   [`JsonLines`](event::JsonLines) writes them as text.
+//! * [`pcapng`]: packet captures that Wireshark opens, one interface per link.
 
+pub mod event;
+pub mod pcapng;
 pub mod results;

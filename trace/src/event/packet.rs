@@ -1,0 +1,61 @@
+//! A packet, short enough for a log line.
+use super::Name;
+use prismux_wire::TcpHeader;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// A packet: its flow, size and, for TCP, the numbers that matter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketSummary<'a> {
+    /// The flow it belongs to, if any.
+    pub flow: Option<Name<'a>>,
+    /// Size on the link in bytes.
+    pub bytes: u32,
+    /// For TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<SegmentSummary<'a>>,
+}
+
+/// The numbers of a TCP segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentSummary<'a> {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Control bits as `tcpdump` writes them ("S.", "P.").
+    pub flags: Name<'a>,
+    /// Window as on the wire.
+    pub window: u16,
+    /// Payload bytes.
+    pub payload_bytes: u32,
+    /// SACK blocks.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sack: Vec<(u32, u32)>,
+}
+
+impl SegmentSummary<'_> {
+    /// The numbers of `header` in front of `payload_bytes`.
+    pub fn new(header: &TcpHeader, payload_bytes: u32) -> Self {
+        Self {
+            seq: header.seq.0,
+            ack: header.ack.0,
+            flags: Cow::Owned(format!("{:?}", header.flags)),
+            window: header.window,
+            payload_bytes,
+            sack: header.options.sack.as_slice().iter().map(|b| (b.start.0, b.end.0)).collect(),
+        }
+    }
+}
+
+impl<'a> PacketSummary<'a> {
+    /// A packet of `bytes` on the link without TCP inside.
+    pub fn opaque(flow: Option<&'a str>, bytes: u32) -> Self {
+        Self { flow: flow.map(Cow::Borrowed), bytes, segment: None }
+    }
+
+    /// A TCP packet of `bytes` on the link.
+    pub fn tcp(flow: Option<&'a str>, bytes: u32, header: &TcpHeader, payload_bytes: u32) -> Self {
+        Self { segment: Some(SegmentSummary::new(header, payload_bytes)), ..Self::opaque(flow, bytes) }
+    }
+}

@@ -1,0 +1,173 @@
+//! Packet captures in the pcapng format (draft-ietf-opsawg-pcapng), which Wireshark and tcpdump open.
+//!
+//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on
+//! (link type RAW). Little-endian on every machine, so that the same run gives the same bytes.
+
+#[cfg(test)]
+mod tests;
+
+use prismux_units::Instant;
+use std::io::{self, Write};
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Packets start with an IPv4 or IPv6 header.
+const LINKTYPE_RAW: u16 = 101;
+/// Longest packet: the largest IP packet.
+const SNAP_LENGTH: u32 = 65_535;
+
+/// Option codes.
+mod option {
+    pub const COMMENT: u16 = 1;
+    pub const INTERFACE_NAME: u16 = 2;
+    pub const INTERFACE_DESCRIPTION: u16 = 3;
+    pub const USER_APPLICATION: u16 = 4;
+    pub const PACKET_FLAGS: u16 = 2;
+    pub const TIMESTAMP_RESOLUTION: u16 = 9;
+}
+
+/// An interface of a capture, as [`PcapNg::add_interface`] numbered it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct InterfaceId(u32);
+
+/// Which way a packet passed an interface, seen from the node that captures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Came in.
+    Inbound,
+    /// Went out.
+    Outbound,
+}
+
+/// One packet to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct CapturedPacket<'a> {
+    /// The link it was seen on.
+    pub interface: InterfaceId,
+    /// When.
+    pub at: Instant,
+    /// Its bytes from the IP header on, as many as were kept.
+    pub bytes: &'a [u8],
+    /// Its length on the link; at least `bytes.len()`.
+    pub original_bytes: u32,
+    /// Which way, where that is known.
+    pub direction: Option<Direction>,
+    /// A remark that Wireshark shows, or nothing.
+    pub comment: &'a str,
+}
+
+/// Writes a capture.
+#[derive(Debug)]
+pub struct PcapNg<W: Write> {
+    writer: W,
+    interfaces: u32,
+    block: Vec<u8>,
+}
+
+impl<W: Write> PcapNg<W> {
+    /// Starts a capture; `writer` should be buffered.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn new(writer: W) -> io::Result<Self> {
+        let mut capture = Self { writer, interfaces: 0, block: Vec::new() };
+        capture.begin(SECTION_HEADER);
+        capture.put(&BYTE_ORDER_MAGIC.to_le_bytes());
+        capture.put(&1u16.to_le_bytes());
+        capture.put(&0u16.to_le_bytes());
+        capture.put(&u64::MAX.to_le_bytes()); // Section length: not specified.
+        let application = concat!("prismux ", env!("CARGO_PKG_VERSION"));
+        capture.put_option(option::USER_APPLICATION, application.as_bytes());
+        capture.end()?;
+        Ok(capture)
+    }
+
+    /// Adds an interface; do so before its first packet.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
+        self.begin(INTERFACE_DESCRIPTION);
+        self.put(&LINKTYPE_RAW.to_le_bytes());
+        self.put(&[0, 0]);
+        self.put(&SNAP_LENGTH.to_le_bytes());
+        self.put_option(option::INTERFACE_NAME, name.as_bytes());
+        self.put_option(option::INTERFACE_DESCRIPTION, description.as_bytes());
+        self.put_option(option::TIMESTAMP_RESOLUTION, &[9]);
+        self.end()?;
+        self.interfaces += 1;
+        Ok(InterfaceId(self.interfaces - 1))
+    }
+
+    /// Writes one packet.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn packet(&mut self, packet: &CapturedPacket<'_>) -> io::Result<()> {
+        let kept = &packet.bytes[..packet.bytes.len().min(SNAP_LENGTH as usize)];
+        let nanos = packet.at.as_nanos();
+        self.begin(ENHANCED_PACKET);
+        self.put(&packet.interface.0.to_le_bytes());
+        self.put(&((nanos >> 32) as u32).to_le_bytes());
+        self.put(&(nanos as u32).to_le_bytes());
+        self.put(&(kept.len() as u32).to_le_bytes());
+        self.put(&packet.original_bytes.max(kept.len() as u32).to_le_bytes());
+        self.put(kept);
+        self.pad();
+        if let Some(direction) = packet.direction {
+            let flags = match direction {
+                Direction::Inbound => 1u32,
+                Direction::Outbound => 2,
+            };
+            self.put_option(option::PACKET_FLAGS, &flags.to_le_bytes());
+        }
+        self.put_option(option::COMMENT, packet.comment.as_bytes());
+        self.end()
+    }
+
+    /// Flushes and gives the writer back.
+    ///
+    /// # Errors
+    /// When flushing fails.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.writer.flush()?;
+        Ok(self.writer)
+    }
+
+    fn begin(&mut self, block_type: u32) {
+        self.block.clear();
+        self.put(&block_type.to_le_bytes());
+        self.put(&[0; 4]); // Length: known at the end.
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.block.extend_from_slice(bytes);
+    }
+
+    /// Pads to a multiple of four bytes.
+    fn pad(&mut self) {
+        self.block.resize(self.block.len().next_multiple_of(4), 0);
+    }
+
+    /// Adds an option unless it is empty; a text past 65,535 bytes is cut.
+    fn put_option(&mut self, code: u16, value: &[u8]) {
+        let value = &value[..value.len().min(usize::from(u16::MAX))];
+        if !value.is_empty() {
+            self.put(&code.to_le_bytes());
+            self.put(&(value.len() as u16).to_le_bytes());
+            self.put(value);
+            self.pad();
+        }
+    }
+
+    /// Ends the option list, fills in both length fields and writes the block.
+    fn end(&mut self) -> io::Result<()> {
+        self.put(&[0; 4]);
+        let length = (self.block.len() as u32 + 4).to_le_bytes();
+        self.put(&length);
+        self.block[4..8].copy_from_slice(&length);
+        self.writer.write_all(&self.block)
+    }
+}
