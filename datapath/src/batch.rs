@@ -160,7 +160,10 @@ impl BatchSender {
         for (index, outgoing) in self.queue.iter_mut().enumerate() {
             self.vectors[index] = [
                 libc::iovec { iov_base: outgoing.header.as_mut_ptr().cast(), iov_len: outgoing.header.len() },
-                libc::iovec { iov_base: outgoing.packet.as_ptr().cast_mut().cast(), iov_len: outgoing.packet.len() },
+                libc::iovec {
+                    iov_base: outgoing.packet.as_ptr().cast_mut().cast(),
+                    iov_len: outgoing.packet.len(),
+                },
             ];
             let header = &mut self.messages[index].msg_hdr;
             header.msg_name = ptr::from_mut(&mut outgoing.to).cast();

@@ -6,8 +6,10 @@
 
 pub mod batch;
 pub mod clock;
+pub mod config;
 pub mod event_loop;
 pub mod netconf;
 pub mod packet;
 mod socket_option;
 pub mod tun;
+pub mod tunnel;

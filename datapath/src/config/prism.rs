@@ -1,0 +1,67 @@
+//! The protocol's settings as a table of the proxy's file.
+use super::text;
+use prismux_prism::{ProxyConfig, RpcMode, SchedulerKind};
+use serde::{Deserialize, Deserializer};
+
+/// Which set of defaults the other keys of the table change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Profile {
+    /// Learned rates, window control, local repair, parking: for unmodified senders of today.
+    #[default]
+    Modern,
+    /// PRISM as published: rates as advertised, ADAS.
+    Paper,
+    /// Plain striping: ADAS's weights without any ACK control, as a contender.
+    Striping,
+}
+
+/// The `[prism]` table: a profile and what deviates from it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Table {
+    profile: Profile,
+    #[serde(deserialize_with = "text::optional")]
+    scheduler: Option<SchedulerKind>,
+    #[serde(deserialize_with = "text::optional")]
+    rpc: Option<RpcMode>,
+    link_dupthresh: Option<u8>,
+    loss_reports: Option<bool>,
+    ack_pacing: Option<bool>,
+    learn_rates: Option<bool>,
+    window_control: Option<bool>,
+    parking: Option<bool>,
+    repair_budget_packets: Option<u32>,
+    max_flows: Option<u32>,
+}
+
+/// Reads the table as the settings of the core.
+pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyConfig, D::Error> {
+    let table = Table::deserialize(deserializer)?;
+    let mut core = match table.profile {
+        Profile::Modern => ProxyConfig::default(),
+        Profile::Paper => ProxyConfig::paper(),
+        Profile::Striping => ProxyConfig {
+            rpc: RpcMode::Off,
+            scheduler: SchedulerKind::WeightedRoundRobin,
+            ..ProxyConfig::paper()
+        },
+    };
+    set(&mut core.scheduler, table.scheduler);
+    set(&mut core.rpc, table.rpc);
+    set(&mut core.link_dupthresh, table.link_dupthresh);
+    set(&mut core.loss_reports, table.loss_reports);
+    set(&mut core.ack_pacing, table.ack_pacing);
+    set(&mut core.learn_rates, table.learn_rates);
+    set(&mut core.window_control, table.window_control);
+    set(&mut core.parking, table.parking);
+    set(&mut core.repair_budget_packets, table.repair_budget_packets);
+    set(&mut core.max_flows, table.max_flows);
+    Ok(core)
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}

@@ -1,0 +1,223 @@
+//! What members and proxy say to each other inside the tunnel: who is there, from where, and until when.
+//!
+//! A member opens the tunnel with a [`Hello`], which also tells the proxy the address to answer to: whatever
+//! the NAT in between made of the member's own. Messages travel as GRE packets of protocol type
+//! [`PROTOCOL_TYPE`], so they keep exactly the path alive that data uses.
+//!
+//! Each message ends with HMAC-SHA-256-128 (RFC 4868) under the shared token. A hello names the proxy's current
+//! session and a counter that only rises; a proxy that does not know them (because it has been restarted) answers with
+//! a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*. Data
+//! packets are neither encrypted nor authenticated: they are accepted by source address, as GRE's are.
+//!
+//! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
+use hmac::{Hmac, Mac};
+use prismux_units::{Duration, Rate};
+use sha2::Sha256;
+use std::fmt;
+
+/// The EtherType that IEEE 802 reserves for private use, "Local Experimental Ethertype 1".
+pub const PROTOCOL_TYPE: u16 = 0x88b5;
+
+/// Longest name of a member, in bytes.
+pub const MAX_NAME_BYTES: usize = 32;
+
+/// Shortest token that is accepted, in bytes.
+pub const MIN_TOKEN_BYTES: usize = 16;
+
+const MAGIC: [u8; 4] = *b"prmx";
+const VERSION: u8 = 1;
+const PREFIX_BYTES: usize = 6;
+const TAG_BYTES: usize = 16;
+const HELLO: u8 = 1;
+const WELCOME: u8 = 2;
+const CHALLENGE: u8 = 3;
+const BYE: u8 = 4;
+
+/// The secret that members and proxy share.
+#[derive(Clone)]
+pub struct Token(Vec<u8>);
+
+impl Token {
+    /// A token of at least [`MIN_TOKEN_BYTES`].
+    pub fn new(secret: &str) -> Option<Self> {
+        (secret.len() >= MIN_TOKEN_BYTES).then(|| Self(secret.as_bytes().to_vec()))
+    }
+
+    fn mac(&self, message: &[u8]) -> Hmac<Sha256> {
+        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
+        mac.update(message);
+        mac
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+/// A member's "I am here".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hello {
+    /// The session that the proxy announced last; 0 when none is known.
+    pub session: u64,
+    /// Rises from hello to hello.
+    pub counter: u64,
+    /// The next hello comes within this time. Sent in milliseconds.
+    pub next_within: Duration,
+    /// The link's rate, if the member cares to state it.
+    pub rate: Option<Rate>,
+    /// The member's name: 1 to 32 letters, digits, dots, dashes and underscores.
+    pub name: String,
+}
+
+/// The proxy's answer to a hello it accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Welcome {
+    /// The proxy's session.
+    pub session: u64,
+    /// The counter of the hello answered.
+    pub counter: u64,
+}
+
+/// The proxy's answer to a hello of another session or with a counter that has been used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Challenge {
+    /// The proxy's session: repeat the hello with this.
+    pub session: u64,
+    /// And with a counter greater than this.
+    pub counter: u64,
+}
+
+/// A member leaves, on purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bye {
+    /// The proxy's session.
+    pub session: u64,
+    /// Greater than in every hello before.
+    pub counter: u64,
+    /// The member's name.
+    pub name: String,
+}
+
+/// A message of the control protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// Member to proxy.
+    Hello(Hello),
+    /// Proxy to member.
+    Welcome(Welcome),
+    /// Proxy to member.
+    Challenge(Challenge),
+    /// Member to proxy.
+    Bye(Bye),
+}
+
+/// Why bytes are not an acceptable message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ControlError {
+    /// Cut short, of another version, or with impossible contents.
+    Malformed,
+    /// The tag does not match: another token, or tampered with.
+    BadTag,
+}
+
+/// True for a name that a member may have.
+pub fn is_valid_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+impl Message {
+    /// The message as bytes, tag included.
+    pub fn emit(&self, token: &Token) -> Vec<u8> {
+        let mut out = Vec::with_capacity(96);
+        out.extend_from_slice(&MAGIC);
+        out.push(VERSION);
+        out.push(self.kind());
+        match self {
+            Self::Hello(hello) => {
+                out.extend_from_slice(&hello.session.to_be_bytes());
+                out.extend_from_slice(&hello.counter.to_be_bytes());
+                let within = u32::try_from(hello.next_within.as_millis()).unwrap_or(u32::MAX);
+                out.extend_from_slice(&within.to_be_bytes());
+                out.extend_from_slice(&hello.rate.map_or(0, Rate::as_bps).to_be_bytes());
+                out.extend_from_slice(hello.name.as_bytes());
+            }
+            Self::Welcome(Welcome { session, counter }) | Self::Challenge(Challenge { session, counter }) => {
+                out.extend_from_slice(&session.to_be_bytes());
+                out.extend_from_slice(&counter.to_be_bytes());
+            }
+            Self::Bye(bye) => {
+                out.extend_from_slice(&bye.session.to_be_bytes());
+                out.extend_from_slice(&bye.counter.to_be_bytes());
+                out.extend_from_slice(bye.name.as_bytes());
+            }
+        }
+        let tag = token.mac(&out).finalize().into_bytes();
+        out.extend_from_slice(&tag[..TAG_BYTES]);
+        out
+    }
+
+    /// Reads a message and verifies its tag, in constant time, before anything else is believed.
+    pub fn parse(bytes: &[u8], token: &Token) -> Result<Self, ControlError> {
+        let split = bytes.len().checked_sub(TAG_BYTES).filter(|&at| at >= PREFIX_BYTES);
+        let (signed, tag) = bytes.split_at(split.ok_or(ControlError::Malformed)?);
+        if signed[..4] != MAGIC || signed[4] != VERSION {
+            return Err(ControlError::Malformed);
+        }
+        token.mac(signed).verify_truncated_left(tag).map_err(|_| ControlError::BadTag)?;
+        let mut body = Reader(&signed[PREFIX_BYTES..]);
+        let message = body.message(signed[5]).ok_or(ControlError::Malformed)?;
+        if body.0.is_empty() { Ok(message) } else { Err(ControlError::Malformed) }
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Hello(_) => HELLO,
+            Self::Welcome(_) => WELCOME,
+            Self::Challenge(_) => CHALLENGE,
+            Self::Bye(_) => BYE,
+        }
+    }
+}
+
+/// The part of a message that has not been read yet.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn message(&mut self, kind: u8) -> Option<Message> {
+        let (session, counter) = (self.u64()?, self.u64()?);
+        Some(match kind {
+            HELLO => {
+                let next_within = Duration::from_millis(u64::from(self.u32()?));
+                let rate = Some(self.u64()?).filter(|&bps| bps > 0).map(Rate::from_bps);
+                Message::Hello(Hello { session, counter, next_within, rate, name: self.name()? })
+            }
+            WELCOME => Message::Welcome(Welcome { session, counter }),
+            CHALLENGE => Message::Challenge(Challenge { session, counter }),
+            BYE => Message::Bye(Bye { session, counter, name: self.name()? }),
+            _ => return None,
+        })
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        let (head, tail) = self.0.split_first_chunk::<4>()?;
+        self.0 = tail;
+        Some(u32::from_be_bytes(*head))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        let (head, tail) = self.0.split_first_chunk::<8>()?;
+        self.0 = tail;
+        Some(u64::from_be_bytes(*head))
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let name = std::str::from_utf8(std::mem::take(&mut self.0)).ok()?;
+        is_valid_name(name).then(|| name.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

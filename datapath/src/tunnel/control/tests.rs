@@ -1,0 +1,81 @@
+use super::{Bye, Challenge, ControlError, Hello, Message, Token, Welcome, is_valid_name};
+use prismux_units::{Duration, Rate};
+
+fn token() -> Token {
+    Token::new("correct horse battery").unwrap()
+}
+
+fn hello() -> Hello {
+    Hello {
+        session: 7,
+        counter: 1_000_000,
+        next_within: Duration::from_secs(25),
+        rate: Some(Rate::from_mbps(50)),
+        name: "kitchen-lte.1".to_owned(),
+    }
+}
+
+fn messages() -> Vec<Message> {
+    vec![
+        Message::Hello(hello()),
+        Message::Hello(Hello { rate: None, name: "x".repeat(32), ..hello() }),
+        Message::Welcome(Welcome { session: 1, counter: u64::MAX }),
+        Message::Challenge(Challenge { session: u64::MAX, counter: 0 }),
+        Message::Bye(Bye { session: 3, counter: 4, name: "m1".to_owned() }),
+    ]
+}
+
+#[test]
+fn what_is_sent_is_understood() {
+    for message in messages() {
+        assert_eq!(Message::parse(&message.emit(&token()), &token()), Ok(message));
+    }
+}
+
+#[test]
+fn the_layout_of_a_hello_is_fixed() {
+    let bytes = Message::Hello(hello()).emit(&token());
+    assert_eq!(bytes[..6], *b"prmx\x01\x01");
+    assert_eq!(bytes[6..14], 7u64.to_be_bytes());
+    assert_eq!(bytes[14..22], 1_000_000u64.to_be_bytes());
+    assert_eq!(bytes[22..26], 25_000u32.to_be_bytes());
+    assert_eq!(bytes[26..34], 50_000_000u64.to_be_bytes());
+    assert_eq!(bytes[34..47], *b"kitchen-lte.1");
+    assert_eq!(bytes.len(), 47 + 16);
+}
+
+#[test]
+fn another_token_or_any_changed_byte_is_refused() {
+    let other = Token::new("incorrect horse battery").unwrap();
+    for message in messages() {
+        let bytes = message.emit(&token());
+        assert_eq!(Message::parse(&bytes, &other), Err(ControlError::BadTag));
+        for index in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[index] ^= 1;
+            assert!(Message::parse(&changed, &token()).is_err(), "byte {index} of {message:?}");
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_every_extension_is_refused() {
+    for message in messages() {
+        let bytes = message.emit(&token());
+        for length in 0..bytes.len() {
+            assert!(Message::parse(&bytes[..length], &token()).is_err());
+        }
+        let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
+        assert!(Message::parse(&longer, &token()).is_err());
+    }
+}
+
+#[test]
+fn names_and_tokens_have_limits() {
+    assert!(Token::new("too short").is_none());
+    for name in ["", "a b", "a/b", "größe", &"x".repeat(33)] {
+        assert!(!is_valid_name(name), "{name:?}");
+    }
+    let hostile = Message::Bye(Bye { session: 1, counter: 1, name: "../../etc".to_owned() });
+    assert_eq!(Message::parse(&hostile.emit(&token()), &token()), Err(ControlError::Malformed));
+}

@@ -1,0 +1,84 @@
+//! The far end of a tunnel.
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+/// The port of GRE in UDP (RFC 8086 section 3.1).
+pub const GRE_IN_UDP_PORT: u16 = 4754;
+
+/// What carries the GRE header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// IPv4 itself, protocol 47 (RFC 2784).
+    Gre,
+    /// UDP (RFC 8086).
+    Udp,
+}
+
+impl Transport {
+    /// The name in files and status output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gre => "gre",
+            Self::Udp => "udp",
+        }
+    }
+
+    /// Bytes that the tunnel adds to a packet: outer IP header, UDP header, GRE header.
+    pub const fn overhead_bytes(self, ipv6_outside: bool) -> usize {
+        let ip = if ipv6_outside { 40 } else { 20 };
+        match self {
+            Self::Gre => ip + 4,
+            Self::Udp => ip + 8 + 4,
+        }
+    }
+}
+
+/// The far end of a tunnel. Text: `"gre:192.0.2.1"` or `"udp:192.0.2.1:4754"` (the port may be left out).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Peer {
+    /// What carries the tunnel.
+    pub transport: Transport,
+    /// Where it ends; port 0 for GRE.
+    pub address: SocketAddr,
+}
+
+impl Peer {
+    /// GRE over IP to `address`.
+    pub fn gre(address: impl Into<IpAddr>) -> Self {
+        Self { transport: Transport::Gre, address: SocketAddr::new(address.into(), 0) }
+    }
+
+    /// GRE in UDP to `address`.
+    pub const fn udp(address: SocketAddr) -> Self {
+        Self { transport: Transport::Udp, address }
+    }
+}
+
+impl FromStr for Peer {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error =
+            || format!("\"{text}\" is no tunnel end, expected \"gre:192.0.2.1\" or \"udp:192.0.2.1:4754\"");
+        match text.split_once(':') {
+            // Raw sockets for GRE are IPv4 only.
+            Some(("gre", address)) => {
+                address.parse::<std::net::Ipv4Addr>().map(Self::gre).map_err(|_| error())
+            }
+            Some(("udp", address)) => {
+                let bare = || address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, GRE_IN_UDP_PORT));
+                address.parse::<SocketAddr>().or_else(|_| bare()).map(Self::udp).map_err(|_| error())
+            }
+            _ => Err(error()),
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.transport {
+            Transport::Gre => write!(f, "gre:{}", self.address.ip()),
+            Transport::Udp => write!(f, "udp:{}", self.address),
+        }
+    }
+}
