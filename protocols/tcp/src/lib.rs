@@ -1,1 +1,65 @@
-//! placeholder
+//! TCP as RFC 9293 and its companions describe it, without clock, sockets or bytes.
+//!
+//! The map of the machine:
+//!
+//! * [`engine`]: units outstanding, units returned. Loss detection, RTT estimation, recovery and congestion
+//!   control over 64-bit stream positions; knows no headers.
+//! * [`Connection`]: everything else of one connection: states, handshake, acceptability, reassembly,
+//!   acknowledgements, windows, timers. Owns one engine. Handles an arriving segment in the phases *accept,
+//!   acknowledge, recover, deliver* and builds the next in the phases *choose, build*.
+//! * [`Listener`]: passive opens, with a bounded table of half-open connections.
+//! * [`ByteConnection`]: a [`Connection`] with send and receive buffers, for hosts with real bytes.
+//! * [`extension`]: the seam through which a sender learns from the network (TCP-PRISM's loss reports).
+//! * [`TcpConfig`]: every switch, and the profiles `modern`, `linux-2.4` and `ns2-2002`.
+//!
+//! Payload is a pair (stream offset, length); whoever drives the machine keeps the bytes. Position `p` of a
+//! direction's stream has sequence number `initial sequence number + 1 + p`; FIN takes the position after
+//! the last byte.
+#![no_std]
+
+extern crate alloc;
+
+pub mod buffer;
+mod config;
+mod connection;
+// Interface only until `engine/mod.rs` lands; then this becomes `pub mod engine;`.
+#[allow(missing_docs, clippy::all)]
+pub mod engine {
+    mod config;
+    mod interface;
+    pub use config::*;
+    pub use interface::*;
+    use prismux_endpoint::Deadline;
+    use prismux_units::{Duration, Instant};
+    #[derive(Debug)]
+    pub struct Engine;
+    impl Engine {
+        pub fn new(_: &EngineConfig, _: u32) -> Self {
+            Self
+        }
+        pub fn poll_send(&mut self, _: Instant, _: &SendLimits) -> Option<Send> {
+            None
+        }
+        pub fn on_sent(&mut self, _: Instant, _: &Send) {}
+        pub fn on_handshake(&mut self, _: Instant, _: Option<Duration>, _: bool) {}
+        pub fn on_ack(&mut self, _: Instant, _: &Ack) -> AckOutcome {
+            AckOutcome::default()
+        }
+        pub fn on_timeout(&mut self, _: Instant) {}
+        pub fn deadline(&self) -> Option<Deadline> {
+            None
+        }
+        pub fn metrics(&self) -> EngineMetrics {
+            unimplemented!()
+        }
+    }
+}
+pub mod extension;
+mod listener;
+
+pub use buffer::ByteConnection;
+pub use config::{KeepAlive, TcpConfig, TcpProfile, UnknownProfile};
+pub use connection::{
+    Connection, ConnectionMetrics, DropCounters, SegmentIn, SegmentOut, State, TcpEvent, reset_for,
+};
+pub use listener::{Listener, ListenerEvent};

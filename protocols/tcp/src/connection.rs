@@ -1,0 +1,353 @@
+//! One connection: the state machine around an [`Engine`].
+//!
+//! | phase | file | RFC 9293 |
+//! |---|---|---|
+//! | open: SYN and what answers it | `handshake.rs` | 3.10.7.3, 3.10.7.4 (SYN-RECEIVED) |
+//! | accept: timestamps, sequence, RST, SYN, ACK bit | `accept.rs` | 3.10.7.4, first to fifth check |
+//! | acknowledge: window, SACK, the engine, our FIN | `acknowledge.rs` | 3.10.7.4, fifth check |
+//! | recover | the engine | RFC 6675, 8985 |
+//! | deliver: payload, the peer's FIN, when to ACK | `deliver.rs` | 3.10.7.4, seventh and eighth check |
+//! | choose: what to send next | `choose.rs` | 3.8.6, 3.7.4 |
+//! | build: the header | `build.rs` | 3.1 |
+//! | timers | `timers.rs` | 3.8.1, 3.8.4, 3.8.6.1 |
+
+mod accept;
+mod acknowledge;
+mod build;
+mod choose;
+mod clock;
+mod deliver;
+mod event;
+mod handshake;
+mod metrics;
+mod reassembly;
+mod receive_window;
+mod segment;
+mod state;
+mod timers;
+
+pub use event::TcpEvent;
+pub use metrics::{ConnectionMetrics, DropCounters};
+pub use segment::{SegmentIn, SegmentOut, reset_for};
+pub use state::State;
+
+use crate::config::TcpConfig;
+use crate::engine::Engine;
+use crate::extension::SenderExtension;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use clock::Clock;
+use event::Events;
+use metrics::Counters;
+use prismux_endpoint::{Deadline, Endpoint};
+use prismux_units::Instant;
+use prismux_wire::SeqNumber;
+use reassembly::Reassembly;
+use receive_window::ReceiveWindow;
+use timers::Timers;
+
+/// Our direction: what the application gave and what the peer allows.
+#[derive(Debug)]
+struct Sending {
+    initial: SeqNumber,
+    /// Bytes handed over by the application.
+    written: u64,
+    /// The application closed: FIN takes position `written`.
+    fin: bool,
+    /// Everything below is acknowledged.
+    acknowledged: u64,
+    /// Just after the highest position ever sent.
+    sent_end: u64,
+    /// The peer's right edge.
+    window_end: u64,
+    /// The largest window the peer ever offered, for silly-window avoidance.
+    largest_window: u64,
+    /// Peer position and acknowledgement of the last window update (SND.WL1; SND.WL2 is `acknowledged`).
+    window_from: u64,
+    /// Window field of that update, unscaled, to tell duplicates from updates.
+    window_field: u16,
+    /// Shift of the peer's window field.
+    shift: u8,
+    /// The most payload a segment without SACK blocks carries.
+    segment_bytes: u32,
+    /// Send a partial segment although the window is silly (override timer).
+    override_silly: bool,
+}
+
+/// The peer's direction.
+#[derive(Debug)]
+struct Receiving {
+    initial: SeqNumber,
+    reassembly: Reassembly,
+    window: ReceiveWindow,
+    /// Position of the peer's FIN, once seen.
+    fin_at: Option<u64>,
+    /// The FIN has been reached in order.
+    closed: bool,
+}
+
+impl Receiving {
+    /// The next position expected, FIN counted.
+    fn next(&self) -> u64 {
+        self.reassembly.next() + u64::from(self.closed)
+    }
+
+    /// The next sequence number expected (RCV.NXT).
+    fn next_sequence(&self) -> SeqNumber {
+        self.initial + 1 + (self.next() as u32)
+    }
+}
+
+/// Whether an acknowledgement is owed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AckNeed {
+    /// Nothing to say.
+    None,
+    /// With the next segment or when the timer fires.
+    Delayed,
+    /// Now.
+    Now,
+}
+
+/// When to acknowledge.
+#[derive(Debug)]
+struct Acking {
+    need: AckNeed,
+    /// Segments that arrived since the last acknowledgement.
+    segments: u8,
+    /// Segments still to acknowledge at once (start of the connection).
+    quick: u8,
+}
+
+/// A control segment that waits for its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Control {
+    /// SYN, or SYN-ACK in SYN-RECEIVED.
+    Syn,
+    /// RST with this sequence number; with our ACK for resets of synchronised states.
+    Reset { seq: SeqNumber, with_ack: bool },
+    /// A segment below the peer's window that makes it say where it stands.
+    Probe,
+}
+
+/// ECN of both directions (RFC 3168 section 6.1).
+#[derive(Debug, Default)]
+struct EcnState {
+    negotiated: bool,
+    /// CE has arrived: echo until CWR.
+    echo: bool,
+    /// Tell the peer that the window was reduced.
+    cwr_due: bool,
+    /// Echoes below this position belong to a reduction already made.
+    reduced_until: u64,
+}
+
+/// Options that both sides agreed on.
+#[derive(Debug, Default)]
+struct Agreed {
+    window_scaling: bool,
+    timestamps: bool,
+    sack: bool,
+}
+
+/// One TCP connection, without bytes: payload is (stream offset, length).
+///
+/// Drive it as an [`Endpoint`]: one mutation (a segment, a timeout, [`write`](Self::write),
+/// [`read`](Self::read), [`close`](Self::close), [`abort`](Self::abort)), then drain transmits and events.
+#[derive(Debug)]
+pub struct Connection {
+    engine: Engine,
+    config: Arc<TcpConfig>,
+    extension: Option<Box<dyn SenderExtension>>,
+    state: State,
+    local_port: u16,
+    remote_port: u16,
+    sending: Sending,
+    receiving: Receiving,
+    acking: Acking,
+    agreed: Agreed,
+    clock: Clock,
+    ecn: EcnState,
+    control: Option<Control>,
+    timers: Timers,
+    events: Events,
+    counters: Counters,
+}
+
+impl Connection {
+    /// Bytes that the application adds to our stream; the host keeps them until
+    /// [`TcpEvent::Acknowledged`]. Ignored once the connection is closed for sending.
+    pub fn write(&mut self, _now: Instant, bytes: u64) {
+        if self.state.can_send() && !self.sending.fin {
+            self.sending.written = self.sending.written.saturating_add(bytes);
+        }
+    }
+
+    /// The application has taken `bytes` of what is readable; opens the window.
+    pub fn read(&mut self, _now: Instant, bytes: u64) {
+        let position = (self.receiving.window.read() + bytes).min(self.receiving.reassembly.next());
+        self.receiving.window.set_read(position);
+        let synchronised = self.state.can_receive();
+        if synchronised && self.receiving.window.update_is_due(self.receiving.next()) {
+            self.acking.need = AckNeed::Now;
+        }
+    }
+
+    /// No more data from us: FIN follows the last byte written (RFC 9293 section 3.10.4).
+    pub fn close(&mut self, now: Instant) {
+        match self.state {
+            State::SynSent => self.enter_closed(now),
+            State::SynReceived => self.sending.fin = true,
+            State::Established => self.queue_fin(State::FinWait1),
+            State::CloseWait => self.queue_fin(State::LastAck),
+            _ => {}
+        }
+    }
+
+    /// Ends the connection at once, with RST where the peer knows of it (RFC 9293 section 3.10.5).
+    pub fn abort(&mut self, now: Instant) {
+        let quiet = matches!(self.state, State::SynSent | State::TimeWait | State::Closed);
+        let seq = self.next_sequence();
+        self.enter_closed(now);
+        if !quiet {
+            self.control = Some(Control::Reset { seq, with_ack: true });
+        }
+    }
+
+    /// Lets `extension` look at every acknowledgement, for instance TCP-PRISM's report reader.
+    pub fn set_extension(&mut self, extension: Box<dyn SenderExtension>) {
+        self.extension = Some(extension);
+    }
+
+    /// The state of RFC 9293.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// Bytes of our stream handed over so far.
+    pub const fn stream_written(&self) -> u64 {
+        self.sending.written
+    }
+
+    /// Bytes of our stream that the peer has acknowledged.
+    pub fn stream_acked(&self) -> u64 {
+        self.sending.acknowledged.min(self.sending.written)
+    }
+
+    /// Bytes of the peer's stream that arrived without a gap.
+    pub const fn bytes_received_in_order(&self) -> u64 {
+        self.receiving.reassembly.next()
+    }
+
+    /// Bytes that are readable and not read.
+    pub const fn bytes_readable(&self) -> u64 {
+        self.receiving.reassembly.next() - self.receiving.window.read()
+    }
+
+    /// Bytes the peer may still send within the window last advertised.
+    pub fn receive_window(&self) -> u64 {
+        self.receiving.window.advertised().saturating_sub(self.receiving.next())
+    }
+
+    /// Stream position of the last advertised right edge; it never decreases.
+    pub const fn receive_window_edge(&self) -> u64 {
+        self.receiving.window.advertised()
+    }
+
+    /// How far beyond the read position a receive buffer must reach to hold all that can be accepted.
+    pub const fn receive_buffer_bytes(&self) -> u64 {
+        self.receiving.window.buffer_bytes()
+    }
+
+    /// Our port.
+    pub const fn local_port(&self) -> u16 {
+        self.local_port
+    }
+
+    /// The peer's port.
+    pub const fn remote_port(&self) -> u16 {
+        self.remote_port
+    }
+
+    /// The most payload one of our segments carries.
+    pub const fn segment_bytes(&self) -> u32 {
+        self.sending.segment_bytes
+    }
+
+    /// The engine, for traces and closed-form checks.
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Switches this connection was made with.
+    pub fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
+    fn queue_fin(&mut self, next: State) {
+        self.sending.fin = true;
+        self.state = next;
+    }
+
+    /// The next sequence number we would send (SND.NXT).
+    fn next_sequence(&self) -> SeqNumber {
+        let syn = u32::from(self.state != State::SynSent || self.counters.syns_sent > 0);
+        self.sending.initial + syn + (self.sending.sent_end as u32)
+    }
+
+    /// Just after the last position there is to send, FIN counted.
+    fn stream_end(&self) -> u64 {
+        self.sending.written + u64::from(self.sending.fin)
+    }
+
+    /// The application closed our direction.
+    pub const fn is_closing(&self) -> bool {
+        self.sending.fin
+    }
+
+    /// Whether anything sent is unacknowledged.
+    fn has_outstanding(&self) -> bool {
+        self.sending.acknowledged < self.sending.sent_end
+    }
+
+    fn enter_closed(&mut self, _now: Instant) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.timers = Timers::default();
+            self.acking.need = AckNeed::None;
+            self.control = None;
+            self.events.closed();
+        }
+    }
+}
+
+impl Endpoint for Connection {
+    type Input = SegmentIn;
+    type Transmit = SegmentOut;
+    type Event = TcpEvent;
+
+    fn handle_input(&mut self, now: Instant, segment: SegmentIn) {
+        self.counters.segments_received += 1;
+        match self.state {
+            State::Closed => self.counters.drops.closed += 1,
+            State::SynSent => self.handle_in_syn_sent(now, &segment),
+            _ => self.handle_synchronised(now, segment),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.fire_timers(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<SegmentOut> {
+        self.choose(now)
+    }
+
+    fn poll_event(&mut self) -> Option<TcpEvent> {
+        self.events.pop()
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        self.deadline()
+    }
+}

@@ -1,0 +1,135 @@
+//! Phase *acknowledge*: what the peer has, what it allows, and what follows for our states
+//! (RFC 9293 section 3.10.7.4, fifth check).
+use super::accept::Accepted;
+use super::{Connection, SegmentIn, State};
+use crate::engine::{Ack, LossNotice, SackRanges};
+use crate::extension::SenderView;
+use core::ops::Range;
+use prismux_units::Instant;
+use prismux_wire::{SackBlock, TcpFlags, TcpHeader};
+
+impl Connection {
+    pub(super) fn acknowledge(&mut self, now: Instant, segment: &SegmentIn, accepted: &Accepted) {
+        let header = &segment.header;
+        let window_changed = self.update_send_window(header.window, accepted);
+        let advanced = accepted.ack > self.sending.acknowledged;
+        if !advanced && !self.has_outstanding() {
+            return;
+        }
+        let silent = segment.payload_bytes == 0 && !header.flags.contains(TcpFlags::FIN);
+        let is_pure = silent && !window_changed && !accepted.old_ack;
+        let notice = self.consult_extension(now, header);
+        let echo = self.ecn.negotiated && header.flags.contains(TcpFlags::ECE);
+        let sack = self.agreed.sack && !header.options.sack.is_empty();
+        if advanced || is_pure || sack || echo || notice.is_some() {
+            self.tell_engine(now, header, accepted.ack, is_pure, echo, notice);
+        }
+        if advanced {
+            self.advance_acknowledged(now, accepted.ack);
+        }
+    }
+
+    fn tell_engine(
+        &mut self,
+        now: Instant,
+        header: &TcpHeader,
+        cumulative: u64,
+        is_pure: bool,
+        echo: bool,
+        notice: Option<LossNotice>,
+    ) {
+        let mut ack = Ack { cumulative, is_pure, notice, ..Ack::default() };
+        if self.agreed.sack && !header.options.sack.is_empty() {
+            self.read_sack(header, &mut ack);
+        }
+        if let Some(timestamps) = header.options.timestamps.filter(|t| self.agreed.timestamps && t.echo != 0)
+        {
+            ack.rtt_from_timestamp = self.clock.elapsed(now, timestamps.echo);
+        }
+        if echo && cumulative >= self.ecn.reduced_until {
+            ack.ecn_echo = true;
+            self.ecn.reduced_until = self.sending.sent_end;
+            self.ecn.cwr_due = true;
+        }
+        self.engine.on_ack(now, &ack);
+    }
+
+    fn advance_acknowledged(&mut self, now: Instant, ack: u64) {
+        self.sending.acknowledged = ack;
+        self.timers.progress_at = now;
+        self.events.acknowledged(ack.min(self.sending.written));
+        if self.sending.fin && ack == self.stream_end() {
+            match self.state {
+                State::FinWait1 => self.state = State::FinWait2,
+                State::Closing => self.start_time_wait(now),
+                State::LastAck => self.enter_closed(now),
+                _ => {}
+            }
+        }
+    }
+
+    /// SND.WND: taken from newer segments, or from equally new ones that open it; a late segment must not
+    /// take back what a later one allowed. Says whether the window field differs from the last one.
+    fn update_send_window(&mut self, field: u16, accepted: &Accepted) -> bool {
+        if accepted.old_ack {
+            return false;
+        }
+        let sending = &mut self.sending;
+        let changed = field != sending.window_field;
+        let start = accepted.start.max(0) as u64;
+        let window = u64::from(field) << sending.shift;
+        let edge = accepted.ack + window;
+        let newer = accepted.ack > sending.acknowledged || start > sending.window_from;
+        if newer || (start == sending.window_from && edge > sending.window_end) {
+            sending.window_from = start;
+            sending.window_field = field;
+            sending.window_end = edge;
+            sending.largest_window = sending.largest_window.max(window);
+            if edge > sending.sent_end {
+                self.timers.window_opened();
+            }
+        }
+        changed
+    }
+
+    pub(super) fn set_window_end(&mut self, window: u64) {
+        self.sending.window_end = self.sending.acknowledged + window;
+        self.sending.largest_window = self.sending.largest_window.max(window);
+    }
+
+    fn consult_extension(&mut self, now: Instant, header: &TcpHeader) -> Option<LossNotice> {
+        let view = SenderView {
+            now,
+            initial_sequence: self.sending.initial,
+            acknowledged: self.sending.acknowledged,
+            sent_end: self.sending.sent_end,
+            engine: &self.engine,
+        };
+        self.extension.as_mut()?.on_ack(header, &view)
+    }
+
+    /// SACK blocks as positions. The first may be a DSACK block: below the cumulative acknowledgement or
+    /// inside the second block (RFC 2883 section 4). Blocks of things never sent are ignored.
+    fn read_sack(&self, header: &TcpHeader, ack: &mut Ack) {
+        let blocks = header.options.sack.as_slice();
+        let mut ranges = SackRanges::default();
+        for (index, block) in blocks.iter().enumerate() {
+            let Some(range) = self.sack_range(block) else { continue };
+            let second = blocks.get(1).and_then(|block| self.sack_range(block));
+            let inside = |outer: Range<u64>| outer.start <= range.start && range.end <= outer.end;
+            if index == 0 && (range.end <= ack.cumulative || second.is_some_and(inside)) {
+                ack.dsack = Some(range);
+            } else if range.start >= ack.cumulative {
+                ranges.push(range);
+            }
+        }
+        ack.sack = ranges;
+    }
+
+    fn sack_range(&self, block: &SackBlock) -> Option<Range<u64>> {
+        let origin = self.sending.initial + 1;
+        let start = block.start.unwrap_near(origin, self.sending.acknowledged)?;
+        let end = block.end.unwrap_near(origin, self.sending.acknowledged)?;
+        (start < end && end <= self.sending.sent_end).then_some(start..end)
+    }
+}

@@ -1,0 +1,185 @@
+//! Timers outside the engine: handshake, delayed ACK, persist, keep-alive, TIME-WAIT, and giving up.
+use super::{AckNeed, Connection, Control, State};
+use crate::config::TcpConfig;
+use prismux_endpoint::Deadline;
+use prismux_units::Instant;
+
+/// Pending deadlines and the instants they are judged by.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    pub(super) delayed_ack: Option<Instant>,
+    pub(super) persist: Option<Instant>,
+    pub(super) linger_until: Option<Instant>,
+    handshake: Option<Instant>,
+    keep_alive: Option<Instant>,
+    /// Last time an acceptable segment arrived.
+    pub(super) heard_at: Instant,
+    /// Last time our stream's acknowledgement advanced, or began to be waited for.
+    pub(super) progress_at: Instant,
+    /// Last time SYN or SYN-ACK left.
+    pub(super) syn_sent_at: Instant,
+    persist_since: Instant,
+    pub(super) syn_retransmissions: u8,
+    persist_backoff: u8,
+    keep_alive_probes: u8,
+}
+
+impl Timers {
+    pub(super) fn starting(now: Instant) -> Self {
+        Self { heard_at: now, progress_at: now, ..Self::default() }
+    }
+
+    /// The handshake is done.
+    pub(super) fn establish(&mut self, now: Instant, config: &TcpConfig) {
+        self.handshake = None;
+        self.heard_at = now;
+        self.progress_at = now;
+        self.keep_alive = config.keep_alive.map(|probing| now + probing.idle);
+    }
+
+    /// The peer's window lets something through again.
+    pub(super) fn window_opened(&mut self) {
+        self.persist = None;
+        self.persist_backoff = 0;
+    }
+
+    /// Nothing will be sent any more but acknowledgements.
+    pub(super) fn stop_sending(&mut self) {
+        self.persist = None;
+        self.keep_alive = None;
+        self.handshake = None;
+    }
+}
+
+fn due(timer: Option<Instant>, now: Instant) -> bool {
+    timer.is_some_and(|at| at <= now)
+}
+
+impl Connection {
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        if self.state == State::Closed {
+            return None;
+        }
+        let timers = &self.timers;
+        let mut next = self.engine.deadline();
+        let named = [
+            (timers.delayed_ack, "delayed-ack"),
+            (timers.persist, "persist"),
+            (timers.handshake, "handshake"),
+            (timers.keep_alive, "keep-alive"),
+            (timers.linger_until, "time-wait"),
+        ];
+        for (at, why) in named {
+            next = Deadline::earliest(next, at.map(|at| Deadline { at, why }));
+        }
+        next
+    }
+
+    pub(super) fn fire_timers(&mut self, now: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
+        if due(self.timers.delayed_ack, now) {
+            self.timers.delayed_ack = None;
+            self.acking.need = AckNeed::Now;
+        }
+        if self.engine.deadline().is_some_and(|deadline| deadline.at <= now) {
+            self.engine.on_timeout(now);
+            if now - self.timers.progress_at >= self.config.give_up_after {
+                self.give_up(now);
+                return;
+            }
+        }
+        if due(self.timers.handshake, now) {
+            self.retry_handshake(now);
+        }
+        if due(self.timers.persist, now) {
+            self.probe_window(now);
+        }
+        if due(self.timers.keep_alive, now) {
+            self.probe_idle_peer(now);
+        }
+        if due(self.timers.linger_until, now) {
+            self.enter_closed(now);
+        }
+    }
+
+    fn give_up(&mut self, now: Instant) {
+        self.events.timed_out();
+        self.enter_closed(now);
+    }
+
+    /// SYN or SYN-ACK left: wait the initial RTO, doubled with every retry (RFC 6298 section 5).
+    pub(super) fn start_syn_timer(&mut self, now: Instant) {
+        let engine = &self.config.engine;
+        let backoff = 1u64 << self.timers.syn_retransmissions.min(16);
+        let wait = (engine.initial_rto * backoff).min(engine.max_rto);
+        self.timers.syn_sent_at = now;
+        self.timers.handshake = Some(now + wait);
+    }
+
+    fn retry_handshake(&mut self, now: Instant) {
+        self.timers.handshake = None;
+        if self.timers.syn_retransmissions >= self.config.syn_retries {
+            self.give_up(now);
+        } else {
+            self.timers.syn_retransmissions += 1;
+            self.control = Some(Control::Syn);
+        }
+    }
+
+    /// The first probe waits one RTO, the next ones twice as long each (RFC 9293 section 3.8.6.1).
+    pub(super) fn start_persist(&mut self, now: Instant) {
+        if self.timers.persist_backoff == 0 {
+            self.timers.persist_since = now;
+        }
+        let rto = self.engine.metrics().rto;
+        let wait = (rto * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
+        self.timers.persist = Some(now + wait);
+    }
+
+    /// Uses a window that was left alone as too small; asks about one that is shut. The probe carries no
+    /// byte: it lies below the window, so the peer must answer with an ACK, and nothing of the stream
+    /// leaves the loss detection's books.
+    fn probe_window(&mut self, now: Instant) {
+        self.timers.persist = None;
+        if self.has_outstanding() || self.sending.sent_end == self.stream_end() {
+            return;
+        }
+        if self.sending.window_end > self.sending.sent_end {
+            self.sending.override_silly = true;
+            return;
+        }
+        let unanswered = self.timers.heard_at.max(self.timers.persist_since);
+        if now - unanswered >= self.config.give_up_after {
+            self.give_up(now);
+            return;
+        }
+        self.timers.persist_backoff = self.timers.persist_backoff.saturating_add(1);
+        self.control = Some(Control::Probe);
+        self.start_persist(now);
+    }
+
+    /// RFC 9293 section 3.8.4. The timer is not moved by every arriving segment; when it fires it looks how
+    /// long the peer has really been silent.
+    fn probe_idle_peer(&mut self, now: Instant) {
+        let Some(probing) = self.config.keep_alive else {
+            self.timers.keep_alive = None;
+            return;
+        };
+        let silent = now - self.timers.heard_at;
+        if silent < probing.idle || self.has_outstanding() {
+            self.timers.keep_alive_probes = 0;
+            let wait = if silent < probing.idle { probing.idle - silent } else { probing.idle };
+            self.timers.keep_alive = Some(now + wait);
+        } else if self.timers.keep_alive_probes >= probing.probes {
+            let seq = self.next_sequence();
+            self.give_up(now);
+            self.control = Some(Control::Reset { seq, with_ack: true });
+        } else {
+            self.timers.keep_alive_probes += 1;
+            self.timers.keep_alive = Some(now + probing.interval);
+            self.control = Some(Control::Probe);
+        }
+    }
+}
