@@ -41,6 +41,12 @@ impl Sum {
         Self(self.0 + word as u64)
     }
 
+    /// Adds another sum.
+    #[must_use]
+    pub const fn add_sum(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
     /// Takes away what was summed before, so that a changed field can be added anew (RFC 1624 eqn 3).
     #[must_use]
     pub fn without(self, old: Self) -> Self {

@@ -7,6 +7,7 @@ mod v6;
 use crate::{Ecn, Layer, WireError};
 use core::net::IpAddr;
 
+pub(crate) use edit::edit_v4;
 pub use edit::{Expired, decrement_hop_limit, set_ecn};
 
 /// IP protocol numbers that prismux looks at.

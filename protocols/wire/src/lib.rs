@@ -5,6 +5,7 @@
 //! * [`TcpHeader`], [`TcpOptions`]: the typed header that the simulator passes around as a value and
 //!   Linux parses from and emits to bytes.
 //! * [`TcpPacket`], [`IpPacket`]: bytes of a packet, parsed; [`emit_tcp_packet`] writes one.
+//! * [`rewrite`]: changing a segment in place; [`gre`]: tunnels; [`UdpPacket`]: UDP.
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
 
@@ -14,17 +15,23 @@ pub mod checksum;
 mod ecn;
 mod error;
 mod flow;
+pub mod gre;
 pub mod ip;
+pub mod rewrite;
 mod seq;
 mod tcp_header;
 mod tcp_options;
 mod tcp_packet;
+mod udp;
 
 pub use ecn::Ecn;
 pub use error::{Layer, WireError};
 pub use flow::{FlowKey, flow_hash, flow_key};
+pub use gre::GreHeader;
 pub use ip::{Fragment, IpHeader, IpPacket};
+pub use rewrite::{SackRewrite, SegmentRewrite};
 pub use seq::SeqNumber;
 pub use tcp_header::{LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps};
 pub use tcp_options::LOSS_REPORT_EXPERIMENT;
 pub use tcp_packet::{TcpPacket, emit_tcp_packet};
+pub use udp::{UdpHeader, UdpPacket, emit_udp_packet};

@@ -110,7 +110,10 @@ impl SackBlocks {
 
     /// Keeps the first `count` blocks.
     pub fn truncate(&mut self, count: usize) {
-        self.count = self.count.min(count as u8);
+        let count = count.min(usize::from(self.count));
+        // Unused places stay zero: equality and hashing look at all of them.
+        self.blocks[count..].fill(SackBlock::default());
+        self.count = count as u8;
     }
 
     /// The blocks, newest first.

@@ -21,6 +21,15 @@ const LOSS_REPORT_BYTES: usize = 12;
 /// The most option bytes a TCP header holds.
 pub(crate) const MAX_OPTION_BYTES: usize = 40;
 
+/// True for an option that [`TcpOptions`] represents; `option` is given with its kind and length bytes.
+pub(crate) fn is_known(kind: u8, option: &[u8]) -> bool {
+    match kind {
+        kind::MSS | kind::WINDOW_SCALE | kind::SACK_PERMITTED | kind::SACK | kind::TIMESTAMPS => true,
+        kind::EXPERIMENT => option.len() >= 4 && word16(option, 2) == LOSS_REPORT_EXPERIMENT,
+        _ => false,
+    }
+}
+
 /// One option: its kind and where it lies, kind and length bytes included.
 pub(crate) struct RawOption {
     pub kind: u8,
