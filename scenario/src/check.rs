@@ -1,0 +1,197 @@
+//! What single keys cannot show: links that join up, flows that arrive, members that come before they go.
+
+use crate::diagnostic::{Place, list_of};
+use crate::document::{Table, Value};
+use crate::model::{Action, Flow, Role, Scenario};
+use crate::read::reader::Problems;
+use crate::registry::{NodeKind, Transport};
+
+/// Adds what is wrong with the whole to `problems`.
+pub(crate) fn check(scenario: &Scenario, file: &Table, problems: &Problems<'_>) {
+    flow_names(scenario, file, problems);
+    for flow in &scenario.flows {
+        reachable(scenario, flow, file, problems);
+        within_run(scenario, flow, file, problems);
+        transport(scenario, flow, file, problems);
+    }
+    proxies(scenario, file, problems);
+    memberships(scenario, file, problems);
+}
+
+/// Where `section.name` stands in the file; the start of the file when it is not there.
+fn place_of(file: &Table, section: &str, name: &str, key: Option<&str>) -> Place {
+    let Some(Value::Table(section)) = file.get(section).map(|entry| &entry.item.value) else {
+        return Place::default();
+    };
+    // A numbered copy stands where its original does.
+    let original = || name.rsplit_once('-').and_then(|(stem, _)| section.get(stem));
+    let Some(entry) = section.get(name).or_else(original) else { return Place::default() };
+    match (&entry.item.value, key) {
+        (Value::Table(table), Some(key)) => {
+            table.get(key).map_or_else(|| entry.key_place.clone(), |inner| inner.item.place.clone())
+        }
+        _ => entry.key_place.clone(),
+    }
+}
+
+/// Copies made by `count` must not meet a flow of the same name.
+fn flow_names(scenario: &Scenario, file: &Table, problems: &Problems<'_>) {
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if scenario.flows[..index].iter().any(|other| other.name == flow.name) {
+            let place = place_of(file, "flows", &flow.name, None);
+            let found = format!("two flows are called \"{}\"", flow.name);
+            let remedy = "flows with a count are called NAME-1, NAME-2, ...; rename one".to_string();
+            problems.add(
+                &place,
+                &format!("flows.{}", flow.name),
+                found,
+                "every flow with a name of its own",
+                Some(remedy),
+            );
+        }
+    }
+}
+
+/// Nodes reachable from `start` over links, whether or not they work at the start.
+pub(crate) fn reachable_from(scenario: &Scenario, start: usize) -> Vec<bool> {
+    let mut seen = vec![false; scenario.nodes.len()];
+    let mut waiting = vec![start];
+    seen[start] = true;
+    while let Some(node) = waiting.pop() {
+        for link in &scenario.links {
+            let other = match link.ends {
+                [a, b] if a == node => b,
+                [a, b] if b == node => a,
+                _ => continue,
+            };
+            if !seen[other] {
+                seen[other] = true;
+                waiting.push(other);
+            }
+        }
+    }
+    seen
+}
+
+fn reachable(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    let seen = reachable_from(scenario, flow.from);
+    if seen[flow.to] {
+        return;
+    }
+    let (from, to) = (&scenario.nodes[flow.from].name, &scenario.nodes[flow.to].name);
+    let near: Vec<&str> = scenario
+        .nodes
+        .iter()
+        .zip(&seen)
+        .filter(|(_, seen)| **seen)
+        .map(|(node, _)| node.name.as_str())
+        .collect();
+    let place = place_of(file, "flows", &flow.name, Some("to"));
+    let expected = format!("a node that links lead to from \"{from}\": {}", list_of(&near));
+    let remedy = format!("add a link towards \"{to}\"");
+    problems.add(
+        &place,
+        &format!("flows.{}.to", flow.name),
+        format!("no links lead from \"{from}\" to \"{to}\""),
+        expected,
+        Some(remedy),
+    );
+}
+
+fn within_run(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    if flow.start >= scenario.duration {
+        let place = place_of(file, "flows", &flow.name, Some("start"));
+        let found = format!("the flow starts at {} but the run ends at {}", flow.start, scenario.duration);
+        let path = format!("flows.{}.start", flow.name);
+        problems.add(&place, &path, found, "a start within the run", None);
+    }
+}
+
+/// A TCP whose sender listens to a proxy needs one on its way.
+fn transport(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    let proxies = scenario.nodes.iter().filter(|node| node.kind() == NodeKind::PrismProxy).count();
+    if flow.transport == Transport::TcpPrism && proxies == 0 {
+        let place = place_of(file, "flows", &flow.name, Some("transport"));
+        let path = format!("flows.{}.transport", flow.name);
+        let remedy = "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_string();
+        problems.add(
+            &place,
+            &path,
+            "found \"tcp-prism\" without a proxy",
+            "a prism-proxy on the flow's way",
+            Some(remedy),
+        );
+    }
+}
+
+/// Every proxy needs a member to send through; its `links` must be its own.
+fn proxies(scenario: &Scenario, file: &Table, problems: &Problems<'_>) {
+    for (index, node) in scenario.nodes.iter().enumerate() {
+        let Role::PrismProxy(settings) = &node.role else { continue };
+        let own = scenario.community_links(index);
+        let path = format!("nodes.{}", node.name);
+        if own.is_empty() {
+            let place = place_of(file, "nodes", &node.name, None);
+            let remedy = format!("add a member and a link between = [\"{}\", \"m1\"]", node.name);
+            problems.add(
+                &place,
+                &path,
+                format!("no link joins \"{}\" to a member", node.name),
+                "at least one link to a node of kind \"member\"",
+                Some(remedy),
+            );
+            continue;
+        }
+        for &link in settings.links.iter().flatten() {
+            if !own.contains(&link) {
+                let names: Vec<&str> = own.iter().map(|&i| scenario.links[i].name.as_str()).collect();
+                let place = place_of(file, "nodes", &node.name, Some("links"));
+                let found =
+                    format!("\"{}\" does not join \"{}\" to a member", scenario.links[link].name, node.name);
+                problems.add(
+                    &place,
+                    &format!("{path}.links"),
+                    found,
+                    format!("its member links: {}", list_of(&names)),
+                    None,
+                );
+            }
+        }
+    }
+}
+
+/// Members join when outside and leave when inside.
+fn memberships(scenario: &Scenario, file: &Table, problems: &Problems<'_>) {
+    for (index, node) in scenario.nodes.iter().enumerate() {
+        let Role::Member(member) = &node.role else { continue };
+        let mut inside = member.present;
+        for event in &scenario.events {
+            let joins = match event.action {
+                Action::Join(who) if who == index => true,
+                Action::Leave(who) if who == index => false,
+                _ => continue,
+            };
+            if joins == inside {
+                let (found, remedy) = match joins {
+                    true => (
+                        format!("\"{}\" joins at {} but is in the community already", node.name, event.at),
+                        "write present = false on the member, or let it leave first",
+                    ),
+                    false => (
+                        format!("\"{}\" leaves at {} but is not in the community", node.name, event.at),
+                        "let it join first",
+                    ),
+                };
+                let place = place_of(file, "nodes", &node.name, Some("present"));
+                problems.add(
+                    &place,
+                    &format!("nodes.{}", node.name),
+                    found,
+                    "joining and leaving in turn",
+                    Some(remedy.to_string()),
+                );
+            }
+            inside = joins;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A scenario's text, from a file or shipped, and the scenario that variants and overrides make of it.
+
+use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, did_you_mean, list_of};
+use crate::document::{self, Table, Value};
+use crate::model::{Scenario, VariantNote};
+use crate::{read, shipped};
+use std::path::{Path, PathBuf};
+
+/// The text of a scenario.
+#[derive(Debug, Clone)]
+pub struct ScenarioFile {
+    /// Shown in messages.
+    name: String,
+    text: String,
+    /// Where relative file names start.
+    folder: Option<PathBuf>,
+}
+
+impl ScenarioFile {
+    /// A scenario from a text in memory; `name` is shown in messages.
+    pub fn from_text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), folder: None }
+    }
+
+    /// Reads a file.
+    pub fn open(path: &Path) -> Result<Self, ScenarioError> {
+        let name = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Self { name, text, folder: path.parent().map(Path::to_path_buf) }),
+            Err(error) => Err(ScenarioError::whole_file(
+                &name,
+                format!("cannot read the file: {error}"),
+                "a scenario file",
+                None,
+            )),
+        }
+    }
+
+    /// A file if `name` is the path of one, else the shipped scenario of that name.
+    pub fn find(name: &str) -> Result<Self, ScenarioError> {
+        let path = Path::new(name);
+        if path.is_file() {
+            return Self::open(path);
+        }
+        if let Some(shipped) = shipped::find(name) {
+            return Ok(Self::from_text(format!("{name}.toml"), shipped.text));
+        }
+        let close = did_you_mean(name.trim_end_matches(".toml"), shipped::ALL.iter().map(|s| s.name));
+        let remedy = match close {
+            Some(close) => format!("did you mean \"{close}\"? (`prismux scenarios` lists the shipped ones)"),
+            None => "`prismux scenarios` lists the shipped ones".to_string(),
+        };
+        let found = "there is no such file, nor a shipped scenario of this name".to_string();
+        Err(ScenarioError::whole_file(
+            name,
+            found,
+            "the path of a scenario file, or a shipped scenario",
+            Some(remedy),
+        ))
+    }
+
+    /// The name shown in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text as written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The variants that the file declares.
+    pub fn variants(&self) -> Result<Vec<VariantNote>, ScenarioError> {
+        Ok(self.scenario(None, &[])?.variants)
+    }
+
+    /// The scenario, with the overrides of `variant` and then each `path=value` of `set` laid over the file.
+    pub fn scenario(&self, variant: Option<&str>, set: &[&str]) -> Result<Scenario, ScenarioError> {
+        self.scenario_with(variant, &[], set)
+    }
+
+    /// The same, with `between` laid over the file before `set`: overrides that a program makes, such as those of
+    /// a built-in variant.
+    pub fn scenario_with(
+        &self,
+        variant: Option<&str>,
+        between: &[String],
+        set: &[&str],
+    ) -> Result<Scenario, ScenarioError> {
+        let file = Source { name: self.name.clone(), text: self.text.clone(), is_file: true };
+        let own = between.iter().map(|text| Source {
+            name: "override".to_string(),
+            text: text.clone(),
+            is_file: false,
+        });
+        let given = set.iter().map(|text| Source {
+            name: "--set".to_string(),
+            text: (*text).to_string(),
+            is_file: false,
+        });
+        let sources: Vec<Source> = std::iter::once(file).chain(own).chain(given).collect();
+        let mut table = document::parse(&sources, 0)?;
+        if let Some(variant) = variant {
+            apply_variant(&mut table, variant, &sources)?;
+        }
+        for index in 1..sources.len() {
+            document::apply_override(&sources, index, &mut table)?;
+        }
+        let stem = Path::new(&self.name).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
+        read::scenario(&table, &sources, self.folder.as_deref(), &stem)
+    }
+}
+
+/// Lays `[variants.NAME]` over the rest of the file.
+fn apply_variant(table: &mut Table, name: &str, sources: &[Source]) -> Result<(), ScenarioError> {
+    let variants = match table.get("variants").map(|entry| &entry.item.value) {
+        Some(Value::Table(variants)) => variants.clone(),
+        _ => Table::default(),
+    };
+    let Some(Value::Table(variant)) = variants.get(name).map(|entry| &entry.item.value) else {
+        let known: Vec<&str> = variants.entries.iter().map(|entry| entry.key.as_str()).collect();
+        let found = format!("there is no variant \"{name}\"");
+        let expected = format!("one of the variants of the file: {}", list_of(&known));
+        let remedy =
+            did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let diagnostic =
+            Diagnostic::new(sources, &Place::default(), "variants", found, expected).with_remedy(remedy);
+        return Err(ScenarioError { diagnostics: vec![diagnostic] });
+    };
+    let mut variant = variant.clone();
+    variant.remove("summary");
+    table.merge(&variant);
+    Ok(())
+}

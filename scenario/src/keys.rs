@@ -1,0 +1,264 @@
+//! The keys of a scenario file, as data: the reader refuses others, the reference page lists these.
+
+/// One key of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// As written.
+    pub name: &'static str,
+    /// What kind of value it takes.
+    pub takes: &'static str,
+    /// What holds when it is left out.
+    pub default: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+pub(crate) const fn key(
+    name: &'static str,
+    takes: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key { name, takes, default, meaning }
+}
+
+/// Keys of the file itself.
+pub const FILE: &[Key] = &[
+    key("name", "text", "the file's name", "name of the experiment"),
+    key("summary", "text", "empty", "one line about what it shows"),
+    key(
+        "duration",
+        "duration",
+        "required",
+        "the run ends here, or when every bulk flow with a size is complete",
+    ),
+    key("nodes", "table", "required", "the nodes, by name"),
+    key("links", "table", "required", "the links, by name"),
+    key("flows", "table", "required", "the flows, by name"),
+    key("events", "list of tables", "none", "what happens at set times: `[[events]]`"),
+    key("measure", "table", "see below", "what is measured, and when"),
+    key("variants", "table", "none", "named sets of overrides, for `prismux compare`"),
+];
+
+/// Keys that every node takes.
+pub const NODE: &[Key] = &[key("kind", "name", "required", "what the node is")];
+
+/// Keys of a member.
+pub const MEMBER: &[Key] = &[
+    key("kind", "name", "required", "\"member\""),
+    key(
+        "present",
+        "true or false",
+        "true",
+        "in the community when the run starts; else a `join` event brings it in",
+    ),
+];
+
+/// Keys of a link.
+pub const LINK: &[Key] = &[
+    key("between", "two nodes", "required", "the ends; *forward* runs from the first to the second"),
+    key("rate", "rate", "no limit", "data rate"),
+    key("delay", "duration", "0 ms", "propagation delay of one direction"),
+    key("jitter", "duration", "0 ms", "extra delay per packet, uniform between 0 and this"),
+    key("reorder", "true or false", "false", "jitter may let packets overtake each other"),
+    key(
+        "queue",
+        "queue",
+        "\"50 packets\"",
+        "drop-tail limit: \"50 packets\", \"64 kB\", \"1 bdp\" (rate times round trip of the link) or \"unlimited\"",
+    ),
+    key(
+        "loss",
+        "probability or table",
+        "0",
+        "loss on the channel: 0.001, \"0.1 %\", or a Gilbert-Elliott table",
+    ),
+    key("duplicate", "probability", "0", "chance that a packet arrives twice"),
+    key("corrupt", "probability", "0", "chance that a packet arrives damaged and fails its checksum"),
+    key(
+        "trace",
+        "file",
+        "none",
+        "delivery opportunities in Mahimahi format, path relative to the scenario; replaces `rate`",
+    ),
+    key("outage", "name", "\"lose\"", "what happens to packets while the link is down"),
+    key("up", "true or false", "true", "working when the run starts"),
+    key("advertised_rate", "rate", "learned", "rate told to the proxy when the link joins"),
+    key(
+        "shared",
+        "true or false",
+        "true between a proxy and a member",
+        "counts towards the capacity that efficiency is measured against",
+    ),
+    key("forward", "table", "as the link", "values for the forward direction only"),
+    key("reverse", "table", "as the link", "values for the reverse direction only"),
+];
+
+/// Keys of `forward = { ... }` and `reverse = { ... }`.
+pub const DIRECTION: &[Key] = &[
+    key("rate", "rate", "as the link", "data rate"),
+    key("delay", "duration", "as the link", "propagation delay"),
+    key("jitter", "duration", "as the link", "extra delay per packet, uniform between 0 and this"),
+    key("reorder", "true or false", "as the link", "jitter may let packets overtake each other"),
+    key("queue", "queue", "as the link", "drop-tail limit"),
+    key("loss", "probability or table", "as the link", "loss on the channel"),
+    key("duplicate", "probability", "as the link", "chance that a packet arrives twice"),
+    key("corrupt", "probability", "as the link", "chance that a packet arrives damaged"),
+    key("trace", "file", "as the link", "delivery opportunities in Mahimahi format"),
+    key("outage", "name", "as the link", "what happens to packets while the link is down"),
+    key("up", "true or false", "as the link", "working when the run starts"),
+];
+
+/// Keys of a Gilbert-Elliott loss.
+pub const GILBERT_ELLIOTT: &[Key] = &[
+    key("good_to_bad", "probability", "required", "chance per packet to turn bad"),
+    key("bad_to_good", "probability", "required", "chance per packet to turn good"),
+    key("loss_good", "probability", "0", "loss in the good state"),
+    key("loss_bad", "probability", "1", "loss in the bad state"),
+];
+
+/// Keys of a flow.
+pub const FLOW: &[Key] = &[
+    key("from", "node", "required", "where the data comes from"),
+    key("to", "node", "required", "where the data goes"),
+    key("transport", "name", "\"tcp\"", "how the ends talk"),
+    key("pattern", "name", "\"bulk\", for udp \"cbr\"", "what the application sends"),
+    key("bytes", "size", "until stopped", "bulk: size of the file"),
+    key("start", "duration", "0 s", "when it starts"),
+    key("stop", "duration", "end of the run", "when it stops"),
+    key("count", "whole number", "1", "so many equal flows, called NAME-1, NAME-2, ..."),
+    key("spacing", "duration", "0 s", "each of `count` flows starts this much after the one before"),
+    key("profile", "name", "\"modern\"", "set of TCP switches at both ends"),
+    key("congestion", "name", "the profile's", "congestion control of the sender"),
+    key("tcp", "table", "the profile's", "single TCP switches"),
+    key("rate", "rate", "required for udp", "cbr, pareto: payload rate (within a burst)"),
+    key("packet", "size", "\"1000 B\"", "cbr, pareto: payload of a packet"),
+    key("on", "duration", "required for pareto", "pareto: mean burst"),
+    key("off", "duration", "required for pareto", "pareto: mean pause"),
+    key("shape", "number above 1", "1.5", "pareto: shape of bursts and pauses"),
+    key("request", "size", "\"300 B\"", "request-response: size of a request"),
+    key("response", "size", "required for request-response", "request-response: size of a response"),
+    key("think", "duration", "0 s", "request-response: pause before the next request"),
+];
+
+/// Keys of `tcp = { ... }` in a flow.
+pub const TCP: &[Key] = &[
+    key("mss", "size", "the profile's", "maximum segment size"),
+    key("window", "size", "the profile's", "receive buffer, which bounds the window"),
+    key("initial_window", "whole number", "the profile's", "segments sent before the first ACK"),
+    key("sack", "true or false", "the profile's", "selective acknowledgements (RFC 2018)"),
+    key("timestamps", "true or false", "the profile's", "timestamps (RFC 7323)"),
+    key(
+        "delayed_ack",
+        "duration",
+        "the profile's",
+        "longest delay of an ACK; \"0 ms\" acknowledges every segment",
+    ),
+    key("min_rto", "duration", "the profile's", "floor of the retransmission timeout"),
+    key("clock_granularity", "duration", "the profile's", "tick of the retransmission timer"),
+    key("dup_threshold", "whole number", "the profile's", "duplicate ACKs that mean a loss"),
+    key("rack", "true or false", "the profile's", "RACK loss detection (RFC 8985)"),
+    key("tlp", "true or false", "the profile's", "tail loss probes (RFC 8985)"),
+    key("undo", "true or false", "the profile's", "undo of window reductions that were not needed"),
+    key("nagle", "true or false", "the profile's", "Nagle's algorithm"),
+    key("ecn", "true or false", "the profile's", "explicit congestion notification (RFC 3168)"),
+];
+
+/// Keys of an event.
+pub const EVENT: &[Key] = &[
+    key("at", "duration", "required", "when"),
+    key("join", "member", "-", "the member enters the community"),
+    key("leave", "member", "-", "the member leaves"),
+    key("start", "flow", "-", "the flow starts (give it no `start`)"),
+    key("stop", "flow", "-", "the flow stops"),
+    key("kill", "member or proxy", "-", "its process dies without a word"),
+    key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
+    key("link", "link", "-", "the link changes as the next keys say"),
+    key(
+        "direction",
+        "\"both\", \"forward\" or \"reverse\"",
+        "\"both\"",
+        "with `link`: which direction changes",
+    ),
+    key("rate", "rate", "unchanged", "with `link`: new rate"),
+    key("delay", "duration", "unchanged", "with `link`: new delay"),
+    key("loss", "probability or table", "unchanged", "with `link`: new loss"),
+    key("up", "true or false", "unchanged", "with `link`: false is a blackout"),
+];
+
+/// Keys of `[measure]`.
+pub const MEASURE: &[Key] = &[
+    key(
+        "warm_up",
+        "duration",
+        "a fifth of the run, at most 30 s",
+        "steady-state figures leave out this much from each flow's start",
+    ),
+    key("interval", "duration", "none", "sampling interval of the time series"),
+];
+
+/// Keys that only `[variants.NAME]` takes, besides everything a file takes.
+pub const VARIANT: &[Key] = &[key("summary", "text", "empty", "one line about the variant")];
+
+/// Keys of a proxy.
+pub const PRISM_PROXY: &[Key] = &[
+    key("kind", "name", "required", "\"prism-proxy\""),
+    key("preset", "name", "\"today\"", "where the settings below begin"),
+    key("scheduler", "name", "the preset's", "how a link is picked for each data packet"),
+    key("rpc", "name", "\"full\"", "how much of the reverse path controller works"),
+    key("tunnel", "name", "\"gre\"", "encapsulation towards the members (lab)"),
+    key("links", "list of links", "all", "use these member links only"),
+    key(
+        "learn_rates",
+        "true or false",
+        "the preset's",
+        "learn link rates from delivery; false takes `advertised_rate`, or the link's rate where that is missing",
+    ),
+    key(
+        "window_control",
+        "true or false",
+        "the preset's",
+        "limit the sender so that what is in flight fits the links (needs `learn_rates`)",
+    ),
+    key(
+        "repair_budget_packets",
+        "whole number",
+        "the preset's",
+        "packets kept so that the proxy can resend what a link lost; 0 switches repair off",
+    ),
+    key(
+        "parking",
+        "true or false",
+        "the preset's",
+        "leave out links that would slow the flow down (needs `learn_rates`)",
+    ),
+    key("loss_reports", "true or false", "true", "tell the sender of losses in a TCP option"),
+    key("report_repeat", "whole number", "3", "ACKs that carry each loss report"),
+    key("weight_unit", "name", "\"slowest-link\"", "the rate that has weight 1"),
+    key("weight_floor", "number", "1", "least weight after losses"),
+    key("rtt_gain", "number", "0.25", "gain of the moving average of hRTT"),
+    key("link_dupthresh", "whole number", "1", "later arrivals on a link that make an earlier packet lost"),
+    key(
+        "tail_factor",
+        "number",
+        "1.5",
+        "a packet out for this many round trips of its link is lost; 0 switches the rule off",
+    ),
+    key(
+        "hold_max_rtts",
+        "number",
+        "4",
+        "no ACK is held longer than this many times the largest hRTT; 0 for no limit",
+    ),
+    key(
+        "hold_max_rto_share",
+        "number",
+        "0.75",
+        "nor longer than this share of the sender's estimated timeout",
+    ),
+    key("ack_pacing", "true or false", "false", "spread ACKs released together over one hRTT"),
+    key("mss_clamp", "size", "\"1436 B\"", "lower the MSS of passing SYNs to this; \"0 B\" leaves it"),
+    key("flow_idle", "duration", "\"15 min\"", "a flow silent for so long is forgotten"),
+    key("max_flows", "whole number", "20000", "most flows with state"),
+    key("max_packets_per_flow", "whole number", "16384", "most packets recorded per flow"),
+];

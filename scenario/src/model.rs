@@ -1,0 +1,342 @@
+//! A scenario without strings left to interpret: what both backends build from.
+
+use crate::registry::{Congestion, NodeKind, Pattern, Transport, Tunnel};
+use prismux_link::{LinkChange, LinkConfig};
+use prismux_prism::ProxyConfig;
+use prismux_tcp::TcpProfile;
+use prismux_units::{ByteCount, Duration, Rate};
+use std::path::PathBuf;
+
+/// Index of a node in [`Scenario::nodes`].
+pub type NodeIndex = usize;
+/// Index of a link in [`Scenario::links`].
+pub type LinkIndex = usize;
+/// Index of a flow in [`Scenario::flows`].
+pub type FlowIndex = usize;
+
+/// A typed experiment. Everything keeps the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Name of the experiment.
+    pub name: String,
+    /// One line about it; may be empty.
+    pub summary: String,
+    /// When the run ends at the latest.
+    pub duration: Duration,
+    /// Nodes.
+    pub nodes: Vec<Node>,
+    /// Links.
+    pub links: Vec<Link>,
+    /// Flows, those with a `count` already multiplied.
+    pub flows: Vec<Flow>,
+    /// Timed events in order of time (file order where equal).
+    pub events: Vec<Event>,
+    /// What is measured, and when.
+    pub measure: Measure,
+    /// Names of the variants that the file declares.
+    pub variants: Vec<VariantNote>,
+}
+
+/// A variant's name and summary; its overrides stay in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariantNote {
+    /// Name.
+    pub name: String,
+    /// One line about it; may be empty.
+    pub summary: String,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Name.
+    pub name: String,
+    /// What it is, with its settings.
+    pub role: Role,
+}
+
+/// What a node is, with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Role {
+    /// Runs applications.
+    Host,
+    /// Forwards packets.
+    Router,
+    /// Splits flows over members.
+    PrismProxy(Box<ProxySettings>),
+    /// Lends its uplink.
+    Member(MemberSettings),
+}
+
+/// Settings of a proxy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProxySettings {
+    /// The protocol's settings.
+    pub config: ProxyConfig,
+    /// Encapsulation towards members (lab).
+    pub tunnel: Tunnel,
+    /// The member links this proxy may use; `None` means all.
+    pub links: Option<Vec<LinkIndex>>,
+}
+
+/// Settings of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberSettings {
+    /// In the community when the run starts; else it needs a `join` event.
+    pub present: bool,
+}
+
+impl Node {
+    /// The node's kind.
+    pub fn kind(&self) -> NodeKind {
+        match self.role {
+            Role::Host => NodeKind::Host,
+            Role::Router => NodeKind::Router,
+            Role::PrismProxy(_) => NodeKind::PrismProxy,
+            Role::Member(_) => NodeKind::Member,
+        }
+    }
+}
+
+/// A link and its two directions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Name.
+    pub name: String,
+    /// The two ends, as written in `between`.
+    pub ends: [NodeIndex; 2],
+    /// From the first end to the second.
+    pub forward: Direction,
+    /// From the second end to the first.
+    pub reverse: Direction,
+    /// True for a link whose rate counts as capacity.
+    pub shared: bool,
+    /// The rate told to the proxy when the link joins; `None` leaves it to learn.
+    pub advertised_rate: Option<Rate>,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Direction {
+    /// Rate, delay, queue, loss and the rest.
+    pub link: LinkConfig,
+    /// File that `link.trace` was read from.
+    pub trace_file: Option<PathBuf>,
+    /// Working when the run starts.
+    pub up: bool,
+}
+
+/// Traffic between two nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// Name.
+    pub name: String,
+    /// Sender of the data.
+    pub from: NodeIndex,
+    /// Receiver of the data.
+    pub to: NodeIndex,
+    /// Transport.
+    pub transport: Transport,
+    /// Traffic.
+    pub traffic: Traffic,
+    /// Start.
+    pub start: Duration,
+    /// Stop, if before the end of the run.
+    pub stop: Option<Duration>,
+    /// TCP switches; unused by UDP.
+    pub tcp: TcpSettings,
+}
+
+/// What the application sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Traffic {
+    /// A file of so many bytes, or data until stopped.
+    Bulk {
+        /// Size.
+        bytes: Option<ByteCount>,
+    },
+    /// Requests and responses.
+    RequestResponse {
+        /// Size of a request.
+        request: ByteCount,
+        /// Size of a response.
+        response: ByteCount,
+        /// Pause between a response and the next request.
+        think: Duration,
+    },
+    /// Constant bit rate.
+    Cbr {
+        /// Payload rate.
+        rate: Rate,
+        /// Payload of a packet.
+        packet: ByteCount,
+    },
+    /// Pareto on/off.
+    ParetoOnOff {
+        /// Payload rate within a burst.
+        rate: Rate,
+        /// Payload of a packet.
+        packet: ByteCount,
+        /// Mean burst.
+        on: Duration,
+        /// Mean pause.
+        off: Duration,
+        /// Shape of both, above 1.
+        shape: f64,
+    },
+}
+
+impl Traffic {
+    /// The pattern's name in the registry.
+    pub fn pattern(&self) -> Pattern {
+        match self {
+            Self::Bulk { .. } => Pattern::Bulk,
+            Self::RequestResponse { .. } => Pattern::RequestResponse,
+            Self::Cbr { .. } => Pattern::Cbr,
+            Self::ParetoOnOff { .. } => Pattern::ParetoOnOff,
+        }
+    }
+}
+
+/// A TCP profile and what a flow changes in it; `None` keeps the profile's value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TcpSettings {
+    /// The set of switches to begin with.
+    pub profile: TcpProfile,
+    /// Congestion control.
+    pub congestion: Option<Congestion>,
+    /// Maximum segment size in bytes.
+    pub mss: Option<u16>,
+    /// Receive buffer, which bounds the window.
+    pub window: Option<ByteCount>,
+    /// Initial window in segments.
+    pub initial_window: Option<u32>,
+    /// Selective acknowledgements.
+    pub sack: Option<bool>,
+    /// Timestamps.
+    pub timestamps: Option<bool>,
+    /// Longest delay of an ACK; zero acknowledges every segment.
+    pub delayed_ack: Option<Duration>,
+    /// Minimum RTO.
+    pub min_rto: Option<Duration>,
+    /// Timer granularity.
+    pub clock_granularity: Option<Duration>,
+    /// Duplicate ACK threshold.
+    pub dup_threshold: Option<u32>,
+    /// RACK.
+    pub rack: Option<bool>,
+    /// Tail loss probes.
+    pub tlp: Option<bool>,
+    /// Undo of needless window reductions.
+    pub undo: Option<bool>,
+    /// Nagle's algorithm.
+    pub nagle: Option<bool>,
+    /// ECN.
+    pub ecn: Option<bool>,
+}
+
+impl TcpSettings {
+    /// A profile as it is.
+    pub fn profile(profile: TcpProfile) -> Self {
+        Self {
+            profile,
+            congestion: None,
+            mss: None,
+            window: None,
+            initial_window: None,
+            sack: None,
+            timestamps: None,
+            delayed_ack: None,
+            min_rto: None,
+            clock_granularity: None,
+            dup_threshold: None,
+            rack: None,
+            tlp: None,
+            undo: None,
+            nagle: None,
+            ecn: None,
+        }
+    }
+}
+
+/// Something that happens at a set time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Duration,
+    /// What.
+    pub action: Action,
+}
+
+/// What happens.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// A member enters the community.
+    Join(NodeIndex),
+    /// A member leaves in good order.
+    Leave(NodeIndex),
+    /// A link changes.
+    ChangeLink {
+        /// Which.
+        link: LinkIndex,
+        /// Which directions.
+        sides: Sides,
+        /// How.
+        change: LinkChange,
+    },
+    /// A flow starts.
+    StartFlow(FlowIndex),
+    /// A flow stops.
+    StopFlow(FlowIndex),
+    /// A member's or proxy's process dies without a word.
+    Kill(NodeIndex),
+    /// A killed process comes back with empty memory.
+    Restart(NodeIndex),
+}
+
+/// Directions of a link that a change applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// Both.
+    Both,
+    /// First end to second.
+    Forward,
+    /// Second end to first.
+    Reverse,
+}
+
+/// What is measured, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// Steady-state figures leave out this much from each flow's start.
+    pub warm_up: Duration,
+    /// Sampling interval of the time series; `None` takes none.
+    pub interval: Option<Duration>,
+}
+
+impl Scenario {
+    /// Links that join the proxy `proxy` to a member, in the order of the file.
+    pub fn community_links(&self, proxy: NodeIndex) -> Vec<LinkIndex> {
+        let joins = |link: &Link| match link.ends {
+            [a, b] if a == proxy => self.nodes[b].kind() == NodeKind::Member,
+            [a, b] if b == proxy => self.nodes[a].kind() == NodeKind::Member,
+            _ => false,
+        };
+        (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect()
+    }
+
+    /// Index of the node called `name`.
+    pub fn node(&self, name: &str) -> Option<NodeIndex> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// Index of the link called `name`.
+    pub fn link(&self, name: &str) -> Option<LinkIndex> {
+        self.links.iter().position(|link| link.name == name)
+    }
+
+    /// Proxies, in the order of the file.
+    pub fn proxies(&self) -> Vec<NodeIndex> {
+        (0..self.nodes.len()).filter(|&index| self.nodes[index].kind() == NodeKind::PrismProxy).collect()
+    }
+}

@@ -1,0 +1,176 @@
+//! `[[events]]`.
+
+use super::flows::ReadFlow;
+use super::links;
+use super::reader::{Problems, Reader};
+use crate::diagnostic::{did_you_mean, list_of};
+use crate::document::{Item, Table, Value};
+use crate::keys;
+use crate::model::{Action, Event, Node, Sides};
+use crate::registry::NodeKind;
+use prismux_link::LinkChange;
+use prismux_units::Duration;
+
+/// What events may refer to.
+pub(super) struct Context<'a> {
+    pub nodes: &'a [Node],
+    pub node_names: &'a [&'a str],
+    pub link_names: &'a [&'a str],
+    pub duration: Duration,
+}
+
+/// The keys that say what happens; an event has exactly one.
+const ACTIONS: [&str; 7] = ["join", "leave", "start", "stop", "kill", "restart", "link"];
+
+/// Reads the events and puts them in order of time.
+pub(super) fn read(
+    file: &Reader<'_>,
+    context: &Context<'_>,
+    flows: &[ReadFlow],
+    problems: &Problems<'_>,
+) -> Vec<Event> {
+    let Some(entry) = file.entry("events") else { return Vec::new() };
+    let remedy = Some("write [[events]] with double brackets before each event".to_string());
+    let Value::List(items) = &entry.item.value else {
+        file.wrong("events", format!("found {}", entry.item.value.describe()), "a list of tables", remedy);
+        return Vec::new();
+    };
+    let mut events = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let Value::Table(table) = &item.value else {
+            let path = format!("events.{index}");
+            problems.add(
+                &item.place,
+                &path,
+                format!("found {}", item.value.describe()),
+                "a table",
+                remedy.clone(),
+            );
+            continue;
+        };
+        let reader =
+            Reader::new(table, format!("events.{index}"), &event_place(item, table), keys::EVENT, problems);
+        events.extend(read_event(&reader, context, flows));
+        reader.finish();
+    }
+    events.sort_by_key(|event| event.at);
+    events
+}
+
+/// A `[[events]]` table begins at its first key, for messages.
+fn event_place(item: &Item, table: &Table) -> crate::diagnostic::Place {
+    table.entries.first().map_or_else(|| item.place.clone(), |entry| entry.key_place.clone())
+}
+
+fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) -> Vec<Event> {
+    let at = reader.duration("at");
+    if reader.table.get("at").is_none() {
+        reader.missing("at", "a time such as \"40 s\"", "say when it happens: at = \"40 s\"".to_string());
+    }
+    if let Some(at) = at.filter(|at| *at > context.duration) {
+        let found = format!("the event at {at} comes after the end of the run ({})", context.duration);
+        reader.wrong("at", found, "a time within the run", None);
+    }
+    let given: Vec<&'static str> =
+        ACTIONS.into_iter().filter(|key| reader.table.get(key).is_some()).collect();
+    let [what] = given[..] else {
+        let found = match given.len() {
+            0 => "the event says nothing happens".to_string(),
+            _ => format!("found {} in one event", given.join(" and ")),
+        };
+        for key in given {
+            reader.entry(key);
+        }
+        let remedy = Some("for instance leave = \"m2\"; two things at one time are two events".to_string());
+        reader.problems.add(
+            &reader.place,
+            &reader.path,
+            found,
+            format!("exactly one of {}", list_of(&ACTIONS)),
+            remedy,
+        );
+        return Vec::new();
+    };
+    let actions = match what {
+        "join" => node(reader, "join", context, &[NodeKind::Member]).map(Action::Join).into_iter().collect(),
+        "leave" => {
+            node(reader, "leave", context, &[NodeKind::Member]).map(Action::Leave).into_iter().collect()
+        }
+        "kill" => process(reader, "kill", context).map(Action::Kill).into_iter().collect(),
+        "restart" => process(reader, "restart", context).map(Action::Restart).into_iter().collect(),
+        "start" => flow(reader, "start", flows).into_iter().map(Action::StartFlow).collect(),
+        "stop" => flow(reader, "stop", flows).into_iter().map(Action::StopFlow).collect(),
+        _ => link_change(reader, context).into_iter().collect::<Vec<_>>(),
+    };
+    let Some(at) = at else { return Vec::new() };
+    actions.into_iter().map(|action| Event { at, action }).collect()
+}
+
+fn process(reader: &Reader<'_>, key: &'static str, context: &Context<'_>) -> Option<usize> {
+    node(reader, key, context, &[NodeKind::Member, NodeKind::PrismProxy])
+}
+
+/// A node of one of `kinds`.
+fn node(reader: &Reader<'_>, key: &'static str, context: &Context<'_>, kinds: &[NodeKind]) -> Option<usize> {
+    let index = reader.reference(key, "nodes", context.node_names)?;
+    if kinds.contains(&context.nodes[index].kind()) {
+        return Some(index);
+    }
+    let wanted: Vec<&str> =
+        context.nodes.iter().filter(|n| kinds.contains(&n.kind())).map(|n| n.name.as_str()).collect();
+    let what = if kinds.len() == 1 { "a member" } else { "a member or a proxy" };
+    let expected = format!("{what}: {}", list_of(&wanted));
+    reader.wrong(key, format!("\"{}\" is not {what}", context.node_names[index]), expected, None);
+    None
+}
+
+/// The flows that one entry of `[flows]` stands for.
+fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<usize> {
+    let Some(text) = reader.text(key) else { return Vec::new() };
+    let mut first = 0;
+    for read in flows {
+        let indices: Vec<usize> = (first..first + read.flows.len()).collect();
+        if read.name == text {
+            return indices;
+        }
+        if let Some(position) = read.flows.iter().position(|flow| flow.name == text) {
+            return vec![first + position];
+        }
+        first += read.flows.len();
+    }
+    let names: Vec<&str> = flows.iter().map(|read| read.name.as_str()).collect();
+    let remedy = did_you_mean(text, names.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+    let expected = format!("one of the flows: {}", list_of(&names));
+    reader.wrong(key, format!("there is no \"{text}\" among the flows"), expected, remedy);
+    Vec::new()
+}
+
+fn link_change(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
+    let link = reader.reference("link", "links", context.link_names);
+    let sides = match reader.text("direction") {
+        None | Some("both") => Sides::Both,
+        Some("forward") => Sides::Forward,
+        Some("reverse") => Sides::Reverse,
+        Some(other) => {
+            reader.wrong("direction", format!("there is no \"{other}\""), "both, forward or reverse", None);
+            Sides::Both
+        }
+    };
+    let change = LinkChange {
+        rate: reader.rate("rate"),
+        delay: reader.duration("delay"),
+        loss: links::loss(reader),
+        up: reader.boolean("up"),
+    };
+    if change.rate.is_some_and(|rate| rate.as_bps() == 0) {
+        let remedy = "for a blackout, write up = false".to_string();
+        reader.wrong("rate", "found a rate of zero", "a rate above zero", Some(remedy));
+    }
+    if change == LinkChange::default()
+        && ["rate", "delay", "loss", "up"].iter().all(|key| reader.table.get(key).is_none())
+    {
+        let remedy = Some("for instance up = false for a blackout, or rate = \"300 kbit/s\"".to_string());
+        reader.wrong("link", "the link changes in nothing", "rate, delay, loss or up", remedy);
+    }
+    Some(Action::ChangeLink { link: link?, sides, change })
+}

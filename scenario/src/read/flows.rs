@@ -1,0 +1,196 @@
+//! `[flows]`.
+
+use super::entry_table;
+use super::reader::{Problems, Reader};
+use crate::document::Entry;
+use crate::keys;
+use crate::model::{Flow, TcpSettings, Traffic};
+use crate::registry::{self, Pattern, Transport};
+use prismux_tcp::TcpProfile;
+use prismux_units::{ByteCount, Duration};
+
+/// What one entry of `[flows]` became.
+pub(super) struct ReadFlow {
+    /// Name in the file.
+    pub name: String,
+    /// One flow, or as many as `count` says; none if unreadable.
+    pub flows: Vec<Flow>,
+}
+
+/// Reads the flows.
+pub(super) fn read(entries: &[Entry], node_names: &[&str], problems: &Problems<'_>) -> Vec<ReadFlow> {
+    let read = |entry: &Entry| ReadFlow {
+        name: entry.key.clone(),
+        flows: read_flow(entry, node_names, problems).unwrap_or_default(),
+    };
+    entries.iter().map(read).collect()
+}
+
+fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Option<Vec<Flow>> {
+    let table = entry_table(entry, "flows", problems)?;
+    let reader = Reader::new(table, format!("flows.{}", entry.key), &entry.key_place, keys::FLOW, problems);
+    let from = end(&reader, "from", node_names);
+    let to = end(&reader, "to", node_names);
+    let transport = reader.name("transport", registry::TRANSPORTS).unwrap_or(Transport::Tcp);
+    let pattern = pattern(&reader, transport);
+    let traffic = traffic(&reader, pattern);
+    let start = reader.duration("start").unwrap_or(Duration::ZERO);
+    let stop = reader.duration("stop");
+    if let Some(stop) = stop.filter(|stop| *stop <= start) {
+        let found = format!("the flow stops at {stop} but starts at {start}");
+        reader.wrong("stop", found, "a stop after the start", None);
+    }
+    let count = reader.integer("count", 1..=100_000).unwrap_or(1);
+    let spacing = if table.get("count").is_some() { reader.duration("spacing") } else { None };
+    let tcp = tcp(&reader, transport);
+    reader.finish();
+    let (from, to) = (from?, to?);
+    if from == to {
+        reader.wrong(
+            "to",
+            format!("the flow goes from \"{0}\" to \"{0}\"", node_names[to]),
+            "two different nodes",
+            None,
+        );
+        return None;
+    }
+    let flow = Flow { name: entry.key.clone(), from, to, transport, traffic: traffic?, start, stop, tcp };
+    Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
+}
+
+/// `count` copies, numbered when there are several.
+fn multiply(flow: Flow, count: u64, spacing: Duration) -> Vec<Flow> {
+    if count == 1 {
+        return vec![flow];
+    }
+    let copy = |number: u64| {
+        let start = flow.start + spacing * (number - 1);
+        Flow { name: format!("{}-{number}", flow.name), start, ..flow.clone() }
+    };
+    (1..=count).map(copy).collect()
+}
+
+fn end(reader: &Reader<'_>, key: &'static str, node_names: &[&str]) -> Option<usize> {
+    if reader.entry(key).is_none() {
+        reader.missing(
+            key,
+            "the name of a node",
+            format!("for instance {key} = \"{}\"", node_names.first().unwrap_or(&"server")),
+        );
+        return None;
+    }
+    reader.reference(key, "nodes", node_names)
+}
+
+fn pattern(reader: &Reader<'_>, transport: Transport) -> Pattern {
+    let standard = if transport == Transport::Udp { Pattern::Cbr } else { Pattern::Bulk };
+    let pattern = reader.name("pattern", registry::PATTERNS).unwrap_or(standard);
+    let possible: &[Pattern] = match transport {
+        Transport::Tcp => &[Pattern::Bulk, Pattern::RequestResponse],
+        Transport::TcpPrism | Transport::Mptcp => &[Pattern::Bulk],
+        Transport::Udp => &[Pattern::Cbr, Pattern::ParetoOnOff],
+    };
+    if !possible.contains(&pattern) {
+        let name = registry::name_of(registry::PATTERNS, &pattern);
+        let transport = registry::name_of(registry::TRANSPORTS, &transport);
+        let names: Vec<&str> = possible.iter().map(|p| registry::name_of(registry::PATTERNS, p)).collect();
+        let expected = format!("with transport \"{transport}\": {}", crate::diagnostic::list_of(&names));
+        let remedy = "cbr and pareto need transport = \"udp\"; the others need a TCP".to_string();
+        reader.wrong("pattern", format!("found \"{name}\""), expected, Some(remedy));
+        return standard;
+    }
+    pattern
+}
+
+fn traffic(reader: &Reader<'_>, pattern: Pattern) -> Option<Traffic> {
+    let needs = |key: &'static str, example: &str| {
+        if reader.entry(key).is_none() {
+            let pattern = registry::name_of(registry::PATTERNS, &pattern);
+            reader.missing(
+                key,
+                &format!("pattern \"{pattern}\" needs it"),
+                format!("for instance {key} = \"{example}\""),
+            );
+        }
+    };
+    match pattern {
+        Pattern::Bulk => {
+            let bytes = reader.bytes("bytes");
+            if bytes == Some(ByteCount::ZERO) {
+                reader.wrong(
+                    "bytes",
+                    "found an empty file",
+                    "at least 1 B",
+                    Some("leave the key out for data until the end".to_string()),
+                );
+            }
+            Some(Traffic::Bulk { bytes })
+        }
+        Pattern::RequestResponse => {
+            needs("response", "20 kB");
+            let request = reader.bytes("request").unwrap_or(ByteCount::new(300));
+            let think = reader.duration("think").unwrap_or(Duration::ZERO);
+            Some(Traffic::RequestResponse { request, response: reader.bytes("response")?, think })
+        }
+        Pattern::Cbr => {
+            needs("rate", "400 kbit/s");
+            let packet = packet(reader);
+            Some(Traffic::Cbr { rate: reader.rate("rate")?, packet })
+        }
+        Pattern::ParetoOnOff => {
+            needs("rate", "400 kbit/s");
+            needs("on", "1 s");
+            needs("off", "1 s");
+            let packet = packet(reader);
+            let shape = reader.number("shape", 1.000_001..=100.0).unwrap_or(1.5);
+            let (rate, on, off) = (reader.rate("rate"), reader.duration("on"), reader.duration("off"));
+            Some(Traffic::ParetoOnOff { rate: rate?, packet, on: on?, off: off?, shape })
+        }
+    }
+}
+
+/// Payload of a datagram: it has to fit a packet of 1500 bytes.
+fn packet(reader: &Reader<'_>) -> ByteCount {
+    let packet = reader.bytes("packet").unwrap_or(ByteCount::new(1000));
+    if !(1..=1472).contains(&packet.as_u64()) {
+        reader.wrong(
+            "packet",
+            format!("found {packet}"),
+            "between 1 B and 1472 B, so that headers fit 1500 B",
+            None,
+        );
+    }
+    packet
+}
+
+fn tcp(reader: &Reader<'_>, transport: Transport) -> TcpSettings {
+    let mut settings = TcpSettings::profile(TcpProfile::Modern);
+    if transport == Transport::Udp {
+        return settings;
+    }
+    settings.profile = reader.name("profile", registry::PROFILES).unwrap_or(TcpProfile::Modern);
+    settings.congestion = reader.name("congestion", registry::CONGESTION);
+    let Some(tcp) = reader.table("tcp", keys::TCP) else { return settings };
+    settings.mss = tcp.bytes("mss").and_then(|mss| {
+        let fits = (88..=9000).contains(&mss.as_u64());
+        if !fits {
+            tcp.wrong("mss", format!("found {mss}"), "between 88 B and 9 kB", None);
+        }
+        fits.then_some(mss.as_u64() as u16)
+    });
+    settings.window = tcp.bytes("window");
+    settings.initial_window = tcp.integer("initial_window", 1..=1000).map(|n| n as u32);
+    settings.sack = tcp.boolean("sack");
+    settings.timestamps = tcp.boolean("timestamps");
+    settings.delayed_ack = tcp.duration("delayed_ack");
+    settings.min_rto = tcp.duration("min_rto");
+    settings.clock_granularity = tcp.duration("clock_granularity");
+    settings.dup_threshold = tcp.integer("dup_threshold", 1..=1000).map(|n| n as u32);
+    settings.rack = tcp.boolean("rack");
+    settings.tlp = tcp.boolean("tlp");
+    settings.undo = tcp.boolean("undo");
+    settings.nagle = tcp.boolean("nagle");
+    settings.ecn = tcp.boolean("ecn");
+    tcp.finish();
+    settings
+}

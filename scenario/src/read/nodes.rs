@@ -1,0 +1,137 @@
+//! `[nodes]`.
+
+use super::entry_table;
+use super::reader::{Problems, Reader};
+use crate::document::{Entry, Value};
+use crate::keys;
+use crate::model::{MemberSettings, Node, ProxySettings, Role};
+use crate::registry::{self, NodeKind, ProxyPreset, Tunnel};
+use prismux_prism::ProxyConfig;
+
+/// Reads the nodes; an unreadable one stays in the list as a host, so that references to it still resolve.
+pub(super) fn read(entries: &[Entry], link_names: &[&str], problems: &Problems<'_>) -> Vec<Node> {
+    let node = |entry: &Entry| Node {
+        name: entry.key.clone(),
+        role: read_role(entry, link_names, problems).unwrap_or(Role::Host),
+    };
+    entries.iter().map(node).collect()
+}
+
+fn read_role(entry: &Entry, link_names: &[&str], problems: &Problems<'_>) -> Option<Role> {
+    let table = entry_table(entry, "nodes", problems)?;
+    let path = format!("nodes.{}", entry.key);
+    let first = Reader::new(table, path.clone(), &entry.key_place, keys::NODE, problems);
+    if table.get("kind").is_none() {
+        let remedy = format!("for instance {} = {{ kind = \"host\" }}", entry.key);
+        first.missing("kind", "host, router, prism-proxy or member", remedy);
+        return None;
+    }
+    let kind = first.name("kind", registry::NODE_KINDS)?;
+    let keys = match kind {
+        NodeKind::Host | NodeKind::Router => keys::NODE,
+        NodeKind::Member => keys::MEMBER,
+        NodeKind::PrismProxy => keys::PRISM_PROXY,
+    };
+    let reader = Reader::new(table, path, &entry.key_place, keys, problems);
+    reader.entry("kind");
+    let role = match kind {
+        NodeKind::Host => Role::Host,
+        NodeKind::Router => Role::Router,
+        NodeKind::Member => {
+            Role::Member(MemberSettings { present: reader.boolean("present").unwrap_or(true) })
+        }
+        NodeKind::PrismProxy => Role::PrismProxy(Box::new(proxy(&reader, link_names))),
+    };
+    reader.finish();
+    Some(role)
+}
+
+/// The settings of a proxy: the preset, then key by key.
+fn proxy(reader: &Reader<'_>, link_names: &[&str]) -> ProxySettings {
+    let preset = reader.name("preset", registry::PROXY_PRESETS).unwrap_or(ProxyPreset::Today);
+    let mut config = match preset {
+        ProxyPreset::Today => ProxyConfig::default(),
+        ProxyPreset::Paper => ProxyConfig::paper(),
+    };
+    put(&mut config.scheduler, reader.name("scheduler", registry::SCHEDULERS));
+    put(&mut config.rpc, reader.name("rpc", registry::REVERSE_PATH));
+    put(&mut config.weight_unit, reader.name("weight_unit", registry::WEIGHT_UNITS));
+    put(&mut config.weight_floor, reader.number("weight_floor", 0.001..=1000.0));
+    put(&mut config.rtt_gain, reader.number("rtt_gain", 0.001..=1.0));
+    put(&mut config.link_dupthresh, reader.integer("link_dupthresh", 1..=255).map(|n| n as u8));
+    put(&mut config.tail_factor, reader.number("tail_factor", 0.0..=1000.0));
+    put(&mut config.hold_max_rtts, reader.number("hold_max_rtts", 0.0..=1000.0));
+    put(&mut config.hold_max_rto_share, reader.number("hold_max_rto_share", 0.0..=1000.0));
+    put(&mut config.loss_reports, reader.boolean("loss_reports"));
+    put(&mut config.report_repeat, reader.integer("report_repeat", 1..=255).map(|n| n as u8));
+    put(&mut config.ack_pacing, reader.boolean("ack_pacing"));
+    put(&mut config.mss_clamp, mss_clamp(reader));
+    put(&mut config.flow_idle, reader.duration("flow_idle"));
+    put(&mut config.max_flows, reader.integer("max_flows", 1..=10_000_000).map(|n| n as u32));
+    put(
+        &mut config.max_packets_per_flow,
+        reader.integer("max_packets_per_flow", 16..=10_000_000).map(|n| n as u32),
+    );
+    put(&mut config.learn_rates, reader.boolean("learn_rates"));
+    put(&mut config.window_control, reader.boolean("window_control"));
+    put(
+        &mut config.repair_budget_packets,
+        reader.integer("repair_budget_packets", 0..=10_000_000).map(|n| n as u32),
+    );
+    put(&mut config.parking, reader.boolean("parking"));
+    for (key, on) in [("window_control", config.window_control), ("parking", config.parking)] {
+        if on && !config.learn_rates && reader.table.get("learn_rates").is_some() {
+            let remedy = format!("write {key} = false as well, or leave learn_rates on");
+            reader.wrong(
+                "learn_rates",
+                format!("found learn_rates = false with {key} on"),
+                format!("{key} needs learned rates"),
+                Some(remedy),
+            );
+        }
+    }
+    let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or(Tunnel::Gre);
+    ProxySettings { config, tunnel, links: link_list(reader, link_names) }
+}
+
+/// Replaces `setting` by what the file says, if it says anything.
+fn put<T>(setting: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *setting = value;
+    }
+}
+
+fn mss_clamp(reader: &Reader<'_>) -> Option<Option<u16>> {
+    let clamp = reader.bytes("mss_clamp")?.as_u64();
+    if clamp != 0 && !(88..=9000).contains(&clamp) {
+        reader.wrong(
+            "mss_clamp",
+            format!("found {clamp} B"),
+            "between 88 B and 9 kB, or \"0 B\" for no clamp",
+            None,
+        );
+    }
+    Some(u16::try_from(clamp).ok().filter(|clamp| *clamp != 0))
+}
+
+fn link_list(reader: &Reader<'_>, link_names: &[&str]) -> Option<Vec<usize>> {
+    let entry = reader.entry("links")?;
+    let Value::List(items) = &entry.item.value else {
+        reader.wrong(
+            "links",
+            format!("found {}", entry.item.value.describe()),
+            "a list of links",
+            Some("for instance links = [\"wwan1\"]".to_string()),
+        );
+        return None;
+    };
+    if items.is_empty() {
+        reader.wrong(
+            "links",
+            "found an empty list",
+            "at least one link",
+            Some("leave the key out to use all links".to_string()),
+        );
+    }
+    Some(items.iter().filter_map(|item| reader.reference_item("links", item, "links", link_names)).collect())
+}

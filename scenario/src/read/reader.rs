@@ -1,0 +1,310 @@
+//! Typed access to one table of the tree; every mistake is noted, none stops the reading.
+
+use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean, list_of};
+use crate::document::{Entry, Item, Table, Value};
+use crate::keys::Key;
+use crate::registry::Name;
+use prismux_units::{ByteCount, Duration, ParseQuantityError, Probability, Rate};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+/// The findings of one reading.
+pub(crate) struct Problems<'a> {
+    sources: &'a [Source],
+    found: RefCell<Vec<(Place, Diagnostic)>>,
+}
+
+impl<'a> Problems<'a> {
+    pub fn new(sources: &'a [Source]) -> Self {
+        Self { sources, found: RefCell::new(Vec::new()) }
+    }
+
+    /// Notes one.
+    pub fn add(
+        &self,
+        place: &Place,
+        key: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        remedy: Option<String>,
+    ) {
+        let diagnostic = Diagnostic::new(self.sources, place, key, found.into(), expected.into());
+        self.found.borrow_mut().push((place.clone(), diagnostic.with_remedy(remedy)));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.borrow().is_empty()
+    }
+
+    /// All, in the order of the sources.
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        let mut found = self.found.into_inner();
+        found.sort_by_key(|(place, _)| (place.source, place.span.start));
+        found.into_iter().map(|(_, diagnostic)| diagnostic).collect()
+    }
+}
+
+/// One table being read: knows the keys it may hold and reports the others.
+pub(crate) struct Reader<'a> {
+    pub table: &'a Table,
+    /// Dotted path of the table, for messages.
+    pub path: String,
+    /// Where to point when something is missing.
+    pub place: Place,
+    pub problems: &'a Problems<'a>,
+    keys: &'static [Key],
+    asked: RefCell<BTreeSet<&'static str>>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        table: &'a Table,
+        path: impl Into<String>,
+        place: &Place,
+        keys: &'static [Key],
+        problems: &'a Problems<'a>,
+    ) -> Self {
+        Self { table, path: path.into(), place: place.clone(), problems, keys, asked: RefCell::default() }
+    }
+
+    /// Dotted path of `key`.
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_string() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The entry `key`, remembered as known.
+    pub fn entry(&self, key: &'static str) -> Option<&'a Entry> {
+        debug_assert!(self.keys.iter().any(|k| k.name == key), "{key} is missing from the table of keys");
+        self.asked.borrow_mut().insert(key);
+        self.table.get(key)
+    }
+
+    /// Notes a problem with the value of `key`.
+    pub fn wrong(
+        &self,
+        key: &'static str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        remedy: Option<String>,
+    ) {
+        let place = self.table.get(key).map_or(&self.place, |entry| &entry.item.place);
+        self.problems.add(place, &self.path_of(key), found, expected, remedy);
+    }
+
+    /// Notes that `key` is missing.
+    pub fn missing(&self, key: &'static str, expected: &str, remedy: String) {
+        let found =
+            format!("{} says no \"{key}\"", if self.path.is_empty() { "the file" } else { &self.path });
+        self.problems.add(&self.place, &self.path_of(key), found, expected, Some(remedy));
+    }
+
+    fn read<T>(&self, key: &'static str, expected: &str, convert: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let entry = self.entry(key)?;
+        let converted = convert(&entry.item.value);
+        if converted.is_none() {
+            self.wrong(key, format!("found {}", entry.item.value.describe()), expected, None);
+        }
+        converted
+    }
+
+    fn quantity<T: FromStr<Err = ParseQuantityError>>(
+        &self,
+        key: &'static str,
+        expected: &str,
+        unit: &str,
+    ) -> Option<T> {
+        let entry = self.entry(key)?;
+        let result = match &entry.item.value {
+            Value::Text(text) => text.parse::<T>().map_err(|error| (error.expected, unit_remedy(text))),
+            Value::Integer(number) => {
+                Err((expected, Some(format!("a number needs its unit: \"{number} {unit}\""))))
+            }
+            Value::Float(number) => {
+                Err((expected, Some(format!("a number needs its unit: \"{number} {unit}\""))))
+            }
+            _ => Err((expected, None)),
+        };
+        match result {
+            Ok(quantity) => Some(quantity),
+            Err((expected, remedy)) => {
+                self.wrong(key, format!("found {}", entry.item.value.describe()), expected, remedy);
+                None
+            }
+        }
+    }
+
+    pub fn duration(&self, key: &'static str) -> Option<Duration> {
+        self.quantity(key, "a duration such as \"500 ms\" (ns, us, ms, s, min, h)", "ms")
+    }
+
+    pub fn rate(&self, key: &'static str) -> Option<Rate> {
+        self.quantity(key, "a rate such as \"600 kbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s)", "kbit/s")
+    }
+
+    pub fn bytes(&self, key: &'static str) -> Option<ByteCount> {
+        self.quantity(key, "a size such as \"1500 B\" or \"14 MB\" (B, kB, MB, GB, TB)", "B")
+    }
+
+    pub fn probability(&self, key: &'static str) -> Option<Probability> {
+        let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1)";
+        self.read(key, expected, probability_of)
+    }
+
+    /// A whole number within `range`.
+    pub fn integer(&self, key: &'static str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        self.read(key, &expected, |value| match value {
+            Value::Integer(number) if range.contains(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// A number within `range`.
+    pub fn number(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+        let expected = format!("a number from {} to {}", range.start(), range.end());
+        self.read(key, &expected, |value| match value {
+            Value::Integer(number) if range.contains(&(*number as f64)) => Some(*number as f64),
+            Value::Float(number) if range.contains(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    pub fn boolean(&self, key: &'static str) -> Option<bool> {
+        self.read(key, "true or false", |value| match value {
+            Value::Boolean(value) => Some(*value),
+            _ => None,
+        })
+    }
+
+    pub fn text(&self, key: &'static str) -> Option<&'a str> {
+        let entry = self.entry(key)?;
+        match &entry.item.value {
+            Value::Text(text) => Some(text),
+            other => {
+                self.wrong(key, format!("found {}", other.describe()), "a text in quotes", None);
+                None
+            }
+        }
+    }
+
+    /// One of the registered names.
+    pub fn name<T: Copy>(&self, key: &'static str, names: &[Name<T>]) -> Option<T> {
+        let text = self.text(key)?;
+        if let Some(name) = names.iter().find(|name| name.name == text) {
+            return Some(name.value);
+        }
+        let known: Vec<&str> = names.iter().map(|name| name.name).collect();
+        let remedy =
+            did_you_mean(text, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        self.wrong(key, format!("there is no \"{text}\""), list_of(&known), remedy);
+        None
+    }
+
+    /// An index into `names`, which are the `what` (nodes, links) of the file.
+    pub fn reference(&self, key: &'static str, what: &str, names: &[&str]) -> Option<usize> {
+        let entry = self.entry(key)?;
+        self.reference_item(key, &entry.item, what, names)
+    }
+
+    /// The same for a value within a list.
+    pub fn reference_item(
+        &self,
+        key: &'static str,
+        item: &Item,
+        what: &str,
+        names: &[&str],
+    ) -> Option<usize> {
+        let expected = if names.is_empty() {
+            format!("one of the {what}, but the file has none")
+        } else {
+            format!("one of the {what}: {}", list_of(names))
+        };
+        let (found, remedy) = match &item.value {
+            Value::Text(text) => match names.iter().position(|name| name == text) {
+                Some(index) => return Some(index),
+                None => {
+                    let close = did_you_mean(text, names.iter().copied());
+                    (
+                        format!("there is no \"{text}\" among the {what}"),
+                        close.map(|c| format!("did you mean \"{c}\"?")),
+                    )
+                }
+            },
+            other => (format!("found {}", other.describe()), None),
+        };
+        self.problems.add(&item.place, &self.path_of(key), found, expected, remedy);
+        None
+    }
+
+    /// A sub-table to be read with its own keys.
+    pub fn table(&self, key: &'static str, keys: &'static [Key]) -> Option<Reader<'a>> {
+        let entry = self.entry(key)?;
+        match &entry.item.value {
+            Value::Table(table) => {
+                Some(Reader::new(table, self.path_of(key), &entry.key_place, keys, self.problems))
+            }
+            other => {
+                self.wrong(key, format!("found {}", other.describe()), "a table { key = value, ... }", None);
+                None
+            }
+        }
+    }
+
+    /// Reports the keys nobody asked for.
+    pub fn finish(&self) {
+        let known: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
+        for entry in &self.table.entries {
+            if self.asked.borrow().contains(entry.key.as_str()) {
+                continue;
+            }
+            let remedy = match known.contains(&entry.key.as_str()) {
+                // Known in general, but not read here: it does not apply to this kind of entry.
+                true => Some("remove it: it has no effect here".to_string()),
+                false => did_you_mean(&entry.key, known.iter().copied())
+                    .map(|close| format!("did you mean \"{close}\"?")),
+            };
+            let usable: Vec<&str> =
+                known.iter().copied().filter(|key| self.asked.borrow().contains(key)).collect();
+            let found = format!("unknown key \"{}\"", entry.key);
+            self.problems.add(&entry.key_place, &self.path_of(&entry.key), found, list_of(&usable), remedy);
+        }
+    }
+}
+
+/// A probability from a number in `[0, 1]` or a text.
+pub(crate) fn probability_of(value: &Value) -> Option<Probability> {
+    match value {
+        Value::Integer(number) => Probability::new(*number as f64),
+        Value::Float(number) => Probability::new(*number),
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Advice for a text whose number is fine but whose unit is not.
+fn unit_remedy(text: &str) -> Option<String> {
+    const USUAL: [(&str, &str); 16] = [
+        ("kbps", "kbit/s"),
+        ("kb/s", "kbit/s"),
+        ("Kbit/s", "kbit/s"),
+        ("mbps", "Mbit/s"),
+        ("Mbps", "Mbit/s"),
+        ("mbit", "Mbit/s"),
+        ("Mbit", "Mbit/s"),
+        ("Mb/s", "Mbit/s"),
+        ("gbps", "Gbit/s"),
+        ("Gbps", "Gbit/s"),
+        ("KB", "kB"),
+        ("KiB", "kB"),
+        ("MiB", "MB"),
+        ("sec", "s"),
+        ("msec", "ms"),
+        ("m", "min"),
+    ];
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))?;
+    let (number, unit) = trimmed.split_at(split);
+    let (_, right) = USUAL.iter().find(|(wrong, _)| *wrong == unit.trim())?;
+    Some(format!("write \"{number} {right}\""))
+}

@@ -1,0 +1,214 @@
+//! Every name a file, the command line or another language may use, in one place.
+//!
+//! Each list pairs a name with its value and one line of explanation; the reader, the error messages and the
+//! reference page are all made from them.
+
+use prismux_link::OutagePolicy;
+use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
+use prismux_tcp::TcpProfile;
+
+/// A name, what it stands for, and one line about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Name<T> {
+    /// As written in a scenario file.
+    pub name: &'static str,
+    /// What it selects.
+    pub value: T,
+    /// One line for people.
+    pub summary: &'static str,
+}
+
+const fn name<T>(name: &'static str, value: T, summary: &'static str) -> Name<T> {
+    Name { name, value, summary }
+}
+
+/// The name of `value` in `names`.
+pub fn name_of<T: PartialEq>(names: &[Name<T>], value: &T) -> &'static str {
+    names.iter().find(|entry| entry.value == *value).map_or("?", |entry| entry.name)
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// Runs applications.
+    Host,
+    /// Forwards packets.
+    Router,
+    /// Splits flows over the members and repairs their ACK stream.
+    PrismProxy,
+    /// Lends its uplink to the community.
+    Member,
+}
+
+/// Node kinds.
+pub const NODE_KINDS: &[Name<NodeKind>] = &[
+    name("host", NodeKind::Host, "runs the ends of flows"),
+    name("router", NodeKind::Router, "forwards packets by the shortest path"),
+    name("prism-proxy", NodeKind::PrismProxy, "splits flows over the members and repairs the returning ACKs"),
+    name("member", NodeKind::Member, "lends its uplink: takes packets out of the tunnel and passes them on"),
+];
+
+/// How the ends of a flow talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// One ordinary TCP connection.
+    Tcp,
+    /// TCP whose sender understands the proxy's loss reports.
+    TcpPrism,
+    /// Multipath TCP of the Linux kernel; exists in the lab only.
+    Mptcp,
+    /// Datagrams that nobody answers.
+    Udp,
+}
+
+/// Transports.
+pub const TRANSPORTS: &[Name<Transport>] = &[
+    name("tcp", Transport::Tcp, "ordinary TCP (the kernel's in the lab)"),
+    name("tcp-prism", Transport::TcpPrism, "TCP whose sender uses the proxy's loss reports"),
+    name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
+    name("udp", Transport::Udp, "datagrams without congestion control"),
+];
+
+/// What the application sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// As much as the transport takes, up to `bytes`.
+    Bulk,
+    /// Questions and answers.
+    RequestResponse,
+    /// Equal packets at equal distances.
+    Cbr,
+    /// Bursts and pauses of Pareto-distributed length.
+    ParetoOnOff,
+}
+
+/// Patterns.
+pub const PATTERNS: &[Name<Pattern>] = &[
+    name("bulk", Pattern::Bulk, "a file, or data without end (tcp, tcp-prism, mptcp)"),
+    name("request-response", Pattern::RequestResponse, "a request, its response, a pause, again (tcp)"),
+    name("cbr", Pattern::Cbr, "constant bit rate (udp)"),
+    name("pareto", Pattern::ParetoOnOff, "bursts at a constant rate, lengths Pareto-distributed (udp)"),
+];
+
+/// TCP profiles.
+pub const PROFILES: &[Name<TcpProfile>] = &[
+    name("modern", TcpProfile::Modern, "what a current kernel does: CUBIC, SACK, RACK-TLP, undo, timestamps"),
+    name(
+        "ns2-2002",
+        TcpProfile::Ns2_2002,
+        "the SACK agents of ns-2 in 2002: window of 20 segments, no timestamps, no undo",
+    ),
+    name(
+        "linux-2.4",
+        TcpProfile::Linux24,
+        "a Linux 2.4 host: NewReno with SACK, timestamps, minimum RTO 200 ms",
+    ),
+];
+
+/// A congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Congestion {
+    /// RFC 5681 with RFC 6582.
+    NewReno,
+    /// RFC 9438.
+    Cubic,
+    /// BBR of the kernel; lab only.
+    Bbr,
+}
+
+/// Congestion controls. `reno` is the kernel's word for NewReno.
+pub const CONGESTION: &[Name<Congestion>] = &[
+    name("cubic", Congestion::Cubic, "CUBIC (RFC 9438)"),
+    name("newreno", Congestion::NewReno, "NewReno (RFC 5681, RFC 6582)"),
+    name("reno", Congestion::NewReno, "the kernel's name of newreno"),
+    name("bbr", Congestion::Bbr, "the kernel's BBR; lab only"),
+];
+
+/// Schedulers: how the proxy picks a link for a data packet.
+pub const SCHEDULERS: &[Name<SchedulerKind>] = &[
+    name(
+        "adas",
+        SchedulerKind::Adas,
+        "PRISM's adaptive scheduler: least normalised packets in flight, then least delay",
+    ),
+    name("round-robin", SchedulerKind::RoundRobin, "each link in turn"),
+    name(
+        "weighted-round-robin",
+        SchedulerKind::WeightedRoundRobin,
+        "each link in turn, as often as its weight says",
+    ),
+    name("random", SchedulerKind::Random, "any link, evenly"),
+    name("hrtt-only", SchedulerKind::HrttOnly, "always the link with the least delay"),
+    name("nip-only", SchedulerKind::NipOnly, "always the link least used for its weight"),
+    name(
+        "earliest-arrival",
+        SchedulerKind::EarliestArrival,
+        "the link on which the packet should arrive first",
+    ),
+];
+
+/// How much of the reverse path controller works.
+pub const REVERSE_PATH: &[Name<RpcMode>] = &[
+    name("full", RpcMode::Full, "hold and rewrite ACKs, detect losses per link and report them"),
+    name("resequence", RpcMode::Resequence, "hold and rewrite ACKs, leave losses to the sender's timeout"),
+    name("off", RpcMode::Off, "pass ACKs untouched: plain striping"),
+];
+
+/// Where a proxy's settings begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProxyPreset {
+    /// The protocol's own defaults, made for today's senders.
+    Today,
+    /// PRISM as published.
+    Paper,
+}
+
+/// Presets of a proxy.
+pub const PROXY_PRESETS: &[Name<ProxyPreset>] = &[
+    name(
+        "today",
+        ProxyPreset::Today,
+        "for unmodified current senders: learned rates, window control, repair, parking",
+    ),
+    name(
+        "paper",
+        ProxyPreset::Paper,
+        "PRISM as published: ADAS, rates told by the members, nothing beyond the papers",
+    ),
+];
+
+/// Units of link weights.
+pub const WEIGHT_UNITS: &[Name<WeightUnit>] = &[
+    name("slowest-link", WeightUnit::SlowestLink, "the slowest link has weight 1"),
+    name("gcd", WeightUnit::Gcd, "the greatest common divisor of all rates has weight 1"),
+];
+
+/// What a link does while it is down.
+pub const OUTAGES: &[Name<OutagePolicy>] = &[
+    name("lose", OutagePolicy::Lose, "everything queued or sent meanwhile is lost"),
+    name("hold", OutagePolicy::Hold, "the queue keeps what it has until the link returns"),
+];
+
+/// How the proxy reaches a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tunnel {
+    /// GRE over IP (RFC 2784).
+    Gre,
+    /// GRE in UDP (RFC 8086).
+    GreInUdp,
+}
+
+/// Tunnels.
+pub const TUNNELS: &[Name<Tunnel>] = &[
+    name("gre", Tunnel::Gre, "GRE over IP (RFC 2784)"),
+    name("gre-in-udp", Tunnel::GreInUdp, "GRE in UDP (RFC 8086), for carriers that block GRE"),
+];
+
+/// Who carries the packets of a run.
+pub use prismux_trace::results::Backend;
+
+/// Backends.
+pub const BACKENDS: &[Name<Backend>] = &[
+    name("sim", Backend::Sim, "the packet simulator, in virtual time"),
+    name("lab", Backend::Lab, "Linux network namespaces, in real time"),
+];

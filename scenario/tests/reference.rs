@@ -1,0 +1,95 @@
+//! docs/scenario.md lists every key and every name exactly as the code knows them. `PRISMUX_BLESS=1 cargo test`
+//! writes its tables anew.
+use prismux_scenario::keys::{self, Key};
+use prismux_scenario::registry::{self, Name};
+use std::fmt::Write;
+use std::path::Path;
+use std::{env, fs};
+
+fn key_table(keys: &[Key]) -> String {
+    let mut out = String::from("| key | takes | left out | meaning |\n|---|---|---|---|\n");
+    for key in keys {
+        writeln!(out, "| `{}` | {} | {} | {} |", key.name, key.takes, key.default, key.meaning).unwrap();
+    }
+    out
+}
+
+fn name_table<T>(names: &[Name<T>]) -> String {
+    let mut out = String::from("| name | meaning |\n|---|---|\n");
+    for name in names {
+        writeln!(out, "| `{}` | {} |", name.name, name.summary).unwrap();
+    }
+    out
+}
+
+fn tables() -> Vec<(&'static str, String)> {
+    vec![
+        ("keys file", key_table(keys::FILE)),
+        ("names kind", name_table(registry::NODE_KINDS)),
+        ("keys member", key_table(keys::MEMBER)),
+        ("keys prism-proxy", key_table(keys::PRISM_PROXY)),
+        ("names preset", name_table(registry::PROXY_PRESETS)),
+        ("names scheduler", name_table(registry::SCHEDULERS)),
+        ("names rpc", name_table(registry::REVERSE_PATH)),
+        ("names weight_unit", name_table(registry::WEIGHT_UNITS)),
+        ("names tunnel", name_table(registry::TUNNELS)),
+        ("keys link", key_table(keys::LINK)),
+        ("keys loss", key_table(keys::GILBERT_ELLIOTT)),
+        ("names outage", name_table(registry::OUTAGES)),
+        ("keys flow", key_table(keys::FLOW)),
+        ("names transport", name_table(registry::TRANSPORTS)),
+        ("names pattern", name_table(registry::PATTERNS)),
+        ("names profile", name_table(registry::PROFILES)),
+        ("names congestion", name_table(registry::CONGESTION)),
+        ("keys tcp", key_table(keys::TCP)),
+        ("keys event", key_table(keys::EVENT)),
+        ("keys measure", key_table(keys::MEASURE)),
+    ]
+}
+
+#[test]
+fn the_reference_page_lists_what_the_code_accepts() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenario.md");
+    let mut page = fs::read_to_string(&path).unwrap();
+    for (name, table) in tables() {
+        let (begin, end) = (format!("<!-- {name} -->\n"), "<!-- end -->");
+        let start =
+            page.find(&begin).unwrap_or_else(|| panic!("docs/scenario.md has no {begin}")) + begin.len();
+        let stop = start + page[start..].find(end).unwrap();
+        if env::var_os("PRISMUX_BLESS").is_some() {
+            page.replace_range(start..stop, &table);
+        } else {
+            assert_eq!(&page[start..stop], table, "table \"{name}\" of docs/scenario.md is out of date");
+        }
+    }
+    if env::var_os("PRISMUX_BLESS").is_some() {
+        fs::write(&path, page).unwrap();
+    }
+}
+
+#[test]
+fn registry_names_are_the_protocols_own() {
+    for name in registry::SCHEDULERS {
+        assert_eq!(name.name, name.value.name());
+    }
+    assert_eq!(registry::SCHEDULERS.len(), prismux_prism::SchedulerKind::ALL.len());
+    for name in registry::REVERSE_PATH {
+        assert_eq!(name.name, name.value.name());
+    }
+    for name in registry::PROFILES {
+        assert_eq!(name.name, name.value.name());
+    }
+    assert_eq!(registry::PROFILES.len(), prismux_tcp::TcpProfile::ALL.len());
+}
+
+#[test]
+fn the_example_of_the_reference_page_is_a_scenario() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scenario.md")).unwrap();
+    let mut examples = 0;
+    for block in page.split("```toml\n").skip(1) {
+        let text = block.split("```").next().unwrap();
+        prismux_scenario::ScenarioFile::from_text("docs/scenario.md", text).scenario(None, &[]).unwrap();
+        examples += 1;
+    }
+    assert!(examples >= 1);
+}
