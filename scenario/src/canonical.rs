@@ -12,7 +12,7 @@ use std::fmt::{Debug, Write};
 pub fn canonical(scenario: &Scenario) -> String {
     let mut out = Lines(String::new());
     out.line("duration", scenario.duration);
-    for node in &scenario.nodes {
+    for (index, node) in scenario.nodes.iter().enumerate() {
         let path = format!("nodes.{}", node.name);
         out.line(&format!("{path}.kind"), name_of(registry::NODE_KINDS, &node.kind()));
         match &node.role {
@@ -21,10 +21,10 @@ pub fn canonical(scenario: &Scenario) -> String {
             Role::PrismProxy(proxy) => {
                 out.debug(&format!("{path}.config"), &proxy.config);
                 out.line(&format!("{path}.tunnel"), name_of(registry::TUNNELS, &proxy.tunnel));
-                let names = proxy.links.as_ref().map(|links| {
-                    links.iter().map(|&link| scenario.links[link].name.as_str()).collect::<Vec<_>>()
-                });
-                out.debug(&format!("{path}.links"), &names);
+                let members = scenario.members_of(index);
+                let names: Vec<&str> =
+                    members.iter().map(|&node| scenario.nodes[node].name.as_str()).collect();
+                out.debug(&format!("{path}.members"), &names);
             }
         }
     }
@@ -82,6 +82,7 @@ fn flows(out: &mut Lines, scenario: &Scenario) {
         let (from, to) = (&scenario.nodes[flow.from].name, &scenario.nodes[flow.to].name);
         let transport = name_of(registry::TRANSPORTS, &flow.transport);
         out.line(&path, format!("{from} -> {to} by {transport}, {} to {:?}", flow.start, flow.stop));
+        out.debug(&format!("{path}.via"), &flow.via.map(|node| &scenario.nodes[node].name));
         out.debug(&format!("{path}.traffic"), &flow.traffic);
         if !matches!(flow.traffic, Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. }) {
             out.debug(&format!("{path}.tcp"), &flow.tcp);

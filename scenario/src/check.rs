@@ -13,6 +13,7 @@ pub(crate) fn check(scenario: &Scenario, file: &Table, problems: &Problems<'_>) 
         reachable(scenario, flow, file, problems);
         within_run(scenario, flow, file, problems);
         transport(scenario, flow, file, problems);
+        via(scenario, flow, file, problems);
     }
     proxies(scenario, file, problems);
     memberships(scenario, file, problems);
@@ -124,39 +125,58 @@ fn transport(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems
     }
 }
 
-/// Every proxy needs a member to send through; its `links` must be its own.
+/// Every proxy needs members to send through, and links that lead to them.
 fn proxies(scenario: &Scenario, file: &Table, problems: &Problems<'_>) {
-    for (index, node) in scenario.nodes.iter().enumerate() {
-        let Role::PrismProxy(settings) = &node.role else { continue };
-        let own = scenario.community_links(index);
-        let path = format!("nodes.{}", node.name);
-        if own.is_empty() {
+    for proxy in scenario.proxies() {
+        let node = &scenario.nodes[proxy];
+        let path = format!("nodes.{}.members", node.name);
+        let members = scenario.members_of(proxy);
+        if members.is_empty() {
             let place = place_of(file, "nodes", &node.name, None);
             let remedy = format!("add a member and a link between = [\"{}\", \"m1\"]", node.name);
+            let found = format!("no link joins \"{}\" to a member", node.name);
             problems.add(
                 &place,
                 &path,
-                format!("no link joins \"{}\" to a member", node.name),
+                found,
                 "at least one link to a node of kind \"member\"",
                 Some(remedy),
             );
-            continue;
         }
-        for &link in settings.links.iter().flatten() {
-            if !own.contains(&link) {
-                let names: Vec<&str> = own.iter().map(|&i| scenario.links[i].name.as_str()).collect();
-                let place = place_of(file, "nodes", &node.name, Some("links"));
-                let found =
-                    format!("\"{}\" does not join \"{}\" to a member", scenario.links[link].name, node.name);
-                problems.add(
-                    &place,
-                    &format!("{path}.links"),
-                    found,
-                    format!("its member links: {}", list_of(&names)),
-                    None,
-                );
+        let seen = reachable_from(scenario, proxy);
+        let place = place_of(file, "nodes", &node.name, Some("members"));
+        for member in members {
+            let name = &scenario.nodes[member].name;
+            if scenario.nodes[member].kind() != NodeKind::Member {
+                let found = format!("\"{name}\" is not a member");
+                problems.add(&place, &path, found, "nodes of kind \"member\"", None);
+            } else if !seen[member] {
+                let found = format!("no links lead from \"{}\" to \"{name}\"", node.name);
+                problems.add(&place, &path, found, "members that links lead to", None);
             }
         }
+    }
+}
+
+/// `via` names a member, and only where there is a proxy to go past.
+fn via(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    let Some(via) = flow.via else { return };
+    let place = place_of(file, "flows", &flow.name, Some("via"));
+    let path = format!("flows.{}.via", flow.name);
+    let name = &scenario.nodes[via].name;
+    let members: Vec<&str> = scenario
+        .nodes
+        .iter()
+        .filter(|node| node.kind() == NodeKind::Member)
+        .map(|node| node.name.as_str())
+        .collect();
+    if scenario.nodes[via].kind() != NodeKind::Member {
+        let expected = format!("a member: {}", list_of(&members));
+        problems.add(&place, &path, format!("\"{name}\" is not a member"), expected, None);
+    } else if flow.transport == Transport::TcpPrism {
+        let remedy = "use transport = \"tcp\" with via".to_string();
+        let found = "found via with transport \"tcp-prism\"";
+        problems.add(&place, &path, found, "a flow that passes the proxy", Some(remedy));
     }
 }
 

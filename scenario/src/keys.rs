@@ -122,6 +122,7 @@ pub const FLOW: &[Key] = &[
     key("from", "node", "required", "where the data comes from"),
     key("to", "node", "required", "where the data goes"),
     key("transport", "name", "\"tcp\"", "how the ends talk"),
+    key("via", "member", "by routing", "go through this member alone, past the proxy"),
     key("pattern", "name", "\"bulk\", for udp \"cbr\"", "what the application sends"),
     key("bytes", "size", "until stopped", "bulk: size of the file"),
     key("start", "duration", "0 s", "when it starts"),
@@ -207,7 +208,7 @@ pub const PRISM_PROXY: &[Key] = &[
     key("scheduler", "name", "the preset's", "how a link is picked for each data packet"),
     key("rpc", "name", "\"full\"", "how much of the reverse path controller works"),
     key("tunnel", "name", "\"gre\"", "encapsulation towards the members (lab)"),
-    key("links", "list of links", "all", "use these member links only"),
+    key("members", "list of members", "those a link joins it to", "send through these members"),
     key(
         "learn_rates",
         "true or false",

@@ -75,8 +75,8 @@ pub struct ProxySettings {
     pub config: ProxyConfig,
     /// Encapsulation towards members (lab).
     pub tunnel: Tunnel,
-    /// The member links this proxy may use; `None` means all.
-    pub links: Option<Vec<LinkIndex>>,
+    /// The members this proxy sends through, as the file says; `None`: those a link joins it to.
+    pub members: Option<Vec<NodeIndex>>,
 }
 
 /// Settings of a member.
@@ -137,6 +137,8 @@ pub struct Flow {
     pub to: NodeIndex,
     /// Transport.
     pub transport: Transport,
+    /// The member it goes through, past the proxy; `None` leaves the way to routing.
+    pub via: Option<NodeIndex>,
     /// Traffic.
     pub traffic: Traffic,
     /// Start.
@@ -315,14 +317,23 @@ pub struct Measure {
 }
 
 impl Scenario {
-    /// Links that join the proxy `proxy` to a member, in the order of the file.
-    pub fn community_links(&self, proxy: NodeIndex) -> Vec<LinkIndex> {
-        let joins = |link: &Link| match link.ends {
-            [a, b] if a == proxy => self.nodes[b].kind() == NodeKind::Member,
-            [a, b] if b == proxy => self.nodes[a].kind() == NodeKind::Member,
-            _ => false,
+    /// The members that the proxy `proxy` sends through: those it names, else those that a link joins it to.
+    pub fn members_of(&self, proxy: NodeIndex) -> Vec<NodeIndex> {
+        if let Role::PrismProxy(ProxySettings { members: Some(members), .. }) = &self.nodes[proxy].role {
+            return members.clone();
+        }
+        let is_member = |node: NodeIndex| self.nodes[node].kind() == NodeKind::Member;
+        let neighbour = |link: &Link| match link.ends {
+            [a, b] if a == proxy && is_member(b) => Some(b),
+            [a, b] if b == proxy && is_member(a) => Some(a),
+            _ => None,
         };
-        (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect()
+        self.links.iter().filter_map(neighbour).collect()
+    }
+
+    /// Links whose rates count as capacity.
+    pub fn shared_links(&self) -> Vec<LinkIndex> {
+        (0..self.links.len()).filter(|&index| self.links[index].shared).collect()
     }
 
     /// Index of the node called `name`.

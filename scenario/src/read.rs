@@ -24,10 +24,8 @@ pub(crate) fn scenario(
 ) -> Result<Scenario, ScenarioError> {
     let problems = Problems::new(sources);
     let scenario = read_file(table, &problems, folder, default_name);
-    if problems.is_empty() {
-        if let Some(scenario) = &scenario {
-            check::check(scenario, table, &problems);
-        }
+    if let Some(scenario) = scenario.as_ref().filter(|_| problems.is_empty()) {
+        check::check(scenario, table, &problems);
     }
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(scenario),
@@ -63,7 +61,7 @@ fn read_file(
     let flow_entries = section(&reader, "flows", "download = { from = \"server\", to = \"client\" }");
     let node_names: Vec<&str> = names(node_entries);
     let link_names: Vec<&str> = names(link_entries);
-    let nodes = nodes::read(node_entries, &link_names, problems);
+    let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
     let flow_table = flows::read(flow_entries, &node_names, problems);
     let context =

@@ -34,6 +34,7 @@ fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
     let transport = reader.name("transport", registry::TRANSPORTS).unwrap_or(Transport::Tcp);
     let pattern = pattern(&reader, transport);
     let traffic = traffic(&reader, pattern);
+    let via = reader.reference("via", "nodes", node_names);
     let start = reader.duration("start").unwrap_or(Duration::ZERO);
     let stop = reader.duration("stop");
     if let Some(stop) = stop.filter(|stop| *stop <= start) {
@@ -54,7 +55,8 @@ fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
         );
         return None;
     }
-    let flow = Flow { name: entry.key.clone(), from, to, transport, traffic: traffic?, start, stop, tcp };
+    let flow =
+        Flow { name: entry.key.clone(), from, to, transport, via, traffic: traffic?, start, stop, tcp };
     Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
 }
 

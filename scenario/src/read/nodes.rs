@@ -9,15 +9,15 @@ use crate::registry::{self, NodeKind, ProxyPreset, Tunnel};
 use prismux_prism::ProxyConfig;
 
 /// Reads the nodes; an unreadable one stays in the list as a host, so that references to it still resolve.
-pub(super) fn read(entries: &[Entry], link_names: &[&str], problems: &Problems<'_>) -> Vec<Node> {
+pub(super) fn read(entries: &[Entry], node_names: &[&str], problems: &Problems<'_>) -> Vec<Node> {
     let node = |entry: &Entry| Node {
         name: entry.key.clone(),
-        role: read_role(entry, link_names, problems).unwrap_or(Role::Host),
+        role: read_role(entry, node_names, problems).unwrap_or(Role::Host),
     };
     entries.iter().map(node).collect()
 }
 
-fn read_role(entry: &Entry, link_names: &[&str], problems: &Problems<'_>) -> Option<Role> {
+fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Option<Role> {
     let table = entry_table(entry, "nodes", problems)?;
     let path = format!("nodes.{}", entry.key);
     let first = Reader::new(table, path.clone(), &entry.key_place, keys::NODE, problems);
@@ -40,14 +40,14 @@ fn read_role(entry: &Entry, link_names: &[&str], problems: &Problems<'_>) -> Opt
         NodeKind::Member => {
             Role::Member(MemberSettings { present: reader.boolean("present").unwrap_or(true) })
         }
-        NodeKind::PrismProxy => Role::PrismProxy(Box::new(proxy(&reader, link_names))),
+        NodeKind::PrismProxy => Role::PrismProxy(Box::new(proxy(&reader, node_names))),
     };
     reader.finish();
     Some(role)
 }
 
 /// The settings of a proxy: the preset, then key by key.
-fn proxy(reader: &Reader<'_>, link_names: &[&str]) -> ProxySettings {
+fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
     let preset = reader.name("preset", registry::PROXY_PRESETS).unwrap_or(ProxyPreset::Today);
     let mut config = match preset {
         ProxyPreset::Today => ProxyConfig::default(),
@@ -91,7 +91,7 @@ fn proxy(reader: &Reader<'_>, link_names: &[&str]) -> ProxySettings {
         }
     }
     let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or(Tunnel::Gre);
-    ProxySettings { config, tunnel, links: link_list(reader, link_names) }
+    ProxySettings { config, tunnel, members: member_list(reader, node_names) }
 }
 
 /// Replaces `setting` by what the file says, if it says anything.
@@ -114,24 +114,24 @@ fn mss_clamp(reader: &Reader<'_>) -> Option<Option<u16>> {
     Some(u16::try_from(clamp).ok().filter(|clamp| *clamp != 0))
 }
 
-fn link_list(reader: &Reader<'_>, link_names: &[&str]) -> Option<Vec<usize>> {
-    let entry = reader.entry("links")?;
+/// The members a proxy names; that they are members is checked with the whole.
+fn member_list(reader: &Reader<'_>, node_names: &[&str]) -> Option<Vec<usize>> {
+    let entry = reader.entry("members")?;
     let Value::List(items) = &entry.item.value else {
+        let found = format!("found {}", entry.item.value.describe());
         reader.wrong(
-            "links",
-            format!("found {}", entry.item.value.describe()),
-            "a list of links",
-            Some("for instance links = [\"wwan1\"]".to_string()),
+            "members",
+            found,
+            "a list of members",
+            Some("for instance members = [\"m1\"]".to_string()),
         );
         return None;
     };
     if items.is_empty() {
-        reader.wrong(
-            "links",
-            "found an empty list",
-            "at least one link",
-            Some("leave the key out to use all links".to_string()),
-        );
+        let remedy = "leave the key out to use all members that a link joins to the proxy".to_string();
+        reader.wrong("members", "found an empty list", "at least one member", Some(remedy));
     }
-    Some(items.iter().filter_map(|item| reader.reference_item("links", item, "links", link_names)).collect())
+    Some(
+        items.iter().filter_map(|item| reader.reference_item("members", item, "nodes", node_names)).collect(),
+    )
 }
