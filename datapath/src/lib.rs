@@ -2,12 +2,14 @@
 //! tunnels.
 //!
 //! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules.
+//! * [`lab`]: a planned network of namespaces, run and measured.
 //! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
 
 pub mod batch;
 pub mod clock;
 pub mod config;
 pub mod event_loop;
+pub mod lab;
 pub mod netconf;
 pub mod packet;
 mod socket_option;

@@ -1,0 +1,85 @@
+//! Builds a small network of namespaces by hand and prints what it carried.
+//!
+//! `cargo run --release -p prismux-datapath --example lab_smoke -- [single|bond] [OPTIONS]`
+//!
+//! * `single`: two hosts, one link of 10 Mbit/s and 20 ms.
+//! * `bond`: server, proxy, two members of 20 Mbit/s and 25 ms each, receiver.
+//!
+//! Options: `--rate "100 Mbit/s"`, `--delay "20 ms"`, `--loss "0.1 %"`, `--seconds 5`, `--congestion bbr`,
+//! `--transport tcp|mptcp|single` (bond only).
+use prismux_datapath::lab::plan::{FlowPlan, Role, Route, Transport};
+use prismux_datapath::lab::{self, LabOptions, LabPlan};
+use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_units::{Duration, Probability, Rate};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let privileges = lab::ensure_privileges()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    let rate: Rate = option("--rate").unwrap_or("10 Mbit/s").parse()?;
+    let delay: Duration = option("--delay").unwrap_or("20 ms").parse()?;
+    let loss: Probability = option("--loss").unwrap_or("0").parse()?;
+    let seconds: u64 = option("--seconds").unwrap_or("5").parse()?;
+    let congestion = option("--congestion").unwrap_or("cubic").to_owned();
+    let loss = if loss.as_f64() > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None };
+    let there = LinkConfig::new(rate, delay).with_loss(loss).with_queue(QueueLimit::Bdp(1.0));
+    let back = LinkConfig::new(rate, delay);
+    let duration = Duration::from_secs(seconds);
+    let plan = match arguments.first().map(String::as_str) {
+        Some("bond") => bond(duration, there, back, option("--transport").unwrap_or("mptcp"), congestion),
+        _ => LabPlan::new("two hosts", 1, duration)
+            .node("a", Role::Host)
+            .node("b", Role::Host)
+            .link("wire", "a", "b", there, back)
+            .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp { congestion, route: Route::Shortest })),
+    };
+    let outcome = lab::run(&plan, &LabOptions::default())?;
+    println!("{}", outcome.result.to_json_pretty());
+    for (name, flow) in &outcome.flows {
+        let verified = flow.sha256 == flow.expected_sha256;
+        println!("{name}: content {}", if verified { "as sent" } else { "DAMAGED" });
+        if let Some(trouble) = &flow.trouble {
+            println!("{name}: {trouble}");
+        }
+        for sender in &flow.senders {
+            println!("{name}: {sender:?}");
+        }
+    }
+    println!(
+        "privileges: {privileges:?}; set-up {}; lateness {:?}",
+        outcome.setup, outcome.emulator.lateness
+    );
+    Ok(())
+}
+
+fn bond(
+    duration: Duration,
+    there: LinkConfig,
+    back: LinkConfig,
+    transport: &str,
+    congestion: String,
+) -> LabPlan {
+    let wire = LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1))
+        .with_queue(QueueLimit::Packets(1000));
+    let transport = match transport {
+        "mptcp" => Transport::Mptcp { congestion },
+        "single" => Transport::Tcp { congestion, route: Route::Via("m1".to_owned()) },
+        _ => Transport::Tcp { congestion, route: Route::Shortest },
+    };
+    LabPlan::new("two members", 1, duration)
+        .node("server", Role::Host)
+        .node("proxy", Role::Proxy(toml::Table::new()))
+        .node("m1", Role::Member(toml::Table::new()))
+        .node("m2", Role::Member(toml::Table::new()))
+        .node("receiver", Role::Host)
+        .link("backbone", "server", "proxy", wire.clone(), wire.clone())
+        .link("wwan1", "proxy", "m1", there.clone(), back.clone())
+        .link("wwan2", "proxy", "m2", there, back)
+        .link("wlan1", "m1", "receiver", wire.clone(), wire.clone())
+        .link("wlan2", "m2", "receiver", wire.clone(), wire)
+        .flow(FlowPlan::new("download", "server", "receiver", transport))
+}

@@ -1,0 +1,42 @@
+//! The lab: a planned network made of Linux network namespaces on this machine, run in real time and measured into
+//! the same columns as the simulator's.
+//!
+//! ```text
+//!   namespace "server"                                   namespace "m1"
+//!   kernel TCP ── TUN "wan" ┐                            ┌ TUN "wan" ── kernel forwarding
+//!                           └─> prismux_link::Link ──────┘
+//!                               one thread for all links
+//! ```
+//!
+//! * [`plan`]: what is to be built. [`topology`]: addresses and routes, on paper. [`fabric`]: the same in the kernel.
+//! * [`namespace`], [`netlink`], [`sysctl`], [`mptcp`]: the kernel's interfaces. [`privileges`]: being allowed to.
+//! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
+//! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
+//! * [`run`]: one run; [`measure`]: from counters to columns.
+//!
+//! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
+
+mod emulator;
+mod error;
+mod fabric;
+mod measure;
+mod mptcp;
+mod namespace;
+mod netlink;
+pub mod plan;
+mod privileges;
+mod run;
+mod sysctl;
+mod timing;
+mod topology;
+mod traffic;
+
+pub use emulator::{DirectionReport, EmulatorReport};
+pub use error::LabError;
+pub use namespace::Namespace;
+pub use plan::LabPlan;
+pub use privileges::{Privileges, capable, ensure_privileges};
+pub use run::{LabOptions, LabOutcome, run};
+pub use timing::{DelayHistogram, DelaySummary};
+pub use traffic::tcp_info::TcpInfo;
+pub use traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};

@@ -1,0 +1,93 @@
+//! From paper to kernel: namespaces, TUN devices, addresses, routes.
+use super::LabError;
+use super::namespace::Namespace;
+use super::netlink::{self, Netlink};
+use super::plan::LabPlan;
+use super::sysctl;
+use super::topology::{MAIN_TABLE, NodeNet, Topology};
+use crate::tun::Tun;
+use std::collections::BTreeMap;
+
+/// MTU of every link in bytes.
+pub const LINK_MTU_BYTES: u32 = 1500;
+
+/// Packets that may wait in a TUN device for the emulator. Far above any window, so that packets are dropped
+/// by the link model and nowhere else.
+const DEVICE_QUEUE_PACKETS: u32 = 50_000;
+
+/// Priority of the rules that tie an address to its path: before the main table's.
+const RULE_PRIORITY: u32 = 1000;
+
+/// The kernel's side of a lab.
+#[derive(Debug)]
+pub(super) struct Fabric {
+    /// One for each node, in the plan's order.
+    pub namespaces: Vec<Namespace>,
+    /// For each link the devices at its ends `a` and `b`, in the plan's order.
+    pub devices: Vec<(Tun, Tun)>,
+}
+
+impl Fabric {
+    /// Builds the network on paper.
+    pub fn build(plan: &LabPlan, topology: &Topology) -> Result<Self, LabError> {
+        let mut namespaces = Vec::with_capacity(plan.nodes.len());
+        // Each link's device at the end met first, until the other one is there too.
+        let mut first_ends: BTreeMap<usize, Tun> = BTreeMap::new();
+        let mut devices: BTreeMap<usize, (Tun, Tun)> = BTreeMap::new();
+        for (node, net) in plan.nodes.iter().zip(&topology.nodes) {
+            let namespace = Namespace::create()?;
+            let made = namespace
+                .enter(|| {
+                    sysctl::apply(node.kernel, &node.name)?;
+                    configure(&node.name, net, node.kernel.initial_window_segments())
+                })
+                .map_err(LabError::setup(format!("enter the namespace of node \"{}\"", node.name)))??;
+            for (port, tun) in net.ports.iter().zip(made) {
+                match first_ends.remove(&port.link) {
+                    None => drop(first_ends.insert(port.link, tun)),
+                    Some(other) if plan.links[port.link].a == node.name => {
+                        devices.insert(port.link, (tun, other));
+                    }
+                    Some(other) => drop(devices.insert(port.link, (other, tun))),
+                }
+            }
+            namespaces.push(namespace);
+        }
+        Ok(Self { namespaces, devices: devices.into_values().collect() })
+    }
+}
+
+/// Makes a node's devices in the namespace of the calling thread and gives them addresses, routes and rules.
+fn configure(name: &str, net: &NodeNet, initial_window: Option<u32>) -> Result<Vec<Tun>, LabError> {
+    let doing = |what: &str| LabError::setup(format!("{what} of node \"{name}\""));
+    let mut tuns = Vec::with_capacity(net.ports.len());
+    let mut devices = Vec::with_capacity(net.ports.len());
+    let loopback = netlink::device_index("lo").map_err(doing("find the loopback device"))?;
+    let mut requests = vec![netlink::link_up(loopback, None, None)];
+    requests.extend(net.addresses.iter().map(|&own| netlink::address(loopback, own, None)));
+    for port in &net.ports {
+        let tun = Tun::create(&port.device)?;
+        let device = netlink::device_index(&port.device).map_err(doing("find the device"))?;
+        requests.push(netlink::link_up(device, Some(LINK_MTU_BYTES), Some(DEVICE_QUEUE_PACKETS)));
+        requests.push(netlink::address(device, port.local, Some(port.remote)));
+        devices.push(device);
+        tuns.push(tun);
+    }
+    for route in &net.routes {
+        let route = netlink::Route {
+            table: route.table,
+            destination: Some(route.destination),
+            device: devices[route.port],
+            source: route.source,
+            initial_window: initial_window.filter(|_| route.source.is_some() || route.table != MAIN_TABLE),
+        };
+        requests.push(route.message());
+    }
+    requests.extend(net.rules.iter().map(|&(from, table)| netlink::rule_from(from, table, RULE_PRIORITY)));
+    let socket = Netlink::route().map_err(doing("open a netlink socket"))?;
+    socket.send(requests).map_err(|error| LabError::Setup {
+        doing: format!("{} on node \"{name}\"", error.request),
+        source: error.source,
+    })?;
+    Ok(tuns)
+}

@@ -1,0 +1,125 @@
+//! How late events were handled: a histogram of fixed size.
+use prismux_units::Duration;
+use serde::{Deserialize, Serialize};
+
+/// Each power of two nanoseconds is split into so many cells, which bounds the error of a quantile to 1/8.
+const CELLS_PER_OCTAVE: usize = 8;
+const OCTAVES: usize = 40;
+
+/// Counts delays in cells that grow with the delay.
+#[derive(Debug, Clone)]
+pub struct DelayHistogram {
+    cells: Vec<u64>,
+    count: u64,
+    sum_ns: u128,
+    max_ns: u64,
+}
+
+impl Default for DelayHistogram {
+    fn default() -> Self {
+        Self { cells: vec![0; CELLS_PER_OCTAVE * OCTAVES], count: 0, sum_ns: 0, max_ns: 0 }
+    }
+}
+
+impl DelayHistogram {
+    /// Counts one delay.
+    pub fn record(&mut self, delay: Duration) {
+        let nanos = delay.as_nanos();
+        self.cells[cell(nanos)] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(nanos);
+        self.max_ns = self.max_ns.max(nanos);
+    }
+
+    /// The figures that a report needs.
+    pub fn summary(&self) -> DelaySummary {
+        DelaySummary {
+            samples: self.count,
+            mean_us: if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e3 },
+            p50_us: self.quantile_us(0.5),
+            p99_us: self.quantile_us(0.99),
+            max_us: self.max_ns as f64 / 1e3,
+        }
+    }
+
+    /// The delay that a fraction `q` of all samples does not exceed (upper edge of its cell).
+    fn quantile_us(&self, q: f64) -> f64 {
+        let wanted = (self.count as f64 * q).ceil() as u64;
+        let mut seen = 0;
+        for (index, count) in self.cells.iter().enumerate() {
+            seen += count;
+            if seen >= wanted.max(1) {
+                return (upper_edge_ns(index).min(self.max_ns)) as f64 / 1e3;
+            }
+        }
+        0.0
+    }
+}
+
+/// The cell of a delay: values below 8 have one each, above that eight per octave.
+fn cell(nanos: u64) -> usize {
+    let octave = 63 - (nanos | 1).leading_zeros() as usize;
+    let index = if octave < 3 {
+        nanos as usize
+    } else {
+        (octave - 2) * CELLS_PER_OCTAVE + ((nanos >> (octave - 3)) & 7) as usize
+    };
+    index.min(CELLS_PER_OCTAVE * OCTAVES - 1)
+}
+
+/// The largest delay that falls into cell `index`.
+fn upper_edge_ns(index: usize) -> u64 {
+    if index < CELLS_PER_OCTAVE {
+        return index as u64;
+    }
+    let (octave, part) = (index / CELLS_PER_OCTAVE + 2, index % CELLS_PER_OCTAVE);
+    ((8 + part as u64 + 1) << (octave - 3)) - 1
+}
+
+/// A [`DelayHistogram`] in five figures.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DelaySummary {
+    /// How many events.
+    pub samples: u64,
+    /// Mean in microseconds.
+    pub mean_us: f64,
+    /// Median in microseconds.
+    pub p50_us: f64,
+    /// 99th percentile in microseconds.
+    pub p99_us: f64,
+    /// The largest in microseconds.
+    pub max_us: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_delay_lies_within_the_edges_of_its_cell() {
+        let mut edge_below = None;
+        for index in 0..CELLS_PER_OCTAVE * (OCTAVES - 4) {
+            let edge = upper_edge_ns(index);
+            assert_eq!(cell(edge), index, "upper edge of cell {index}");
+            if let Some(below) = edge_below {
+                assert_eq!(cell(below + 1), index, "lower edge of cell {index}");
+            }
+            edge_below = Some(edge);
+        }
+        assert!(cell(u64::MAX) < CELLS_PER_OCTAVE * OCTAVES);
+    }
+
+    #[test]
+    fn quantiles_of_a_known_distribution() {
+        let mut histogram = DelayHistogram::default();
+        for micros in 1..=1000 {
+            histogram.record(Duration::from_micros(micros));
+        }
+        let summary = histogram.summary();
+        assert_eq!(summary.samples, 1000);
+        assert!((summary.mean_us - 500.5).abs() < 0.01);
+        assert!((500.0..563.0).contains(&summary.p50_us), "{summary:?}");
+        assert!((990.0..=1000.0).contains(&summary.p99_us), "{summary:?}");
+        assert_eq!(summary.max_us, 1000.0);
+    }
+}

@@ -1,0 +1,126 @@
+use super::*;
+use crate::lab::plan::LabPlan;
+use prismux_link::LinkConfig;
+use prismux_units::Duration;
+
+fn bond() -> LabPlan {
+    let wire = LinkConfig::default;
+    let mut plan = LabPlan::new("bond", 1, Duration::from_secs(1))
+        .node("server", Role::Host)
+        .node("proxy", Role::Proxy(toml::Table::new()))
+        .node("m1", Role::Member(toml::Table::new()))
+        .node("m2", Role::Member(toml::Table::new()))
+        .node("receiver", Role::Host);
+    let links = [
+        ("backbone", "server", "proxy"),
+        ("wwan1", "proxy", "m1"),
+        ("wwan2", "proxy", "m2"),
+        ("wlan1", "m1", "receiver"),
+        ("wlan2", "m2", "receiver"),
+    ];
+    for (name, a, b) in links {
+        plan = plan.link(name, a, b, wire(), wire());
+    }
+    plan
+}
+
+fn tcp(route: Route) -> FlowPlan {
+    FlowPlan::new("f", "server", "receiver", Transport::Tcp { congestion: "cubic".to_owned(), route })
+}
+
+/// Follows the main tables from `from` and returns the names of the links that a packet takes.
+fn links_taken(plan: &LabPlan, topology: &Topology, from: &str, to: Ipv4Addr) -> Vec<String> {
+    let (mut at, mut taken) = (topology.node(from).unwrap(), Vec::new());
+    while !topology.nodes[at].addresses.contains(&to) {
+        let routes = &topology.nodes[at].routes;
+        let route = routes.iter().find(|route| route.table == MAIN_TABLE && route.destination == to).unwrap();
+        let port = &topology.nodes[at].ports[route.port];
+        taken.push(plan.links[port.link].name.clone());
+        at = port.neighbour;
+        assert!(taken.len() < 10, "a loop: {taken:?}");
+    }
+    taken
+}
+
+#[test]
+fn a_path_through_a_member_takes_its_links_and_no_other() {
+    let plan = bond();
+    let mut topology = Topology::new(&plan).unwrap();
+    for (member, links) in [("m1", ["backbone", "wwan1", "wlan1"]), ("m2", ["backbone", "wwan2", "wlan2"])] {
+        let path = topology.paths(&plan, &tcp(Route::Via(member.to_owned()))).unwrap().swap_remove(0);
+        assert_eq!(links_taken(&plan, &topology, "server", path.address), links);
+        // The way back leaves the receiver by the member's link.
+        let receiver = &topology.nodes[topology.node("receiver").unwrap()];
+        let (_, table) = *receiver.rules.iter().find(|(from, _)| *from == path.address).unwrap();
+        let back = receiver.routes.iter().find(|route| route.table == table).unwrap();
+        assert_eq!(plan.links[receiver.ports[back.port].link].name, links[2]);
+        let server = topology.address(topology.node("server").unwrap());
+        assert_eq!(links_taken(&plan, &topology, member, server), [links[1], "backbone"]);
+    }
+}
+
+#[test]
+fn mptcp_gets_a_path_through_each_member() {
+    let plan = bond().flow(FlowPlan::new(
+        "f",
+        "server",
+        "receiver",
+        Transport::Mptcp { congestion: "bbr".to_owned() },
+    ));
+    let mut topology = Topology::new(&plan).unwrap();
+    let paths = topology.paths(&plan, &plan.flows[0]).unwrap();
+    let members: Vec<_> = paths.iter().map(|path| path.member.unwrap()).collect();
+    assert_eq!(members, [topology.node("m1").unwrap(), topology.node("m2").unwrap()]);
+    assert_ne!(paths[0].address, paths[1].address);
+}
+
+#[test]
+fn asking_twice_for_a_path_makes_one_address() {
+    let plan = bond();
+    let mut topology = Topology::new(&plan).unwrap();
+    let flow = tcp(Route::Via("m2".to_owned()));
+    assert_eq!(topology.paths(&plan, &flow).unwrap(), topology.paths(&plan, &flow).unwrap());
+    assert_eq!(topology.nodes[4].addresses.len(), 2);
+}
+
+#[test]
+fn addresses_are_never_used_twice() {
+    let mut plan = LabPlan::new("star", 1, Duration::from_secs(1)).node("hub", Role::Router);
+    for index in 0..300 {
+        let name = format!("n{index}");
+        plan = plan.node(&name, Role::Host).link(
+            &name,
+            "hub",
+            &name,
+            LinkConfig::default(),
+            LinkConfig::default(),
+        );
+    }
+    let topology = Topology::new(&plan).unwrap();
+    let own = topology.nodes.iter().flat_map(|node| node.addresses.iter().copied());
+    let mut all: Vec<_> =
+        own.chain(topology.nodes.iter().flat_map(|node| node.ports.iter().map(|port| port.local))).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+#[test]
+fn a_bad_plan_says_what_is_wrong_with_it() {
+    let wire = LinkConfig::default;
+    let error = |plan: LabPlan| Topology::new(&plan).unwrap_err().to_string();
+    assert_eq!(
+        error(bond().link("x", "server", "nobody", wire(), wire())),
+        "there is no node \"nobody\"; the nodes are server, proxy, m1, m2, receiver"
+    );
+    assert_eq!(error(bond().node("m1", Role::Host)), "two nodes are called \"m1\"");
+    assert_eq!(error(bond().link("wwan1", "m1", "m2", wire(), wire())), "two links are called \"wwan1\"");
+    let island = bond().node("island", Role::Host).flow(FlowPlan::new(
+        "f",
+        "server",
+        "island",
+        Transport::Tcp { congestion: "cubic".to_owned(), route: Route::Shortest },
+    ));
+    assert_eq!(error(island), "no links lead from \"server\" to \"island\"");
+}

@@ -1,0 +1,233 @@
+//! Bulk data over the kernel's TCP or MPTCP.
+use super::content::{Content, Verifier};
+use super::tcp_info::TcpInfo;
+use super::{Arrivals, FlowOutcome, Schedule, WAIT};
+use prismux_endpoint::random::Seed;
+use prismux_units::{Duration, Instant};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::time;
+
+/// How long opening a connection may take; the kernel repeats its SYN after 1, 3 and 7 seconds.
+const CONNECT_TIMEOUT: time::Duration = time::Duration::from_secs(15);
+
+/// Size of the pieces that the applications read and write.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// A flow's two sockets, each made in its node's namespace, and what is to be done with them.
+pub(in crate::lab) struct TcpFlow {
+    pub name: String,
+    pub seed: Seed,
+    pub schedule: Schedule,
+    pub bytes: Option<u64>,
+    pub listener: TcpListener,
+    pub caller: Socket,
+    pub server: SocketAddrV4,
+    pub mptcp: bool,
+    /// Interval at which the sender's window is sampled.
+    pub sample_interval: Option<Duration>,
+}
+
+/// Kind of a flow's sockets.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::lab) struct SocketKind<'a> {
+    pub mptcp: bool,
+    pub congestion: &'a str,
+}
+
+impl SocketKind<'_> {
+    fn socket(self) -> io::Result<Socket> {
+        let protocol = if self.mptcp { Protocol::MPTCP } else { Protocol::TCP };
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
+        socket.set_tcp_congestion(self.congestion.as_bytes()).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(
+                error.kind(),
+                format!(
+                    "the kernel has no congestion control \"{0}\"; load it with: sudo modprobe tcp_{0}",
+                    self.congestion
+                ),
+            ),
+            _ => error,
+        })?;
+        Ok(socket)
+    }
+
+    /// The data sender's socket; call it in the sender's namespace.
+    pub fn listen(self, at: SocketAddrV4) -> io::Result<TcpListener> {
+        let socket = self.socket()?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&at.into())?;
+        socket.listen(8)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    }
+
+    /// The data receiver's socket, bound to `from`; call it in the receiver's namespace.
+    pub fn caller(self, from: Ipv4Addr) -> io::Result<Socket> {
+        let socket = self.socket()?;
+        socket.bind(&SocketAddrV4::new(from, 0).into())?;
+        Ok(socket)
+    }
+}
+
+/// What the sending thread found out.
+#[derive(Default)]
+struct Sent {
+    infos: Vec<TcpInfo>,
+    samples: Vec<(u64, Duration)>,
+    trouble: Option<String>,
+}
+
+impl TcpFlow {
+    /// Runs the flow to its end and reports.
+    pub fn run(self) -> FlowOutcome {
+        let flow = &self;
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(move || match flow.send() {
+                Ok(sent) => sent,
+                Err(error) => Sent { trouble: Some(format!("sender: {error}")), ..Sent::default() },
+            });
+            let mut outcome = FlowOutcome::default();
+            if let Err(error) = flow.receive(&mut outcome) {
+                outcome.trouble = Some(format!("receiver: {error}"));
+            }
+            let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            outcome.senders = sent.infos;
+            outcome.samples = sent.samples;
+            outcome.trouble = outcome.trouble.or(sent.trouble);
+            outcome
+        })
+    }
+
+    /// The receiver: opens the connection, reads, checks.
+    fn receive(&self, outcome: &mut FlowOutcome) -> io::Result<()> {
+        if !self.schedule.wait_until(self.schedule.start) {
+            return Ok(());
+        }
+        let left = time::Duration::from_nanos((self.schedule.stop - self.schedule.now()).as_nanos());
+        self.caller.connect_timeout(&self.server.into(), CONNECT_TIMEOUT.min(left))?;
+        outcome.connected_at = Some(self.schedule.now());
+        let mut stream: TcpStream = self.caller.try_clone()?.into();
+        stream.set_read_timeout(Some(WAIT))?;
+        let mut verifier = Verifier::new(self.seed, &self.name);
+        let mut arrivals = Arrivals::default();
+        let mut buffer = vec![0; PIECE_BYTES];
+        let result = loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(count) => {
+                    arrivals.record(self.schedule.now(), count as u64);
+                    verifier.take(&buffer[..count]);
+                    if Some(arrivals.total_bytes) == self.bytes {
+                        outcome.completed_at = Some(arrivals.last_at);
+                    }
+                }
+                Err(error) if is_pause(&error) => {}
+                Err(error) => break Err(error),
+            }
+            if self.schedule.is_over() {
+                break Ok(());
+            }
+        };
+        let (got, expected) = verifier.finish();
+        outcome.sha256 = Some(got);
+        outcome.expected_sha256 = Some(expected);
+        outcome.arrivals = arrivals;
+        result
+    }
+
+    /// The sender: waits for the receiver, writes, and stays until everything is acknowledged.
+    fn send(&self) -> io::Result<Sent> {
+        let mut sent = Sent::default();
+        let Some(mut stream) = self.accept()? else { return Ok(sent) };
+        stream.set_nonblocking(false)?;
+        stream.set_write_timeout(Some(WAIT))?;
+        let mut sampler = Sampler { interval: self.sample_interval, next: self.schedule.start };
+        let mut content = Content::new(self.seed, &self.name);
+        let mut left = self.bytes.unwrap_or(u64::MAX);
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut unsent = 0..0;
+        while left > 0 && !self.schedule.is_over() {
+            if unsent.is_empty() {
+                unsent = 0..PIECE_BYTES.min(usize::try_from(left).unwrap_or(usize::MAX));
+                content.fill(&mut piece[unsent.clone()]);
+            }
+            match stream.write(&piece[unsent.clone()]) {
+                Ok(count) => {
+                    unsent.start += count;
+                    left -= count as u64;
+                }
+                Err(error) if is_pause(&error) => {}
+                Err(error) => {
+                    sent.trouble = Some(format!("sender: {error}"));
+                    break;
+                }
+            }
+            sampler.look(self, &stream, &mut sent.samples);
+        }
+        if left == 0 {
+            stream.shutdown(std::net::Shutdown::Write)?;
+            self.linger(&mut stream, &mut sampler, &mut sent);
+        }
+        sent.infos = self.infos(&stream)?;
+        Ok(sent)
+    }
+
+    fn accept(&self) -> io::Result<Option<TcpStream>> {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => return Ok(Some(stream)),
+                Err(error) if is_pause(&error) => {}
+                Err(error) => return Err(error),
+            }
+            if self.schedule.is_over() {
+                return Ok(None);
+            }
+            std::thread::sleep(time::Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until the receiver has closed its side, so that the counters at the end are final.
+    fn linger(&self, stream: &mut TcpStream, sampler: &mut Sampler, sent: &mut Sent) {
+        if stream.set_read_timeout(Some(WAIT)).is_err() {
+            return;
+        }
+        while !self.schedule.is_over() {
+            match stream.read(&mut [0; 64]) {
+                Err(error) if is_pause(&error) => sampler.look(self, stream, &mut sent.samples),
+                _ => return,
+            }
+        }
+    }
+
+    fn infos(&self, stream: &TcpStream) -> io::Result<Vec<TcpInfo>> {
+        if self.mptcp { TcpInfo::of_subflows(stream) } else { Ok(vec![TcpInfo::of(stream)?]) }
+    }
+}
+
+/// Looks at the sender's window once per interval.
+struct Sampler {
+    interval: Option<Duration>,
+    next: Instant,
+}
+
+impl Sampler {
+    fn look(&mut self, flow: &TcpFlow, stream: &TcpStream, samples: &mut Vec<(u64, Duration)>) {
+        let Some(interval) = self.interval.filter(|_| flow.schedule.now() >= self.next) else { return };
+        let Ok(infos) = flow.infos(stream) else { return };
+        let now = flow.schedule.now();
+        let window = infos.iter().map(|info| info.cwnd_bytes).sum();
+        let srtt = infos.iter().map(TcpInfo::srtt).max().unwrap_or_default();
+        // A late look fills the intervals that it missed, so that sample k stays sample k.
+        while self.next <= now {
+            samples.push((window, srtt));
+            self.next += interval;
+        }
+    }
+}
+
+/// A wait that ran out or was interrupted, as opposed to a failure.
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
