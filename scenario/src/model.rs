@@ -319,7 +319,9 @@ pub struct Measure {
 impl Scenario {
     /// The members that the proxy `proxy` sends through: those it names, else those that a link joins it to.
     pub fn members_of(&self, proxy: NodeIndex) -> Vec<NodeIndex> {
-        if let Role::PrismProxy(ProxySettings { members: Some(members), .. }) = &self.nodes[proxy].role {
+        if let Role::PrismProxy(settings) = &self.nodes[proxy].role
+            && let Some(members) = &settings.members
+        {
             return members.clone();
         }
         let is_member = |node: NodeIndex| self.nodes[node].kind() == NodeKind::Member;

@@ -1,0 +1,43 @@
+//! Every shipped scenario, and every variant it declares, is one.
+use prismux_scenario::{Scenario, hash, shipped};
+
+fn all() -> Vec<(String, Scenario)> {
+    let mut all = Vec::new();
+    for shipped in shipped::ALL {
+        let file = shipped.file();
+        let scenario = file.scenario(None, &[]).unwrap_or_else(|error| panic!("{}\n{error}", shipped.name));
+        for variant in &scenario.variants {
+            let name = format!("{}/{}", shipped.name, variant.name);
+            let variant =
+                file.scenario(Some(&variant.name), &[]).unwrap_or_else(|error| panic!("{name}\n{error}"));
+            all.push((name, variant));
+        }
+        all.push((shipped.name.to_string(), scenario));
+    }
+    all
+}
+
+#[test]
+fn shipped_scenarios_and_their_variants_are_readable_and_described() {
+    assert!(shipped::ALL.len() >= 17);
+    for (name, scenario) in all() {
+        assert!(
+            !scenario.summary.is_empty() && scenario.summary.len() <= 100,
+            "{name}: {}",
+            scenario.summary
+        );
+        assert!(!scenario.shared_links().is_empty(), "{name} has no link that counts as capacity");
+    }
+}
+
+#[test]
+fn equal_experiments_have_equal_hashes_and_others_do_not() {
+    let file = shipped::find("prism-delay-disparity").unwrap().file();
+    let hashes: Vec<String> = ["500ms", "500 ms", "501 ms"]
+        .iter()
+        .map(|delay| hash(&file.scenario(None, &[&format!("links.wwan2.forward.delay={delay}")]).unwrap()))
+        .collect();
+    assert_eq!(hashes[0], hashes[1]);
+    assert_ne!(hashes[0], hashes[2]);
+    assert_eq!(hashes[0].len(), 64);
+}
