@@ -1,0 +1,120 @@
+//! Dependencies point down only: the manifests are read and held against the picture of the architecture.
+use prismux_tests::workspace::{Package, packages, read, root, shared_dependencies, short_name};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the two hosts, simulator
+/// and datapath, never use each other; only `scenario` and the command line know both.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("endpoint", &["units"]),
+    ("wire", &["units"]),
+    ("trace", &["units", "wire"]),
+    ("tcp", &["units", "endpoint", "wire"]),
+    ("prism", &["units", "endpoint", "wire", "tcp"]),
+    ("link", &["units", "endpoint"]),
+    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
+    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
+    ("scenario", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "simulator", "datapath"]),
+    ("cli", EVERYTHING),
+    ("tests", EVERYTHING),
+    ("benches", EVERYTHING),
+];
+
+/// All that the outermost crates may use.
+const EVERYTHING: &[&str] =
+    &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "simulator", "datapath", "scenario"];
+
+/// Crates that see no clock, socket or file, and the only outside crates they may use.
+const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "link"];
+const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
+
+fn is_ours(dependency: &str) -> bool {
+    dependency == "prismux" || dependency.starts_with("prismux-")
+}
+
+/// Every sentence that the manifests deserve.
+fn violations(packages: &[Package]) -> Vec<String> {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    let mut violations = Vec::new();
+    for package in packages {
+        let name = package.name.as_str();
+        let Some(may_use) = allowed.get(name) else {
+            violations.push(format!("crate `{name}` has no row in MAY_USE: say what it may use"));
+            continue;
+        };
+        for (dependency, section) in &package.dependencies {
+            let short = short_name(dependency);
+            if is_ours(dependency) && !may_use.contains(&short.as_str()) {
+                violations.push(format!(
+                    "`{name}` must not use `{short}` (in [{section}]): dependencies point down only"
+                ));
+            }
+            let outside = !is_ours(dependency) && *section == "dependencies";
+            if outside && PURE.contains(&name) && !PURE_MAY_USE.contains(&dependency.as_str()) {
+                violations.push(format!("`{name}` is a pure core and must not use `{dependency}`"));
+            }
+        }
+    }
+    violations
+}
+
+#[test]
+fn dependencies_point_down_only() {
+    let violations = violations(&packages());
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+#[test]
+fn a_dependency_that_points_up_is_found() {
+    let package = |name: &str, dependency: &str| Package {
+        name: name.to_string(),
+        folder: Path::new(name).to_path_buf(),
+        dependencies: vec![(dependency.to_string(), "dependencies")],
+    };
+    for (name, dependency) in [
+        ("simulator", "prismux-datapath"),
+        ("datapath", "prismux-simulator"),
+        ("tcp", "prismux-prism"),
+        ("endpoint", "prismux-trace"),
+        ("prism", "serde"),
+        ("newcomer", "libm"),
+    ] {
+        assert_eq!(violations(&[package(name, dependency)]).len(), 1, "{name} -> {dependency}");
+    }
+}
+
+#[test]
+fn the_table_itself_has_no_cycle() {
+    // Rows are ordered so that each uses earlier rows only.
+    for (index, (name, may_use)) in MAY_USE.iter().enumerate() {
+        for used in *may_use {
+            let position = MAY_USE.iter().position(|(other, _)| other == used);
+            assert!(position.is_some_and(|p| p < index), "`{name}` uses `{used}`, which stands below it");
+        }
+    }
+}
+
+#[test]
+fn every_dependency_is_justified() {
+    let page = read(Path::new("docs/dependencies.md"));
+    let mut names: Vec<String> = shared_dependencies().keys().cloned().collect();
+    names.extend(packages().into_iter().flat_map(|p| p.dependencies).map(|(name, _)| name));
+    names.sort();
+    names.dedup();
+    let missing: Vec<_> =
+        names.iter().filter(|n| !is_ours(n) && !page.contains(&format!("| `{n}` |"))).collect();
+    assert!(missing.is_empty(), "docs/dependencies.md does not say why these are here: {missing:?}");
+}
+
+#[test]
+fn unsafe_code_lives_in_the_datapath_alone_and_says_why_it_is_sound() {
+    use prismux_tests::{rust_source::has_word, workspace::rust_sources};
+    for (path, source) in rust_sources() {
+        if has_word(&source, "unsafe") {
+            assert!(path.starts_with("datapath"), "{}: unsafe code belongs in datapath only", path.display());
+            assert!(source.contains("SAFETY:"), "{}: unsafe code without a SAFETY comment", path.display());
+        }
+    }
+    assert!(root().join("datapath").is_dir());
+}
