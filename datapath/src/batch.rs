@@ -153,9 +153,9 @@ impl BatchSender {
         self.queue.push(Outgoing { to, to_bytes, header, packet, control, control_bytes });
     }
 
-    /// Sends everything queued. Calls `failed` for each datagram that the kernel would not take, with the error;
-    /// [`io::ErrorKind::WouldBlock`] means that the socket's send buffer is full.
-    pub fn flush(&mut self, socket: impl AsFd, mut failed: impl FnMut(io::Error, PacketBuf)) {
+    /// Sends everything queued. Calls `failed` for each datagram that the kernel would not take, with the error and
+    /// the address; [`io::ErrorKind::WouldBlock`] means that the socket's send buffer is full.
+    pub fn flush(&mut self, socket: impl AsFd, mut failed: impl FnMut(io::Error, SocketAddr, PacketBuf)) {
         let count = self.queue.len();
         for (index, outgoing) in self.queue.iter_mut().enumerate() {
             self.vectors[index] = [
@@ -177,7 +177,6 @@ impl BatchSender {
             header.msg_controllen = outgoing.control_bytes;
         }
         let mut done = 0;
-        let mut failures = 0;
         while done < count {
             // SAFETY: the messages from `done` to `count` were set up above; what they point to lives in `queue` and
             // `vectors`, neither of which changes before the loop ends. The kernel only reads through them.
@@ -197,11 +196,11 @@ impl BatchSender {
             if error.kind() == io::ErrorKind::Interrupted {
                 continue;
             }
-            failed(error, self.queue[done].packet.clone());
-            failures += 1;
+            if let Some(to) = socket_address(&self.queue[done].to) {
+                failed(error, to, self.queue[done].packet.clone());
+            }
             done += 1;
         }
-        debug_assert!(failures <= count);
         self.queue.clear();
     }
 }

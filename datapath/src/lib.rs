@@ -2,16 +2,21 @@
 //! tunnels.
 //!
 //! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules.
-//! * [`lab`]: a planned network of namespaces, run and measured.
 //! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
 
 pub mod batch;
 pub mod clock;
 pub mod config;
+pub mod counters;
+pub mod daemon;
+mod device;
 pub mod event_loop;
+pub mod icmp;
 pub mod lab;
 pub mod netconf;
 pub mod packet;
+pub mod proxy;
 mod socket_option;
+pub mod status;
 pub mod tun;
 pub mod tunnel;

@@ -58,6 +58,19 @@ pub struct Prefix {
     pub length: u8,
 }
 
+impl Prefix {
+    /// True when `address` lies in the range.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| match address {
+            IpAddr::V4(v4) => (u128::from(v4.to_bits()) << 96, 4),
+            IpAddr::V6(v6) => (v6.to_bits(), 6),
+        };
+        let ((own, own_family), (other, other_family)) = (bits(self.address), bits(address));
+        let differing_bits = (own ^ other).leading_zeros();
+        own_family == other_family && (own == other || differing_bits >= u32::from(self.length))
+    }
+}
+
 impl std::str::FromStr for Prefix {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -102,3 +115,34 @@ pub fn add_route(device: &str, prefix: Prefix, table: Option<u32>) -> Result<(),
     let table = table.map(|t| format!(" table {t}")).unwrap_or_default();
     ip(&format!("{} route replace {prefix} dev {device}{table}", family(prefix.address))).map(drop)
 }
+
+/// Looks up `selector` ("from 10.77.0.2/32", "not fwmark 0x1292") in routing table `table`, before the main one.
+pub fn add_rule(family_of: IpAddr, selector: &str, table: u32) -> Result<(), NetconfError> {
+    ip(&format!("{} rule add {selector} priority {RULE_PRIORITY} table {table}", family(family_of))).map(drop)
+}
+
+/// Before the main table (32766), behind what an administrator would put first.
+const RULE_PRIORITY: u32 = 30_000;
+
+/// Most rules that one daemon makes; a bound for the clearing loop.
+const MAX_RULES: usize = 1000;
+
+/// Removes every rule of ours that leads to `table`, also those of a daemon that was killed. Says how many
+/// there were.
+pub fn remove_rules(table: u32) -> usize {
+    let remove = |family: &str| {
+        let rule = format!("{family} rule del priority {RULE_PRIORITY} table {table}");
+        (0..MAX_RULES).take_while(|_| ip(&rule).is_ok()).count()
+    };
+    remove("-4") + remove("-6")
+}
+
+/// Writes `value` to a device's setting under `/proc/sys/net/ipv4/conf`, and to the IPv6 one if there is any.
+pub fn set_device_option(device: &str, option: &str, value: &str) -> std::io::Result<()> {
+    // Absent where the kernel has no IPv6 or no such option for it.
+    let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{device}/{option}"), value);
+    std::fs::write(format!("/proc/sys/net/ipv4/conf/{device}/{option}"), value)
+}
+
+#[cfg(test)]
+mod tests;

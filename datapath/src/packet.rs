@@ -55,10 +55,20 @@ impl PacketPool {
         Some(packet)
     }
 
-    /// A buffer of [`PacketPool::largest_packet_bytes`] with arbitrary contents, to be read into and then
-    /// [`PacketBuf::truncate`]d.
-    pub fn take_large(&self) -> PacketBuf {
-        self.take(self.0.largest_packet_bytes)
+    /// The packet that `read` puts into the buffer it is given; `read` returns its length.
+    pub fn read_with(
+        &self,
+        read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,
+    ) -> std::io::Result<PacketBuf> {
+        let mut packet = self.take(self.0.largest_packet_bytes);
+        let length = read(packet.buffer_mut())?;
+        if length <= SMALL_BYTES {
+            let mut small = self.take(length);
+            small.buffer_mut()[..length].copy_from_slice(&packet[..length]);
+            return Ok(small);
+        }
+        packet.set_length(length);
+        Ok(packet)
     }
 
     /// Buffers that lie unused in the pool (small, large).

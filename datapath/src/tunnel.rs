@@ -8,5 +8,6 @@
 
 pub mod control;
 mod peer;
+pub mod socket;
 
 pub use peer::{GRE_IN_UDP_PORT, Peer, Transport};

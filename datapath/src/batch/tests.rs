@@ -20,7 +20,7 @@ fn a_batch_arrives_in_order_with_header_sender_and_traffic_class() {
         let class = if number == 3 { 2 } else { 0 };
         out.push(to, class, [0, 0, 8, 0], pool.copy_of(&[number; 1000]).unwrap());
     }
-    out.flush(&sender, |error, _| panic!("{error}"));
+    out.flush(&sender, |error, _, _| panic!("{error}"));
     let mut batch = BatchReceiver::new(4, 1600);
     assert_eq!(batch.receive(&receiver).unwrap(), 4);
     for (number, datagram) in batch.datagrams().enumerate() {
@@ -44,7 +44,7 @@ fn ipv6_addresses_and_traffic_classes_pass() {
     let packet = PacketPool::new(1500).copy_of(&[5; 10]).unwrap();
     out.push(receiver.local_addr().unwrap(), 3, [1, 2, 3, 4], packet);
     assert!(out.is_full());
-    out.flush(&sender, |error, _| panic!("{error}"));
+    out.flush(&sender, |error, _, _| panic!("{error}"));
     let mut batch = BatchReceiver::new(1, 1600);
     assert_eq!(batch.receive(&receiver).unwrap(), 1);
     let datagram = batch.datagrams().next().unwrap();
@@ -60,7 +60,7 @@ fn one_refused_datagram_does_not_stop_the_others() {
     out.push(to, 0, [0; 4], pool.copy_of(&[2; 66_000]).unwrap());
     out.push(to, 0, [0; 4], pool.copy_of(&[3; 10]).unwrap());
     let mut refused = Vec::new();
-    out.flush(&sender, |error, packet| refused.push((error.raw_os_error(), packet.len())));
+    out.flush(&sender, |error, _, packet| refused.push((error.raw_os_error(), packet.len())));
     assert_eq!(refused, [(Some(libc::EMSGSIZE), 66_000)]);
     let mut batch = BatchReceiver::new(4, 1600);
     assert_eq!(batch.receive(&receiver).unwrap(), 2);

@@ -65,11 +65,15 @@ impl TunnelListeners {
         [self.gre.map(|_| Transport::Gre), self.udp.map(|_| Transport::Udp)].into_iter().flatten()
     }
 
+    /// Bytes that the tunnel with the largest headers adds to a packet.
+    pub fn overhead_bytes(&self) -> usize {
+        let ipv6 = self.udp.is_some_and(|address| address.is_ipv6());
+        self.transports().map(|t| t.overhead_bytes(ipv6 && t == Transport::Udp)).max().unwrap_or(0)
+    }
+
     /// Largest inner packet that fits every tunnel, in bytes.
     pub fn inner_mtu_bytes(&self) -> usize {
-        let ipv6 = self.udp.is_some_and(|address| address.is_ipv6());
-        let overhead = self.transports().map(|t| t.overhead_bytes(ipv6 && t == Transport::Udp)).max();
-        self.path_mtu - overhead.unwrap_or(0)
+        self.path_mtu - self.overhead_bytes()
     }
 }
 

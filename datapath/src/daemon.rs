@@ -1,0 +1,72 @@
+//! What both daemons share: their errors, and small services of the system.
+use crate::netconf::NetconfError;
+use crate::status::StatusError;
+use crate::tun::TunError;
+use crate::tunnel::socket::TunnelError;
+use std::fmt;
+use std::io::{self, Read};
+
+/// Why a daemon could not start, or had to end.
+#[derive(Debug)]
+pub enum DaemonError {
+    /// The configuration makes no sense after all.
+    Config(String),
+    /// The TUN device could not be made.
+    Tun(TunError),
+    /// Addresses, routes or rules could not be set.
+    Netconf(NetconfError),
+    /// A tunnel socket could not be opened.
+    Tunnel(TunnelError),
+    /// The status socket could not be opened.
+    Status(StatusError),
+    /// The system failed in another way.
+    Io(io::Error),
+}
+
+impl fmt::Display for DaemonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(message) => f.write_str(message),
+            Self::Tun(error) => error.fmt(f),
+            Self::Netconf(error) => error.fmt(f),
+            Self::Tunnel(error) => error.fmt(f),
+            Self::Status(error) => error.fmt(f),
+            Self::Io(error) => write!(f, "the system refused: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for DaemonError {}
+
+macro_rules! from {
+    ($($source:ty => $variant:ident),*) => {
+        $(impl From<$source> for DaemonError {
+            fn from(error: $source) -> Self {
+                Self::$variant(error)
+            }
+        })*
+    };
+}
+
+from!(TunError => Tun, NetconfError => Netconf, TunnelError => Tunnel, StatusError => Status, io::Error => Io);
+
+/// A number that differs from run to run.
+pub(crate) fn random_u64() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes).max(1))
+}
+
+/// Packets pass through the kernel on their way to and from the TUN device, which it must be willing to do.
+pub(crate) fn warn_unless_forwarding() {
+    for (family, file, key) in [
+        ("IPv4", "/proc/sys/net/ipv4/ip_forward", "net.ipv4.ip_forward"),
+        ("IPv6", "/proc/sys/net/ipv6/conf/all/forwarding", "net.ipv6.conf.all.forwarding"),
+    ] {
+        if std::fs::read_to_string(file).is_ok_and(|value| value.trim() == "0") {
+            tracing::warn!(
+                "{family} forwarding is off: packets of other hosts will not get through. Remedy: sysctl -w {key}=1"
+            );
+        }
+    }
+}

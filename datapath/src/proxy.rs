@@ -1,0 +1,177 @@
+//! The proxy daemon: takes over the receivers' traffic, spreads it over the members, and repairs the ACK stream.
+//!
+//! ```text
+//!   sender -> kernel -> TUN -> prism::Proxy -> tunnel -> member -> receiver
+//!   sender <- kernel <- TUN <- prism::Proxy <- tunnel <- member <- receiver
+//! ```
+//!
+//! * [`members`]: who is there. [`forward`]: one packet, in each direction. [`report`]: the status page.
+//!
+//! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
+//! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
+
+mod forward;
+pub mod members;
+mod report;
+
+use crate::clock::Clock;
+use crate::config::ProxyConfig;
+use crate::counters::DropCounters;
+use crate::daemon::{self, DaemonError};
+use crate::device;
+use crate::event_loop::{EventLoop, StopHandle, Token, Wake};
+use crate::netconf;
+use crate::packet::{PacketBuf, PacketPool};
+use crate::status::StatusServer;
+use crate::tun::Tun;
+use crate::tunnel::Transport;
+use crate::tunnel::control;
+use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
+use members::Members;
+use prismux_prism::LinkConfig;
+use prismux_units::Instant;
+use std::net::{IpAddr, SocketAddr};
+
+const TUN: Token = 0;
+const STATUS: Token = 1;
+const FIRST_TUNNEL: Token = 2;
+
+/// A running proxy.
+pub struct ProxyDaemon {
+    config: ProxyConfig,
+    token: Option<control::Token>,
+    event_loop: EventLoop,
+    tun: Tun,
+    inner_mtu_bytes: usize,
+    pool: PacketPool,
+    receivers: Vec<TunnelReceiver>,
+    senders: Vec<TunnelSender>,
+    members: Members,
+    core: prismux_prism::Proxy<PacketBuf>,
+    status: StatusServer,
+    drops: DropCounters,
+    /// Strangers are challenged no earlier than this.
+    next_challenge: Instant,
+}
+
+/// Runs a proxy until SIGINT or SIGTERM.
+pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
+    let mut daemon = ProxyDaemon::start(config, StopHandle::new()?)?;
+    daemon.event_loop.stop_on_signals()?;
+    daemon.run()
+}
+
+impl ProxyDaemon {
+    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by
+    /// [`ProxyDaemon::run`], on this thread.
+    pub fn start(config: ProxyConfig, stop: StopHandle) -> Result<Self, DaemonError> {
+        let token = config.read_token().map_err(DaemonError::Config)?;
+        let clock = Clock::start();
+        let inner_mtu_bytes = config.tun_mtu_bytes();
+        let event_loop = EventLoop::new(clock, stop)?;
+        let status = StatusServer::bind(&config.status_socket)?;
+        let (receivers, senders) = open_sockets(&config, inner_mtu_bytes)?;
+        let tun = device::open(&config.tun, inner_mtu_bytes)?;
+        for &receiver in &config.receivers {
+            netconf::add_route(tun.name(), receiver, None)?;
+        }
+        event_loop.watch(&tun, TUN)?;
+        event_loop.watch(&status, STATUS)?;
+        for (socket, token) in receivers.iter().zip(FIRST_TUNNEL..) {
+            event_loop.watch(socket, token)?;
+        }
+        // The daemon clamps by address family, which the core's single number cannot.
+        let settings = prismux_prism::ProxyConfig { mss_clamp: None, ..config.prism.clone() };
+        let mut daemon = Self {
+            token,
+            event_loop,
+            tun,
+            inner_mtu_bytes,
+            pool: device::pool(inner_mtu_bytes),
+            receivers,
+            senders,
+            members: Members::new(daemon::random_u64()?, config.liveness.dead_after),
+            core: prismux_prism::Proxy::new(settings),
+            status,
+            drops: DropCounters::default(),
+            next_challenge: Instant::ZERO,
+            config,
+        };
+        daemon.join_listed(clock.now());
+        daemon::warn_unless_forwarding();
+        tracing::info!(device = daemon.tun.name(), mtu = inner_mtu_bytes, "proxy started");
+        Ok(daemon)
+    }
+
+    /// A handle that ends [`ProxyDaemon::run`] from another thread.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.event_loop.stop_handle()
+    }
+
+    /// Handles packets until stopped. Device, routes and sockets are gone when this returns.
+    pub fn run(mut self) -> Result<(), DaemonError> {
+        let clock = self.event_loop.clock();
+        let mut ready = Vec::new();
+        loop {
+            let deadline = self.deadline();
+            if self.event_loop.wait(deadline, &mut ready)? == Wake::Stop {
+                tracing::info!("proxy stopped");
+                return Ok(());
+            }
+            let now = clock.now();
+            self.expire(now);
+            for &token in &ready {
+                match token {
+                    TUN => self.from_tun(clock)?,
+                    STATUS => self.answer_status(now),
+                    _ => self.from_tunnel((token - FIRST_TUNNEL) as usize, clock)?,
+                }
+            }
+            self.flush();
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let core = self.core.poll_timeout().map(|deadline| deadline.at);
+        [core, self.members.deadline()].into_iter().flatten().min()
+    }
+
+    /// What has become due: the core's timers and members that have fallen silent.
+    fn expire(&mut self, now: Instant) {
+        if self.core.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
+            self.core.handle_timeout(now);
+            self.drain(now);
+        }
+        while let Some(member) = self.members.expire(now) {
+            let link = member.link;
+            tracing::warn!(member = member.name, peer = %member.peer, "member fell silent and has left");
+            self.core.leave(now, link);
+            self.drain(now);
+        }
+    }
+
+    fn answer_status(&mut self, now: Instant) {
+        let report = report::report(self, now);
+        self.status.answer(&report);
+    }
+
+    fn join_listed(&mut self, now: Instant) {
+        for member in self.config.members.clone() {
+            if let Some(link) = self.members.add_listed(now, &member.name, member.peer, member.rate) {
+                self.core.join(now, link, LinkConfig { name: member.name, advertised_rate: member.rate });
+            }
+        }
+    }
+}
+
+type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);
+
+fn open_sockets(config: &ProxyConfig, inner_mtu_bytes: usize) -> Result<TunnelEnds, DaemonError> {
+    let gre = config.tunnel.gre.map(|ip| (Transport::Gre, SocketAddr::new(IpAddr::V4(ip), 0)));
+    let udp = config.tunnel.udp.map(|address| (Transport::Udp, address));
+    let open = |(transport, local)| {
+        let options = SocketOptions { local: Some(local), ..SocketOptions::default() };
+        Ok(socket::open(transport, &options, inner_mtu_bytes)?)
+    };
+    [gre, udp].into_iter().flatten().map(open).collect()
+}

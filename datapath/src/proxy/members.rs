@@ -1,0 +1,220 @@
+//! Who the members are, where they are, and whether they are still there. No clock, no sockets: testable alone.
+use crate::tunnel::Peer;
+use crate::tunnel::control::{Bye, Challenge, Hello, Welcome};
+use prismux_prism::LinkId;
+use prismux_units::{Duration, Instant, Rate};
+
+/// Most members of one proxy. Numbers of members that left are used again when all others are taken.
+pub const MAX_MEMBERS: usize = 64;
+
+/// A hello that a member repeats too late may have been lost; two in a row have not.
+const MISSED_HELLOS: u64 = 2;
+
+/// One member.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// Its link, numbered from 0 in order of first registration.
+    pub link: LinkId,
+    /// Its name.
+    pub name: String,
+    /// Where its tunnel ends now.
+    pub peer: Peer,
+    /// The rate it states.
+    pub rate: Option<Rate>,
+    /// True while it carries traffic.
+    pub up: bool,
+    /// When anything was last heard from it.
+    pub last_heard: Instant,
+    /// What went to it and came from it.
+    pub traffic: Traffic,
+    /// Listed in the configuration: it never registers and never expires.
+    listed: bool,
+    /// The counter of its last hello.
+    counter: u64,
+    next_hello_by: Instant,
+    /// When the first packet was sent since anything was heard.
+    unanswered_since: Option<Instant>,
+}
+
+/// Packets and bytes of inner IP packets, per direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Traffic {
+    /// Sent to the member.
+    pub forward_packets: u64,
+    /// Sent to the member.
+    pub forward_bytes: u64,
+    /// Received from the member.
+    pub return_packets: u64,
+    /// Received from the member.
+    pub return_bytes: u64,
+}
+
+/// What a control message leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Registration {
+    /// The member is new, or back: its link joins.
+    Joined(LinkId, Welcome),
+    /// The member was there already; its address may have changed.
+    Refreshed(LinkId, Welcome),
+    /// The member must repeat its hello with these values.
+    Repeat(Challenge),
+    /// The member left.
+    Left(LinkId),
+    /// A bye from nobody, or one played back.
+    Ignored,
+    /// No room for another member.
+    Full,
+}
+
+/// The members of a proxy.
+#[derive(Debug)]
+pub struct Members {
+    members: Vec<Member>,
+    session: u64,
+    dead_after: Duration,
+}
+
+impl Members {
+    /// No members yet. `session` must differ from run to run.
+    pub fn new(session: u64, dead_after: Duration) -> Self {
+        Self { members: Vec::new(), session, dead_after }
+    }
+
+    /// Adds a member that never registers; `None` without room.
+    pub fn add_listed(&mut self, now: Instant, name: &str, peer: Peer, rate: Option<Rate>) -> Option<LinkId> {
+        let member = Member { listed: true, ..self.blank(now, name, peer, rate)? };
+        let link = member.link;
+        self.place(member);
+        Some(link)
+    }
+
+    /// Handles a hello whose tag was right.
+    pub fn hello(&mut self, now: Instant, peer: Peer, hello: &Hello) -> Registration {
+        let known = self.members.iter().position(|m| m.name == hello.name);
+        let counter = known.map_or(0, |index| self.members[index].counter);
+        if hello.session != self.session || hello.counter <= counter {
+            return Registration::Repeat(Challenge { session: self.session, counter });
+        }
+        let welcome = Welcome { session: self.session, counter: hello.counter };
+        let index = match known {
+            Some(index) => index,
+            None => match self.blank(now, &hello.name, peer, hello.rate) {
+                Some(member) => self.place(Member { up: false, ..member }),
+                None => return Registration::Full,
+            },
+        };
+        let dead_after = self.dead_after;
+        let member = &mut self.members[index];
+        member.peer = peer;
+        member.rate = hello.rate;
+        member.counter = hello.counter;
+        member.last_heard = now;
+        member.unanswered_since = None;
+        member.next_hello_by = now + hello.next_within * MISSED_HELLOS + dead_after;
+        if std::mem::replace(&mut member.up, true) {
+            Registration::Refreshed(member.link, welcome)
+        } else {
+            Registration::Joined(member.link, welcome)
+        }
+    }
+
+    /// Handles a bye whose tag was right.
+    pub fn bye(&mut self, bye: &Bye) -> Registration {
+        let session = self.session;
+        match self.members.iter_mut().find(|m| m.name == bye.name) {
+            Some(member) if bye.session == session && bye.counter > member.counter => {
+                member.counter = bye.counter;
+                member.up = false;
+                Registration::Left(member.link)
+            }
+            _ => Registration::Ignored,
+        }
+    }
+
+    /// The challenge for somebody who has to register (again) before anything else.
+    pub fn challenge(&self) -> Challenge {
+        Challenge { session: self.session, counter: 0 }
+    }
+
+    /// Notes a packet from `peer`; `None` when no member has registered from there.
+    pub fn heard(&mut self, now: Instant, peer: Peer, packet_bytes: usize) -> Option<LinkId> {
+        let member = self.members.iter_mut().find(|m| m.peer == peer && m.up)?;
+        member.last_heard = now;
+        member.unanswered_since = None;
+        member.traffic.return_packets += 1;
+        member.traffic.return_bytes += packet_bytes as u64;
+        Some(member.link)
+    }
+
+    /// Notes a packet to a member and says where it goes; `None` for a link that does not exist.
+    pub fn sent(&mut self, now: Instant, link: LinkId, packet_bytes: usize) -> Option<Peer> {
+        let member = self.members.get_mut(usize::from(link.0))?;
+        member.unanswered_since.get_or_insert(now);
+        member.traffic.forward_packets += 1;
+        member.traffic.forward_bytes += packet_bytes as u64;
+        Some(member.peer)
+    }
+
+    /// Marks the next member that has been silent for too long as gone, and returns it; call until `None`.
+    pub fn expire(&mut self, now: Instant) -> Option<&Member> {
+        let dead_after = self.dead_after;
+        let member =
+            self.members.iter_mut().find(|m| m.expires_at(dead_after).is_some_and(|at| at <= now))?;
+        member.up = false;
+        Some(member)
+    }
+
+    /// When [`Members::expire`] will have something to do if nothing is heard.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.members.iter().filter_map(|m| m.expires_at(self.dead_after)).min()
+    }
+
+    /// All members, in order of their links, those that left included.
+    pub fn iter(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter()
+    }
+
+    /// The member with this link.
+    pub fn get(&self, link: LinkId) -> Option<&Member> {
+        self.members.get(usize::from(link.0))
+    }
+
+    /// A member under the next free number.
+    fn blank(&self, now: Instant, name: &str, peer: Peer, rate: Option<Rate>) -> Option<Member> {
+        let gone = || self.members.iter().position(|m| !m.up && !m.listed);
+        let index = if self.members.len() < MAX_MEMBERS { self.members.len() } else { gone()? };
+        Some(Member {
+            link: LinkId(u8::try_from(index).ok()?),
+            name: name.to_owned(),
+            peer,
+            rate,
+            up: true,
+            last_heard: now,
+            traffic: Traffic::default(),
+            listed: false,
+            counter: 0,
+            next_hello_by: Instant::MAX,
+            unanswered_since: None,
+        })
+    }
+
+    fn place(&mut self, member: Member) -> usize {
+        let index = usize::from(member.link.0);
+        if index < self.members.len() {
+            self.members[index] = member;
+        } else {
+            self.members.push(member);
+        }
+        index
+    }
+}
+
+impl Member {
+    fn expires_at(&self, dead_after: Duration) -> Option<Instant> {
+        let unanswered = self.unanswered_since.map_or(Instant::MAX, |since| since + dead_after);
+        (self.up && !self.listed).then_some(self.next_hello_by.min(unanswered))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+use super::{MAX_MEMBERS, Members, Registration};
+use crate::tunnel::Peer;
+use crate::tunnel::control::{Bye, Challenge, Hello, Welcome};
+use prismux_prism::LinkId;
+use prismux_units::{Duration, Instant};
+
+const SESSION: u64 = 99;
+
+fn members() -> Members {
+    Members::new(SESSION, Duration::from_secs(3))
+}
+
+fn hello(name: &str, counter: u64, next_within_s: u64) -> Hello {
+    Hello {
+        session: SESSION,
+        counter,
+        next_within: Duration::from_secs(next_within_s),
+        rate: None,
+        name: name.to_owned(),
+    }
+}
+
+fn at(seconds: u64) -> Instant {
+    Instant::from_secs(seconds)
+}
+
+fn peer(host: u8) -> Peer {
+    Peer::gre([192, 0, 2, host])
+}
+
+#[test]
+fn a_member_joins_with_the_session_it_was_challenged_with() {
+    let mut members = members();
+    let first = Hello { session: 0, ..hello("m1", 5, 1) };
+    let challenge = Challenge { session: SESSION, counter: 0 };
+    assert_eq!(members.hello(at(0), peer(1), &first), Registration::Repeat(challenge));
+    let welcome = Welcome { session: SESSION, counter: 6 };
+    assert_eq!(members.hello(at(0), peer(1), &hello("m1", 6, 1)), Registration::Joined(LinkId(0), welcome));
+    let joined = members.hello(at(0), peer(2), &hello("m2", 1, 1));
+    assert!(matches!(joined, Registration::Joined(LinkId(1), _)));
+}
+
+#[test]
+fn a_hello_or_bye_played_back_changes_nothing() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 6, 1));
+    let challenge = Challenge { session: SESSION, counter: 6 };
+    assert_eq!(members.hello(at(1), peer(66), &hello("m1", 6, 1)), Registration::Repeat(challenge));
+    assert_eq!(members.get(LinkId(0)).unwrap().peer, peer(1));
+    let bye = |counter| Bye { session: SESSION, counter, name: "m1".to_owned() };
+    assert_eq!(members.bye(&bye(6)), Registration::Ignored);
+    assert_eq!(members.bye(&Bye { session: 1, ..bye(7) }), Registration::Ignored);
+    assert_eq!(members.bye(&bye(7)), Registration::Left(LinkId(0)));
+    let challenge = Challenge { session: SESSION, counter: 7 };
+    assert_eq!(members.hello(at(1), peer(1), &hello("m1", 7, 1)), Registration::Repeat(challenge));
+}
+
+#[test]
+fn a_member_that_moves_keeps_its_link() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 1));
+    assert!(matches!(
+        members.hello(at(1), peer(7), &hello("m1", 2, 1)),
+        Registration::Refreshed(LinkId(0), _)
+    ));
+    assert_eq!(members.sent(at(1), LinkId(0), 100), Some(peer(7)));
+    assert_eq!(members.heard(at(1), peer(1), 50), None, "the old address is a stranger's");
+    assert_eq!(members.heard(at(1), peer(7), 50), Some(LinkId(0)));
+}
+
+#[test]
+fn data_without_an_answer_exposes_a_dead_member() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 25));
+    members.sent(at(10), LinkId(0), 1400);
+    members.sent(at(12), LinkId(0), 1400);
+    assert_eq!(members.deadline(), Some(at(13)), "counted from the first unanswered packet");
+    assert!(members.expire(at(12)).is_none());
+    assert_eq!(members.expire(at(13)).unwrap().name, "m1");
+    assert!(members.expire(at(13)).is_none());
+    assert_eq!(members.deadline(), None);
+    assert!(matches!(members.hello(at(20), peer(1), &hello("m1", 2, 1)), Registration::Joined(LinkId(0), _)));
+}
+
+#[test]
+fn any_packet_from_a_member_shows_that_it_lives() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 25));
+    members.sent(at(10), LinkId(0), 1400);
+    members.heard(at(12), peer(1), 52);
+    assert!(members.expire(at(14)).is_none());
+    assert_eq!(members.get(LinkId(0)).unwrap().traffic.return_bytes, 52);
+}
+
+#[test]
+fn an_idle_member_may_miss_one_hello_but_not_two() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 25));
+    assert!(members.expire(at(50)).is_none());
+    assert!(members.expire(at(53)).is_some());
+}
+
+#[test]
+fn a_listed_member_never_expires() {
+    let mut members = members();
+    let link = members.add_listed(at(0), "router", peer(1), None).unwrap();
+    members.sent(at(0), link, 1400);
+    assert!(members.expire(at(1_000_000)).is_none());
+}
+
+#[test]
+fn room_is_bounded_and_used_again() {
+    let mut members = members();
+    for number in 0..MAX_MEMBERS {
+        members.hello(at(0), peer(1), &hello(&format!("m{number}"), 1, 1));
+    }
+    assert_eq!(members.hello(at(0), peer(1), &hello("late", 1, 1)), Registration::Full);
+    members.bye(&Bye { session: SESSION, counter: 2, name: "m3".to_owned() });
+    assert!(matches!(
+        members.hello(at(0), peer(1), &hello("late", 1, 1)),
+        Registration::Joined(LinkId(3), _)
+    ));
+}

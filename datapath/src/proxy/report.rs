@@ -1,0 +1,133 @@
+//! What `prismux status` shows of a proxy.
+use super::ProxyDaemon;
+use super::members::{Member, Traffic};
+use crate::counters::DropCounters;
+use prismux_prism::{LinkStatus, ProxyCounters};
+use prismux_units::{Duration, Instant};
+use serde::Serialize;
+
+/// The status page of a proxy. Rates in bit/s, times in seconds; `null` where nothing is known yet.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    role: &'static str,
+    version: &'static str,
+    uptime_s: f64,
+    device: &'a str,
+    mtu_bytes: usize,
+    scheduler: &'static str,
+    rpc: &'static str,
+    links: Vec<Link<'a>>,
+    counters: Counters,
+    drops: &'a DropCounters,
+}
+
+#[derive(Debug, Serialize)]
+struct Link<'a> {
+    link: u8,
+    name: &'a str,
+    peer: String,
+    up: bool,
+    last_heard_s: f64,
+    advertised_rate_bps: Option<u64>,
+    #[serde(flatten)]
+    traffic: Traffic,
+    #[serde(flatten)]
+    learned: Option<Learned>,
+}
+
+/// What the core says about a link.
+#[derive(Debug, Serialize)]
+struct Learned {
+    state: &'static str,
+    reason: &'static str,
+    rate_bps: Option<u64>,
+    hrtt_s: Option<f64>,
+    min_rtt_s: Option<f64>,
+    loss: f64,
+    share: f64,
+    in_flight_packets: u32,
+    weight: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Counters {
+    data_packets: u64,
+    retransmissions: u64,
+    opaque_packets: u64,
+    reverse_packets: u64,
+    acks_held: u64,
+    acks_corrected: u64,
+    losses_detected: u64,
+    losses_by_time: u64,
+    no_data_holes: u64,
+    false_losses: u64,
+    reports_sent: u64,
+    loss_episodes: u64,
+    dsacks: u64,
+    implausible_acks: u64,
+    midstream_flows: u64,
+    local_repairs: u64,
+    probe_copies: u64,
+}
+
+pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
+    let learned = daemon.core.link_status(now);
+    let link = |member| link(member, learned.iter().find(|status| status.id == member.link), now);
+    Report {
+        role: "proxy",
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_s: now.as_secs_f64(),
+        device: daemon.tun.name(),
+        mtu_bytes: daemon.inner_mtu_bytes,
+        scheduler: daemon.config.prism.scheduler.name(),
+        rpc: daemon.config.prism.rpc.name(),
+        links: daemon.members.iter().map(link).collect(),
+        counters: counters(daemon.core.counters()),
+        drops: &daemon.drops,
+    }
+}
+
+fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Link<'a> {
+    Link {
+        link: member.link.0,
+        name: &member.name,
+        peer: member.peer.to_string(),
+        up: member.up,
+        last_heard_s: (now - member.last_heard).as_secs_f64(),
+        advertised_rate_bps: member.rate.map(prismux_units::Rate::as_bps),
+        traffic: member.traffic,
+        learned: status.map(|status| Learned {
+            state: status.state.name(),
+            reason: status.reason,
+            rate_bps: status.rate.map(prismux_units::Rate::as_bps),
+            hrtt_s: status.rtt.map(Duration::as_secs_f64),
+            min_rtt_s: status.min_rtt.map(Duration::as_secs_f64),
+            loss: status.loss,
+            share: status.share,
+            in_flight_packets: status.in_flight_packets,
+            weight: status.weight,
+        }),
+    }
+}
+
+fn counters(core: &ProxyCounters) -> Counters {
+    Counters {
+        data_packets: core.data_packets,
+        retransmissions: core.retransmissions,
+        opaque_packets: core.opaque_packets,
+        reverse_packets: core.reverse_packets,
+        acks_held: core.acks_held,
+        acks_corrected: core.acks_corrected,
+        losses_detected: core.losses_detected,
+        losses_by_time: core.losses_by_time,
+        no_data_holes: core.no_data_holes,
+        false_losses: core.false_losses,
+        reports_sent: core.reports_sent,
+        loss_episodes: core.loss_episodes,
+        dsacks: core.dsacks,
+        implausible_acks: core.implausible_acks,
+        midstream_flows: core.midstream_flows,
+        local_repairs: core.local_repairs,
+        probe_copies: core.probe_copies,
+    }
+}
