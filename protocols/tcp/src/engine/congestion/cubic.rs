@@ -1,0 +1,133 @@
+//! CUBIC (RFC 9438).
+use super::{AckSample, CongestionControl, CongestionSignal, HyStart, Window, slow_start};
+use prismux_units::{Duration, Instant};
+
+/// Aggressiveness C, in segments per second cubed (section 5).
+const C: f64 = 0.4;
+/// What is kept of the window at a loss (section 4.6).
+const BETA: f64 = 0.7;
+/// Reno-friendly additive increase that matches `BETA` (section 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// The cubic function of time since the last reduction. Windows are in segments.
+#[derive(Debug, Clone)]
+pub(crate) struct Cubic {
+    hystart: Option<HyStart>,
+    /// Start of this congestion avoidance stage; none before its first ACK.
+    epoch: Option<Instant>,
+    /// Window where the plateau lies.
+    w_max: f64,
+    /// Seconds from the start of the stage to the plateau.
+    k: f64,
+    /// What Reno would have.
+    w_est: f64,
+    /// Window before the last reduction.
+    cwnd_prior: f64,
+    /// Growth not yet a whole byte, in bytes.
+    fraction: f64,
+    /// `w_max` and `cwnd_prior` before the last reduction, for undo.
+    before: (f64, f64),
+}
+
+impl Cubic {
+    pub(crate) fn new(hystart: Option<HyStart>) -> Self {
+        Self {
+            hystart,
+            epoch: None,
+            w_max: 0.0,
+            k: 0.0,
+            w_est: 0.0,
+            cwnd_prior: 0.0,
+            fraction: 0.0,
+            before: (0.0, 0.0),
+        }
+    }
+
+    /// Section 4.2: W_cubic(t), `t` seconds into the stage.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k;
+        C * x * x * x + self.w_max
+    }
+
+    /// Begins a stage at window `cwnd` (sections 4.2 and 4.8).
+    fn begin(&mut self, now: Instant, cwnd: f64) {
+        self.epoch = Some(now);
+        if self.w_max > cwnd {
+            self.k = libm::cbrt((self.w_max - cwnd) / C);
+        } else {
+            self.k = 0.0;
+            self.w_max = cwnd;
+        }
+        self.w_est = cwnd;
+    }
+
+    /// Fast convergence (section 4.7), and the end of the stage.
+    fn note_reduction(&mut self, cwnd: f64) {
+        self.before = (self.w_max, self.cwnd_prior);
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+        self.fraction = 0.0;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.stop();
+        }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
+        let mut bytes = sample.bytes;
+        if window.in_slow_start() {
+            bytes = slow_start(&mut self.hystart, false, sample, window);
+            if bytes == 0 {
+                return;
+            }
+        }
+        let mss = f64::from(window.mss);
+        let cwnd = (window.cwnd as f64 + self.fraction) / mss;
+        if self.epoch.is_none() {
+            self.begin(sample.now, cwnd);
+        }
+        let segments = bytes as f64 / mss;
+        let srtt = sample.srtt.unwrap_or(Duration::ZERO);
+        let elapsed = (sample.now - self.epoch.unwrap_or(sample.now)).as_secs_f64();
+        let alpha = if self.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        self.w_est += alpha * segments / cwnd;
+        let grown = if self.w_cubic(elapsed) < self.w_est {
+            // Reno-friendly region (section 4.3).
+            self.w_est.max(cwnd)
+        } else {
+            // Concave and convex regions (sections 4.4 and 4.5).
+            let target = self.w_cubic(elapsed + srtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * segments
+        };
+        let exact = grown * mss;
+        window.cwnd = exact as u64;
+        self.fraction = exact - window.cwnd as f64;
+    }
+
+    fn threshold(&mut self, signal: CongestionSignal, window: &Window) -> u64 {
+        self.note_reduction(window.cwnd as f64 / f64::from(window.mss));
+        if signal == CongestionSignal::Timeout {
+            // The first stage after a timeout has its plateau where it begins (section 4.8).
+            self.w_max = 0.0;
+        }
+        ((window.cwnd as f64 * BETA) as u64).max(window.least_threshold())
+    }
+
+    fn on_outside_reduction(&mut self, before: &Window, _window: &Window) {
+        self.note_reduction(before.cwnd as f64 / f64::from(before.mss));
+    }
+
+    /// Section 4.9.
+    fn on_undo(&mut self, _window: &Window) {
+        (self.w_max, self.cwnd_prior) = self.before;
+        self.epoch = None;
+        self.fraction = 0.0;
+    }
+
+    /// Time in which nothing was sent does not count (section 4.2, section 5.8).
+    fn on_idle(&mut self, idle: Duration) {
+        self.epoch = self.epoch.map(|epoch| epoch + idle);
+    }
+}

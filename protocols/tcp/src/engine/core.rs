@@ -1,0 +1,197 @@
+//! The engine's state and what can be read from it.
+use super::config::{EngineConfig, RecoveryStyle};
+use super::congestion::{Congestion, Window};
+use super::interface::{EngineCounters, EngineMetrics, Phase};
+use super::notice::Notices;
+use super::ns2::Ns2;
+use super::probe::Probe;
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::undo::Undo;
+use prismux_endpoint::Deadline;
+use prismux_units::{Duration, Instant};
+
+/// Loss detection, RTT estimation, recovery and congestion control of one direction of one connection.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    pub(super) config: EngineConfig,
+    pub(super) board: Scoreboard,
+    /// First position not acknowledged (SND.UNA) and first not sent (SND.NXT).
+    pub(super) acked: u64,
+    pub(super) next: u64,
+    pub(super) window: Window,
+    pub(super) congestion: Congestion,
+    pub(super) rtt: RttEstimator,
+    pub(super) phase: Phase,
+    /// Recovery ends when this position is acknowledged (RFC 6675 RecoveryPoint).
+    pub(super) recovery_point: u64,
+    /// Consecutive duplicate ACKs (without SACK; with it the scoreboard counts).
+    pub(super) dup_acks: u32,
+    /// Bytes that duplicate ACKs without SACK say have left the network.
+    pub(super) returned_bytes: u64,
+    pub(super) dup_threshold: u32,
+    pub(super) prr: Prr,
+    pub(super) rack: Rack,
+    pub(super) probe: Probe,
+    pub(super) undo: Undo,
+    pub(super) notices: Notices,
+    pub(super) ns2: Ns2,
+    /// A retransmission due at once, whatever the window says.
+    pub(super) urgent: Option<u64>,
+    /// RFC 6675 rule 4: a rescue retransmission was made in this recovery.
+    pub(super) rescued: bool,
+    /// The window was the limit while this position was the next to send.
+    pub(super) limited_until: u64,
+    /// Segments sent since the last event (`max_burst`).
+    pub(super) burst: u32,
+    pub(super) last_sent: Instant,
+    pub(super) rto_at: Instant,
+    pub(super) reorder_at: Instant,
+    pub(super) counters: EngineCounters,
+}
+
+impl Engine {
+    /// An engine with nothing sent; `mss` is the number of units in a full segment (TCP: payload bytes).
+    pub fn new(config: &EngineConfig, mss: u32) -> Self {
+        let mss = mss.max(1);
+        let rack = config.rack && config.sack;
+        let config = EngineConfig { rack, tlp: config.tlp && rack, ..config.clone() };
+        let cwnd = u64::from(mss) * u64::from(config.initial_window_segments.max(1));
+        Self {
+            board: Scoreboard::new(),
+            acked: 0,
+            next: 0,
+            window: Window { cwnd, ssthresh: u64::MAX, mss },
+            congestion: Congestion::new(&config),
+            rtt: RttEstimator::new(&config),
+            phase: Phase::Open,
+            recovery_point: 0,
+            dup_acks: 0,
+            returned_bytes: 0,
+            dup_threshold: config.dup_threshold.max(1),
+            prr: Prr::default(),
+            rack: Rack::new(),
+            probe: Probe::new(),
+            undo: Undo::default(),
+            notices: Notices::default(),
+            ns2: Ns2::default(),
+            urgent: None,
+            rescued: false,
+            limited_until: 0,
+            burst: 0,
+            last_sent: Instant::ZERO,
+            rto_at: Instant::MAX,
+            reorder_at: Instant::MAX,
+            counters: EngineCounters::default(),
+            config,
+        }
+    }
+
+    /// First position not yet acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// First position not yet sent.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Units in a full segment.
+    pub fn mss(&self) -> u32 {
+        self.window.mss
+    }
+
+    /// Congestion window in bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.window.cwnd
+    }
+
+    /// Where the engine stands.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// True when everything sent has been acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.board.is_empty()
+    }
+
+    /// The retransmission timeout now in force, backed off.
+    pub fn rto(&self) -> Duration {
+        self.rtt.rto()
+    }
+
+    /// Smoothed RTT, once there is a sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    /// Estimate of what is in the network: sent, less lost, less returned (RFC 6675 `pipe`).
+    pub fn pipe(&self) -> u64 {
+        self.board.in_flight().bytes.saturating_sub(self.returned_bytes)
+    }
+
+    /// Takes an RTT sample from outside the stream (the handshake).
+    pub fn on_rtt_sample(&mut self, now: Instant, rtt: Duration) {
+        self.rtt.sample(now, rtt, self.acked, self.next);
+    }
+
+    /// The opening exchange needed a retransmission: start from one segment (RFC 6298 (5.7), RFC 5681 section 3.1).
+    pub fn on_handshake_loss(&mut self) {
+        if self.next == 0 {
+            self.window.cwnd = u64::from(self.window.mss);
+        }
+    }
+
+    /// The path's segment size changed. Outstanding segments that are too long are split; the window keeps its
+    /// number of bytes.
+    pub fn on_mss_change(&mut self, mss: u32) {
+        let mss = mss.max(1);
+        if mss < self.window.mss {
+            self.board.split(mss);
+        }
+        self.window.mss = mss;
+        self.window.cwnd = self.window.cwnd.max(u64::from(mss));
+    }
+
+    /// When [`Engine::on_timeout`] wants to be called: `"rto"`, `"tlp"` or `"rack-reorder"`.
+    pub fn deadline(&self) -> Option<Deadline> {
+        let (mut at, mut why) = (self.rto_at, "rto");
+        if self.probe.at < Instant::MAX && self.probe.at <= at {
+            (at, why) = (self.probe.at, "tlp");
+        }
+        if self.reorder_at < at {
+            (at, why) = (self.reorder_at, "rack-reorder");
+        }
+        (at < Instant::MAX).then_some(Deadline { at, why })
+    }
+
+    /// A snapshot of everything worth plotting.
+    pub fn metrics(&self) -> EngineMetrics {
+        EngineMetrics {
+            cwnd_bytes: self.window.cwnd,
+            ssthresh_bytes: self.window.ssthresh,
+            pipe_bytes: if self.is_ns2() { self.ns2_pipe() } else { self.pipe() },
+            outstanding_bytes: self.next - self.acked,
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            rto: self.rtt.rto(),
+            min_rtt: self.rtt.min_rtt(),
+            dup_threshold: self.dup_threshold,
+            phase: self.phase,
+            last_sent: self.last_sent,
+            counters: self.counters,
+        }
+    }
+
+    pub(super) fn is_ns2(&self) -> bool {
+        self.config.recovery != RecoveryStyle::Standard
+    }
+
+    pub(super) fn mss_bytes(&self) -> u64 {
+        u64::from(self.window.mss)
+    }
+}

@@ -1,0 +1,140 @@
+//! Which segments are lost: by duplicates (RFC 5681, RFC 6582), by selective acknowledgements (RFC 6675), by
+//! forward acknowledgement (Linux 2.4) or by time (RFC 8985).
+use super::acking::AckContext;
+use super::core::Engine;
+use super::interface::Phase;
+use super::rack::WindowInputs;
+use super::scoreboard::SegmentState;
+use core::ops::Range;
+use prismux_units::{Duration, Instant};
+
+impl Engine {
+    /// Marks segments lost as this ACK suggests. Returns whether any was.
+    pub(super) fn detect_losses(&mut self, context: &AckContext) -> bool {
+        if self.board.is_empty() {
+            return false;
+        }
+        if !self.config.sack {
+            return self.detect_by_duplicates(context);
+        }
+        if self.config.rack {
+            if context.delivery.newest.is_none() && self.board.sacked().segments == 0 {
+                return false;
+            }
+            return self.detect_by_time(context.now);
+        }
+        if self.board.sacked().segments == 0 && context.delivery.newest.is_none() {
+            return false;
+        }
+        let by_count = self.board.judge(self.dup_threshold, self.config.fack, u64::MAX);
+        by_count | self.detect_lost_retransmissions()
+    }
+
+    /// NewReno without SACK (RFC 6582 section 3.2): the third duplicate, and each partial ACK in recovery, mean
+    /// that the first outstanding segment is lost.
+    fn detect_by_duplicates(&mut self, context: &AckContext) -> bool {
+        let Some(head) = self.board.head() else { return false };
+        let segment = *self.board.get(head);
+        if segment.state != SegmentState::InFlight {
+            return false;
+        }
+        let third = context.duplicate
+            && self.dup_acks >= self.dup_threshold
+            && self.phase == Phase::Open
+            // Step 2: not for duplicates that a go-back-N or a previous recovery provoked.
+            && (self.acked > self.recovery_point || self.recovery_point == 0);
+        let partial = context.advanced
+            && matches!(self.phase, Phase::Recovery)
+            && self.acked < self.recovery_point
+            && !segment.was_retransmitted();
+        if third || partial {
+            self.board.mark_lost(head);
+            self.urgent = Some(segment.start);
+        }
+        third || partial
+    }
+
+    /// RFC 8985 section 6.2 step 5. The flight list is in order of transmission, so the walk ends at the first
+    /// segment that may still arrive; the reordering timer is set for that one.
+    pub(super) fn detect_by_time(&mut self, now: Instant) -> bool {
+        self.reorder_at = Instant::MAX;
+        let window = self.reordering_window();
+        let mut marked = false;
+        while let Some(index) = self.board.oldest_in_flight() {
+            let segment = *self.board.get(index);
+            if segment.sent_after(self.rack.sent_at, self.rack.end) || self.rack.end == 0 {
+                break;
+            }
+            let due = segment.sent_at + self.rack.rtt + window;
+            if due > now {
+                self.reorder_at = due;
+                break;
+            }
+            self.board.mark_lost(index);
+            marked = true;
+        }
+        marked
+    }
+
+    pub(super) fn reordering_window(&self) -> Duration {
+        self.rack.reordering_window(&WindowInputs {
+            min_rtt: self.rtt.min_rtt(),
+            srtt: self.rtt.srtt(),
+            in_recovery: matches!(self.phase, Phase::Recovery | Phase::Loss),
+            sacked_segments: self.board.sacked().segments,
+            dup_threshold: self.dup_threshold,
+            adaptive: self.config.adaptive_reordering,
+        })
+    }
+
+    /// Without RACK: a retransmission is lost once something sent after it has arrived `dup_threshold` segments
+    /// above it (the `lost_retrans` rule of Linux 2.4; the retransmission-loss rule of the drafts after RFC 3517).
+    /// Originals in front of it in order of transmission are younger than the threshold, so the walk is short.
+    fn detect_lost_retransmissions(&mut self) -> bool {
+        if !matches!(self.phase, Phase::Recovery | Phase::Loss) {
+            return false;
+        }
+        let reach = self.board.forward().saturating_sub(u64::from(self.dup_threshold) * self.mss_bytes());
+        let mut cursor = self.board.oldest_in_flight();
+        let mut marked = false;
+        while let Some(index) = cursor {
+            let segment = *self.board.get(index);
+            if segment.sent_after(self.rack.sent_at, self.rack.end) {
+                break;
+            }
+            cursor = self.board.sent_next(index);
+            if segment.was_retransmitted() && segment.end() <= reach {
+                self.board.mark_lost(index);
+                marked = true;
+            }
+        }
+        marked
+    }
+
+    /// Something sent once only arrived after data above it: the path reorders.
+    pub(super) fn on_reordering(&mut self, from: u64) {
+        self.rack.reordering_seen = true;
+        let distance = self.board.forward().saturating_sub(from).div_ceil(self.mss_bytes());
+        self.raise_dup_threshold(u32::try_from(distance).unwrap_or(u32::MAX));
+    }
+
+    /// Adapts the threshold to reordering by `distance` segments (Linux `tcp_update_reordering`).
+    pub(super) fn raise_dup_threshold(&mut self, distance: u32) {
+        if self.config.adaptive_reordering && self.config.sack && !self.config.rack {
+            let most = self.config.max_reordering.max(self.config.dup_threshold);
+            self.dup_threshold = self.dup_threshold.max(distance.min(most));
+        }
+    }
+
+    /// The receiver reports `range` as received twice.
+    pub(super) fn on_dsack(&mut self, range: &Range<u64>) {
+        if range.end > self.next || self.counters.spurious_retransmissions >= self.counters.retransmitted_segments
+        {
+            // A copy made by the network, or nonsense: we never sent it twice.
+            return;
+        }
+        self.counters.spurious_retransmissions += 1;
+        self.rack.on_dsack(self.acked, self.next);
+        self.undo.on_dsack(range.start);
+    }
+}

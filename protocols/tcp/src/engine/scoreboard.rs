@@ -1,0 +1,608 @@
+//! The outstanding segments, in order of position (the scoreboard of RFC 6675).
+//!
+//! A ring of 32-byte records, found by binary search. A segment is in one of three states, and the two link
+//! fields of its record mean something different in each:
+//!
+//! * *in flight*: linked into the flight list, ordered by time of (re)transmission. Its sum is the pipe.
+//! * *lost*: linked into the lost list, ordered by position. Its head is the next retransmission.
+//! * *sacked*: the first and last segment of a run of sacked segments point at each other, so that a range
+//!   already known is stepped over at once.
+//!
+//! All sums are kept as segments change state, so an acknowledgement costs what it changes.
+use super::delivery::Delivery;
+use alloc::vec::Vec;
+use core::ops::Range;
+use prismux_units::Instant;
+
+/// Number of a segment since the start of the connection, modulo 2^31.
+pub(crate) type Index = u32;
+const INDEX_MASK: u32 = 0x7fff_ffff;
+const NIL: Index = u32::MAX;
+const FIRST_CAPACITY: usize = 16;
+
+/// What is known about a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SegmentState {
+    InFlight,
+    Lost,
+    Sacked,
+}
+
+/// One outstanding segment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    pub(crate) start: u64,
+    /// Last (re)transmission.
+    pub(crate) sent_at: Instant,
+    pub(crate) length: u32,
+    /// Flight: the one sent before; lost: the lost one below; sacked, last of its run: the first.
+    before: Index,
+    /// Flight: the one sent after; lost: the lost one above; sacked, first of its run: the last.
+    after: Index,
+    pub(crate) state: SegmentState,
+    /// Times sent, saturating.
+    pub(crate) transmissions: u8,
+}
+
+impl Segment {
+    const EMPTY: Self = Self {
+        start: 0,
+        sent_at: Instant::ZERO,
+        length: 0,
+        before: NIL,
+        after: NIL,
+        state: SegmentState::InFlight,
+        transmissions: 0,
+    };
+
+    pub(crate) fn end(&self) -> u64 {
+        self.start + u64::from(self.length)
+    }
+
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.start..self.end()
+    }
+
+    pub(crate) fn was_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Order of transmission; segments of one instant left in order of position (RFC 8985 section 6.2).
+    pub(crate) fn sent_after(&self, sent_at: Instant, end: u64) -> bool {
+        self.sent_at > sent_at || (self.sent_at == sent_at && self.end() > end)
+    }
+}
+
+/// Bytes and segments in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tally {
+    pub(crate) bytes: u64,
+    pub(crate) segments: u32,
+}
+
+impl Tally {
+    fn add(&mut self, length: u32) {
+        self.bytes += u64::from(length);
+        self.segments += 1;
+    }
+
+    fn remove(&mut self, length: u32) {
+        self.bytes -= u64::from(length);
+        self.segments -= 1;
+    }
+}
+
+/// A doubly linked list through the records.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    head: Index,
+    tail: Index,
+}
+
+impl List {
+    const EMPTY: Self = Self { head: NIL, tail: NIL };
+}
+
+/// See the module's description.
+#[derive(Debug, Clone)]
+pub(crate) struct Scoreboard {
+    ring: Vec<Segment>,
+    first: Index,
+    count: u32,
+    flight: List,
+    lost: List,
+    in_flight: Tally,
+    lost_tally: Tally,
+    sacked: Tally,
+    /// Every unsacked segment below has been judged by the duplicate threshold; see `judge`.
+    judged: Index,
+    /// Sacked segments at or above `judged`.
+    sacked_above_judged: u32,
+    /// End of the highest segment ever sacked or acknowledged (FACK).
+    forward: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Self {
+        Self {
+            ring: Vec::new(),
+            first: 0,
+            count: 0,
+            flight: List::EMPTY,
+            lost: List::EMPTY,
+            in_flight: Tally::default(),
+            lost_tally: Tally::default(),
+            sacked: Tally::default(),
+            judged: 0,
+            sacked_above_judged: 0,
+            forward: 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn segments(&self) -> u32 {
+        self.count
+    }
+
+    pub(crate) fn in_flight(&self) -> Tally {
+        self.in_flight
+    }
+
+    pub(crate) fn lost(&self) -> Tally {
+        self.lost_tally
+    }
+
+    pub(crate) fn sacked(&self) -> Tally {
+        self.sacked
+    }
+
+    /// End of the highest segment known to have arrived.
+    pub(crate) fn forward(&self) -> u64 {
+        self.forward
+    }
+
+    fn slot(&self, index: Index) -> usize {
+        index as usize & (self.ring.len() - 1)
+    }
+
+    pub(crate) fn get(&self, index: Index) -> &Segment {
+        &self.ring[self.slot(index)]
+    }
+
+    fn get_mut(&mut self, index: Index) -> &mut Segment {
+        let slot = self.slot(index);
+        &mut self.ring[slot]
+    }
+
+    fn index_at(&self, offset: u32) -> Index {
+        self.first.wrapping_add(offset) & INDEX_MASK
+    }
+
+    /// Distance from the first outstanding segment.
+    pub(crate) fn offset(&self, index: Index) -> u32 {
+        index.wrapping_sub(self.first) & INDEX_MASK
+    }
+
+    fn next(index: Index) -> Index {
+        index.wrapping_add(1) & INDEX_MASK
+    }
+
+    fn previous(index: Index) -> Index {
+        index.wrapping_sub(1) & INDEX_MASK
+    }
+
+    /// The first outstanding segment.
+    pub(crate) fn head(&self) -> Option<Index> {
+        (self.count > 0).then_some(self.first)
+    }
+
+    /// The lost segment with the lowest position.
+    pub(crate) fn first_lost(&self) -> Option<Index> {
+        (self.lost.head != NIL).then_some(self.lost.head)
+    }
+
+    /// The segment in flight that was sent the longest time ago.
+    pub(crate) fn oldest_in_flight(&self) -> Option<Index> {
+        (self.flight.head != NIL).then_some(self.flight.head)
+    }
+
+    /// The segment in flight sent next after `index`.
+    pub(crate) fn sent_next(&self, index: Index) -> Option<Index> {
+        let after = self.get(index).after;
+        (after != NIL).then_some(after)
+    }
+
+    /// The highest outstanding segment that is not sacked.
+    pub(crate) fn highest_unsacked(&self) -> Option<Index> {
+        let mut offset = self.count;
+        while offset > 0 {
+            let index = self.index_at(offset - 1);
+            let segment = self.get(index);
+            if segment.state != SegmentState::Sacked {
+                return Some(index);
+            }
+            offset = self.offset(segment.before);
+        }
+        None
+    }
+
+    /// The segment that contains `position`.
+    pub(crate) fn find(&self, position: u64) -> Option<Index> {
+        let offset = self.partition(position);
+        (offset < self.count && self.get(self.index_at(offset)).start <= position)
+            .then(|| self.index_at(offset))
+    }
+
+    /// Offset of the first segment whose end lies above `position`.
+    fn partition(&self, position: u64) -> u32 {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(self.index_at(middle)).end() <= position {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Appends a segment sent at `now`; `start` is the end of the last one.
+    pub(crate) fn push(&mut self, start: u64, length: u32, now: Instant) {
+        if self.count as usize == self.ring.len() {
+            self.grow();
+        }
+        let index = self.index_at(self.count);
+        if self.count == 0 {
+            self.judged = index;
+        }
+        self.count += 1;
+        *self.get_mut(index) = Segment { start, sent_at: now, length, transmissions: 1, ..Segment::EMPTY };
+        self.append_to_flight(index);
+        self.in_flight.add(length);
+    }
+
+    /// Doubles the ring; indices stay valid because they are taken modulo its length.
+    fn grow(&mut self) {
+        let capacity = (self.ring.len() * 2).max(FIRST_CAPACITY);
+        let mut ring = Vec::with_capacity(capacity);
+        ring.resize(capacity, Segment::EMPTY);
+        for offset in 0..self.count {
+            let index = self.index_at(offset);
+            ring[index as usize & (capacity - 1)] = *self.get(index);
+        }
+        self.ring = ring;
+    }
+
+    fn append_to_flight(&mut self, index: Index) {
+        let tail = self.flight.tail;
+        let segment = self.get_mut(index);
+        segment.state = SegmentState::InFlight;
+        segment.before = tail;
+        segment.after = NIL;
+        if tail == NIL {
+            self.flight.head = index;
+        } else {
+            self.get_mut(tail).after = index;
+        }
+        self.flight.tail = index;
+    }
+
+    /// Takes a segment out of the list of its state (in flight or lost) and out of that state's sum.
+    fn unlink(&mut self, index: Index) {
+        let Segment { before, after, length, state, .. } = *self.get(index);
+        if before != NIL {
+            self.get_mut(before).after = after;
+        }
+        if after != NIL {
+            self.get_mut(after).before = before;
+        }
+        let (list, tally) = match state {
+            SegmentState::InFlight => (&mut self.flight, &mut self.in_flight),
+            _ => (&mut self.lost, &mut self.lost_tally),
+        };
+        if before == NIL {
+            list.head = after;
+        }
+        if after == NIL {
+            list.tail = before;
+        }
+        tally.remove(length);
+    }
+
+    /// Links `index` between `before` and `after` into the list of `state`, and adds it to the sum.
+    fn link_between(&mut self, index: Index, before: Index, after: Index, state: SegmentState) {
+        let segment = self.get_mut(index);
+        segment.state = state;
+        segment.before = before;
+        segment.after = after;
+        let length = segment.length;
+        if before != NIL {
+            self.get_mut(before).after = index;
+        }
+        if after != NIL {
+            self.get_mut(after).before = index;
+        }
+        let (list, tally) = match state {
+            SegmentState::InFlight => (&mut self.flight, &mut self.in_flight),
+            _ => (&mut self.lost, &mut self.lost_tally),
+        };
+        if before == NIL {
+            list.head = index;
+        }
+        if after == NIL {
+            list.tail = index;
+        }
+        tally.add(length);
+    }
+
+    /// A segment in flight or lost was sent again at `now`.
+    pub(crate) fn retransmit(&mut self, index: Index, now: Instant) {
+        self.unlink(index);
+        let segment = self.get_mut(index);
+        segment.sent_at = now;
+        segment.transmissions = segment.transmissions.saturating_add(1);
+        let length = segment.length;
+        self.append_to_flight(index);
+        self.in_flight.add(length);
+    }
+
+    /// A segment in flight is taken for lost. Segments are mostly declared lost in order of position, or are
+    /// lost retransmissions near the front, so the place is searched from the nearer end.
+    pub(crate) fn mark_lost(&mut self, index: Index) {
+        if self.get(index).state != SegmentState::InFlight {
+            return;
+        }
+        self.unlink(index);
+        let offset = self.offset(index);
+        let (mut before, mut after) = (self.lost.tail, NIL);
+        if before != NIL && offset < self.offset(before) {
+            after = self.lost.head;
+            while self.offset(after) < offset {
+                after = self.get(after).after;
+            }
+            before = self.get(after).before;
+        }
+        self.link_between(index, before, after, SegmentState::Lost);
+    }
+
+    /// A lost segment is not lost after all: back to its place among those in flight.
+    pub(crate) fn unmark_lost(&mut self, index: Index) {
+        self.unlink(index);
+        let (sent_at, end) = (self.get(index).sent_at, self.get(index).end());
+        let mut after = self.flight.head;
+        while after != NIL && !self.get(after).sent_after(sent_at, end) {
+            after = self.get(after).after;
+        }
+        let before = if after == NIL { self.flight.tail } else { self.get(after).before };
+        self.link_between(index, before, after, SegmentState::InFlight);
+    }
+
+    /// Every lost segment goes back to flight, highest first, which keeps the search for its place short.
+    pub(crate) fn unmark_all_lost(&mut self) {
+        while self.lost.tail != NIL {
+            self.unmark_lost(self.lost.tail);
+        }
+    }
+
+    /// Cumulative acknowledgement up to `position`: drops whole segments, trims one covered in part.
+    pub(crate) fn acknowledge(&mut self, position: u64, delivery: &mut Delivery) {
+        while self.count > 0 {
+            let index = self.first;
+            let segment = *self.get(index);
+            if segment.end() > position {
+                if segment.start < position {
+                    self.trim_head(index, position, delivery);
+                }
+                break;
+            }
+            if segment.state == SegmentState::Sacked {
+                self.drop_sacked_head(index, &segment);
+            } else {
+                self.unlink(index);
+                delivery.note(&segment, self.forward, true);
+            }
+            self.first = Self::next(index);
+            self.count -= 1;
+            if self.judged == index {
+                self.judged = self.first;
+            }
+        }
+        self.forward = self.forward.max(position);
+    }
+
+    fn drop_sacked_head(&mut self, index: Index, segment: &Segment) {
+        self.sacked.remove(segment.length);
+        if self.judged == index {
+            self.sacked_above_judged -= 1;
+        }
+        if segment.after != index {
+            // The run begins one later now.
+            let (start, last) = (Self::next(index), segment.after);
+            self.get_mut(start).after = last;
+            self.get_mut(last).before = start;
+        }
+    }
+
+    fn trim_head(&mut self, index: Index, position: u64, delivery: &mut Delivery) {
+        let segment = self.get_mut(index);
+        let cut = (position - segment.start) as u32;
+        segment.start = position;
+        segment.length -= cut;
+        let state = segment.state;
+        let tally = match state {
+            SegmentState::InFlight => &mut self.in_flight,
+            SegmentState::Lost => &mut self.lost_tally,
+            SegmentState::Sacked => &mut self.sacked,
+        };
+        tally.bytes -= u64::from(cut);
+        if state != SegmentState::Sacked {
+            delivery.bytes += u64::from(cut);
+        }
+    }
+
+    /// Selective acknowledgement: marks the segments that lie wholly inside `range`.
+    pub(crate) fn sack(&mut self, range: Range<u64>, delivery: &mut Delivery) {
+        let mut offset = self.partition(range.start);
+        if offset < self.count && self.get(self.index_at(offset)).start < range.start {
+            offset += 1;
+        }
+        let forward = self.forward;
+        while offset < self.count {
+            let index = self.index_at(offset);
+            let segment = *self.get(index);
+            if segment.end() > range.end {
+                break;
+            }
+            if segment.state == SegmentState::Sacked {
+                // At the first of a run `after` is its last; inside one it may be stale but never beyond the run.
+                offset = self.offset(segment.after).max(offset) + 1;
+                continue;
+            }
+            self.unlink(index);
+            delivery.note(&segment, forward, false);
+            self.join_run(index);
+            self.sacked.add(segment.length);
+            if offset >= self.offset(self.judged) {
+                self.sacked_above_judged += 1;
+            }
+            self.forward = self.forward.max(segment.end());
+            offset += 1;
+        }
+    }
+
+    /// Makes `index` sacked and merges it with the runs beside it.
+    fn join_run(&mut self, index: Index) {
+        let offset = self.offset(index);
+        let (mut start, mut last) = (index, index);
+        if offset > 0 {
+            let below = *self.get(Self::previous(index));
+            if below.state == SegmentState::Sacked {
+                start = below.before;
+            }
+        }
+        if offset + 1 < self.count {
+            let above = *self.get(Self::next(index));
+            if above.state == SegmentState::Sacked {
+                last = above.after;
+            }
+        }
+        let segment = self.get_mut(index);
+        segment.state = SegmentState::Sacked;
+        segment.before = start;
+        segment.after = last;
+        self.get_mut(start).after = last;
+        self.get_mut(last).before = start;
+    }
+
+    /// RFC 6675 `IsLost` by segments, each judged once: marks as lost what lies below `threshold` sacked segments,
+    /// or, by `fack`, what lies `threshold` segments below the highest sacked one. Only positions below `limit`.
+    /// Returns whether anything was marked.
+    pub(crate) fn judge(&mut self, threshold: u32, fack: bool, limit: u64) -> bool {
+        let mut marked = false;
+        if self.sacked_above_judged == 0 {
+            return false;
+        }
+        let highest = if fack { self.partition(self.forward.saturating_sub(1)) } else { 0 };
+        while self.sacked_above_judged > 0 {
+            let index = self.judged;
+            let segment = *self.get(index);
+            if segment.start >= limit {
+                break;
+            }
+            let is_sacked = segment.state == SegmentState::Sacked;
+            let above = if fack {
+                highest.saturating_sub(self.offset(index))
+            } else {
+                self.sacked_above_judged - u32::from(is_sacked)
+            };
+            if above < threshold {
+                break;
+            }
+            if is_sacked {
+                self.sacked_above_judged -= 1;
+            } else if segment.state == SegmentState::InFlight {
+                self.mark_lost(index);
+                marked = true;
+            }
+            self.judged = Self::next(index);
+        }
+        marked
+    }
+
+    /// Takes everything unsacked for lost (timeout); `forget_sacks` also what the receiver had reported
+    /// (RFC 2018 section 8). What is outstanding now will not be judged by thresholds again.
+    pub(crate) fn mark_all_lost(&mut self, forget_sacks: bool) {
+        self.flight = List::EMPTY;
+        self.lost = List::EMPTY;
+        self.in_flight = Tally::default();
+        self.lost_tally = Tally::default();
+        for offset in 0..self.count {
+            let index = self.index_at(offset);
+            let segment = *self.get(index);
+            if segment.state == SegmentState::Sacked {
+                if !forget_sacks {
+                    continue;
+                }
+                self.sacked.remove(segment.length);
+            }
+            self.link_between(index, self.lost.tail, NIL, SegmentState::Lost);
+        }
+        self.judged = self.index_at(self.count);
+        self.sacked_above_judged = 0;
+    }
+
+    /// Splits segments longer than `mss` after the path's segment size fell. Rare, so the ring is rebuilt.
+    pub(crate) fn split(&mut self, mss: u32) {
+        let old: Vec<Segment> = (0..self.count).map(|offset| *self.get(self.index_at(offset))).collect();
+        let (forward, judged) = (self.forward, self.offset(self.judged));
+        *self = Self { forward, ..Self::new() };
+        let mut flight = Vec::new();
+        for (offset, segment) in old.iter().enumerate() {
+            if offset as u32 == judged {
+                self.judged = self.index_at(self.count);
+                self.sacked_above_judged = 0;
+            }
+            let mut start = segment.start;
+            while start < segment.end() {
+                let length = (segment.end() - start).min(u64::from(mss)) as u32;
+                let index = self.index_at(self.count);
+                self.push(start, length, segment.sent_at);
+                self.get_mut(index).transmissions = segment.transmissions;
+                match segment.state {
+                    SegmentState::InFlight => flight.push(index),
+                    SegmentState::Lost => self.mark_lost(index),
+                    SegmentState::Sacked => {
+                        self.unlink(index);
+                        self.join_run(index);
+                        self.sacked.add(length);
+                        self.sacked_above_judged += 1;
+                    }
+                }
+                start += u64::from(length);
+            }
+        }
+        if judged as usize >= old.len() {
+            self.judged = self.index_at(self.count);
+            self.sacked_above_judged = 0;
+        }
+        self.relink_flight(&mut flight);
+    }
+
+    /// Restores the order of transmission among the segments in flight.
+    fn relink_flight(&mut self, flight: &mut [Index]) {
+        flight.sort_by_key(|&index| (self.get(index).sent_at, self.get(index).end()));
+        self.flight = List::EMPTY;
+        for &index in flight.iter() {
+            self.append_to_flight(index);
+        }
+    }
+
+    /// The outstanding segments in order of position, for checks.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Segment> {
+        (0..self.count).map(|offset| self.get(self.index_at(offset)))
+    }
+}

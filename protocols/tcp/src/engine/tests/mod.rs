@@ -1,0 +1,1 @@
+//! Unit tests of the engine, one file per mechanism.
