@@ -1,0 +1,45 @@
+# prismux: what people type. `make` alone lists the targets.
+
+CARGO ?= cargo
+PRISMUX = target/release/prismux
+# How long `make fuzz` spends on each target, and how hard `make soak` tries.
+FUZZ_SECONDS ?= 60
+SOAK_CASES ?= 20000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint bench reproduce fuzz soak clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+setup: ## check for (as root: install) what building and the lab need
+	@.ci/setup
+
+build: setup ## build the prismux command, optimised
+	$(CARGO) build --release --locked -p prismux
+
+demo: build ## one download over several links, each way of using them, on this machine's kernel
+	$(PRISMUX) compare demo-2005 demo-today --on lab
+
+test: setup ## all tests
+	$(CARGO) test --workspace --locked
+
+lint: setup ## formatting, and warnings as errors
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+bench: setup ## speed of the simulator, cost of the proxy, memory per flow
+	$(CARGO) bench --locked -p prismux-benches
+
+reproduce: build ## every published claim: reported, measured, verdict
+	$(PRISMUX) reproduce prism
+
+fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
+	@.ci/fuzz $(FUZZ_SECONDS)
+
+soak: setup ## the property tests and the short fuzz run, at length
+	PROPTEST_CASES=$(SOAK_CASES) PRISMUX_FUZZ_ROUNDS=$$(( $(SOAK_CASES) * 50 )) \
+	  $(CARGO) test --release --workspace --locked
+
+clean: ## remove what was built
+	$(CARGO) clean
