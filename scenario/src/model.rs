@@ -1,6 +1,6 @@
 //! A scenario without strings left to interpret: what both backends build from.
 
-use crate::registry::{Congestion, NodeKind, Pattern, Transport, Tunnel};
+use crate::registry::{Congestion, NodeKind, Pattern, ProxyProfile, Transport, Tunnel};
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_prism::ProxyConfig;
 use prismux_tcp::TcpProfile;
@@ -71,6 +71,8 @@ pub enum Role {
 /// Settings of a proxy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxySettings {
+    /// Where the settings began.
+    pub profile: ProxyProfile,
     /// The protocol's settings.
     pub config: ProxyConfig,
     /// Encapsulation towards members (lab).
@@ -168,16 +170,16 @@ pub enum Traffic {
     },
     /// Constant bit rate.
     Cbr {
-        /// Payload rate.
+        /// Rate of whole IP packets.
         rate: Rate,
-        /// Payload of a packet.
+        /// Size of an IP packet, its headers included.
         packet: ByteCount,
     },
     /// Pareto on/off.
     ParetoOnOff {
-        /// Payload rate within a burst.
+        /// Rate of whole IP packets within a burst.
         rate: Rate,
-        /// Payload of a packet.
+        /// Size of an IP packet, its headers included.
         packet: ByteCount,
         /// Mean burst.
         on: Duration,
@@ -351,5 +353,23 @@ impl Scenario {
     /// Proxies, in the order of the file.
     pub fn proxies(&self) -> Vec<NodeIndex> {
         (0..self.nodes.len()).filter(|&index| self.nodes[index].kind() == NodeKind::PrismProxy).collect()
+    }
+}
+
+impl Scenario {
+    /// The rate that a member tells its proxies: the `advertised_rate` of its link towards them; where a proxy does
+    /// not learn rates and none is given, the link's own rate.
+    pub fn advertised_rate(&self, member: NodeIndex) -> Option<Rate> {
+        let told = |proxy: NodeIndex| -> Option<Rate> {
+            let Role::PrismProxy(settings) = &self.nodes[proxy].role else { return None };
+            let path = paths::shortest(self, proxy, member)?;
+            let [.., before, last] = path[..] else { return None };
+            let link =
+                self.links.iter().find(|link| link.ends == [before, last] || link.ends == [last, before])?;
+            let towards = if link.ends[1] == member { &link.forward } else { &link.reverse };
+            let own = towards.link.mean_rate().filter(|_| !settings.config.learn_rates);
+            link.advertised_rate.or(own)
+        };
+        self.proxies().into_iter().filter(|&proxy| self.members_of(proxy).contains(&member)).find_map(told)
     }
 }

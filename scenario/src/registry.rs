@@ -156,23 +156,23 @@ pub const REVERSE_PATH: &[Name<RpcMode>] = &[
 
 /// Where a proxy's settings begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ProxyPreset {
+pub enum ProxyProfile {
     /// The protocol's own defaults, made for today's senders.
-    Today,
+    Modern,
     /// PRISM as published.
     Paper,
 }
 
-/// Presets of a proxy.
-pub const PROXY_PRESETS: &[Name<ProxyPreset>] = &[
+/// Profiles of a proxy.
+pub const PROXY_PROFILES: &[Name<ProxyProfile>] = &[
     name(
-        "today",
-        ProxyPreset::Today,
+        "modern",
+        ProxyProfile::Modern,
         "for unmodified current senders: learned rates, window control, repair, parking",
     ),
     name(
         "paper",
-        ProxyPreset::Paper,
+        ProxyProfile::Paper,
         "PRISM as published: ADAS, rates told by the members, nothing beyond the papers",
     ),
 ];

@@ -28,7 +28,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names kind", name_table(registry::NODE_KINDS)),
         ("keys member", key_table(keys::MEMBER)),
         ("keys prism-proxy", key_table(keys::PRISM_PROXY)),
-        ("names preset", name_table(registry::PROXY_PRESETS)),
+        ("names proxy-profile", name_table(registry::PROXY_PROFILES)),
         ("names scheduler", name_table(registry::SCHEDULERS)),
         ("names rpc", name_table(registry::REVERSE_PATH)),
         ("names weight_unit", name_table(registry::WEIGHT_UNITS)),

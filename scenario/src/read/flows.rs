@@ -151,16 +151,11 @@ fn traffic(reader: &Reader<'_>, pattern: Pattern) -> Option<Traffic> {
     }
 }
 
-/// Payload of a datagram: it has to fit a packet of 1500 bytes.
+/// Size of a datagram with its IP and UDP headers.
 fn packet(reader: &Reader<'_>) -> ByteCount {
     let packet = reader.bytes("packet").unwrap_or(ByteCount::new(1000));
-    if !(1..=1472).contains(&packet.as_u64()) {
-        reader.wrong(
-            "packet",
-            format!("found {packet}"),
-            "between 1 B and 1472 B, so that headers fit 1500 B",
-            None,
-        );
+    if !(29..=1500).contains(&packet.as_u64()) {
+        reader.wrong("packet", format!("found {packet}"), "between 29 B (28 of headers) and 1500 B", None);
     }
     packet
 }

@@ -5,7 +5,7 @@ use super::reader::{Problems, Reader};
 use crate::document::{Entry, Value};
 use crate::keys;
 use crate::model::{MemberSettings, Node, ProxySettings, Role};
-use crate::registry::{self, NodeKind, ProxyPreset, Tunnel};
+use crate::registry::{self, NodeKind, ProxyProfile, Tunnel};
 use prismux_prism::ProxyConfig;
 
 /// Reads the nodes; an unreadable one stays in the list as a host, so that references to it still resolve.
@@ -46,12 +46,12 @@ fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
     Some(role)
 }
 
-/// The settings of a proxy: the preset, then key by key.
+/// The settings of a proxy: the profile, then key by key.
 fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
-    let preset = reader.name("preset", registry::PROXY_PRESETS).unwrap_or(ProxyPreset::Today);
-    let mut config = match preset {
-        ProxyPreset::Today => ProxyConfig::default(),
-        ProxyPreset::Paper => ProxyConfig::paper(),
+    let profile = reader.name("profile", registry::PROXY_PROFILES).unwrap_or(ProxyProfile::Modern);
+    let mut config = match profile {
+        ProxyProfile::Modern => ProxyConfig::default(),
+        ProxyProfile::Paper => ProxyConfig::paper(),
     };
     put(&mut config.scheduler, reader.name("scheduler", registry::SCHEDULERS));
     put(&mut config.rpc, reader.name("rpc", registry::REVERSE_PATH));
@@ -91,7 +91,7 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
         }
     }
     let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or(Tunnel::Gre);
-    ProxySettings { config, tunnel, members: member_list(reader, node_names) }
+    ProxySettings { profile, config, tunnel, members: member_list(reader, node_names) }
 }
 
 /// Replaces `setting` by what the file says, if it says anything.

@@ -1,0 +1,20 @@
+//! From a scenario to what a backend builds.
+
+use std::fmt;
+
+/// A scenario asks for something that the backend does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What, and where in the scenario.
+    pub what: String,
+    /// What to do instead.
+    pub remedy: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  remedy: {}", self.what, self.remedy)
+    }
+}
+
+impl std::error::Error for Unsupported {}
