@@ -1,11 +1,11 @@
 //! A member's file.
-use super::{Checked, ConfigError, TunConfig, load, read_token, text};
+use super::{Checked, ConfigError, TunConfig, load, parse, read_token, text};
 use crate::netconf::Prefix;
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_units::{Duration, Rate};
 use serde::Deserialize;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// What `prismux member` needs to know. Example: `examples/member.toml`.
@@ -77,9 +77,21 @@ impl TunnelToProxy {
         }
     }
 
+    /// Bytes that the tunnel adds to a packet.
+    pub const fn overhead_bytes(&self) -> usize {
+        self.proxy.transport.overhead_bytes(self.proxy.address.is_ipv6())
+    }
+
     /// Largest inner packet that fits, in bytes.
-    pub fn inner_mtu_bytes(&self) -> usize {
-        self.path_mtu - self.proxy.transport.overhead_bytes(self.proxy.address.is_ipv6())
+    pub const fn inner_mtu_bytes(&self) -> usize {
+        self.path_mtu - self.overhead_bytes()
+    }
+
+    /// The address to bind to: as configured, or any of the proxy's family.
+    pub fn local_address(&self) -> SocketAddr {
+        let any: IpAddr =
+            if self.proxy.address.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        self.local.unwrap_or(SocketAddr::new(any, 0))
     }
 }
 
@@ -87,6 +99,11 @@ impl MemberConfig {
     /// Reads and checks a file.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         load(file)
+    }
+
+    /// Reads and checks the `text` of a file; `file` is for messages only.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(file, text)
     }
 
     /// A configuration with defaults for everything that has one.

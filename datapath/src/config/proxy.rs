@@ -1,5 +1,5 @@
 //! The proxy's file.
-use super::{Checked, ConfigError, TunConfig, load, prism, read_token, text};
+use super::{Checked, ConfigError, TunConfig, load, parse, prism, read_token, text};
 use crate::netconf::Prefix;
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
@@ -110,6 +110,11 @@ impl ProxyConfig {
     /// Reads and checks a file.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         load(file)
+    }
+
+    /// Reads and checks the `text` of a file; `file` is for messages only.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(file, text)
     }
 
     /// A configuration with defaults for everything that has one.
