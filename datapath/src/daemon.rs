@@ -1,10 +1,16 @@
 //! What both daemons share: their errors, and small services of the system.
+use crate::counters::{Drop, DropCounters};
+use crate::device;
+use crate::icmp;
 use crate::netconf::NetconfError;
+use crate::packet::{PacketBuf, PacketPool};
 use crate::status::StatusError;
-use crate::tun::TunError;
-use crate::tunnel::socket::TunnelError;
+use crate::tun::{Tun, TunError};
+use crate::tunnel::socket::{TunnelError, path_mtu_bytes};
 use std::fmt;
 use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::time::SystemTime;
 
 /// Why a daemon could not start, or had to end.
 #[derive(Debug)]
@@ -55,6 +61,37 @@ pub(crate) fn random_u64() -> io::Result<u64> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(u64::from_ne_bytes(bytes).max(1))
+}
+
+/// Microseconds since 1970: rises from run to run as long as nobody turns the clock back.
+pub(crate) fn time_of_day_micros() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A packet could not be sent into the tunnel: count it, and tell its sender if it was too large.
+pub(crate) fn send_failed(
+    error: &io::Error,
+    to: SocketAddr,
+    packet: &PacketBuf,
+    overhead_bytes: usize,
+    (tun, pool): (&Tun, &PacketPool),
+    drops: &mut DropCounters,
+) {
+    match error.raw_os_error() {
+        Some(libc::EMSGSIZE) => {
+            drops.count(Drop::PathTooNarrow);
+            let inner_mtu_bytes = path_mtu_bytes(to.ip()).map(|mtu| mtu.saturating_sub(overhead_bytes));
+            if let Some(answer) = inner_mtu_bytes.and_then(|mtu| icmp::too_big(pool, packet, mtu)) {
+                device::write(tun, &answer, drops);
+            }
+        }
+        Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(Drop::SendBufferFull),
+        _ => {
+            tracing::debug!(%error, %to, "a packet could not be sent");
+            drops.count(Drop::SendFailed);
+        }
+    }
 }
 
 /// Packets pass through the kernel on their way to and from the TUN device, which it must be willing to do.

@@ -3,13 +3,13 @@ use super::ProxyDaemon;
 use super::members::Registration;
 use crate::clock::Clock;
 use crate::counters::Drop;
+use crate::daemon;
 use crate::device;
 use crate::event_loop::BATCH_PACKETS;
-use crate::icmp;
 use crate::packet::PacketBuf;
 use crate::tunnel::Peer;
 use crate::tunnel::control::{self, ControlError, Message};
-use crate::tunnel::socket::{Frame, FrameError, path_mtu_bytes};
+use crate::tunnel::socket::{Frame, FrameError};
 use prismux_prism::{AckRewrite, DataRewrite, DropReason, LinkConfig, LinkId, SackRewrite, Verdict};
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::ether_type;
@@ -17,7 +17,6 @@ use prismux_wire::ip::protocol;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, IpPacket, SegmentRewrite, TcpFlags, TcpHeader, TcpPacket, flow_hash};
 use std::io;
-use std::net::SocketAddr;
 
 /// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
@@ -174,21 +173,10 @@ impl ProxyDaemon {
     }
 
     fn flush_sender(&mut self, index: usize) {
-        let (tun, pool, drops) = (&self.tun, &self.pool, &mut self.drops);
+        let (device, drops) = ((&self.tun, &self.pool), &mut self.drops);
         let overhead_bytes = self.config.tunnel.overhead_bytes();
-        self.senders[index].flush(|error, to: SocketAddr, packet| match error.raw_os_error() {
-            Some(libc::EMSGSIZE) => {
-                drops.count(Drop::PathTooNarrow);
-                let inner_mtu_bytes = path_mtu_bytes(to.ip()).map(|mtu| mtu.saturating_sub(overhead_bytes));
-                if let Some(answer) = inner_mtu_bytes.and_then(|mtu| icmp::too_big(pool, &packet, mtu)) {
-                    device::write(tun, &answer, drops);
-                }
-            }
-            Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(Drop::SendBufferFull),
-            _ => {
-                tracing::debug!(%error, %to, "a packet could not be sent");
-                drops.count(Drop::SendFailed);
-            }
+        self.senders[index].flush(|error, to, packet| {
+            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
     }
 
