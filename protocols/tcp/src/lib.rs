@@ -22,38 +22,7 @@ extern crate alloc;
 pub mod buffer;
 mod config;
 mod connection;
-// Interface only until `engine/mod.rs` lands; then this becomes `pub mod engine;`.
-#[allow(missing_docs, clippy::all)]
-pub mod engine {
-    mod config;
-    mod interface;
-    pub use config::*;
-    pub use interface::*;
-    use prismux_endpoint::Deadline;
-    use prismux_units::{Duration, Instant};
-    #[derive(Debug)]
-    pub struct Engine;
-    impl Engine {
-        pub fn new(_: &EngineConfig, _: u32) -> Self {
-            Self
-        }
-        pub fn poll_send(&mut self, _: Instant, _: &SendLimits) -> Option<Send> {
-            None
-        }
-        pub fn on_sent(&mut self, _: Instant, _: &Send) {}
-        pub fn on_handshake(&mut self, _: Instant, _: Option<Duration>, _: bool) {}
-        pub fn on_ack(&mut self, _: Instant, _: &Ack) -> AckOutcome {
-            AckOutcome::default()
-        }
-        pub fn on_timeout(&mut self, _: Instant) {}
-        pub fn deadline(&self) -> Option<Deadline> {
-            None
-        }
-        pub fn metrics(&self) -> EngineMetrics {
-            unimplemented!()
-        }
-    }
-}
+pub mod engine;
 pub mod extension;
 mod listener;
 

@@ -13,14 +13,14 @@ impl Connection {
         let header = &segment.header;
         let window_changed = self.update_send_window(header.window, accepted);
         let advanced = accepted.ack > self.sending.acknowledged;
-        if !advanced && !self.has_outstanding() {
+        let sack = self.agreed.sack && !header.options.sack.is_empty();
+        if !advanced && !sack && !self.has_outstanding() {
             return;
         }
         let silent = segment.payload_bytes == 0 && !header.flags.contains(TcpFlags::FIN);
         let is_pure = silent && !window_changed && !accepted.old_ack;
         let notice = self.consult_extension(now, header);
         let echo = self.ecn.negotiated && header.flags.contains(TcpFlags::ECE);
-        let sack = self.agreed.sack && !header.options.sack.is_empty();
         if advanced || is_pure || sack || echo || notice.is_some() {
             self.tell_engine(now, header, accepted.ack, is_pure, echo, notice);
         }
@@ -49,9 +49,10 @@ impl Connection {
         if echo && cumulative >= self.ecn.reduced_until {
             ack.ecn_echo = true;
             self.ecn.reduced_until = self.sending.sent_end;
-            self.ecn.cwr_due = true;
         }
-        self.engine.on_ack(now, &ack);
+        let outcome = self.engine.on_ack(now, &ack);
+        // Whatever the reason of the reduction (RFC 3168 section 6.1.2).
+        self.ecn.cwr_due |= outcome.window_reduced || ack.ecn_echo;
     }
 
     fn advance_acknowledged(&mut self, now: Instant, ack: u64) {

@@ -213,7 +213,12 @@ impl Connection {
             _ if retransmitted => None,
             _ => Some(now - self.timers.syn_sent_at),
         };
-        self.engine.on_handshake(now, rtt, retransmitted);
+        if retransmitted {
+            self.engine.on_handshake_loss();
+        }
+        if let Some(rtt) = rtt {
+            self.engine.on_rtt_sample(now, rtt);
+        }
         self.timers.establish(now, &self.config);
         self.events.connected();
     }

@@ -18,7 +18,8 @@ pub(super) struct Timers {
     pub(super) progress_at: Instant,
     /// Last time SYN or SYN-ACK left.
     pub(super) syn_sent_at: Instant,
-    persist_since: Instant,
+    /// When the first probe left that the peer has not answered yet.
+    unanswered_since: Instant,
     pub(super) syn_retransmissions: u8,
     persist_backoff: u8,
     keep_alive_probes: u8,
@@ -130,10 +131,7 @@ impl Connection {
 
     /// The first probe waits one RTO, the next ones twice as long each (RFC 9293 section 3.8.6.1).
     pub(super) fn start_persist(&mut self, now: Instant) {
-        if self.timers.persist_backoff == 0 {
-            self.timers.persist_since = now;
-        }
-        let rto = self.engine.metrics().rto;
+        let rto = self.engine.rto();
         let wait = (rto * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
         self.timers.persist = Some(now + wait);
     }
@@ -150,8 +148,11 @@ impl Connection {
             self.sending.override_silly = true;
             return;
         }
-        let unanswered = self.timers.heard_at.max(self.timers.persist_since);
-        if now - unanswered >= self.config.give_up_after {
+        let answered =
+            self.timers.persist_backoff == 0 || self.timers.heard_at >= self.timers.unanswered_since;
+        if answered {
+            self.timers.unanswered_since = now;
+        } else if now - self.timers.unanswered_since >= self.config.give_up_after {
             self.give_up(now);
             return;
         }
