@@ -128,7 +128,8 @@ impl Engine {
                 // One segment fills the hole; the rest are those the duplicates stood for, delivered already.
                 let acked = context.delivery.bytes;
                 context.delivery.bytes = acked.saturating_sub(self.returned_bytes).max(self.mss_bytes());
-                self.returned_bytes = self.returned_bytes.saturating_sub(acked.saturating_sub(self.mss_bytes()));
+                self.returned_bytes =
+                    self.returned_bytes.saturating_sub(acked.saturating_sub(self.mss_bytes()));
             }
             if self.acked >= self.recovery_point || self.board.is_empty() {
                 self.returned_bytes = 0;

@@ -10,6 +10,7 @@ use super::rack::Rack;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::undo::Undo;
+use alloc::string::String;
 use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 
@@ -185,6 +186,14 @@ impl Engine {
             last_sent: self.last_sent,
             counters: self.counters,
         }
+    }
+
+    /// Recomputes every incremental sum from the segments and compares; for tests and checkers.
+    ///
+    /// # Errors
+    /// The first disagreement, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        self.board.audit(self.acked, self.next)
     }
 
     pub(super) fn is_ns2(&self) -> bool {

@@ -52,7 +52,8 @@ impl Delivery {
             self.first_sent = Some(self.first_sent.map_or(segment.sent_at, |t| t.min(segment.sent_at)));
             self.last_sent = Some(self.last_sent.map_or(segment.sent_at, |t| t.max(segment.sent_at)));
             if segment.end() <= forward {
-                self.reordered_from = Some(self.reordered_from.map_or(segment.start, |p| p.min(segment.start)));
+                self.reordered_from =
+                    Some(self.reordered_from.map_or(segment.start, |p| p.min(segment.start)));
             }
         }
         if self.newest.is_none_or(|newest| segment.sent_after(newest.sent_at, newest.end)) {

@@ -102,7 +102,7 @@ impl Engine {
             if segment.sent_after(self.rack.sent_at, self.rack.end) {
                 break;
             }
-            cursor = self.board.sent_next(index);
+            cursor = self.board.linked_after(index);
             if segment.was_retransmitted() && segment.end() <= reach {
                 self.board.mark_lost(index);
                 marked = true;
@@ -128,7 +128,8 @@ impl Engine {
 
     /// The receiver reports `range` as received twice.
     pub(super) fn on_dsack(&mut self, range: &Range<u64>) {
-        if range.end > self.next || self.counters.spurious_retransmissions >= self.counters.retransmitted_segments
+        if range.end > self.next
+            || self.counters.spurious_retransmissions >= self.counters.retransmitted_segments
         {
             // A copy made by the network, or nonsense: we never sent it twice.
             return;

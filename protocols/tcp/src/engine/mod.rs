@@ -17,6 +17,7 @@
 //! Driving it: after every [`Engine::on_ack`], [`Engine::on_timeout`] or change of the limits, call
 //! [`Engine::poll_send`] until it answers `None`, transmit each answer and confirm it with [`Engine::on_sent`].
 mod acking;
+mod audit;
 mod config;
 pub mod congestion;
 mod core;

@@ -1,6 +1,6 @@
 //! Explicit loss notices: resend at once, reduce by the notice's own factor once per path and window.
-use super::congestion::CongestionControl;
 use super::acking::AckContext;
+use super::congestion::CongestionControl;
 use super::congestion::CongestionSignal;
 use super::core::Engine;
 use super::interface::{LossNotice, Phase};

@@ -25,7 +25,8 @@ pub(super) struct Ns2 {
 impl Engine {
     /// In flight as the agent sees it, in bytes.
     pub(super) fn ns2_pipe(&self) -> u64 {
-        let segments = if self.counts_pipe() { self.ns2.pipe.max(0) as u64 } else { self.unresolved_segments() };
+        let segments =
+            if self.counts_pipe() { self.ns2.pipe.max(0) as u64 } else { self.unresolved_segments() };
         segments * self.mss_bytes()
     }
 
@@ -120,7 +121,9 @@ impl Engine {
                 self.board.sack(range, &mut delivery);
             }
         }
-        if ack.dsack.is_some() && self.counters.spurious_retransmissions < self.counters.retransmitted_segments {
+        if ack.dsack.is_some()
+            && self.counters.spurious_retransmissions < self.counters.retransmitted_segments
+        {
             self.counters.spurious_retransmissions += 1;
         }
         let acked_segments = (self.acked - acked_before).div_ceil(self.mss_bytes());

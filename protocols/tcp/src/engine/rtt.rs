@@ -30,7 +30,6 @@ pub(crate) struct RttEstimator {
     granularity: Duration,
     min_rtt: Duration,
     min_rtt_at: Instant,
-    latest: Duration,
     style: RtoStyle,
     backoff: u8,
 }
@@ -49,7 +48,6 @@ impl RttEstimator {
             granularity: Duration::from_nanos(config.clock_granularity.as_nanos().max(1)),
             min_rtt: Duration::MAX,
             min_rtt_at: Instant::ZERO,
-            latest: Duration::ZERO,
             style: config.rto_style,
             backoff: 0,
         }
@@ -57,7 +55,6 @@ impl RttEstimator {
 
     /// Takes a sample that ends at `now`. `acked` and `next` are SND.UNA and SND.NXT (Linux counts round trips by them).
     pub(crate) fn sample(&mut self, now: Instant, rtt: Duration, acked: u64, next: u64) {
-        self.latest = rtt;
         self.note_minimum(now, rtt);
         match self.style {
             RtoStyle::Rfc6298 => self.sample_rfc6298(rtt),
@@ -142,11 +139,8 @@ impl RttEstimator {
 
     /// The timeout as the timer should use it.
     pub(crate) fn rto(&self) -> Duration {
-        let floor = if self.style == RtoStyle::Ticks {
-            self.min_rto.max(self.granularity * 2)
-        } else {
-            self.min_rto
-        };
+        let floor =
+            if self.style == RtoStyle::Ticks { self.min_rto.max(self.granularity * 2) } else { self.min_rto };
         (self.base_rto.max(floor) * (1 << self.backoff)).min(self.max_rto)
     }
 
@@ -185,10 +179,5 @@ impl RttEstimator {
 
     pub(crate) fn min_rtt(&self) -> Option<Duration> {
         (self.min_rtt < Duration::MAX).then_some(self.min_rtt)
-    }
-
-    /// The last sample.
-    pub(crate) fn latest(&self) -> Duration {
-        self.latest
     }
 }

@@ -63,6 +63,14 @@ impl Segment {
         self.start..self.end()
     }
 
+    pub(crate) fn before(&self) -> Index {
+        self.before
+    }
+
+    pub(crate) fn after(&self) -> Index {
+        self.after
+    }
+
     pub(crate) fn was_retransmitted(&self) -> bool {
         self.transmissions > 1
     }
@@ -177,7 +185,7 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    fn index_at(&self, offset: u32) -> Index {
+    pub(crate) fn index_at(&self, offset: u32) -> Index {
         self.first.wrapping_add(offset) & INDEX_MASK
     }
 
@@ -209,8 +217,8 @@ impl Scoreboard {
         (self.flight.head != NIL).then_some(self.flight.head)
     }
 
-    /// The segment in flight sent next after `index`.
-    pub(crate) fn sent_next(&self, index: Index) -> Option<Index> {
+    /// The next in the list (flight or lost) that `index` is in.
+    pub(crate) fn linked_after(&self, index: Index) -> Option<Index> {
         let after = self.get(index).after;
         (after != NIL).then_some(after)
     }
@@ -599,10 +607,5 @@ impl Scoreboard {
         for &index in flight.iter() {
             self.append_to_flight(index);
         }
-    }
-
-    /// The outstanding segments in order of position, for checks.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Segment> {
-        (0..self.count).map(|offset| self.get(self.index_at(offset)))
     }
 }

@@ -16,7 +16,10 @@ const UNPACED_LIMIT: u64 = 8;
 enum State {
     SlowStart,
     /// Conservative slow start with this many rounds left, entered at this minimum.
-    Conservative { rounds_left: u8, baseline: Duration },
+    Conservative {
+        rounds_left: u8,
+        baseline: Duration,
+    },
     /// Only the first slow start of a connection is watched (section 4.3).
     Done,
 }
@@ -90,8 +93,7 @@ impl HyStart {
         {
             return false;
         }
-        let threshold =
-            (self.last_minimum / MIN_RTT_DIVISOR).max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
+        let threshold = (self.last_minimum / MIN_RTT_DIVISOR).max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
         self.current_minimum >= self.last_minimum + threshold
     }
 
