@@ -7,7 +7,7 @@
 //!
 //! Options: `--rate "100 Mbit/s"`, `--delay "20 ms"`, `--loss "0.1 %"`, `--seconds 5`, `--congestion bbr`,
 //! `--transport tcp|mptcp|single` (bond only).
-use prismux_datapath::lab::plan::{FlowPlan, Role, Route, Transport};
+use prismux_datapath::lab::plan::{FlowPlan, KernelTcp, MemberPlan, ProxyPlan, Role, Transport};
 use prismux_datapath::lab::{self, LabOptions, LabPlan};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_units::{Duration, Probability, Rate};
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .node("a", Role::Host)
             .node("b", Role::Host)
             .link("wire", "a", "b", there, back)
-            .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp { congestion, route: Route::Shortest })),
+            .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp).tcp(KernelTcp::modern(&congestion))),
     };
     let outcome = lab::run(&plan, &LabOptions::default())?;
     println!("{}", outcome.result.to_json_pretty());
@@ -65,21 +65,22 @@ fn bond(
 ) -> LabPlan {
     let wire = LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1))
         .with_queue(QueueLimit::Packets(1000));
-    let transport = match transport {
-        "mptcp" => Transport::Mptcp { congestion },
-        "single" => Transport::Tcp { congestion, route: Route::Via("m1".to_owned()) },
-        _ => Transport::Tcp { congestion, route: Route::Shortest },
+    let flow = |transport| FlowPlan::new("download", "server", "receiver", transport);
+    let flow = match transport {
+        "mptcp" => flow(Transport::Mptcp),
+        "single" => flow(Transport::Tcp).via("m1"),
+        _ => flow(Transport::Tcp),
     };
     LabPlan::new("two members", 1, duration)
         .node("server", Role::Host)
-        .node("proxy", Role::Proxy(toml::Table::new()))
-        .node("m1", Role::Member(toml::Table::new()))
-        .node("m2", Role::Member(toml::Table::new()))
+        .node("proxy", Role::Proxy(Box::new(ProxyPlan::default())))
+        .node("m1", Role::Member(MemberPlan::default()))
+        .node("m2", Role::Member(MemberPlan::default()))
         .node("receiver", Role::Host)
         .link("backbone", "server", "proxy", wire.clone(), wire.clone())
         .link("wwan1", "proxy", "m1", there.clone(), back.clone())
         .link("wwan2", "proxy", "m2", there, back)
         .link("wlan1", "m1", "receiver", wire.clone(), wire.clone())
         .link("wlan2", "m2", "receiver", wire.clone(), wire)
-        .flow(FlowPlan::new("download", "server", "receiver", transport))
+        .flow(flow.tcp(KernelTcp::modern(&congestion)))
 }

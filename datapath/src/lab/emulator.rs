@@ -27,6 +27,8 @@ pub(super) struct EmulatedLink {
     pub name: String,
     pub forward: LinkConfig,
     pub reverse: LinkConfig,
+    /// Working at the start (forward, reverse).
+    pub up: (bool, bool),
     pub ends: (Tun, Tun),
 }
 
@@ -170,8 +172,8 @@ const WAKE_TOKEN: u64 = 1 << 32;
 /// The thread's state. Direction `2 i` is forward over link `i`, `2 i + 1` is reverse; device `2 i` is end `a`
 /// and feeds direction `2 i`, device `2 i + 1` is end `b`.
 struct Carrier {
-    /// Name and configuration of every direction.
-    configs: Vec<(String, LinkConfig)>,
+    /// Name and configuration of every direction, and whether it works at the start.
+    configs: Vec<(String, LinkConfig, bool)>,
     seed: Seed,
     directions: Vec<Direction>,
     devices: Vec<Tun>,
@@ -197,8 +199,8 @@ impl Carrier {
         let events = EventLoop::new(clock, stop)?;
         let (mut configs, mut devices) = (Vec::new(), Vec::new());
         for link in links {
-            configs.push((format!("{}/forward", link.name), link.forward));
-            configs.push((format!("{}/reverse", link.name), link.reverse));
+            configs.push((format!("{}/forward", link.name), link.forward, link.up.0));
+            configs.push((format!("{}/reverse", link.name), link.reverse, link.up.1));
             for device in [link.ends.0, link.ends.1] {
                 events.watch(&device, devices.len() as u64)?;
                 devices.push(device);
@@ -224,7 +226,13 @@ impl Carrier {
 
     /// New links without packets or history.
     fn start_afresh(&mut self) {
-        let new = |(name, config): &(String, LinkConfig)| Direction::new(config, self.seed, name);
+        let new = |(name, config, up): &(String, LinkConfig, bool)| {
+            let mut direction = Direction::new(config, self.seed, name);
+            if !up {
+                direction.link.apply(Instant::ZERO, LinkChange::DOWN);
+            }
+            direction
+        };
         self.directions = self.configs.iter().map(new).collect();
         self.agenda.clear();
         self.lateness = DelayHistogram::default();
@@ -272,15 +280,13 @@ impl Carrier {
     /// Reads a batch of packets from device `index` into its direction.
     fn take_from(&mut self, index: usize) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
-            let mut packet = self.pool.take_large();
-            match self.devices[index].read(packet.buffer_mut()) {
-                Ok(length) => packet.set_length(length),
+            let device = &self.devices[index];
+            let packet = match self.pool.read_with(|buffer| device.read(buffer)) {
+                Ok(packet) => packet,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
-            }
-            // A pure ACK must not occupy a buffer for data as long as it travels.
-            let packet = self.pool.copy_of(&packet).filter(|_| packet.len() < 160).unwrap_or(packet);
+            };
             let size_bytes = packet.len() as u32;
             // The link's counters say what became of a packet it did not take.
             let now = self.now();

@@ -4,7 +4,7 @@ use super::namespace::Namespace;
 use super::netlink::{self, Netlink};
 use super::plan::LabPlan;
 use super::sysctl;
-use super::topology::{MAIN_TABLE, NodeNet, Topology};
+use super::topology::{NodeNet, Topology};
 use crate::tun::Tun;
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ impl Fabric {
             let namespace = Namespace::create()?;
             let made = namespace
                 .enter(|| {
-                    sysctl::apply(node.kernel, &node.name)?;
-                    configure(&node.name, net, node.kernel.initial_window_segments())
+                    sysctl::apply(&net.tcp, &node.name)?;
+                    configure(&node.name, net)
                 })
                 .map_err(LabError::setup(format!("enter the namespace of node \"{}\"", node.name)))??;
             for (port, tun) in net.ports.iter().zip(made) {
@@ -58,7 +58,7 @@ impl Fabric {
 }
 
 /// Makes a node's devices in the namespace of the calling thread and gives them addresses, routes and rules.
-fn configure(name: &str, net: &NodeNet, initial_window: Option<u32>) -> Result<Vec<Tun>, LabError> {
+fn configure(name: &str, net: &NodeNet) -> Result<Vec<Tun>, LabError> {
     let doing = |what: &str| LabError::setup(format!("{what} of node \"{name}\""));
     let mut tuns = Vec::with_capacity(net.ports.len());
     let mut devices = Vec::with_capacity(net.ports.len());
@@ -79,7 +79,7 @@ fn configure(name: &str, net: &NodeNet, initial_window: Option<u32>) -> Result<V
             destination: Some(route.destination),
             device: devices[route.port],
             source: route.source,
-            initial_window: initial_window.filter(|_| route.source.is_some() || route.table != MAIN_TABLE),
+            metrics: net.tcp.route_metrics(),
         };
         requests.push(route.message());
     }

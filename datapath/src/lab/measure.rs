@@ -1,7 +1,7 @@
 //! From counters to the columns of a result.
 use super::emulator::{DirectionReport, EmulatorReport};
 use super::fabric::LINK_MTU_BYTES;
-use super::plan::{FlowPlan, LabPlan, Role};
+use super::plan::{FlowPlan, LabPlan, Traffic};
 use super::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
 use prismux_trace::results::{
     Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, RunResult, TimeSeries, TotalResult,
@@ -23,7 +23,9 @@ pub(super) fn result(
     let flows: Named<FlowResult> = plan
         .flows
         .iter()
-        .filter_map(|flow| Some((flow.name.clone(), flow_result(flow, outcomes.get(&flow.name)?, end))))
+        .filter_map(|flow| {
+            Some((flow.name.clone(), flow_result(flow, outcomes.get(&flow.name)?, plan.warm_up, end)))
+        })
         .collect();
     let links: Named<LinkResult> = plan
         .links
@@ -31,10 +33,11 @@ pub(super) fn result(
         .zip(&emulator.links)
         .map(|(link, (forward, _))| (link.name.clone(), link_result(forward, duration)))
         .collect();
-    let shared = shared_links(plan);
-    let rates = shared.iter().filter_map(|name| links.get(*name)?.rate_bps).map(|bps| bps as f64);
+    let shared: Vec<_> =
+        plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
+    let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
     let capacity = capacity_bps(rates, LINK_MTU_BYTES - HEADER_BYTES, LINK_MTU_BYTES);
-    let bulk = plan.flows.iter().filter(|flow| flow.transport.is_bulk());
+    let bulk = plan.flows.iter().filter(|flow| matches!(flow.traffic, Traffic::Bulk { .. }));
     let total = TotalResult::new(bulk.filter_map(|flow| flows.get(&flow.name)), capacity);
     let mut result = RunResult {
         scenario: plan.name.clone(),
@@ -56,19 +59,7 @@ pub(super) fn result(
     result
 }
 
-/// The links that make up the capacity: those the plan names, or each between a proxy and a member.
-pub(super) fn shared_links(plan: &LabPlan) -> Vec<&str> {
-    if !plan.shared_links.is_empty() {
-        return plan.shared_links.iter().map(String::as_str).collect();
-    }
-    let role = |name: &str| plan.nodes.iter().find(|node| node.name == name).map(|node| &node.role);
-    let between =
-        |a: &str, b: &str| matches!((role(a), role(b)), (Some(Role::Proxy(_)), Some(Role::Member(_))));
-    let shared = plan.links.iter().filter(|link| between(&link.a, &link.b) || between(&link.b, &link.a));
-    shared.map(|link| link.name.as_str()).collect()
-}
-
-fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, end: Instant) -> FlowResult {
+fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: Instant) -> FlowResult {
     let arrivals = &outcome.arrivals;
     let stop = flow.stop.map_or(end, |stop| stop.min(end));
     let last = outcome.completed_at.unwrap_or(stop);
@@ -76,9 +67,9 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, end: Instant) -> FlowResu
         outcome.senders.iter().map(count).sum::<Option<u64>>()
     };
     FlowResult {
-        transport: flow.transport.name().to_owned(),
+        transport: flow.transport_name().to_owned(),
         goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
-        steady_goodput_bps: steady_goodput_bps(arrivals, flow.start, last),
+        steady_goodput_bps: steady_goodput_bps(arrivals, flow.start + warm_up, last),
         bytes: arrivals.total_bytes,
         completion_s: outcome.completed_at.map(|at| (at - flow.start).as_secs_f64()),
         retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0),
@@ -88,14 +79,16 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, end: Instant) -> FlowResu
     }
 }
 
-/// Goodput over the middle of a flow: the first third, which holds slow start, and the last
-/// [`ARRIVAL_CELL`]s, which are cut by the end, are left out. `None` for a flow too short to have a middle.
-fn steady_goodput_bps(arrivals: &Arrivals, start: Instant, last: Instant) -> Option<f64> {
-    let cell = |at: Instant| (at.as_nanos() / ARRIVAL_CELL.as_nanos()) as usize;
-    let from = cell(start + (last - start) / 3) + 1;
-    let to = cell(last).min(arrivals.cells.len());
-    let bytes: u64 = arrivals.cells.get(from..to)?.iter().sum();
-    (to >= from + 5).then(|| goodput_bps(bytes, (to - from) as f64 * ARRIVAL_CELL.as_secs_f64()))
+/// Goodput in the whole [`ARRIVAL_CELL`]s between `from` and `to`; `None` where there is not one.
+fn steady_goodput_bps(arrivals: &Arrivals, from: Instant, to: Instant) -> Option<f64> {
+    let cell_ns = ARRIVAL_CELL.as_nanos();
+    let cells = from.as_nanos().div_ceil(cell_ns) as usize..(to.as_nanos() / cell_ns) as usize;
+    if cells.is_empty() {
+        return None;
+    }
+    // No cell behind the last arrival was ever made.
+    let bytes: u64 = arrivals.cells.iter().take(cells.end).skip(cells.start).sum();
+    Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
 }
 
 fn link_result(forward: &DirectionReport, duration: Duration) -> LinkResult {

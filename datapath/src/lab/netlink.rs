@@ -2,6 +2,7 @@
 //!
 //! A lab sets hundreds of routes within milliseconds, which a process per route could not. All functions act on
 //! the network namespace in which the socket was opened.
+use super::plan::RouteMetrics;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -262,28 +263,18 @@ pub struct Route {
     pub device: u32,
     /// Address that local senders use.
     pub source: Option<Ipv4Addr>,
-    /// Initial congestion window of TCP in segments.
-    pub initial_window: Option<u32>,
+    /// How TCP behaves towards the destination.
+    pub metrics: RouteMetrics,
 }
 
 impl Route {
     /// The request that sets this route.
     pub fn message(&self) -> Message {
         let bits = if self.destination.is_some() { 32 } else { 0 };
-        let header = [
-            libc::AF_INET as u8,
-            bits,
-            0,
-            0,
-            0,
-            libc::RTPROT_STATIC,
-            libc::RT_SCOPE_LINK,
-            libc::RTN_UNICAST,
-            0,
-            0,
-            0,
-            0,
-        ];
+        // struct rtmsg: family, lengths, ToS, table, protocol, scope, type, flags.
+        let mut header =
+            [libc::AF_INET as u8, bits, 0, 0, 0, libc::RTPROT_STATIC, libc::RT_SCOPE_LINK, 0, 0, 0, 0, 0];
+        header[7] = libc::RTN_UNICAST;
         let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
         let mut message = Message::new(libc::RTM_NEWROUTE, flags, &header, format!("set {self:?}"))
             .with(libc::RTA_TABLE, &self.table.to_ne_bytes())
@@ -294,16 +285,32 @@ impl Route {
         if let Some(source) = self.source {
             message = message.with(libc::RTA_PREFSRC, &source.octets());
         }
-        if let Some(segments) = self.initial_window {
-            message =
-                message.with_nested(libc::RTA_METRICS, |m| m.with(RTAX_INITCWND, &segments.to_ne_bytes()));
+        if self.metrics == RouteMetrics::default() {
+            return message;
         }
-        message
+        let RouteMetrics { initial_window_segments, min_rto_ms, quick_ack } = self.metrics;
+        message.with_nested(libc::RTA_METRICS, |mut metrics| {
+            if let Some(segments) = initial_window_segments {
+                metrics = metrics.with(RTAX_INITCWND, &segments.to_ne_bytes());
+            }
+            if let Some(millis) = min_rto_ms {
+                // The kernel heeds this one only when it is locked.
+                metrics = metrics.with(RTAX_LOCK, &(1u32 << RTAX_RTO_MIN).to_ne_bytes());
+                metrics = metrics.with(RTAX_RTO_MIN, &millis.to_ne_bytes());
+            }
+            if quick_ack {
+                metrics = metrics.with(RTAX_QUICKACK, &1u32.to_ne_bytes());
+            }
+            metrics
+        })
     }
 }
 
-/// `RTAX_INITCWND` of linux/rtnetlink.h.
+// linux/rtnetlink.h
+const RTAX_LOCK: u16 = 1;
 const RTAX_INITCWND: u16 = 11;
+const RTAX_RTO_MIN: u16 = 13;
+const RTAX_QUICKACK: u16 = 15;
 /// `FRA_SRC`, `FRA_PRIORITY`, `FRA_TABLE` and `FR_ACT_TO_TBL` of linux/fib_rules.h.
 const FRA_SRC: u16 = 2;
 const FRA_PRIORITY: u16 = 6;

@@ -1,6 +1,12 @@
-//! What a lab is asked to build and do: plain data, already resolved and named.
+//! What a lab is asked to build and do: plain data, already resolved, parts referring to each other by name.
 use prismux_link::{LinkChange, LinkConfig};
+use prismux_prism::ProxyConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+pub use kernel_tcp::KernelTcp;
+pub(super) use kernel_tcp::RouteMetrics;
+
+mod kernel_tcp;
 
 /// One experiment on this machine.
 #[derive(Debug, Clone)]
@@ -11,8 +17,11 @@ pub struct LabPlan {
     pub scenario_hash: String,
     /// Seed of every random stream of the run (link losses, traffic, file contents).
     pub seed: u64,
-    /// Length of the run in real time; flows still under way then are stopped.
+    /// Length of the run in real time; flows still under way then are stopped. A run whose TCP flows all have
+    /// a size ends when they are done.
     pub duration: Duration,
+    /// Steady-state figures leave out this much from each flow's start.
+    pub warm_up: Duration,
     /// The nodes; names are unique.
     pub nodes: Vec<NodePlan>,
     /// The links; names are unique.
@@ -21,9 +30,8 @@ pub struct LabPlan {
     pub flows: Vec<FlowPlan>,
     /// What happens when, in any order.
     pub events: Vec<EventPlan>,
-    /// Names of the links whose rates make up the capacity; empty: every link between a proxy and a member.
-    pub shared_links: Vec<String>,
-    /// Interval of the time series in the result, if wanted.
+    /// Interval of the time series in the result, if wanted; whole multiples of [`super::ARRIVAL_CELL`] serve
+    /// best.
     pub series_interval: Option<Duration>,
 }
 
@@ -35,11 +43,11 @@ impl LabPlan {
             scenario_hash: String::new(),
             seed,
             duration,
+            warm_up: Duration::ZERO,
             nodes: Vec::new(),
             links: Vec::new(),
             flows: Vec::new(),
             events: Vec::new(),
-            shared_links: Vec::new(),
             series_interval: None,
         }
     }
@@ -47,20 +55,20 @@ impl LabPlan {
     /// Adds a node.
     #[must_use]
     pub fn node(mut self, name: &str, role: Role) -> Self {
-        self.nodes.push(NodePlan { name: name.to_owned(), role, kernel: KernelProfile::Modern });
+        self.nodes.push(NodePlan { name: name.to_owned(), role });
         self
     }
 
-    /// Adds a link.
+    /// Adds a link, which counts as capacity when it joins a proxy and a member.
     #[must_use]
     pub fn link(mut self, name: &str, a: &str, b: &str, forward: LinkConfig, reverse: LinkConfig) -> Self {
-        self.links.push(LinkPlan {
-            name: name.to_owned(),
-            a: a.to_owned(),
-            b: b.to_owned(),
-            forward,
-            reverse,
-        });
+        let role = |name: &str| self.nodes.iter().find(|node| node.name == name).map(|node| &node.role);
+        let shared = matches!(
+            (role(a), role(b)),
+            (Some(Role::Proxy(_)), Some(Role::Member(_))) | (Some(Role::Member(_)), Some(Role::Proxy(_)))
+        );
+        let (name, a, b) = (name.to_owned(), a.to_owned(), b.to_owned());
+        self.links.push(LinkPlan { name, a, b, forward, reverse, up: (true, true), shared });
         self
     }
 
@@ -78,12 +86,10 @@ impl LabPlan {
         self
     }
 
-    /// Gives every node the same kernel settings.
+    /// Leaves out so much from each flow's start in steady-state figures.
     #[must_use]
-    pub fn kernel(mut self, profile: KernelProfile) -> Self {
-        for node in &mut self.nodes {
-            node.kernel = profile;
-        }
+    pub fn warm_up(mut self, warm_up: Duration) -> Self {
+        self.warm_up = warm_up;
         self
     }
 }
@@ -95,8 +101,6 @@ pub struct NodePlan {
     pub name: String,
     /// What it does.
     pub role: Role,
-    /// How its kernel's TCP behaves.
-    pub kernel: KernelProfile,
 }
 
 /// What a node does beside forwarding.
@@ -106,34 +110,46 @@ pub enum Role {
     Host,
     /// Only forwards.
     Router,
-    /// Runs `prismux proxy` while a flow needs it. The table holds settings that go into its configuration
-    /// file as they are.
-    Proxy(toml::Table),
-    /// Runs `prismux member` while a flow needs it.
-    Member(toml::Table),
+    /// Runs `prismux proxy` when a flow goes through it.
+    Proxy(Box<ProxyPlan>),
+    /// Runs `prismux member` when a flow goes through its proxy.
+    Member(MemberPlan),
 }
 
-/// How a node's kernel treats TCP.
+/// A proxy.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProxyPlan {
+    /// The protocol's settings.
+    pub config: ProxyConfig,
+    /// How packets travel to the members.
+    pub tunnel: Tunnel,
+    /// The members it sends through; `None`: those a link joins it to.
+    pub members: Option<Vec<String>>,
+}
+
+/// How a proxy's packets travel to its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum KernelProfile {
-    /// As the running kernel comes.
+pub enum Tunnel {
+    /// GRE over IP (RFC 2784).
     #[default]
-    Modern,
-    /// The nearest to Linux 2.4 that a current kernel offers: no RACK, TLP, DSACK, timestamps, F-RTO or adaptation
-    /// to reordering; initial window 2.
-    Linux24 {
-        /// Selective acknowledgements on (or NewReno).
-        sack: bool,
-    },
+    Gre,
+    /// GRE in UDP (RFC 8086).
+    GreInUdp,
 }
 
-impl KernelProfile {
-    /// The initial congestion window in segments where it differs from the kernel's own.
-    pub fn initial_window_segments(self) -> Option<u32> {
-        match self {
-            Self::Modern => None,
-            Self::Linux24 { .. } => Some(2),
-        }
+/// A member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberPlan {
+    /// There from the start, or it comes with [`Action::Join`].
+    pub present: bool,
+    /// The rate it tells the proxy, if any.
+    pub advertised_rate: Option<Rate>,
+}
+
+impl Default for MemberPlan {
+    /// Present, and leaving its rate to be learned.
+    fn default() -> Self {
+        Self { present: true, advertised_rate: None }
     }
 }
 
@@ -150,45 +166,77 @@ pub struct LinkPlan {
     pub forward: LinkConfig,
     /// From `b` to `a`.
     pub reverse: LinkConfig,
+    /// Working when the run starts (forward, reverse).
+    pub up: (bool, bool),
+    /// Its rate counts as capacity.
+    pub shared: bool,
 }
 
-/// A flow of application data.
+/// A flow of application data. The node that receives the data opens the connection, as in a download.
 #[derive(Debug, Clone)]
 pub struct FlowPlan {
     /// Its name.
     pub name: String,
-    /// The node that sends the data.
+    /// The node that sends the data (for [`Traffic::RequestResponse`]: that asks).
     pub from: String,
-    /// The node that receives it.
+    /// The node that receives it (that answers).
     pub to: String,
     /// How the data travels.
     pub transport: Transport,
+    /// What travels.
+    pub traffic: Traffic,
+    /// The member it goes through, past the proxy and without a tunnel, both ways. Without, it takes the fewest
+    /// hops, and a proxy on the way takes it over.
+    pub via: Option<String>,
+    /// How the kernels at its two ends treat TCP. All flows that end at a node must agree.
+    pub tcp: KernelTcp,
     /// When it starts.
     pub start: Instant,
     /// When it stops at the latest; the end of the run without.
     pub stop: Option<Instant>,
-    /// How much is sent; until the stop without.
-    pub bytes: Option<ByteCount>,
 }
 
 impl FlowPlan {
-    /// A flow from the start to the end of the run.
+    /// A flow of data without end, from the start to the end of the run.
     pub fn new(name: &str, from: &str, to: &str, transport: Transport) -> Self {
         Self {
             name: name.to_owned(),
             from: from.to_owned(),
             to: to.to_owned(),
             transport,
+            traffic: Traffic::Bulk { bytes: None },
+            via: None,
+            tcp: KernelTcp::default(),
             start: Instant::ZERO,
             stop: None,
-            bytes: None,
         }
     }
 
     /// Ends the flow after `bytes`.
     #[must_use]
     pub fn bytes(mut self, bytes: ByteCount) -> Self {
-        self.bytes = Some(bytes);
+        self.traffic = Traffic::Bulk { bytes: Some(bytes) };
+        self
+    }
+
+    /// Carries other traffic than a file.
+    #[must_use]
+    pub fn traffic(mut self, traffic: Traffic) -> Self {
+        self.traffic = traffic;
+        self
+    }
+
+    /// Ties the flow to one member's links.
+    #[must_use]
+    pub fn via(mut self, member: &str) -> Self {
+        self.via = Some(member.to_owned());
+        self
+    }
+
+    /// With other kernel settings.
+    #[must_use]
+    pub fn tcp(mut self, tcp: KernelTcp) -> Self {
+        self.tcp = tcp;
         self
     }
 
@@ -198,73 +246,70 @@ impl FlowPlan {
         self.start = Instant::ZERO + at;
         self
     }
+
+    /// Name of the transport in results.
+    pub fn transport_name(&self) -> &'static str {
+        match (self.transport, &self.traffic) {
+            (_, Traffic::Cbr { .. }) => "cbr",
+            (_, Traffic::ParetoOnOff { .. }) => "pareto-on-off",
+            (_, Traffic::RequestResponse { .. }) => "request-response",
+            (Transport::Tcp, _) => "tcp",
+            (Transport::Mptcp, _) => "mptcp",
+            (Transport::Udp, _) => "udp",
+        }
+    }
 }
 
 /// How a flow's data travels.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// The kernel's TCP over one path.
-    Tcp {
-        /// Congestion control as the kernel names it ("cubic", "reno", "bbr").
-        congestion: String,
-        /// Which way the data goes.
-        route: Route,
-    },
+    /// The kernel's TCP.
+    Tcp,
     /// The kernel's MPTCP, one subflow through each member.
-    Mptcp {
-        /// Congestion control of every subflow.
-        congestion: String,
+    Mptcp,
+    /// Datagrams.
+    Udp,
+}
+
+/// What an application sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Traffic {
+    /// A file of so many bytes, or data until the flow stops (TCP, MPTCP).
+    Bulk {
+        /// Size.
+        bytes: Option<ByteCount>,
     },
-    /// UDP at a constant rate.
+    /// A request, its response, a pause, again (TCP, MPTCP).
+    RequestResponse {
+        /// Size of a request, at least 1.
+        request: ByteCount,
+        /// Size of a response, at least 1.
+        response: ByteCount,
+        /// Pause between a response and the next request.
+        think: Duration,
+        /// How many; until the flow stops without.
+        exchanges: Option<u64>,
+    },
+    /// Datagrams at a constant rate.
     Cbr {
-        /// IP bits per second while on.
+        /// IP bits per second.
         rate: Rate,
-        /// Size of each packet with its IP and UDP headers.
+        /// Size of each packet with its 28 bytes of IP and UDP headers.
         packet_bytes: u32,
     },
-    /// UDP bursts whose lengths, and the pauses between them, follow Pareto's law.
-    Pareto {
+    /// Bursts of datagrams whose lengths, and the pauses between them, follow Pareto's law.
+    ParetoOnOff {
         /// IP bits per second within a burst.
         rate: Rate,
-        /// Size of each packet with its IP and UDP headers.
+        /// Size of each packet with its 28 bytes of IP and UDP headers.
         packet_bytes: u32,
         /// Mean length of a burst.
         on: Duration,
         /// Mean length of a pause.
         off: Duration,
-        /// Shape, above 1.
+        /// Shape of both, above 1.
         shape: f64,
     },
-}
-
-impl Transport {
-    /// True for TCP in all its forms, false for background load.
-    pub fn is_bulk(&self) -> bool {
-        matches!(self, Self::Tcp { .. } | Self::Mptcp { .. })
-    }
-
-    /// Name of the transport in results.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Tcp { route: Route::Shortest, .. } => "tcp",
-            Self::Tcp { route: Route::Via(_), .. } => "single",
-            Self::Tcp { route: Route::Prism, .. } => "prism",
-            Self::Mptcp { .. } => "mptcp",
-            Self::Cbr { .. } => "cbr",
-            Self::Pareto { .. } => "pareto",
-        }
-    }
-}
-
-/// Which way a TCP flow's packets go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Route {
-    /// The fewest hops, ties by the order of the links.
-    Shortest,
-    /// Through this member, both ways, without tunnels.
-    Via(String),
-    /// Through the proxy, which spreads the packets over its members.
-    Prism,
 }
 
 /// Something that happens at a given time.
@@ -288,7 +333,7 @@ pub enum Action {
         /// Change from `b` to `a`.
         reverse: Option<LinkChange>,
     },
-    /// A member says good-bye and goes.
+    /// A member says good-bye and goes. To flows that do not use the proxy, its links go down.
     Leave(String),
     /// A member comes (again).
     Join(String),

@@ -1,9 +1,11 @@
 //! One run from plan to result.
 use super::emulator::{EmulatedLink, Emulator, EmulatorReport, Way};
 use super::fabric::Fabric;
-use super::plan::{Action, EventPlan, FlowPlan, LabPlan, Transport};
+use super::plan::{Action, EventPlan, FlowPlan, LabPlan, Traffic, Transport};
 use super::topology::Topology;
-use super::traffic::tcp::{SocketKind, TcpFlow};
+use super::traffic::exchange::ExchangeFlow;
+use super::traffic::socket::SocketMaker;
+use super::traffic::tcp::TcpFlow;
 use super::traffic::udp::{Pattern, UdpFlow};
 use super::traffic::{FlowOutcome, Schedule};
 use super::{LabError, measure, mptcp};
@@ -54,6 +56,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         name: link.name.clone(),
         forward: link.forward.clone(),
         reverse: link.reverse.clone(),
+        up: link.up,
         ends,
     });
     let emulator = Emulator::start(links.collect(), Seed(plan.seed), plan.series_interval)?;
@@ -69,11 +72,11 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         // Whatever happens below, the threads are told to end, or the scope would wait for ever.
         let _end = SetOnDrop(Arc::clone(&over));
         let handles: Vec<_> = flows.into_iter().map(|flow| scope.spawn(|| flow.run())).collect();
-        let done = || {
-            let bulk = plan.flows.iter().zip(&handles).filter(|(flow, _)| flow.transport.is_bulk());
-            plan.flows.iter().any(|flow| flow.transport.is_bulk() && flow.bytes.is_some())
-                && bulk.into_iter().all(|(_, handle)| handle.is_finished())
-        };
+        let mut bulk =
+            plan.flows.iter().zip(&handles).filter(|(flow, _)| flow.transport != Transport::Udp).peekable();
+        let some = bulk.peek().is_some();
+        let bulk: Vec<_> = bulk.map(|(_, handle)| handle).collect();
+        let done = || some && bulk.iter().all(|handle| handle.is_finished());
         lab.play(clock, options, done)?;
         over.store(true, Ordering::Relaxed);
         let join = |handle: std::thread::ScopedJoinHandle<'_, FlowOutcome>| {
@@ -99,6 +102,7 @@ impl Drop for SetOnDrop {
 /// A flow whose sockets exist.
 enum PreparedFlow {
     Tcp(TcpFlow),
+    Exchange(ExchangeFlow),
     Udp(UdpFlow),
 }
 
@@ -106,6 +110,7 @@ impl PreparedFlow {
     fn run(self) -> FlowOutcome {
         match self {
             Self::Tcp(flow) => flow.run(),
+            Self::Exchange(flow) => flow.run(),
             Self::Udp(flow) => flow.run(),
         }
     }
@@ -123,9 +128,8 @@ impl Lab<'_> {
     /// Makes the receivers' path addresses endpoints of MPTCP, and lets senders accept the subflows.
     fn prepare_mptcp(&mut self) -> Result<(), LabError> {
         let plan = self.plan;
-        for flow in plan.flows.iter().filter(|flow| matches!(flow.transport, Transport::Mptcp { .. })) {
-            let addresses: Vec<_> =
-                self.topology.paths(plan, flow)?.iter().map(|path| path.address).collect();
+        for flow in plan.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {
+            let addresses: Vec<_> = self.topology.paths(flow)?.iter().map(|path| path.address).collect();
             for (node, endpoints) in [(&flow.from, &[][..]), (&flow.to, &addresses[..])] {
                 self.inside(node, || mptcp::configure(endpoints))?.map_err(|error| LabError::Setup {
                     doing: format!("{} on node \"{node}\"", error.request),
@@ -144,46 +148,73 @@ impl Lab<'_> {
             let stop = flow.stop.map_or(end, |stop| stop.min(end));
             let schedule = Schedule { clock, start: flow.start, stop, over: Arc::clone(over) };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            prepared.push(if flow.transport.is_bulk() {
-                PreparedFlow::Tcp(self.prepare_tcp(flow, port, schedule)?)
-            } else {
-                PreparedFlow::Udp(self.prepare_udp(flow, port, schedule)?)
+            prepared.push(match flow.traffic {
+                Traffic::Bulk { .. } => PreparedFlow::Tcp(self.prepare_tcp(flow, port, schedule)?),
+                Traffic::RequestResponse { .. } => {
+                    PreparedFlow::Exchange(self.prepare_exchange(flow, port, schedule)?)
+                }
+                Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => {
+                    PreparedFlow::Udp(self.prepare_udp(flow, port, schedule)?)
+                }
             });
         }
         Ok(prepared)
     }
 
     fn prepare_tcp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<TcpFlow, LabError> {
-        let path = self.topology.paths(self.plan, flow)?.swap_remove(0);
-        let (congestion, mptcp) = match &flow.transport {
-            Transport::Tcp { congestion, .. } => (congestion, false),
-            Transport::Mptcp { congestion } => (congestion, true),
-            Transport::Cbr { .. } | Transport::Pareto { .. } => {
-                return Err(LabError::flow(&flow.name, "is not bulk data"));
-            }
+        let Traffic::Bulk { bytes } = flow.traffic else {
+            return Err(LabError::flow(&flow.name, "is not bulk data"));
         };
-        let kind = SocketKind { mptcp, congestion };
-        let server = SocketAddrV4::new(self.topology.address(self.topology.node(&flow.from)?), port);
+        let path = self.topology.paths(flow)?.swap_remove(0);
+        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
+        let server = SocketAddrV4::new(self.topology.address(path.from), port);
         let failed = |error| LabError::flow(&flow.name, error);
         Ok(TcpFlow {
             name: flow.name.clone(),
             seed: Seed(self.plan.seed),
             schedule,
-            bytes: flow.bytes.map(|bytes| bytes.as_u64()),
-            listener: self.inside(&flow.from, || kind.listen(server))?.map_err(failed)?,
-            caller: self.inside(&flow.to, || kind.caller(path.address))?.map_err(failed)?,
+            bytes: bytes.map(|bytes| bytes.as_u64()),
+            listener: self.inside(&flow.from, || maker.listener(server))?.map_err(failed)?,
+            caller: self.inside(&flow.to, || maker.caller(path.address))?.map_err(failed)?,
             server,
-            mptcp,
+            mptcp: maker.mptcp,
             sample_interval: self.plan.series_interval,
+        })
+    }
+
+    fn prepare_exchange(
+        &mut self,
+        flow: &FlowPlan,
+        port: u16,
+        schedule: Schedule,
+    ) -> Result<ExchangeFlow, LabError> {
+        let Traffic::RequestResponse { request, response, think, exchanges } = flow.traffic else {
+            return Err(LabError::flow(&flow.name, "is not an exchange"));
+        };
+        let path = self.topology.paths(flow)?.swap_remove(0);
+        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
+        let server = SocketAddrV4::new(path.address, port);
+        let client = self.topology.address(path.from);
+        let failed = |error| LabError::flow(&flow.name, error);
+        Ok(ExchangeFlow {
+            schedule,
+            client: self.inside(&flow.from, || maker.caller(client))?.map_err(failed)?,
+            server,
+            listener: self.inside(&flow.to, || maker.listener(server))?.map_err(failed)?,
+            request_bytes: request.as_u64(),
+            response_bytes: response.as_u64(),
+            think,
+            exchanges,
         })
     }
 
     fn prepare_udp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<UdpFlow, LabError> {
         let failed = |error| LabError::flow(&flow.name, error);
-        let pattern = Pattern::of(&flow.transport, Seed(self.plan.seed), &flow.name)
+        let pattern = Pattern::of(&flow.traffic, Seed(self.plan.seed), &flow.name)
             .ok_or_else(|| LabError::flow(&flow.name, "is not a UDP source"))?;
-        let to = SocketAddrV4::new(self.topology.address(self.topology.node(&flow.to)?), port);
-        let from = SocketAddrV4::new(self.topology.address(self.topology.node(&flow.from)?), port);
+        let path = self.topology.paths(flow)?.swap_remove(0);
+        let to = SocketAddrV4::new(path.address, port);
+        let from = SocketAddrV4::new(self.topology.address(path.from), port);
         Ok(UdpFlow {
             schedule,
             sender: self.inside(&flow.from, || UdpSocket::bind(from))?.map_err(failed)?,

@@ -1,6 +1,6 @@
 //! Kernel settings of one namespace.
 use super::LabError;
-use super::plan::KernelProfile;
+use super::plan::KernelTcp;
 use std::fs;
 
 /// What every node of a lab has: forwarding between its links, addresses that need not match the
@@ -23,38 +23,15 @@ const COMMON: &[(&str, &str)] = &[
 const WITHOUT_IPV6: &[(&str, &str)] =
     &[("ipv6/conf/all/disable_ipv6", "1"), ("ipv6/conf/default/disable_ipv6", "1")];
 
-/// The nearest a current kernel comes to the "vanilla" TCP of 2002 to 2005: three duplicate ACKs mean a loss,
-/// without RACK, tail loss probes, adaptation to reordering or undo by DSACK, initial window as configured
-/// by the route (see [`KernelProfile::initial_window_segments`]). Proportional rate reduction stays.
-const LINUX_24: &[(&str, &str)] = &[
-    ("ipv4/tcp_recovery", "0"),
-    ("ipv4/tcp_early_retrans", "0"),
-    ("ipv4/tcp_reordering", "3"),
-    ("ipv4/tcp_max_reordering", "3"),
-    ("ipv4/tcp_dsack", "0"),
-    ("ipv4/tcp_timestamps", "0"),
-    ("ipv4/tcp_frto", "0"),
-];
-
-/// Sets up the namespace of the calling thread.
-pub(super) fn apply(profile: KernelProfile, node: &str) -> Result<(), LabError> {
-    for (key, value) in COMMON {
-        set(key, value).map_err(LabError::setup(format!("set {key} of node \"{node}\"")))?;
-    }
+/// Sets up the namespace of the calling thread for a node at which flows with the settings `tcp` end.
+pub(super) fn apply(tcp: &KernelTcp, node: &str) -> Result<(), LabError> {
     for (key, value) in WITHOUT_IPV6 {
         // Absent on a kernel without IPv6, where there is nothing to switch off.
         let _ = set(key, value);
     }
-    let era = match profile {
-        KernelProfile::Modern => &[][..],
-        KernelProfile::Linux24 { .. } => LINUX_24,
-    };
-    for (key, value) in era {
-        set(key, value).map_err(LabError::setup(format!("set {key} of node \"{node}\"")))?;
-    }
-    if let KernelProfile::Linux24 { sack: false } = profile {
-        set("ipv4/tcp_sack", "0")
-            .map_err(LabError::setup(format!("set ipv4/tcp_sack of node \"{node}\"")))?;
+    let common = COMMON.iter().map(|&(key, value)| (key, value.to_owned()));
+    for (key, value) in common.chain(tcp.sysctls()) {
+        set(key, &value).map_err(LabError::setup(format!("set {key} of node \"{node}\"")))?;
     }
     Ok(())
 }

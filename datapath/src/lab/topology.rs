@@ -3,21 +3,20 @@
 //! * Every node has one address of its own, `10.0.x.y`, on its loopback device. All nodes have a route to it,
 //!   by the fewest hops.
 //! * Every link is numbered, `10.64.x.y`, one address at each end: what tunnels run between.
-//! * A flow that must go *through* a certain member ends at an address of its receiver made for that
-//!   path, `10.32.x.y`; routes along the path lead to it, and a rule at the receiver sends what comes from
-//!   it back the same way.
-//! * A flow through the proxy ends at `10.33.x.y`: everybody sends that to the proxy, and what the proxy
-//!   does with it is the daemon's affair.
+//! * A flow tied to a member ends at an address of its receiver made for that path, `10.32.x.y`; routes along the
+//!   path lead to it, and rules send what comes from it back the same way.
+//! * A flow that a proxy takes over ends at `10.33.x.y`: routes lead it to the proxy and from the members to the
+//!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
 use super::LabError;
-use super::plan::{FlowPlan, LabPlan, Role, Route, Transport};
+use super::plan::{FlowPlan, KernelTcp, LabPlan, Role, Transport};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
 /// Index of a node in the plan.
 pub(super) type NodeIndex = usize;
 
-/// Number of the first routing table made for a path; one more for each further path of a receiver.
-const FIRST_TABLE: u32 = 100;
+/// Number of the first routing table made for a path; one more for each further path.
+const FIRST_TABLE: u32 = 10_000;
 
 /// One node's end of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,15 +53,23 @@ pub(super) struct NodeNet {
     pub routes: Vec<RouteEntry>,
     /// Packets from this address are looked up in this table first.
     pub rules: Vec<(Ipv4Addr, u32)>,
+    /// Settings of the flows that end here.
+    pub tcp: KernelTcp,
 }
 
-/// One way for a flow: where its receiver is and through whom the packets go.
+/// One way for a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Path {
+    pub from: NodeIndex,
+    pub to: NodeIndex,
     /// The receiver's address on this path.
     pub address: Ipv4Addr,
     /// The member, where the path is tied to one.
     pub member: Option<NodeIndex>,
+    /// The proxy that takes the path over.
+    pub proxy: Option<NodeIndex>,
+    /// Routing table of the way back; 0 for a path without one of its own.
+    pub table: u32,
 }
 
 /// The whole network on paper.
@@ -70,15 +77,18 @@ pub(super) struct Path {
 pub(super) struct Topology {
     pub nodes: Vec<NodeNet>,
     names: Vec<String>,
-    /// Addresses made so far, by (sender, receiver, member); the member is absent for the way through the proxy.
-    made: BTreeMap<(NodeIndex, NodeIndex, Option<NodeIndex>), Path>,
+    /// Members of each proxy.
+    communities: BTreeMap<NodeIndex, Vec<NodeIndex>>,
+    /// Paths with an address of their own, by (sender, receiver, member or proxy).
+    made: BTreeMap<(NodeIndex, NodeIndex, NodeIndex), Path>,
 }
 
 impl Topology {
     /// Lays out `plan`.
     ///
     /// # Errors
-    /// [`LabError::Plan`] for a name that is unknown or used twice, or a flow without a way.
+    /// [`LabError::Plan`] for a name that is unknown or used twice, a flow without a way, or flows that ask
+    /// different things of one node's kernel.
     pub fn new(plan: &LabPlan) -> Result<Self, LabError> {
         let mut topology = Self::default();
         for (index, node) in plan.nodes.iter().enumerate() {
@@ -88,8 +98,22 @@ impl Topology {
             topology.names.push(node.name.clone());
             topology.nodes.push(NodeNet { addresses: vec![address(0, index + 1)], ..NodeNet::default() });
         }
+        topology.lay_links(plan)?;
+        topology.route_between_nodes();
+        topology.find_communities(plan)?;
+        for (index, flow) in plan.flows.iter().enumerate() {
+            if plan.flows[..index].iter().any(|other| other.name == flow.name) {
+                return Err(LabError::Plan(format!("two flows are called \"{}\"", flow.name)));
+            }
+            topology.paths(flow)?;
+            topology.demand_kernel(plan, index)?;
+        }
+        Ok(topology)
+    }
+
+    fn lay_links(&mut self, plan: &LabPlan) -> Result<(), LabError> {
         for (index, link) in plan.links.iter().enumerate() {
-            let (a, b) = (topology.node(&link.a)?, topology.node(&link.b)?);
+            let (a, b) = (self.node(&link.a)?, self.node(&link.b)?);
             if a == b {
                 return Err(LabError::Plan(format!(
                     "link \"{}\" leads from \"{}\" to itself",
@@ -102,20 +126,61 @@ impl Topology {
             let device = device_name(&link.name, index);
             let ends = (address(64, 4 * index + 1), address(64, 4 * index + 2));
             for (node, neighbour, local, remote) in [(a, b, ends.0, ends.1), (b, a, ends.1, ends.0)] {
-                topology.nodes[node].ports.push(Port {
-                    link: index,
-                    device: device.clone(),
-                    local,
-                    remote,
-                    neighbour,
-                });
+                let port = Port { link: index, device: device.clone(), local, remote, neighbour };
+                self.nodes[node].ports.push(port);
             }
         }
-        topology.route_between_nodes();
-        for flow in &plan.flows {
-            topology.paths(plan, flow)?;
+        Ok(())
+    }
+
+    /// Finds each proxy's members: those it names, else those that a link joins it to.
+    fn find_communities(&mut self, plan: &LabPlan) -> Result<(), LabError> {
+        for (index, node) in plan.nodes.iter().enumerate() {
+            let Role::Proxy(proxy) = &node.role else { continue };
+            let members = match &proxy.members {
+                Some(names) => names.iter().map(|name| self.node(name)).collect::<Result<Vec<_>, _>>()?,
+                None => {
+                    let neighbours = self.nodes[index].ports.iter().map(|port| port.neighbour);
+                    let mut members: Vec<_> =
+                        neighbours.filter(|&n| matches!(plan.nodes[n].role, Role::Member(_))).collect();
+                    members.dedup();
+                    members
+                }
+            };
+            if let Some(other) = members.iter().find(|&&n| !matches!(plan.nodes[n].role, Role::Member(_))) {
+                let (name, other) = (&node.name, &self.names[*other]);
+                return Err(LabError::Plan(format!(
+                    "\"{other}\", named by the proxy \"{name}\", is not a member"
+                )));
+            }
+            self.communities.insert(index, members);
         }
-        Ok(topology)
+        Ok(())
+    }
+
+    /// Notes what a flow asks of the kernels at its ends.
+    fn demand_kernel(&mut self, plan: &LabPlan, flow: usize) -> Result<(), LabError> {
+        let flow = &plan.flows[flow];
+        if flow.transport == Transport::Udp {
+            return Ok(());
+        }
+        for end in [&flow.from, &flow.to] {
+            let node = self.node(end)?;
+            let ends_here = |other: &&FlowPlan| {
+                other.transport != Transport::Udp && (other.from == *end || other.to == *end)
+            };
+            if let Some(other) =
+                plan.flows.iter().filter(ends_here).find(|other| !other.tcp.agrees_with(&flow.tcp))
+            {
+                return Err(LabError::Plan(format!(
+                    "flows \"{}\" and \"{}\" end at node \"{end}\" but ask different things of its kernel's TCP; give \
+                     them nodes of their own",
+                    flow.name, other.name
+                )));
+            }
+            self.nodes[node].tcp = flow.tcp.clone();
+        }
+        Ok(())
     }
 
     /// The index of the node called `name`.
@@ -130,27 +195,53 @@ impl Topology {
         self.nodes[node].addresses[0]
     }
 
+    /// The name of a node.
+    pub fn name(&self, node: NodeIndex) -> &str {
+        &self.names[node]
+    }
+
+    /// The members of a proxy.
+    pub fn members_of(&self, proxy: NodeIndex) -> &[NodeIndex] {
+        self.communities.get(&proxy).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every path that a proxy takes over.
+    pub fn proxied_paths(&self) -> impl Iterator<Item = &Path> {
+        self.made.values().filter(|path| path.proxy.is_some())
+    }
+
     /// The ways a flow may go, made on first use: one, or one for each member under MPTCP.
-    pub fn paths(&mut self, plan: &LabPlan, flow: &FlowPlan) -> Result<Vec<Path>, LabError> {
+    pub fn paths(&mut self, flow: &FlowPlan) -> Result<Vec<Path>, LabError> {
         let (from, to) = (self.node(&flow.from)?, self.node(&flow.to)?);
-        match &flow.transport {
-            Transport::Tcp { route: Route::Via(member), .. } => {
-                let member = self.node(member)?;
-                Ok(vec![self.path_via(from, to, member)?])
-            }
-            Transport::Tcp { route: Route::Prism, .. } => Ok(vec![self.path_through_proxy(plan, from, to)?]),
-            Transport::Mptcp { .. } => {
-                let members: Vec<_> = members_of(plan).collect();
-                if members.is_empty() {
-                    return Err(LabError::flow(&flow.name, "MPTCP needs members, whose links it uses"));
-                }
-                members.into_iter().map(|member| self.path_via(from, to, member)).collect()
-            }
-            _ => {
-                self.walk(from, to)?;
-                Ok(vec![Path { address: self.address(to), member: None }])
-            }
+        let walk = self.walk(from, to)?;
+        if let Some(member) = &flow.via {
+            let member = self.node(member)?;
+            return Ok(vec![self.path_via(from, to, member)?]);
         }
+        let proxy = self.proxy_on(&walk);
+        if flow.transport == Transport::Mptcp {
+            let members = proxy.map(|proxy| self.members_of(proxy).to_vec()).unwrap_or_default();
+            if members.is_empty() {
+                return Err(LabError::flow(
+                    &flow.name,
+                    "MPTCP needs a proxy with members on its way, whose links it uses",
+                ));
+            }
+            return members.into_iter().map(|member| self.path_via(from, to, member)).collect();
+        }
+        if let (Some(proxy), Transport::Tcp) = (proxy, flow.transport) {
+            return Ok(vec![self.path_through(from, to, proxy)?]);
+        }
+        Ok(vec![Path { from, to, address: self.address(to), member: None, proxy: None, table: 0 }])
+    }
+
+    /// The first proxy on the way that has one of its members between itself and the receiver.
+    fn proxy_on(&self, walk: &[(NodeIndex, usize)]) -> Option<NodeIndex> {
+        let nodes: Vec<_> = walk.iter().map(|&(node, _)| node).collect();
+        let serves = |&(at, &node): &(usize, &NodeIndex)| {
+            self.members_of(node).iter().any(|member| nodes[at + 1..].contains(member))
+        };
+        nodes.iter().enumerate().find(serves).map(|(_, &node)| node)
     }
 
     /// The nodes between `from` and `to` by the fewest hops, as (node, port towards the next).
@@ -208,90 +299,100 @@ impl Topology {
 
     /// The way from `from` to `to` through `member`, and back.
     fn path_via(&mut self, from: NodeIndex, to: NodeIndex, member: NodeIndex) -> Result<Path, LabError> {
-        if let Some(path) = self.made.get(&(from, to, Some(member))) {
+        if let Some(path) = self.made.get(&(from, to, member)) {
             return Ok(path.clone());
         }
         let mut steps = self.walk(from, member)?;
         steps.extend(self.walk(member, to)?);
         if steps.iter().any(|&(node, _)| node == to) {
-            let name = |node: NodeIndex| &self.names[node];
+            let [from, to, member] = [from, to, member].map(|node| &self.names[node]);
             return Err(LabError::Plan(format!(
-                "the way from \"{}\" through \"{}\" passes its own receiver \"{}\"",
-                name(from),
-                name(member),
-                name(to)
+                "the way from \"{from}\" through \"{member}\" passes its own receiver \"{to}\""
             )));
         }
-        let path = Path { address: address(32, self.made.len() + 1), member: Some(member) };
-        let source = self.address(from);
-        let table = FIRST_TABLE + self.nodes[to].rules.len() as u32;
+        let path = self.new_path(32, from, to);
+        let path = Path { member: Some(member), ..path };
         for (node, port) in steps {
-            let local_source = (node == from).then_some(source);
-            self.nodes[node].routes.push(RouteEntry {
-                table: MAIN_TABLE,
-                destination: path.address,
-                port,
-                source: local_source,
-            });
+            self.add_route(node, MAIN_TABLE, path.address, port, (node == from).then(|| self.address(from)));
         }
-        let (_, back) = self.walk(to, member)?[0];
-        self.nodes[to].addresses.push(path.address);
-        self.nodes[to].rules.push((path.address, table));
-        self.nodes[to].routes.push(RouteEntry { table, destination: source, port: back, source: None });
-        self.made.insert((from, to, Some(member)), path.clone());
+        self.add_return(&path, member, true)?;
+        self.made.insert((from, to, member), path.clone());
         Ok(path)
     }
 
-    /// The way from `from` to `to` through the proxy. The receiver answers through its first member.
-    fn path_through_proxy(
-        &mut self,
-        plan: &LabPlan,
-        from: NodeIndex,
-        to: NodeIndex,
-    ) -> Result<Path, LabError> {
-        if let Some(path) = self.made.get(&(from, to, None)) {
+    /// The way from `from` to `to` that `proxy` takes over. The receiver answers through the member nearest to
+    /// it, until [`Topology::return_steps`] are taken through another one.
+    fn path_through(&mut self, from: NodeIndex, to: NodeIndex, proxy: NodeIndex) -> Result<Path, LabError> {
+        if let Some(path) = self.made.get(&(from, to, proxy)) {
             return Ok(path.clone());
         }
-        let proxy = plan.nodes.iter().position(|node| matches!(node.role, Role::Proxy(_)));
-        let proxy = proxy
-            .ok_or_else(|| LabError::Plan("a flow through the proxy needs a node of that role".to_owned()))?;
-        let path = Path { address: address(33, self.made.len() + 1), member: None };
+        let path = Path { proxy: Some(proxy), ..self.new_path(33, from, to) };
         for (node, port) in self.walk(from, proxy)? {
-            let source = (node == from).then_some(self.address(from));
-            self.nodes[node].routes.push(RouteEntry {
-                table: MAIN_TABLE,
-                destination: path.address,
-                port,
-                source,
-            });
+            self.add_route(node, MAIN_TABLE, path.address, port, (node == from).then(|| self.address(from)));
         }
-        for member in members_of(plan) {
+        for member in self.members_of(proxy).to_vec() {
             for (node, port) in self.walk(member, to)? {
-                let entry = RouteEntry { table: MAIN_TABLE, destination: path.address, port, source: None };
-                if !self.nodes[node].routes.contains(&entry) {
-                    self.nodes[node].routes.push(entry);
-                }
+                self.add_route(node, MAIN_TABLE, path.address, port, None);
+            }
+            self.add_return(&path, member, false)?;
+        }
+        self.made.insert((from, to, proxy), path.clone());
+        Ok(path)
+    }
+
+    /// The member through which a proxied path's ACKs return: the first one present on the receiver's shortest
+    /// way to the proxy, else the first one present at all.
+    pub fn return_member(&self, path: &Path, present: impl Fn(NodeIndex) -> bool) -> Option<NodeIndex> {
+        let proxy = path.proxy?;
+        let members = self.members_of(proxy);
+        let walk = self.walk(path.to, proxy).ok()?;
+        let on_the_way = walk.into_iter().map(|(node, _)| node).filter(|node| members.contains(node));
+        on_the_way.chain(members.iter().copied()).find(|&member| present(member))
+    }
+
+    /// The nodes between a path's receiver and `member`, with their ports towards it.
+    pub fn return_steps(&self, path: &Path, member: NodeIndex) -> Result<Vec<(NodeIndex, usize)>, LabError> {
+        self.walk(path.to, member)
+    }
+
+    /// Lets the nodes between a path's receiver and `member` look its packets up in the path's table, and fills
+    /// that table if the member is the one to answer through.
+    fn add_return(&mut self, path: &Path, member: NodeIndex, fill: bool) -> Result<(), LabError> {
+        for (node, port) in self.return_steps(path, member)? {
+            let rule = (path.address, path.table);
+            if !self.nodes[node].rules.contains(&rule) {
+                self.nodes[node].rules.push(rule);
+            }
+            if fill {
+                self.add_route(node, path.table, self.address(path.from), port, None);
             }
         }
-        let table = FIRST_TABLE + self.nodes[to].rules.len() as u32;
-        let (_, back) = self.walk(to, proxy)?[0];
-        self.nodes[to].addresses.push(path.address);
-        self.nodes[to].rules.push((path.address, table));
-        let destination = self.address(from);
-        self.nodes[to].routes.push(RouteEntry { table, destination, port: back, source: None });
-        self.made.insert((from, to, None), path.clone());
-        Ok(path)
+        Ok(())
+    }
+
+    fn new_path(&mut self, block: u8, from: NodeIndex, to: NodeIndex) -> Path {
+        let address = address(block, self.made.len() + 1);
+        self.nodes[to].addresses.push(address);
+        Path { from, to, address, member: None, proxy: None, table: FIRST_TABLE + self.made.len() as u32 }
+    }
+
+    fn add_route(
+        &mut self,
+        node: NodeIndex,
+        table: u32,
+        destination: Ipv4Addr,
+        port: usize,
+        source: Option<Ipv4Addr>,
+    ) {
+        let entry = RouteEntry { table, destination, port, source };
+        if !self.nodes[node].routes.contains(&entry) {
+            self.nodes[node].routes.push(entry);
+        }
     }
 }
 
 /// The kernel's main routing table.
 pub(super) const MAIN_TABLE: u32 = libc::RT_TABLE_MAIN as u32;
-
-/// The members of a plan, in its order.
-pub(super) fn members_of(plan: &LabPlan) -> impl Iterator<Item = NodeIndex> {
-    let members = plan.nodes.iter().enumerate().filter(|(_, node)| matches!(node.role, Role::Member(_)));
-    members.map(|(index, _)| index)
-}
 
 /// Address number `index` of the range `10.block.0.0`, running on into the blocks behind it.
 fn address(block: u8, index: usize) -> Ipv4Addr {

@@ -4,9 +4,11 @@
 //! each flow. Every wait is bounded, so that a stop is noticed within [`WAIT`].
 //!
 //! * [`tcp`]: bulk data over the kernel's TCP or MPTCP. The receiver opens the connection, as in a download.
-//! * [`udp`]: constant and bursty background load.
-//! * [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
-pub(super) mod content;
+//! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
+//! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
+mod content;
+pub(super) mod exchange;
+pub(super) mod socket;
 pub(super) mod tcp;
 pub(super) mod tcp_info;
 pub(super) mod udp;
@@ -98,6 +100,8 @@ pub struct FlowOutcome {
     pub senders: Vec<tcp_info::TcpInfo>,
     /// The sender's state over time: congestion window in bytes and smoothed round trip.
     pub samples: Vec<(u64, Duration)>,
+    /// Requests and responses: how long each exchange took.
+    pub exchanges: Option<super::timing::DelaySummary>,
     /// UDP: packets sent.
     pub sent_packets: u64,
     /// What went wrong, if anything did.

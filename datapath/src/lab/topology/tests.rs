@@ -1,5 +1,5 @@
 use super::*;
-use crate::lab::plan::LabPlan;
+use crate::lab::plan::{LabPlan, MemberPlan};
 use prismux_link::LinkConfig;
 use prismux_units::Duration;
 
@@ -7,9 +7,9 @@ fn bond() -> LabPlan {
     let wire = LinkConfig::default;
     let mut plan = LabPlan::new("bond", 1, Duration::from_secs(1))
         .node("server", Role::Host)
-        .node("proxy", Role::Proxy(toml::Table::new()))
-        .node("m1", Role::Member(toml::Table::new()))
-        .node("m2", Role::Member(toml::Table::new()))
+        .node("proxy", Role::Proxy(Box::default()))
+        .node("m1", Role::Member(MemberPlan::default()))
+        .node("m2", Role::Member(MemberPlan::default()))
         .node("receiver", Role::Host);
     let links = [
         ("backbone", "server", "proxy"),
@@ -24,8 +24,8 @@ fn bond() -> LabPlan {
     plan
 }
 
-fn tcp(route: Route) -> FlowPlan {
-    FlowPlan::new("f", "server", "receiver", Transport::Tcp { congestion: "cubic".to_owned(), route })
+fn tcp() -> FlowPlan {
+    FlowPlan::new("f", "server", "receiver", Transport::Tcp)
 }
 
 /// Follows the main tables from `from` and returns the names of the links that a packet takes.
@@ -47,7 +47,7 @@ fn a_path_through_a_member_takes_its_links_and_no_other() {
     let plan = bond();
     let mut topology = Topology::new(&plan).unwrap();
     for (member, links) in [("m1", ["backbone", "wwan1", "wlan1"]), ("m2", ["backbone", "wwan2", "wlan2"])] {
-        let path = topology.paths(&plan, &tcp(Route::Via(member.to_owned()))).unwrap().swap_remove(0);
+        let path = topology.paths(&tcp().via(member)).unwrap().swap_remove(0);
         assert_eq!(links_taken(&plan, &topology, "server", path.address), links);
         // The way back leaves the receiver by the member's link.
         let receiver = &topology.nodes[topology.node("receiver").unwrap()];
@@ -60,26 +60,84 @@ fn a_path_through_a_member_takes_its_links_and_no_other() {
 }
 
 #[test]
-fn mptcp_gets_a_path_through_each_member() {
-    let plan = bond().flow(FlowPlan::new(
-        "f",
-        "server",
-        "receiver",
-        Transport::Mptcp { congestion: "bbr".to_owned() },
-    ));
+fn the_way_back_through_a_member_holds_on_every_node_before_it() {
+    // A shared medium: the receiver has one link, the members are behind it.
+    let wire = LinkConfig::default;
+    let mut plan = LabPlan::new("air", 1, Duration::from_secs(1))
+        .node("server", Role::Host)
+        .node("proxy", Role::Proxy(Box::default()))
+        .node("m1", Role::Member(MemberPlan::default()))
+        .node("m2", Role::Member(MemberPlan::default()))
+        .node("air", Role::Router)
+        .node("receiver", Role::Host);
+    for (name, a, b) in [
+        ("backbone", "server", "proxy"),
+        ("wwan1", "proxy", "m1"),
+        ("wwan2", "proxy", "m2"),
+        ("wlan1", "m1", "air"),
+        ("wlan2", "m2", "air"),
+        ("radio", "air", "receiver"),
+    ] {
+        plan = plan.link(name, a, b, wire(), wire());
+    }
     let mut topology = Topology::new(&plan).unwrap();
-    let paths = topology.paths(&plan, &plan.flows[0]).unwrap();
+    let path = topology.paths(&tcp().via("m2")).unwrap().swap_remove(0);
+    let air = &topology.nodes[topology.node("air").unwrap()];
+    assert!(air.rules.contains(&(path.address, path.table)));
+    let back = air.routes.iter().find(|route| route.table == path.table).unwrap();
+    assert_eq!(plan.links[air.ports[back.port].link].name, "wlan2");
+}
+
+#[test]
+fn mptcp_gets_a_path_through_each_member() {
+    let plan = bond().flow(FlowPlan::new("f", "server", "receiver", Transport::Mptcp));
+    let mut topology = Topology::new(&plan).unwrap();
+    let paths = topology.paths(&plan.flows[0]).unwrap();
     let members: Vec<_> = paths.iter().map(|path| path.member.unwrap()).collect();
     assert_eq!(members, [topology.node("m1").unwrap(), topology.node("m2").unwrap()]);
     assert_ne!(paths[0].address, paths[1].address);
 }
 
 #[test]
-fn asking_twice_for_a_path_makes_one_address() {
-    let plan = bond();
+fn a_proxy_takes_over_what_passes_it_and_one_of_its_members() {
+    let plan = bond().flow(tcp());
     let mut topology = Topology::new(&plan).unwrap();
-    let flow = tcp(Route::Via("m2".to_owned()));
-    assert_eq!(topology.paths(&plan, &flow).unwrap(), topology.paths(&plan, &flow).unwrap());
+    let path = topology.paths(&tcp()).unwrap().swap_remove(0);
+    let [server, proxy, m1, m2] = ["server", "proxy", "m1", "m2"].map(|name| topology.node(name).unwrap());
+    assert_eq!(path.proxy, Some(proxy));
+    // Up to the proxy by routes, from there on by the daemon, from the members on by routes again.
+    let routed =
+        |node: NodeIndex| topology.nodes[node].routes.iter().any(|route| route.destination == path.address);
+    assert_eq!([server, proxy, m1, m2].map(routed), [true, false, true, true]);
+    // Background load to a member itself is none of the proxy's business.
+    let load = FlowPlan::new("load", "server", "m1", Transport::Udp);
+    assert_eq!(topology.paths(&load).unwrap()[0].proxy, None);
+}
+
+#[test]
+fn acks_return_through_a_member_that_is_there() {
+    let plan = bond().flow(tcp());
+    let mut topology = Topology::new(&plan).unwrap();
+    let path = topology.paths(&tcp()).unwrap().swap_remove(0);
+    let [m1, m2] = ["m1", "m2"].map(|name| topology.node(name).unwrap());
+    assert_eq!(topology.return_member(&path, |_| true), Some(m1));
+    assert_eq!(topology.return_member(&path, |member| member == m2), Some(m2));
+    assert_eq!(topology.return_member(&path, |_| false), None);
+}
+
+#[test]
+fn flows_that_end_at_one_node_must_agree_about_its_kernel() {
+    let mut other = tcp().tcp(KernelTcp::linux_24());
+    other.name = "g".to_owned();
+    let error = Topology::new(&bond().flow(tcp()).flow(other)).unwrap_err().to_string();
+    assert!(error.contains("\"f\" and \"g\"") || error.contains("\"g\" and \"f\""), "{error}");
+}
+
+#[test]
+fn asking_twice_for_a_path_makes_one_address() {
+    let mut topology = Topology::new(&bond()).unwrap();
+    let flow = tcp().via("m2");
+    assert_eq!(topology.paths(&flow).unwrap(), topology.paths(&flow).unwrap());
     assert_eq!(topology.nodes[4].addresses.len(), 2);
 }
 
@@ -116,11 +174,7 @@ fn a_bad_plan_says_what_is_wrong_with_it() {
     );
     assert_eq!(error(bond().node("m1", Role::Host)), "two nodes are called \"m1\"");
     assert_eq!(error(bond().link("wwan1", "m1", "m2", wire(), wire())), "two links are called \"wwan1\"");
-    let island = bond().node("island", Role::Host).flow(FlowPlan::new(
-        "f",
-        "server",
-        "island",
-        Transport::Tcp { congestion: "cubic".to_owned(), route: Route::Shortest },
-    ));
+    let island =
+        bond().node("island", Role::Host).flow(FlowPlan::new("f", "server", "island", Transport::Tcp));
     assert_eq!(error(island), "no links lead from \"server\" to \"island\"");
 }

@@ -1,16 +1,14 @@
 //! Bulk data over the kernel's TCP or MPTCP.
 use super::content::{Content, Verifier};
+use super::socket::{CONNECT_TIMEOUT, is_pause};
 use super::tcp_info::TcpInfo;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Socket;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::time;
-
-/// How long opening a connection may take; the kernel repeats its SYN after 1, 3 and 7 seconds.
-const CONNECT_TIMEOUT: time::Duration = time::Duration::from_secs(15);
 
 /// Size of the pieces that the applications read and write.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -27,48 +25,6 @@ pub(in crate::lab) struct TcpFlow {
     pub mptcp: bool,
     /// Interval at which the sender's window is sampled.
     pub sample_interval: Option<Duration>,
-}
-
-/// Kind of a flow's sockets.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::lab) struct SocketKind<'a> {
-    pub mptcp: bool,
-    pub congestion: &'a str,
-}
-
-impl SocketKind<'_> {
-    fn socket(self) -> io::Result<Socket> {
-        let protocol = if self.mptcp { Protocol::MPTCP } else { Protocol::TCP };
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
-        socket.set_tcp_congestion(self.congestion.as_bytes()).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => io::Error::new(
-                error.kind(),
-                format!(
-                    "the kernel has no congestion control \"{0}\"; load it with: sudo modprobe tcp_{0}",
-                    self.congestion
-                ),
-            ),
-            _ => error,
-        })?;
-        Ok(socket)
-    }
-
-    /// The data sender's socket; call it in the sender's namespace.
-    pub fn listen(self, at: SocketAddrV4) -> io::Result<TcpListener> {
-        let socket = self.socket()?;
-        socket.set_reuse_address(true)?;
-        socket.bind(&at.into())?;
-        socket.listen(8)?;
-        socket.set_nonblocking(true)?;
-        Ok(socket.into())
-    }
-
-    /// The data receiver's socket, bound to `from`; call it in the receiver's namespace.
-    pub fn caller(self, from: Ipv4Addr) -> io::Result<Socket> {
-        let socket = self.socket()?;
-        socket.bind(&SocketAddrV4::new(from, 0).into())?;
-        Ok(socket)
-    }
 }
 
 /// What the sending thread found out.
@@ -140,7 +96,7 @@ impl TcpFlow {
     /// The sender: waits for the receiver, writes, and stays until everything is acknowledged.
     fn send(&self) -> io::Result<Sent> {
         let mut sent = Sent::default();
-        let Some(mut stream) = self.accept()? else { return Ok(sent) };
+        let Some(mut stream) = accept(&self.listener, &self.schedule)? else { return Ok(sent) };
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(WAIT))?;
         let mut sampler = Sampler { interval: self.sample_interval, next: self.schedule.start };
@@ -174,20 +130,6 @@ impl TcpFlow {
         Ok(sent)
     }
 
-    fn accept(&self) -> io::Result<Option<TcpStream>> {
-        loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => return Ok(Some(stream)),
-                Err(error) if is_pause(&error) => {}
-                Err(error) => return Err(error),
-            }
-            if self.schedule.is_over() {
-                return Ok(None);
-            }
-            std::thread::sleep(time::Duration::from_millis(1));
-        }
-    }
-
     /// Waits until the receiver has closed its side, so that the counters at the end are final.
     fn linger(&self, stream: &mut TcpStream, sampler: &mut Sampler, sent: &mut Sent) {
         if stream.set_read_timeout(Some(WAIT)).is_err() {
@@ -203,6 +145,21 @@ impl TcpFlow {
 
     fn infos(&self, stream: &TcpStream) -> io::Result<Vec<TcpInfo>> {
         if self.mptcp { TcpInfo::of_subflows(stream) } else { Ok(vec![TcpInfo::of(stream)?]) }
+    }
+}
+
+/// Waits for the other end to call; `None` when the flow's end comes first.
+pub(super) fn accept(listener: &TcpListener, schedule: &Schedule) -> io::Result<Option<TcpStream>> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => return Ok(Some(stream)),
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(error),
+        }
+        if schedule.is_over() {
+            return Ok(None);
+        }
+        std::thread::sleep(time::Duration::from_millis(1));
     }
 }
 
@@ -225,9 +182,4 @@ impl Sampler {
             self.next += interval;
         }
     }
-}
-
-/// A wait that ran out or was interrupted, as opposed to a failure.
-fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }

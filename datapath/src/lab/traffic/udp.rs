@@ -1,6 +1,6 @@
 //! Background load over UDP.
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
-use crate::lab::plan::Transport;
+use crate::lab::plan::Traffic;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::io;
@@ -38,11 +38,11 @@ struct Bursts {
 }
 
 impl Pattern {
-    /// The pattern of a UDP transport; `None` for another one. `flow` names the random stream.
-    pub fn of(transport: &Transport, seed: Seed, flow: &str) -> Option<Self> {
-        match *transport {
-            Transport::Cbr { rate, packet_bytes } => Some(Self { rate, packet_bytes, bursts: None }),
-            Transport::Pareto { rate, packet_bytes, on, off, shape } => {
+    /// The pattern of datagrams; `None` for other traffic. `flow` names the random stream.
+    pub fn of(traffic: &Traffic, seed: Seed, flow: &str) -> Option<Self> {
+        match *traffic {
+            Traffic::Cbr { rate, packet_bytes } => Some(Self { rate, packet_bytes, bursts: None }),
+            Traffic::ParetoOnOff { rate, packet_bytes, on, off, shape } => {
                 let interval = rate.transmission_time(ByteCount::new(u64::from(packet_bytes)));
                 let mean_packets = on.as_secs_f64() / interval.as_secs_f64();
                 let stream = seed.stream(&format!("flow/{flow}/pareto"));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_constant_rate_means_equal_gaps_of_packet_over_rate() {
-        let cbr = Transport::Cbr { rate: Rate::from_kbps(448), packet_bytes: 210 };
+        let cbr = Traffic::Cbr { rate: Rate::from_kbps(448), packet_bytes: 210 };
         let mut pattern = Pattern::of(&cbr, Seed(1), "f").unwrap();
         for _ in 0..3 {
             assert_eq!(pattern.next_gap(), Duration::from_micros(3750));
@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn pareto_bursts_send_the_on_share_of_the_rate() {
         let (on, off) = (Duration::from_millis(500), Duration::from_millis(500));
-        let pareto = Transport::Pareto { rate: Rate::from_kbps(400), packet_bytes: 500, on, off, shape: 2.5 };
+        let pareto =
+            Traffic::ParetoOnOff { rate: Rate::from_kbps(400), packet_bytes: 500, on, off, shape: 2.5 };
         let mut pattern = Pattern::of(&pareto, Seed(1), "f").unwrap();
         let packets = 1_000_000;
         let time: f64 = (0..packets).map(|_| pattern.next_gap().as_secs_f64()).sum();
