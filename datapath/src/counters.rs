@@ -35,6 +35,8 @@ drops! {
     UnknownPeer = "unknown-peer",
     /// The inner packet is no well-formed IP packet.
     MalformedPacket = "malformed-packet",
+    /// From the kernel, but to no receiver: its own multicast chatter on the device.
+    ForeignDestination = "foreign-destination",
     /// A packet from a member that none of the receivers can have sent.
     ForeignSource = "foreign-source",
     /// Marked "congestion experienced" outside, not ECN-capable inside: RFC 6040 section 4.2 wants it dropped.

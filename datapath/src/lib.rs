@@ -13,6 +13,7 @@ mod device;
 pub mod event_loop;
 pub mod icmp;
 pub mod lab;
+pub mod logging;
 pub mod member;
 pub mod netconf;
 pub mod packet;

@@ -152,6 +152,10 @@ impl MemberDaemon {
     fn from_tun(&mut self, clock: Clock) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
             let Some(packet) = device::read(&self.tun, &self.pool)? else { break };
+            if !self.is_from_receiver(&packet) {
+                self.drops.count(DropReason::ForeignSource);
+                continue;
+            }
             self.registration.note_traffic(clock.now());
             self.traffic.return_packets += 1;
             self.traffic.return_bytes += packet.len() as u64;
@@ -162,6 +166,12 @@ impl MemberDaemon {
             self.sender.push(self.config.tunnel.proxy.address, protocol, ecn, packet);
         }
         Ok(())
+    }
+
+    /// The kernel's own multicast chatter on the device is not.
+    fn is_from_receiver(&self, packet: &[u8]) -> bool {
+        let source = IpPacket::parse(packet).map(|ip| ip.header.source);
+        source.is_ok_and(|source| self.config.receivers.iter().any(|prefix| prefix.contains(source)))
     }
 
     /// One batch from the proxy.

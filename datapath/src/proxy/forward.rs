@@ -17,6 +17,7 @@ use prismux_wire::ip::protocol;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, IpPacket, SegmentRewrite, TcpFlags, TcpHeader, TcpPacket, flow_hash};
 use std::io;
+use std::net::IpAddr;
 
 /// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
@@ -35,6 +36,9 @@ impl ProxyDaemon {
         let Ok(ip) = IpPacket::parse(&packet) else {
             return self.drops.count(Drop::MalformedPacket);
         };
+        if !self.is_receiver(ip.header.destination) {
+            return self.drops.count(Drop::ForeignDestination);
+        }
         match TcpPacket::from_ip(ip, &packet) {
             Ok(tcp) => {
                 self.clamp(&mut packet, &tcp.header);
@@ -83,9 +87,8 @@ impl ProxyDaemon {
     fn reverse(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Drop> {
         let ip = IpPacket::parse(frame.inner).map_err(|_| Drop::MalformedPacket)?;
         let is_icmp = matches!(ip.header.protocol, protocol::ICMP | protocol::ICMPV6);
-        let from_receiver = self.config.receivers.iter().any(|prefix| prefix.contains(ip.header.source));
         // ICMP errors come from routers on the way.
-        if !from_receiver && !is_icmp {
+        if !is_icmp && !self.is_receiver(ip.header.source) {
             return Err(Drop::ForeignSource);
         }
         let mut packet = self.pool.copy_of(&frame.inner[..ip.total_bytes]).ok_or(Drop::TooLong)?;
@@ -100,6 +103,10 @@ impl ProxyDaemon {
         self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
         self.drain(now);
         Ok(())
+    }
+
+    fn is_receiver(&self, address: IpAddr) -> bool {
+        self.config.receivers.iter().any(|prefix| prefix.contains(address))
     }
 
     /// Lowers the MSS of a SYN so that full segments fit the tunnel.

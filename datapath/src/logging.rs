@@ -1,0 +1,42 @@
+//! Structured logs on standard error.
+use std::str::FromStr;
+use tracing::level_filters::LevelFilter;
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// For people: time, level, message, fields.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogLevel(LevelFilter);
+
+impl Default for LogLevel {
+    fn default() -> Self {
+        Self(LevelFilter::INFO)
+    }
+}
+
+impl FromStr for LogLevel {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error =
+            |_| format!("\"{text}\" is no log level, expected off, error, warn, info, debug or trace");
+        text.parse().map(Self).map_err(error)
+    }
+}
+
+/// Starts logging for the whole process; a second call does nothing.
+pub fn init(format: LogFormat, level: LogLevel) {
+    let builder =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level.0).with_target(false);
+    let _ = match format {
+        LogFormat::Text => builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+}
