@@ -108,7 +108,9 @@ impl Engine {
         if let Some(rtt) = timed {
             self.rtt.sample(now, rtt, self.acked, self.next);
         }
-        if let Some(newest) = &delivery.newest {
+        if let Some(newest) = &delivery.newest
+            && !(newest.retransmitted && self.notices.several_paths())
+        {
             let min_rtt = self.rtt.min_rtt();
             self.rack.update(now, newest, min_rtt, context.echoed_before);
         }

@@ -17,9 +17,18 @@ pub(super) struct Notices {
     governing: bool,
     /// In it, an unreported loss has had its ordinary reduction.
     ordinary: bool,
+    /// A notice has come: several paths lie ahead.
+    seen: bool,
 }
 
 impl Notices {
+    /// Whether the network in front splits the flow over paths: a retransmission may then overtake what was sent
+    /// long before it on a slower path, and its return says nothing about that.
+    pub(super) fn several_paths(&self) -> bool {
+        self.seen
+    }
+
+    /// True in a recovery begun by a notice, as long as only reported losses occur in it.
     pub(super) fn govern(&self) -> bool {
         self.governing && !self.ordinary
     }
@@ -51,6 +60,7 @@ impl Engine {
             return false;
         }
         self.counters.loss_notices += 1;
+        self.notices.seen = true;
         self.urgent = Some(notice.position);
         let lawful = notice.keep > 0.0 && notice.keep <= 1.0;
         let reduce = lawful

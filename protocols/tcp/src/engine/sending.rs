@@ -117,6 +117,9 @@ impl Engine {
             return None;
         }
         let segment = *self.board.get(self.board.highest_unsacked()?);
+        if segment.was_retransmitted() {
+            return None;
+        }
         Some(Send { range: segment.range(), kind: SendKind::Retransmission })
     }
 

@@ -2,6 +2,7 @@
 //! duplicates in both directions. Virtual time, one seed.
 #![allow(dead_code)]
 pub mod receiver;
+pub mod script;
 
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_tcp::engine::{Ack, Engine, EngineConfig, Send, SendKind, SendLimits};
