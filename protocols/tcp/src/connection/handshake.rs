@@ -8,7 +8,7 @@ use super::{
     Sending, State,
 };
 use crate::config::TcpConfig;
-use crate::engine::Engine;
+use crate::engine::{Engine, RecoveryStyle};
 use alloc::sync::Arc;
 use prismux_units::Instant;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
@@ -112,6 +112,9 @@ impl Connection {
         self.sending.segment_bytes = u32::from(mss) - overhead;
         let mut engine = config.engine.clone();
         engine.sack &= self.agreed.sack;
+        if !engine.sack && engine.recovery == RecoveryStyle::Ns2Sack1 {
+            engine.recovery = RecoveryStyle::Ns2NewReno;
+        }
         self.engine = Engine::new(&engine, self.sending.segment_bytes);
 
         let shift = if self.agreed.window_scaling { shift_for(config.receive_buffer.as_u64()) } else { 0 };
