@@ -1,5 +1,6 @@
 //! A scenario without strings left to interpret: what both backends build from.
 
+use crate::paths;
 use crate::registry::{Congestion, NodeKind, Pattern, ProxyProfile, Transport, Tunnel};
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_prism::ProxyConfig;
@@ -133,6 +134,8 @@ pub struct Direction {
 pub struct Flow {
     /// Name.
     pub name: String,
+    /// Name of its entry in the file: the name without the number that `count` adds.
+    pub entry: String,
     /// Sender of the data.
     pub from: NodeIndex,
     /// Receiver of the data.

@@ -55,8 +55,9 @@ fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
         );
         return None;
     }
+    let name = entry.key.clone();
     let flow =
-        Flow { name: entry.key.clone(), from, to, transport, via, traffic: traffic?, start, stop, tcp };
+        Flow { entry: name.clone(), name, from, to, transport, via, traffic: traffic?, start, stop, tcp };
     Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
 }
 

@@ -1,0 +1,235 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use prismux_scenario::registry::Backend;
+use std::path::PathBuf;
+
+/// Several weak links used as one good one.
+#[derive(Debug, Parser)]
+#[command(version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 failed, 2 usage or a bad file.\nExample: prismux run two-members"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario and print what its flows and links achieved.
+    #[command(
+        after_help = "Examples:\n  prismux run two-members\n  prismux run my.toml --runs 10 --set links.wwan2.delay=900ms --json\n  prismux run demo-today --on lab"
+    )]
+    Run(RunArguments),
+    /// Read scenario files and say, by line, everything that is wrong with them.
+    #[command(after_help = "Example: prismux check my.toml other.toml")]
+    Check(CheckArguments),
+    /// List the scenarios that come with prismux, or print one.
+    #[command(
+        after_help = "Examples:\n  prismux scenarios\n  prismux scenarios --show two-members > my.toml"
+    )]
+    Scenarios(ScenariosArguments),
+    /// Run the variants of a scenario and print them side by side.
+    #[command(
+        after_help = "Examples:\n  prismux compare demo-today\n  prismux compare prism-delay-disparity --variants prism,vanilla"
+    )]
+    Compare(CompareArguments),
+    /// Repeat published experiments and judge every claim.
+    #[command(
+        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json"
+    )]
+    Reproduce(ReproduceArguments),
+    /// Serve as the proxy that splits downloads over members.
+    #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
+    Proxy(DaemonArguments),
+    /// Lend this host's uplink to a proxy's community.
+    #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
+    Member(DaemonArguments),
+    /// Ask a running proxy or member how it is.
+    #[command(after_help = "Example: prismux status --json")]
+    Status(StatusArguments),
+    /// Say what this machine can do: TUN devices, namespaces, MPTCP, congestion controls.
+    #[command(after_help = "Example: prismux doctor")]
+    Doctor(JsonArguments),
+    /// A real download in the lab by each way of using the links: one table, one picture.
+    #[command(after_help = "Example: prismux demo --out demo.svg")]
+    Demo(DemoArguments),
+}
+
+/// What all runs take.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Who carries the packets.
+    #[arg(long, value_name = "BACKEND", default_value = "sim")]
+    pub on: BackendName,
+    /// Seed of every random stream; run k of several uses seed + k - 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Change one value of the scenario; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Most runs at the same time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendName {
+    /// The packet simulator, in virtual time.
+    Sim,
+    /// Linux network namespaces, in real time.
+    Lab,
+}
+
+impl From<BackendName> for Backend {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Sim => Self::Sim,
+            BackendName::Lab => Self::Lab,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// A scenario file, or the name of a shipped scenario.
+    #[arg(value_name = "FILE|NAME")]
+    pub scenario: String,
+    #[command(flatten)]
+    pub common: Common,
+    /// Run a variant of the scenario.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Number of runs, each with a seed of its own; more than one prints means and 95 % intervals.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub runs: u64,
+    /// Write a packet capture of every link to this folder (pcapng, one interface for each link).
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<PathBuf>,
+    /// Write every event of the run to this file, one JSON object on a line.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Scenario files, or names of shipped scenarios.
+    #[arg(value_name = "FILE|NAME", required = true)]
+    pub scenarios: Vec<String>,
+    /// Change one value of the scenario; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Print the canonical form: every setting with its default.
+    #[arg(long)]
+    pub canonical: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenariosArguments {
+    /// Print the text of this scenario.
+    #[arg(long, value_name = "NAME")]
+    pub show: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// A scenario file, or the name of a shipped scenario.
+    #[arg(value_name = "FILE|NAME")]
+    pub scenario: String,
+    #[command(flatten)]
+    pub common: Common,
+    /// Variants to compare [default: those of the file, else single, striping, mptcp (lab), prism, tcp-prism].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub variants: Vec<String>,
+    /// Number of runs of each variant, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub runs: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArguments {
+    /// What to reproduce: prism.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Fewer seeds and shorter runs: minutes instead of an hour.
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of seeds [default: 10, with --quick 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: Option<u64>,
+    /// Where to run the claims that both can test.
+    #[arg(long, value_name = "BACKEND", default_value = "sim")]
+    pub on: ReproduceBackend,
+    /// Only these claims.
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Write the result of every single run to this file, one JSON object on a line.
+    #[arg(long, value_name = "FILE")]
+    pub raw: Option<PathBuf>,
+    /// Most runs at the same time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReproduceBackend {
+    /// The simulator.
+    Sim,
+    /// The lab.
+    Lab,
+    /// Both, side by side.
+    Both,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DaemonArguments {
+    /// The configuration file.
+    #[arg(long, value_name = "FILE")]
+    pub config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Socket of the daemon [default: those of the proxy and the member on this host].
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Where the picture goes.
+    #[arg(long, value_name = "FILE", default_value = "prismux-demo.svg")]
+    pub out: PathBuf,
+    /// Seed of every random stream.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Who carries the packets.
+    #[arg(long, value_name = "BACKEND", default_value = "lab")]
+    pub on: BackendName,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

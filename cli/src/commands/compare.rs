@@ -1,0 +1,138 @@
+//! `prismux compare`.
+
+use super::run::{interval, once, parallel, summarise};
+use crate::args::{Common, CompareArguments};
+use crate::failure::Failure;
+use crate::jobs;
+use crate::output::number::{digits, or_dash, percent, rate, seconds};
+use crate::output::print;
+use crate::output::table::Table;
+use crate::statistics::Summary;
+use prismux_scenario::backend::RunOptions;
+use prismux_scenario::contender::{self, Contender};
+use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_trace::results::RunResult;
+use serde_json::{Value, json};
+
+/// What one contender achieved.
+pub(crate) struct Outcome {
+    /// Its name; with the member's, where the best of several counts.
+    pub name: String,
+    /// One result for each seed.
+    pub results: Vec<RunResult>,
+}
+
+pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
+    let file = ScenarioFile::find(&arguments.scenario)?;
+    let contenders = contender::contenders(&file, &arguments.variants, &set, common.on.into())?;
+    let outcomes = compete(&contenders, common, arguments.runs)?;
+    if common.json {
+        return Ok(print(json_of(&file, &outcomes)?)?);
+    }
+    Ok(print(table_of(&outcomes))?)
+}
+
+/// Runs every candidate of every contender, `runs` times each; of several candidates the one with the highest mean
+/// goodput stands for its contender.
+pub(crate) fn compete(contenders: &[Contender], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
+    let mut work: Vec<(usize, usize, &Scenario, u64)> = Vec::new();
+    for (c, contender) in contenders.iter().enumerate() {
+        for (k, candidate) in contender.candidates.iter().enumerate() {
+            work.extend((0..runs).map(|run| (c, k, &candidate.scenario, common.seed.wrapping_add(run))));
+        }
+    }
+    let results = jobs::run(&work, parallel(common), "comparing", |&(_, _, scenario, seed)| {
+        once(scenario, common, &RunOptions { seed, ..RunOptions::default() })
+    })?;
+    let mut outcomes = Vec::new();
+    for (c, contender) in contenders.iter().enumerate() {
+        let candidate = |k: usize| -> Outcome {
+            let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
+            let label = &contender.candidates[k].label;
+            let name = if label.is_empty() {
+                contender.name.clone()
+            } else {
+                format!("{} ({label})", contender.name)
+            };
+            Outcome { name, results: own.map(|(_, result)| result.clone()).collect() }
+        };
+        let all = (0..contender.candidates.len()).map(candidate);
+        outcomes.extend(all.max_by(|a, b| mean_goodput(a).total_cmp(&mean_goodput(b))));
+    }
+    Ok(outcomes)
+}
+
+fn mean_goodput(outcome: &Outcome) -> f64 {
+    summarise(&outcome.results, |result| Some(result.total.goodput_bps)).map_or(0.0, |summary| summary.mean)
+}
+
+/// The outcomes as a table, one line each.
+pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
+    let Some(first) = outcomes.first().and_then(|outcome| outcome.results.first()) else {
+        return String::new();
+    };
+    let shared: Vec<&String> =
+        first.links.iter().filter(|(_, link)| link.shared).map(|(name, _)| name).collect();
+    // Shares of many links would not fit a screen.
+    let shown = if shared.len() <= 5 { &shared[..] } else { &[] };
+    let mut columns = vec!["variant", "goodput", "efficiency", "complete", "resent", "timeouts"];
+    columns.extend(shown.iter().map(|name| name.as_str()));
+    let mut table = Table::new(&columns);
+    for outcome in outcomes {
+        let of = |value: &dyn Fn(&RunResult) -> Option<f64>, form: fn(f64) -> String| {
+            or_dash(summarise(&outcome.results, value), |summary: Summary| interval(summary, form))
+        };
+        let flows = |value: fn(&prismux_trace::results::FlowResult) -> u64| {
+            move |result: &RunResult| Some(result.flows.values().map(value).sum::<u64>() as f64)
+        };
+        let completion = |result: &RunResult| {
+            let times: Option<Vec<f64>> = bulk(result).map(|flow| flow.completion_s).collect();
+            times?.into_iter().reduce(f64::max)
+        };
+        let mut row = vec![
+            outcome.name.clone(),
+            of(&|result| Some(result.total.goodput_bps), rate),
+            of(&|result| result.total.efficiency, percent),
+            of(&completion, seconds),
+            of(&flows(|flow| flow.retransmitted_segments), whole),
+            of(&flows(|flow| flow.timeouts), whole),
+        ];
+        for name in shown {
+            row.push(of(&|result| result.links.get(*name).and_then(|link| link.share), percent));
+        }
+        table.row(row);
+    }
+    let seeds = match first.seed {
+        seed if outcomes[0].results.len() == 1 => format!("seed {seed}"),
+        seed => format!("{} runs from seed {seed}; means and 95 % intervals", outcomes[0].results.len()),
+    };
+    let possible = rate(first.total.capacity_bps);
+    format!("{} ({}, {seeds}), at most {possible} possible\n\n{table}", first.scenario, first.backend)
+}
+
+fn whole(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
+}
+
+/// Flows with a size or without, but not background load.
+fn bulk(result: &RunResult) -> impl Iterator<Item = &prismux_trace::results::FlowResult> {
+    result.flows.values().filter(|flow| flow.transport.contains("tcp"))
+}
+
+fn json_of(file: &ScenarioFile, outcomes: &[Outcome]) -> Result<String, Failure> {
+    let variant = |outcome: &Outcome| -> Value {
+        let of = |value: fn(&RunResult) -> Option<f64>| summarise(&outcome.results, value);
+        json!({
+            "name": outcome.name,
+            "goodput_bps": of(|r| Some(r.total.goodput_bps)),
+            "efficiency": of(|r| r.total.efficiency),
+            "steady_efficiency": of(|r| r.total.steady_efficiency),
+            "runs": outcome.results,
+        })
+    };
+    let value =
+        json!({ "scenario": file.name(), "variants": outcomes.iter().map(variant).collect::<Vec<_>>() });
+    serde_json::to_string(&value).map_err(Failure::failed)
+}

@@ -1,0 +1,172 @@
+//! `prismux run`.
+
+use crate::args::{Common, RunArguments};
+use crate::failure::Failure;
+use crate::jobs;
+use crate::output::number::{bytes, or_dash, percent, rate, seconds};
+use crate::output::print;
+use crate::output::table::Table;
+use crate::statistics::Summary;
+use prismux_scenario::backend::{self, RunOptions};
+use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_trace::results::{FlowResult, LinkResult, RunResult};
+use serde_json::json;
+
+pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
+    let file = ScenarioFile::find(&arguments.scenario)?;
+    let scenario = file.scenario(arguments.variant.as_deref(), &set)?;
+    let options = RunOptions {
+        seed: common.seed,
+        pcap: arguments.pcap.clone(),
+        events: arguments.events.clone(),
+        ..RunOptions::default()
+    };
+    if arguments.runs == 1 {
+        let result = once(&scenario, common, &options)?;
+        return Ok(print(if common.json { result.to_json() } else { one_table(&result) })?);
+    }
+    if options.pcap.is_some() || options.events.is_some() {
+        let message = "--pcap and --events record one run; leave out --runs, and choose the run with --seed";
+        return Err(Failure::Usage(message.to_string()));
+    }
+    let seeds: Vec<u64> = (0..arguments.runs).map(|k| common.seed.wrapping_add(k)).collect();
+    let results = jobs::run(&seeds, parallel(common), "runs", |&seed| {
+        once(&scenario, common, &RunOptions { seed, ..options.clone() })
+    })?;
+    Ok(print(if common.json { many_json(&results)? } else { many_table(&results) })?)
+}
+
+/// One run.
+pub(crate) fn once(scenario: &Scenario, common: &Common, options: &RunOptions) -> Result<RunResult, Failure> {
+    backend::run(scenario, common.on.into(), options).map_err(Failure::from)
+}
+
+/// Runs at the same time.
+pub(crate) fn parallel(common: &Common) -> usize {
+    common.jobs.unwrap_or_else(jobs::processors).max(1)
+}
+
+fn one_table(result: &RunResult) -> String {
+    let head = format!(
+        "{} ({}, seed {}, {})",
+        result.scenario,
+        result.backend,
+        result.seed,
+        seconds(result.duration_s)
+    );
+    let mut flows =
+        Table::new(&["flow", "transport", "goodput", "bytes", "complete", "resent", "needless", "timeouts"]);
+    let background = |flow: &FlowResult| !matches!(flow.transport.as_str(), "udp" | "cbr" | "pareto");
+    for (name, flow) in &result.flows {
+        let counted = |n: u64| if background(flow) { n.to_string() } else { "-".to_string() };
+        flows.row(vec![
+            name.clone(),
+            flow.transport.clone(),
+            rate(flow.goodput_bps),
+            bytes(flow.bytes),
+            or_dash(flow.completion_s, seconds),
+            counted(flow.retransmitted_segments),
+            or_dash(flow.spurious_retransmissions.filter(|_| background(flow)), |n| n.to_string()),
+            counted(flow.timeouts),
+        ]);
+    }
+    let mut links = Table::new(&["link", "rate", "delivered", "dropped", "use", "share"]);
+    let configured = |link: &LinkResult| or_dash(link.rate_bps, |bps| rate(bps as f64));
+    for (name, link) in &result.links {
+        links.row(vec![
+            name.clone(),
+            configured(link),
+            bytes(link.delivered_bytes),
+            link.dropped_packets.to_string(),
+            or_dash(link.utilization, percent),
+            or_dash(link.share, percent),
+        ]);
+    }
+    format!("{head}\n\n{flows}\n\n{links}\n\n{}", total_line(result))
+}
+
+fn total_line(result: &RunResult) -> String {
+    let total = &result.total;
+    let mut line = format!("total {}", rate(total.goodput_bps));
+    if let Some(efficiency) = total.efficiency {
+        line += &format!(" of {} possible ({})", rate(total.capacity_bps), percent(efficiency));
+    }
+    if let Some(steady) = total.steady_goodput_bps {
+        line += &format!("; in steady state {}", rate(steady));
+        if let Some(efficiency) = total.steady_efficiency {
+            line += &format!(" ({})", percent(efficiency));
+        }
+    }
+    line
+}
+
+/// A quantity of every run, summarised; `None` unless every run has it.
+pub(crate) fn summarise(results: &[RunResult], of: impl Fn(&RunResult) -> Option<f64>) -> Option<Summary> {
+    let values: Option<Vec<f64>> = results.iter().map(of).collect();
+    Summary::of(&values?)
+}
+
+/// `mean ± half width`, each in the form of `text`.
+pub(crate) fn interval(summary: Summary, text: impl Fn(f64) -> String) -> String {
+    match summary.ci95 {
+        Some(_) => format!("{} ± {}", text(summary.mean), text(summary.half_width())),
+        None => text(summary.mean),
+    }
+}
+
+fn many_table(results: &[RunResult]) -> String {
+    let first = &results[0];
+    let last = &results[results.len() - 1];
+    let head = format!(
+        "{} ({}, {} runs, seeds {} to {}; means and 95 % intervals)",
+        first.scenario,
+        first.backend,
+        results.len(),
+        first.seed,
+        last.seed
+    );
+    let mut flows = Table::new(&["flow", "transport", "goodput", "complete", "resent", "timeouts"]);
+    for (name, flow) in &first.flows {
+        let of = |value: &dyn Fn(&FlowResult) -> Option<f64>| {
+            summarise(results, |r| r.flows.get(name).and_then(value))
+        };
+        let text =
+            |summary: Option<Summary>, form: fn(f64) -> String| or_dash(summary, |s| interval(s, form));
+        let count = crate::output::number::digits;
+        flows.row(vec![
+            name.clone(),
+            flow.transport.clone(),
+            text(of(&|f| Some(f.goodput_bps)), rate),
+            text(of(&|f| f.completion_s), seconds),
+            text(of(&|f| Some(f.retransmitted_segments as f64)), count),
+            text(of(&|f| Some(f.timeouts as f64)), count),
+        ]);
+    }
+    let total = |of: fn(&RunResult) -> Option<f64>, form: fn(f64) -> String| {
+        or_dash(summarise(results, of), |s| interval(s, form))
+    };
+    let goodput = total(|r| Some(r.total.goodput_bps), rate);
+    let efficiency = total(|r| r.total.efficiency, percent);
+    let steady = total(|r| r.total.steady_efficiency, percent);
+    format!("{head}\n\n{flows}\n\ntotal {goodput}; efficiency {efficiency}, in steady state {steady}")
+}
+
+fn many_json(results: &[RunResult]) -> Result<String, Failure> {
+    let of = |value: fn(&RunResult) -> Option<f64>| summarise(results, value);
+    let value = json!({
+        "scenario": results[0].scenario,
+        "scenario_hash": results[0].scenario_hash,
+        "backend": results[0].backend,
+        "version": results[0].version,
+        "total": {
+            "goodput_bps": of(|r| Some(r.total.goodput_bps)),
+            "efficiency": of(|r| r.total.efficiency),
+            "steady_goodput_bps": of(|r| r.total.steady_goodput_bps),
+            "steady_efficiency": of(|r| r.total.steady_efficiency),
+        },
+        "runs": results,
+    });
+    serde_json::to_string(&value).map_err(Failure::failed)
+}

@@ -1,0 +1,13 @@
+//! Standard output: text, tables and numbers for people.
+
+pub(crate) mod number;
+pub(crate) mod table;
+
+use std::io::{self, Write};
+
+/// Writes `text` and a line end to standard output.
+pub(crate) fn print(text: impl std::fmt::Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
