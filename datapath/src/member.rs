@@ -129,9 +129,9 @@ impl MemberDaemon {
             self.call_proxy(now);
             for &token in &ready {
                 match token {
-                    TUN => self.from_tun(clock)?,
+                    TUN => self.read_tun(clock)?,
                     STATUS => self.status.answer(&self.report(now)),
-                    _ => self.from_tunnel(clock)?,
+                    _ => self.read_tunnel(clock)?,
                 }
             }
             self.flush();
@@ -149,7 +149,7 @@ impl MemberDaemon {
     }
 
     /// One batch from the kernel: what receivers send to the internet.
-    fn from_tun(&mut self, clock: Clock) -> io::Result<()> {
+    fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
             let Some(packet) = device::read(&self.tun, &self.pool)? else { break };
             if !self.is_from_receiver(&packet) {
@@ -175,7 +175,7 @@ impl MemberDaemon {
     }
 
     /// One batch from the proxy.
-    fn from_tunnel(&mut self, clock: Clock) -> io::Result<()> {
+    fn read_tunnel(&mut self, clock: Clock) -> io::Result<()> {
         // Taken out for the time being: its frames borrow it while the rest of the member handles them.
         let Some(mut receiver) = self.receiver.take() else { return Ok(()) };
         let received = receiver.receive(|frame| {

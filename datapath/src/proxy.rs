@@ -122,9 +122,9 @@ impl ProxyDaemon {
             self.expire(now);
             for &token in &ready {
                 match token {
-                    TUN => self.from_tun(clock)?,
+                    TUN => self.read_tun(clock)?,
                     STATUS => self.answer_status(now),
-                    _ => self.from_tunnel((token - FIRST_TUNNEL) as usize, clock)?,
+                    _ => self.read_tunnel((token - FIRST_TUNNEL) as usize, clock)?,
                 }
             }
             self.flush();

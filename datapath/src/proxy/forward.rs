@@ -24,7 +24,7 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
 
 impl ProxyDaemon {
     /// One batch from the kernel, on its way to receivers.
-    pub(super) fn from_tun(&mut self, clock: Clock) -> io::Result<()> {
+    pub(super) fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
             let Some(packet) = device::read(&self.tun, &self.pool)? else { break };
             self.data(clock.now(), packet);
@@ -55,7 +55,7 @@ impl ProxyDaemon {
     }
 
     /// One batch from a tunnel socket.
-    pub(super) fn from_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
+    pub(super) fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
         // Taken out for the time being: its frames borrow it while the rest of the proxy handles them.
         let mut receivers = std::mem::take(&mut self.receivers);
         let received = receivers[index].receive(|frame| match frame {
