@@ -1,0 +1,313 @@
+//! Building a network.
+mod assemble;
+mod community;
+
+use crate::fabric::Tunnel;
+use crate::flow::{FlowConfig, Transport};
+use crate::ids::{FlowId, LinkIndex, NodeId};
+use crate::simulation::{NetworkEvent, Simulation};
+use prismux_endpoint::random::Seed;
+use prismux_link::LinkConfig;
+use prismux_prism::ProxyConfig;
+use prismux_trace::event::EventSink;
+use prismux_units::{Duration, Instant, Rate};
+use std::fmt;
+use std::io::{self, Write};
+
+/// Collects nodes, links, flows and events; [`NetworkBuilder::build`] makes a [`Simulation`] of them.
+///
+/// Names must differ among nodes, among links and among flows: random streams and results go by name.
+#[derive(Debug)]
+pub struct NetworkBuilder {
+    seed: Seed,
+    nodes: Vec<NodePlan>,
+    links: Vec<LinkPlan>,
+    flows: Vec<(String, FlowConfig)>,
+    events: Vec<(Instant, NetworkEvent)>,
+    routes: Vec<(NodeId, NodeId, LinkIndex)>,
+    memberships: Vec<Membership>,
+    return_members: Vec<(NodeId, NodeId)>,
+    sample_every: Option<Duration>,
+    warm_up: Option<Duration>,
+    checks: bool,
+    capture: Option<CapturePlan>,
+    event_sink: Option<SinkPlan>,
+}
+
+#[derive(Debug)]
+struct NodePlan {
+    name: String,
+    kind: NodeKind,
+}
+
+#[derive(Debug)]
+enum NodeKind {
+    Host,
+    Router,
+    Member,
+    Proxy { config: Box<ProxyConfig>, tunnel: Tunnel },
+}
+
+#[derive(Debug)]
+struct LinkPlan {
+    name: String,
+    ends: [NodeId; 2],
+    forward: LinkConfig,
+    reverse: LinkConfig,
+    shared: Option<bool>,
+}
+
+/// A member's place in a community.
+#[derive(Debug, Clone)]
+struct Membership {
+    proxy: NodeId,
+    member: NodeId,
+    advertised_rate: Option<Rate>,
+    from_start: bool,
+}
+
+struct CapturePlan {
+    writer: Box<dyn Write + Send>,
+    links: Vec<LinkIndex>,
+}
+
+impl fmt::Debug for CapturePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CapturePlan({:?})", self.links)
+    }
+}
+
+struct SinkPlan(Box<dyn EventSink + Send>);
+
+impl fmt::Debug for SinkPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SinkPlan")
+    }
+}
+
+/// Why a network cannot be built.
+#[derive(Debug)]
+pub enum BuildError {
+    /// Two nodes, links or flows have this name.
+    DuplicateName {
+        /// "node", "link" or "flow".
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A flow's ends are not connected.
+    NoRoute {
+        /// The flow.
+        flow: String,
+        /// The node where its packets start.
+        from: String,
+        /// The node that they cannot reach.
+        to: String,
+    },
+    /// A flow that makes no sense.
+    BadFlow {
+        /// The flow.
+        flow: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A node is used as something it is not.
+    WrongKind {
+        /// The node.
+        node: String,
+        /// What was expected: "a member", "a proxy", ...
+        expected: &'static str,
+    },
+    /// The capture could not be started.
+    Capture(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DuplicateName { kind, name } => write!(f, "two {kind}s are called \"{name}\""),
+            Self::NoRoute { flow, from, to } => {
+                write!(f, "flow \"{flow}\": no route from \"{from}\" to \"{to}\"")
+            }
+            Self::BadFlow { flow, problem } => write!(f, "flow \"{flow}\": {problem}"),
+            Self::WrongKind { node, expected } => write!(f, "node \"{node}\" is not {expected}"),
+            Self::Capture(error) => write!(f, "cannot write the capture: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl NetworkBuilder {
+    /// An empty network whose random streams follow from `seed`.
+    pub fn new(seed: Seed) -> Self {
+        Self {
+            seed,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            flows: Vec::new(),
+            events: Vec::new(),
+            routes: Vec::new(),
+            memberships: Vec::new(),
+            return_members: Vec::new(),
+            sample_every: None,
+            warm_up: None,
+            checks: cfg!(debug_assertions),
+            capture: None,
+            event_sink: None,
+        }
+    }
+
+    /// A host: the end of flows; it forwards nothing.
+    pub fn host(&mut self, name: &str) -> NodeId {
+        self.node(name, NodeKind::Host)
+    }
+
+    /// A router: forwards by shortest path.
+    pub fn router(&mut self, name: &str) -> NodeId {
+        self.node(name, NodeKind::Router)
+    }
+
+    /// A host of the community: forwards, ends tunnels, and may be the end of flows too.
+    pub fn member(&mut self, name: &str) -> NodeId {
+        self.node(name, NodeKind::Member)
+    }
+
+    /// A PRISM proxy that reaches its members through GRE.
+    pub fn prism_proxy(&mut self, name: &str, config: ProxyConfig) -> NodeId {
+        self.prism_proxy_with_tunnel(name, config, Tunnel::Gre)
+    }
+
+    /// A PRISM proxy with another tunnel.
+    pub fn prism_proxy_with_tunnel(&mut self, name: &str, config: ProxyConfig, tunnel: Tunnel) -> NodeId {
+        self.node(name, NodeKind::Proxy { config: Box::new(config), tunnel })
+    }
+
+    fn node(&mut self, name: &str, kind: NodeKind) -> NodeId {
+        self.nodes.push(NodePlan { name: name.into(), kind });
+        NodeId((self.nodes.len() - 1) as u32)
+    }
+
+    /// Connects `a` and `b`; `forward` is the direction from `a` to `b`, which results report.
+    ///
+    /// A queue limit in bandwidth-delay products uses the delays of both directions unless it names its own.
+    pub fn link(
+        &mut self,
+        name: &str,
+        a: NodeId,
+        b: NodeId,
+        forward: LinkConfig,
+        reverse: LinkConfig,
+    ) -> LinkIndex {
+        let round_trip = forward.delay + reverse.delay;
+        let with_round_trip = |mut config: LinkConfig| {
+            config.bdp_round_trip.get_or_insert(round_trip);
+            config
+        };
+        let (forward, reverse) = (with_round_trip(forward), with_round_trip(reverse));
+        self.links.push(LinkPlan { name: name.into(), ends: [a, b], forward, reverse, shared: None });
+        LinkIndex((self.links.len() - 1) as u32)
+    }
+
+    /// Connects `a` and `b` with the same properties in both directions.
+    pub fn symmetric_link(&mut self, name: &str, a: NodeId, b: NodeId, config: LinkConfig) -> LinkIndex {
+        self.link(name, a, b, config.clone(), config)
+    }
+
+    /// Says whether a link's rate counts as the community's capacity. Without a word, links from a proxy
+    /// to one of its members do.
+    pub fn shared(&mut self, link: LinkIndex, shared: bool) {
+        self.links[link.index()].shared = Some(shared);
+    }
+
+    /// Sends what `at` has for `destination` over `link`, whatever the shortest path.
+    pub fn route(&mut self, at: NodeId, destination: NodeId, link: LinkIndex) {
+        self.routes.push((at, destination, link));
+    }
+
+    /// Puts `member` into the community of `proxy`. A network with a single proxy needs this only for details:
+    /// there every member joins at the start, with the rate of its link as advertised rate.
+    pub fn membership(
+        &mut self,
+        proxy: NodeId,
+        member: NodeId,
+        advertised_rate: Option<Rate>,
+        from_start: bool,
+    ) {
+        self.memberships.push(Membership { proxy, member, advertised_rate, from_start });
+    }
+
+    /// Packets from `receiver` to the outside, ACKs above all, leave through `member` as long as it is in the
+    /// community. Without a word they leave through the receiver's first link to a member that is.
+    pub fn return_through(&mut self, receiver: NodeId, member: NodeId) {
+        self.return_members.push((receiver, member));
+    }
+
+    /// Adds a flow.
+    pub fn flow(&mut self, name: &str, config: FlowConfig) -> FlowId {
+        self.flows.push((name.into(), config));
+        FlowId((self.flows.len() - 1) as u32)
+    }
+
+    /// Plans an event.
+    pub fn event(&mut self, at: Instant, event: NetworkEvent) {
+        self.events.push((at, event));
+    }
+
+    /// Samples time series at this interval.
+    pub fn sample_every(&mut self, interval: Duration) {
+        self.sample_every = Some(interval);
+    }
+
+    /// Steady goodput is measured from this long after a flow's start. Without a word, flows with an end are measured from
+    /// a fifth of their bytes, others not at all.
+    pub fn steady_after(&mut self, warm_up: Duration) {
+        self.warm_up = Some(warm_up);
+    }
+
+    /// Switches the checkers on or off; they are on in debug builds.
+    pub fn checks(&mut self, on: bool) {
+        self.checks = on;
+    }
+
+    /// Captures what is handed to `links` (all, if empty) in pcapng; `writer` should be buffered.
+    pub fn capture(&mut self, writer: Box<dyn Write + Send>, links: &[LinkIndex]) {
+        self.capture = Some(CapturePlan { writer, links: links.to_vec() });
+    }
+
+    /// Hands every event to `sink`.
+    pub fn log_events(&mut self, sink: Box<dyn EventSink + Send>) {
+        self.event_sink = Some(SinkPlan(sink));
+    }
+
+    /// Makes the network.
+    ///
+    /// # Errors
+    /// When names clash, a flow has no way or makes no sense, or a node is used as what it is not.
+    pub fn build(self) -> Result<Simulation, BuildError> {
+        assemble::assemble(self)
+    }
+
+    fn check_flow(&self, name: &str, flow: &FlowConfig) -> Result<(), BuildError> {
+        let problem = match &flow.transport {
+            _ if flow.from == flow.to => "it starts where it ends",
+            _ if flow.stop.is_some_and(|stop| stop < flow.start) => "it stops before it starts",
+            Transport::ParetoOnOff(burst) if burst.shape.is_nan() || burst.shape <= 1.0 => {
+                "a Pareto shape of 1 or less has no mean"
+            }
+            Transport::ParetoOnOff(crate::ParetoOnOff { packet_bytes, rate, .. })
+            | Transport::Cbr(crate::Cbr { packet_bytes, rate })
+                if *packet_bytes <= crate::endpoint::UDP_OVERHEAD_BYTES || *rate == Rate::ZERO =>
+            {
+                "its packets need more than 28 bytes and a rate"
+            }
+            Transport::RequestResponse(exchange)
+                if exchange.request_bytes == 0 || exchange.response_bytes == 0 =>
+            {
+                "requests and responses need at least a byte"
+            }
+            _ => return Ok(()),
+        };
+        Err(BuildError::BadFlow { flow: name.into(), problem })
+    }
+}

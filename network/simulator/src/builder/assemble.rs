@@ -1,0 +1,307 @@
+//! From the builder's lists to a simulation.
+use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community};
+use crate::checker::StreamCheck;
+use crate::endpoint::{
+    Client, ENDLESS, Endpoint, Pattern, Role, Site, TcpEndpoint, TcpSetup, UdpSink, UdpSource,
+};
+use crate::event_queue::EventQueue;
+use crate::fabric::{Fabric, Port, Target};
+use crate::flow::{ExtensionFactory, FlowConfig, Transport};
+use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId};
+use crate::observer::{Capture, Names, Observer};
+use crate::packet::PacketPool;
+use crate::routing::{Place, Routes};
+use crate::series::Sampler;
+use crate::simulation::{Answers, FlowRecord, LinkRecord, NetworkEvent, Plan, Report, Simulation};
+use prismux_endpoint::random::Seed;
+use prismux_link::Link;
+use prismux_tcp::TcpConfig;
+use prismux_units::{Instant, Rate};
+use prismux_wire::SeqNumber;
+use std::collections::BTreeSet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
+    unique("node", builder.nodes.iter().map(|node| &node.name))?;
+    unique("link", builder.links.iter().map(|link| &link.name))?;
+    unique("flow", builder.flows.iter().map(|(name, _)| name))?;
+    let places = places(&builder);
+    let mut routes = Routes::shortest_paths(&places);
+    let mut community = community::found(&builder, &places, &routes)?;
+    let mut report = report(&builder);
+    community.describe(&builder, &mut report);
+    for &(at, destination, link) in &builder.routes {
+        let LinkPlan { ends, .. } = &builder.links[link.index()];
+        routes.set(at, destination, if ends[0] == at { link.forward() } else { link.reverse() });
+    }
+    let observer = observer(&mut builder)?;
+    let ports = builder.links.iter().flat_map(|link| ports(link, builder.seed)).collect();
+    let mut fabric = Fabric {
+        now: Instant::ZERO,
+        queue: EventQueue::new(),
+        pool: PacketPool::default(),
+        ports,
+        roles: community.roles,
+        routes,
+        members: community.members,
+        proxies: community.proxies,
+        counters: Default::default(),
+        local: VecDeque::new(),
+        observer,
+    };
+    fabric.start();
+    let sampler =
+        builder.sample_every.map(|interval| Sampler::new(interval, builder.flows.len(), builder.links.len()));
+    if let Some(sampler) = &sampler {
+        fabric.queue.push(Instant::ZERO + sampler.interval(), Target::Sample);
+    }
+    let mut simulation = Simulation {
+        fabric,
+        endpoints: Vec::new(),
+        flows: Vec::new(),
+        planned: Vec::new(),
+        sampler,
+        report,
+        unfinished: 0,
+        checks: builder.checks,
+    };
+    for (name, config) in &builder.flows {
+        builder.check_flow(name, config)?;
+        simulation.add_flow(builder.seed, name, config, builder.checks);
+    }
+    simulation.choose_return_members();
+    for (name, config) in &builder.flows {
+        check_way(&builder, &simulation, &places, name, config)?;
+    }
+    for node in community.joins {
+        simulation.apply(NetworkEvent::Join(node));
+    }
+    simulation.plan_events(&builder);
+    Ok(simulation)
+}
+
+fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), BuildError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(BuildError::DuplicateName { kind, name: name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn places(builder: &NetworkBuilder) -> Vec<Place> {
+    let forwards = |kind: &NodeKind| !matches!(kind, NodeKind::Host);
+    let mut places: Vec<Place> =
+        builder.nodes.iter().map(|node| Place { exits: vec![], forwards: forwards(&node.kind) }).collect();
+    for (index, link) in builder.links.iter().enumerate() {
+        let (index, [a, b]) = (LinkIndex(index as u32), link.ends);
+        places[a.index()].exits.push((index.forward(), b));
+        places[b.index()].exits.push((index.reverse(), a));
+    }
+    places
+}
+
+fn ports(link: &LinkPlan, seed: Seed) -> [Port; 2] {
+    let [a, b] = link.ends;
+    [
+        Port::new(Link::new(&link.forward, seed, &format!("{}/forward", link.name)), b),
+        Port::new(Link::new(&link.reverse, seed, &format!("{}/reverse", link.name)), a),
+    ]
+}
+
+fn report(builder: &NetworkBuilder) -> Report {
+    let link = |link: &LinkPlan| LinkRecord {
+        name: link.name.clone(),
+        shared: link.shared.unwrap_or(false),
+        offered_bits: 0.0,
+        since: Instant::ZERO,
+        in_use: true,
+    };
+    Report {
+        seed: builder.seed.0,
+        warm_up: builder.warm_up,
+        links: builder.links.iter().map(link).collect(),
+        node_names: builder.nodes.iter().map(|node| node.name.clone()).collect(),
+        ..Report::default()
+    }
+}
+
+fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, BuildError> {
+    if builder.capture.is_none() && builder.event_sink.is_none() {
+        return Ok(None);
+    }
+    let name = |node: NodeId| builder.nodes[node.index()].name.clone();
+    let both = |link: &LinkPlan| {
+        let (a, b) = (name(link.ends[0]), name(link.ends[1]));
+        [(a.clone(), b.clone()), (b, a)]
+    };
+    let names = Names {
+        links: builder.links.iter().map(|link| link.name.clone()).collect(),
+        flows: builder.flows.iter().map(|(name, _)| name.clone()).collect(),
+        ends: builder.links.iter().flat_map(both).collect(),
+    };
+    let capture = builder.capture.take().map(|plan| {
+        let wanted = |index: &usize| plan.links.is_empty() || plan.links.contains(&LinkIndex(*index as u32));
+        let links: Vec<(usize, String)> =
+            (0..names.links.len()).filter(wanted).map(|index| (index, names.links[index].clone())).collect();
+        Capture::new(plan.writer, &links, names.links.len())
+    });
+    let capture = capture.transpose().map_err(BuildError::Capture)?;
+    let events = builder.event_sink.take().map(|sink| sink.0);
+    Ok(Some(Box::new(Observer { names, capture, events })))
+}
+
+/// Every flow's packets must find both ways. (Behind a member, "way" ends at the proxy's side: tunnels follow their own routes.)
+fn check_way(
+    builder: &NetworkBuilder,
+    simulation: &Simulation,
+    places: &[Place],
+    name: &str,
+    flow: &FlowConfig,
+) -> Result<(), BuildError> {
+    for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+        if simulation.fabric.routes.path(places, from, to).is_none() {
+            let text = |node: NodeId| builder.nodes[node.index()].name.clone();
+            return Err(BuildError::NoRoute { flow: name.into(), from: text(from), to: text(to) });
+        }
+    }
+    Ok(())
+}
+
+impl Simulation {
+    fn add_flow(&mut self, seed: Seed, name: &str, config: &FlowConfig, checks: bool) {
+        let flow = FlowId(self.flows.len() as u32);
+        let (source, sink) = (EndpointId(2 * flow.0), EndpointId(2 * flow.0 + 1));
+        let site = |own, node, peer, peer_node| Site { own, node, peer, peer_node, flow, exit: None };
+        let sites = [site(source, config.from, sink, config.to), site(sink, config.to, source, config.from)];
+        let [first, second] = match &config.transport {
+            Transport::Tcp(_) | Transport::RequestResponse(_) => tcp_ends(seed, name, config, sites, checks),
+            Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
+        };
+        self.endpoints.extend([first, second]);
+        let (returns, counts) = match &config.transport {
+            Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),
+            Transport::Tcp(_) => (false, config.bytes.is_some()),
+            _ => (false, false),
+        };
+        self.unfinished += usize::from(counts);
+        self.flows.push(FlowRecord {
+            name: name.into(),
+            transport: config.transport.name().into(),
+            source,
+            sink,
+            returns,
+            bytes: config.bytes,
+            counts,
+            started_at: None,
+            finished_at: None,
+            stopped_at: None,
+            warms_up: false,
+            steady_from: None,
+            steady_to: None,
+            answers: Answers::default(),
+        });
+    }
+
+    /// Sorts planned events by time; those at equal times keep their order, flows' own starts and stops first.
+    fn plan_events(&mut self, builder: &NetworkBuilder) {
+        let mut events: Vec<(Instant, NetworkEvent)> = Vec::new();
+        for (index, (_, config)) in builder.flows.iter().enumerate() {
+            let flow = FlowId(index as u32);
+            events.push((config.start, NetworkEvent::FlowStart(flow)));
+            events.extend(config.stop.map(|stop| (stop, NetworkEvent::FlowStop(flow))));
+        }
+        events.extend(builder.events.iter().copied());
+        events.sort_by_key(|(at, _)| *at);
+        for (at, event) in events {
+            self.plan(at, Plan::Event(event));
+        }
+    }
+}
+
+fn tcp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2], checks: bool) -> [Endpoint; 2] {
+    let mut numbers = seed.stream(&format!("flow/{name}/initial-sequence"));
+    let flow = sites[0].flow.0;
+    // Ports differ between flows as long as there are ports.
+    let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
+    let mut end =
+        |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
+            let (local_port, remote_port) = if active { (near, far) } else { (far, near) };
+            // Simulated applications read at once.
+            let tcp = TcpConfig { consume_on_arrival: true, ..tcp.clone() };
+            let setup = TcpSetup {
+                config: Arc::new(tcp),
+                extension: extension.cloned(),
+                local_port,
+                remote_port,
+                initial_sequence: SeqNumber(numbers.next_u64() as u32),
+            };
+            let next_mark = match &role {
+                Role::Server { request_bytes, .. } => *request_bytes,
+                _ => u64::MAX,
+            };
+            let check = checks.then(Box::<StreamCheck>::default);
+            let (armed, connection, setup) = (Instant::MAX, None, Arc::new(setup));
+            Endpoint::Tcp(TcpEndpoint { site, armed, next_mark, connection, role, setup, check })
+        };
+    match &config.transport {
+        Transport::RequestResponse(exchange) => {
+            let (request_bytes, response_bytes) = (exchange.request_bytes, exchange.response_bytes);
+            let client = Client {
+                request_bytes,
+                response_bytes,
+                think: exchange.think,
+                exchanges: exchange.exchanges.unwrap_or(u64::MAX),
+                asked: 0,
+                asked_at: Instant::ZERO,
+                answered: 0,
+            };
+            let server = Role::Server { request_bytes, response_bytes, answered: 0 };
+            [
+                end(sites[0], &exchange.tcp, Role::Client(client), None, true),
+                end(sites[1], &exchange.tcp, server, None, false),
+            ]
+        }
+        Transport::Tcp(tcp) => {
+            let source = Role::Source { bytes: config.bytes.unwrap_or(ENDLESS) };
+            [
+                end(sites[0], &tcp.sender, source, tcp.extension.as_ref(), true),
+                end(sites[1], &tcp.receiver, Role::Sink, None, false),
+            ]
+        }
+        Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
+    }
+}
+
+fn udp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2]) -> [Endpoint; 2] {
+    let (rate, packet_bytes, pattern) = match &config.transport {
+        Transport::ParetoOnOff(burst) => {
+            let bits = f64::from(burst.packet_bytes) * 8.0;
+            let pattern = Pattern::ParetoOnOff {
+                mean_packets: burst.mean_on.as_secs_f64() * burst.rate.as_bps() as f64 / bits,
+                mean_off: burst.mean_off.as_secs_f64(),
+                shape: burst.shape,
+                stream: seed.stream(&format!("flow/{name}/bursts")),
+                left: 0,
+            };
+            (burst.rate, burst.packet_bytes, pattern)
+        }
+        Transport::Cbr(cbr) => (cbr.rate, cbr.packet_bytes, Pattern::Constant),
+        Transport::Tcp(_) | Transport::RequestResponse(_) => (Rate::ZERO, 0, Pattern::Constant),
+    };
+    let source = UdpSource {
+        site: sites[0],
+        pattern,
+        rate,
+        packet_bytes,
+        bytes_left: config.bytes.unwrap_or(u64::MAX),
+        due: Instant::MAX,
+        sent: 0,
+        since: Instant::ZERO,
+        sent_since: 0,
+    };
+    let sink = UdpSink { site: sites[1], packets: 0, bytes: 0, reordered: 0, highest: None };
+    [Endpoint::UdpSource(source), Endpoint::UdpSink(sink)]
+}

@@ -1,0 +1,39 @@
+//! The ends of flows: TCP connections with a small application each, UDP sources and sinks.
+mod tcp;
+mod udp;
+
+pub(crate) use tcp::{Client, ENDLESS, Notes, Role, TcpEndpoint, TcpSetup};
+pub(crate) use udp::{Pattern, UDP_OVERHEAD_BYTES, UdpSink, UdpSource};
+
+use crate::ids::{EndpointId, FlowId, NodeId, PortId};
+
+/// Where an endpoint sits and whom it talks to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site {
+    pub own: EndpointId,
+    pub node: NodeId,
+    pub peer_node: NodeId,
+    pub peer: EndpointId,
+    pub flow: FlowId,
+    /// The exit to use, where the node's role allows to know it beforehand.
+    pub exit: Option<PortId>,
+}
+
+/// An endpoint. The large variant is the common one.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Endpoint {
+    Tcp(TcpEndpoint),
+    UdpSource(UdpSource),
+    UdpSink(UdpSink),
+}
+
+impl Endpoint {
+    pub fn site_mut(&mut self) -> &mut Site {
+        match self {
+            Self::Tcp(tcp) => &mut tcp.site,
+            Self::UdpSource(source) => &mut source.site,
+            Self::UdpSink(sink) => &mut sink.site,
+        }
+    }
+}

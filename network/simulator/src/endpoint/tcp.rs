@@ -1,0 +1,253 @@
+//! A TCP connection on a simulated host, and the application that uses it.
+use super::Site;
+use crate::checker::StreamCheck;
+use crate::fabric::{Fabric, Target};
+use crate::flow::ExtensionFactory;
+use crate::packet::{Body, Packet};
+use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
+use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{SeqNumber, TcpFlags};
+use std::sync::Arc;
+
+/// A stream without end: more than any run carries, and far from overflow.
+pub(crate) const ENDLESS: u64 = 1 << 62;
+
+/// What the application does.
+#[derive(Debug)]
+pub(crate) enum Role {
+    /// Writes so many bytes, then closes (never, for [`ENDLESS`]).
+    Source { bytes: u64 },
+    /// Reads until the peer closes.
+    Sink,
+    /// Asks, waits for the answer, thinks, asks again.
+    Client(Client),
+    /// Answers every whole request.
+    Server { request_bytes: u64, response_bytes: u64, answered: u64 },
+}
+
+/// The asking side of a request/response flow.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub request_bytes: u64,
+    pub response_bytes: u64,
+    pub think: Duration,
+    pub exchanges: u64,
+    pub asked: u64,
+    pub asked_at: Instant,
+    pub answered: u64,
+}
+
+/// One end of a TCP flow.
+#[derive(Debug)]
+pub(crate) struct TcpEndpoint {
+    pub site: Site,
+    /// When the timer event is due; [`Instant::MAX`] for none. Deadlines move with every ACK, the event does
+    /// not: it looks again when it fires.
+    pub armed: Instant,
+    /// In-order bytes at which the application wants to know.
+    pub next_mark: u64,
+    pub connection: Option<Connection>,
+    pub role: Role,
+    pub setup: Arc<TcpSetup>,
+    pub check: Option<Box<StreamCheck>>,
+}
+
+/// What it takes to open a connection.
+#[derive(Debug)]
+pub(crate) struct TcpSetup {
+    pub config: Arc<TcpConfig>,
+    pub extension: Option<ExtensionFactory>,
+    pub local_port: u16,
+    pub remote_port: u16,
+    pub initial_sequence: SeqNumber,
+}
+
+/// What the application must know after a drive; gathered while the connection is borrowed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Notes {
+    /// In-order bytes so far, when they changed.
+    pub readable: u64,
+    pub connected: bool,
+    pub peer_closed: bool,
+    pub ended: bool,
+}
+
+impl Notes {
+    fn is_quiet(&self) -> bool {
+        !self.connected && !self.peer_closed && !self.ended
+    }
+}
+
+/// Carries a connection's segments into the network and its events to [`Notes`].
+struct Carrier<'a> {
+    fabric: &'a mut Fabric,
+    site: Site,
+    notes: Notes,
+    check: Option<&'a mut StreamCheck>,
+    /// Stream offset of the payload of the segment being handled.
+    arriving_offset: u64,
+}
+
+impl Host<Connection> for Carrier<'_> {
+    #[inline]
+    fn transmit(&mut self, now: Instant, segment: SegmentOut) {
+        if let Some(check) = &mut self.check {
+            check.sent(now, &segment);
+        }
+        self.fabric.inject(self.site.node, self.site.exit, packet(&self.site, segment));
+    }
+
+    #[inline]
+    fn event(&mut self, now: Instant, event: TcpEvent) {
+        match event {
+            TcpEvent::Readable { up_to } => {
+                self.notes.readable = up_to;
+                if let Some(check) = &mut self.check {
+                    check.readable(now, up_to);
+                }
+            }
+            TcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
+                if let Some(check) = &mut self.check {
+                    let carried = self.arriving_offset + u64::from(segment_offset);
+                    check.accepted(now, carried, stream_offset, bytes);
+                }
+            }
+            TcpEvent::Acknowledged { .. } => {}
+            TcpEvent::Connected => self.notes.connected = true,
+            TcpEvent::PeerClosed => self.notes.peer_closed = true,
+            TcpEvent::Closed | TcpEvent::Reset | TcpEvent::TimedOut => self.notes.ended = true,
+        }
+    }
+}
+
+fn packet(site: &Site, segment: SegmentOut) -> Packet {
+    Packet {
+        body: Body::Tcp { header: segment.header, stream_offset: segment.stream_offset },
+        payload_bytes: segment.payload_bytes,
+        endpoint: site.peer,
+        flow: site.flow,
+        source: site.node,
+        destination: site.peer_node,
+        ecn: segment.ecn,
+        tunnelled: false,
+        damaged: false,
+    }
+}
+
+impl TcpEndpoint {
+    /// Opens the connection from this side.
+    pub fn open(&mut self, fabric: &mut Fabric) -> Notes {
+        let setup = Arc::clone(&self.setup);
+        let now = fabric.now;
+        let mut connection = Connection::connect(
+            Arc::clone(&setup.config),
+            setup.local_port,
+            setup.remote_port,
+            setup.initial_sequence,
+            now,
+        );
+        if let Some(extension) = &setup.extension {
+            connection.set_extension(extension.make());
+        }
+        match &mut self.role {
+            Role::Source { bytes } => connection.write(now, *bytes),
+            Role::Client(client) => {
+                connection.write(now, client.request_bytes);
+                (client.asked, client.asked_at) = (1, now);
+                self.next_mark = client.response_bytes;
+            }
+            Role::Sink | Role::Server { .. } => {}
+        }
+        self.connection = Some(connection);
+        self.drain(fabric, 0)
+    }
+
+    /// A segment has arrived.
+    #[inline]
+    pub fn receive(&mut self, fabric: &mut Fabric, segment: SegmentIn, stream_offset: u64) -> Notes {
+        match &mut self.connection {
+            Some(connection) => connection.handle_input(fabric.now, segment),
+            None => return self.receive_closed(fabric, &segment),
+        }
+        self.drain(fabric, stream_offset)
+    }
+
+    /// A segment for a connection that is not there: a SYN opens it on the listening side, anything else is refused.
+    #[cold]
+    fn receive_closed(&mut self, fabric: &mut Fabric, segment: &SegmentIn) -> Notes {
+        let flags = segment.header.flags;
+        let listens = matches!(self.role, Role::Sink | Role::Server { .. });
+        let opens = flags.contains(TcpFlags::SYN) && !flags.intersects(TcpFlags::ACK | TcpFlags::RST);
+        if !(listens && opens) {
+            if let Some(reset) = reset_for(segment) {
+                fabric.inject(self.site.node, self.site.exit, packet(&self.site, reset));
+            }
+            return Notes::default();
+        }
+        let setup = &self.setup;
+        let config = Arc::clone(&setup.config);
+        self.connection =
+            Some(Connection::accept(config, &segment.header, setup.initial_sequence, fabric.now));
+        self.drain(fabric, 0)
+    }
+
+    /// The timer event fired at `fabric.now`.
+    pub fn fire(&mut self, fabric: &mut Fabric) -> Notes {
+        self.armed = Instant::MAX;
+        let Some(connection) = &mut self.connection else { return Notes::default() };
+        if connection.poll_timeout().is_some_and(|deadline| deadline.at <= fabric.now) {
+            connection.handle_timeout(fabric.now);
+        }
+        self.drain(fabric, 0)
+    }
+
+    /// After one mutation: carries segments and events away and re-arms the timer.
+    #[inline]
+    fn drain(&mut self, fabric: &mut Fabric, arriving_offset: u64) -> Notes {
+        let Some(connection) = &mut self.connection else { return Notes::default() };
+        let now = fabric.now;
+        let (site, check) = (self.site, self.check.as_deref_mut());
+        let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, arriving_offset };
+        let deadline = drive(connection, now, &mut carrier);
+        let notes = carrier.notes;
+        self.arm(fabric, deadline);
+        notes
+    }
+
+    #[inline]
+    fn arm(&mut self, fabric: &mut Fabric, deadline: Option<Deadline>) {
+        if let Some(at) = deadline.map(|deadline| deadline.at).filter(|&at| at < self.armed) {
+            self.armed = at.max(fabric.now);
+            fabric.queue.push(self.armed, Target::Endpoint(self.site.own));
+        }
+    }
+
+    /// True when the application has nothing to do about `notes`.
+    #[inline]
+    pub fn is_quiet(&self, notes: &Notes) -> bool {
+        notes.readable < self.next_mark && notes.is_quiet()
+    }
+
+    /// Whether the connection can still carry data.
+    pub fn is_open(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.state() != State::Closed)
+    }
+
+    /// Uses the connection as `action` says, then drains it.
+    pub fn with_connection(
+        &mut self,
+        fabric: &mut Fabric,
+        action: impl FnOnce(&mut Connection, Instant),
+    ) -> Notes {
+        if let Some(connection) = &mut self.connection {
+            action(connection, fabric.now);
+        }
+        self.drain(fabric, 0)
+    }
+
+    /// In-order bytes received.
+    pub fn received(&self) -> u64 {
+        self.connection.as_ref().map_or(0, Connection::bytes_received_in_order)
+    }
+}

@@ -1,0 +1,81 @@
+use super::EventQueue;
+use prismux_units::Instant;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn at(nanos: u64) -> Instant {
+    Instant::from_nanos(nanos)
+}
+
+#[test]
+fn equal_times_leave_in_order_of_insertion() {
+    let mut queue = EventQueue::new();
+    let far = at(5_000_000_123);
+    for target in 0..100 {
+        queue.push(far, target);
+        queue.push(at(u64::from(target)), target + 1000);
+    }
+    let order: Vec<u32> =
+        std::iter::from_fn(|| queue.pop_until(Instant::MAX).map(|(_, target)| target)).collect();
+    let expected: Vec<u32> = (1000..1100).chain(0..100).collect();
+    assert_eq!(order, expected);
+}
+
+#[test]
+fn an_event_beyond_the_limit_stays_and_earlier_ones_may_still_come() {
+    let mut queue = EventQueue::new();
+    queue.push(at(1_000_000_000), "late");
+    assert_eq!(queue.pop_until(at(999_999_999)), None);
+    // The wheel has looked ahead; an event before that must still be first.
+    queue.push(at(999_999_999), "early");
+    queue.push(at(2_000_000_000), "later");
+    assert_eq!(queue.pop_until(Instant::MAX), Some((at(999_999_999), "early")));
+    assert_eq!(queue.pop_until(Instant::MAX), Some((at(1_000_000_000), "late")));
+    assert_eq!(queue.pop_until(Instant::MAX), Some((at(2_000_000_000), "later")));
+    assert_eq!(queue.pop_until(Instant::MAX), None);
+}
+
+#[test]
+fn storage_is_reused() {
+    let mut queue = EventQueue::new();
+    for round in 0..1000u64 {
+        for k in 0..10 {
+            queue.push(at(round * 1_000_000 + k * 90_000), k);
+        }
+        while queue.pop_until(at(round * 1_000_000 + 999_999)).is_some() {}
+    }
+    assert_eq!((queue.len(), queue.inserted()), (0, 10_000));
+    assert!(queue.nodes.len() <= 10, "{}", queue.nodes.len());
+}
+
+/// Steps of random size over all magnitudes, so that every level is used.
+fn gap() -> impl Strategy<Value = u64> {
+    (0..50u32, any::<u64>()).prop_map(|(bits, raw)| raw & ((1 << bits) - 1))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn events_leave_in_order_of_time_then_insertion(
+        steps in prop::collection::vec((gap(), 0..4u32), 1..300),
+    ) {
+        let mut queue = EventQueue::new();
+        let mut reference = BTreeMap::new();
+        let mut now = 0u64;
+        for (number, (gap, pops)) in steps.into_iter().enumerate() {
+            queue.push(at(now + gap), number);
+            reference.insert((now + gap, number), ());
+            for _ in 0..pops {
+                let expected = reference.pop_first().map(|((nanos, number), ())| (at(nanos), number));
+                let popped = queue.pop_until(Instant::MAX);
+                prop_assert_eq!(popped, expected);
+                now = popped.map_or(now, |(at, _)| at.as_nanos());
+            }
+            prop_assert_eq!(queue.len(), reference.len());
+        }
+        while let Some(((nanos, number), ())) = reference.pop_first() {
+            prop_assert_eq!(queue.pop_until(at(nanos)), Some((at(nanos), number)));
+        }
+    }
+}

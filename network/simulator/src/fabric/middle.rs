@@ -1,0 +1,196 @@
+//! Members and proxies: the machines in the middle.
+use super::{Fabric, NodeRole, Target};
+use crate::ids::NodeId;
+use crate::packet::{Body, Carried, Packet};
+use prismux_prism::{LinkId, Proxy, Verdict};
+use prismux_units::Instant;
+
+/// How a proxy reaches its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tunnel {
+    /// GRE over IPv4 (RFC 2784): 24 bytes.
+    #[default]
+    Gre,
+    /// GRE in UDP over IPv4 with a key (RFC 8086): 36 bytes.
+    GreInUdp,
+    /// Nothing is added to a packet: an idealised tunnel.
+    Free,
+}
+
+impl Tunnel {
+    /// Bytes added to every packet inside.
+    pub const fn overhead_bytes(self) -> u32 {
+        match self {
+            Self::Gre => 24,
+            Self::GreInUdp => 36,
+            Self::Free => 0,
+        }
+    }
+}
+
+/// A member of a community: the far end of a tunnel.
+#[derive(Debug)]
+pub(crate) struct MemberNode {
+    /// Its proxy, as index, and the number of its link there.
+    pub proxy: Option<(u32, LinkId)>,
+    pub joined: bool,
+}
+
+/// A node that runs the PRISM proxy.
+#[derive(Debug)]
+pub(crate) struct ProxyNode {
+    pub node: NodeId,
+    pub proxy: Proxy<Packet>,
+    pub tunnel: Tunnel,
+    /// Member nodes, by [`LinkId`].
+    pub members: Vec<NodeId>,
+    /// By node: packets for it travel over the members' links.
+    pub serves: Vec<bool>,
+    /// When its event is due; [`Instant::MAX`] for none.
+    pub armed: Instant,
+}
+
+impl Fabric {
+    /// A packet is at a member or a proxy (or at a plain node that sends it).
+    pub(super) fn pass(&mut self, node: NodeId, size_bytes: u32, carried: Carried) {
+        match self.roles[node.index()] {
+            NodeRole::Plain if carried.towards == node => self.local.push_back(carried.packet),
+            NodeRole::Plain => self.forward(node, size_bytes, carried),
+            NodeRole::Member(member) => self.pass_member(node, member, size_bytes, carried),
+            NodeRole::Proxy(proxy) => self.pass_proxy(node, proxy, size_bytes, carried),
+        }
+    }
+
+    /// A member ends the tunnels that lead to it and puts what leaves for beyond the proxy into one.
+    fn pass_member(&mut self, node: NodeId, member: u32, size_bytes: u32, mut carried: Carried) {
+        let Some((proxy, _)) = self.members[member as usize].proxy else {
+            return match carried.towards == node {
+                true => self.local.push_back(carried.packet),
+                false => self.forward(node, size_bytes, carried),
+            };
+        };
+        let overhead = self.proxies[proxy as usize].tunnel.overhead_bytes();
+        let mut size_bytes = size_bytes;
+        if carried.towards == node && self.pool.get(carried.packet).tunnelled {
+            let packet = self.pool.get_mut(carried.packet);
+            packet.tunnelled = false;
+            carried.towards = packet.destination;
+            size_bytes -= overhead;
+        }
+        if carried.towards == node {
+            self.local.push_back(carried.packet);
+            return;
+        }
+        let proxy_node = &self.proxies[proxy as usize];
+        let packet = self.pool.get_mut(carried.packet);
+        let outward = proxy_node.serves[packet.source.index()]
+            && !proxy_node.serves[packet.destination.index()]
+            && packet.destination != proxy_node.node;
+        if outward && !packet.tunnelled {
+            packet.tunnelled = true;
+            carried.towards = proxy_node.node;
+            size_bytes += overhead;
+        }
+        self.forward(node, size_bytes, carried);
+    }
+
+    /// A proxy judges what is for the hosts it serves, and what TCP they send; the rest passes.
+    fn pass_proxy(&mut self, node: NodeId, index: u32, size_bytes: u32, carried: Carried) {
+        let ProxyNode { tunnel, serves, .. } = &self.proxies[index as usize];
+        let overhead = tunnel.overhead_bytes();
+        let packet = *self.pool.get(carried.packet);
+        let tunnel_ends = packet.tunnelled && carried.towards == node;
+        if packet.tunnelled && !tunnel_ends {
+            return self.forward(node, size_bytes, carried);
+        }
+        let size_bytes = if tunnel_ends { size_bytes - overhead } else { size_bytes };
+        let (inward, outward) = (serves[packet.destination.index()], serves[packet.source.index()]);
+        let is_tcp = matches!(packet.body, Body::Tcp { .. });
+        if !inward && !(outward && is_tcp) {
+            let packet = self.pool.get_mut(carried.packet);
+            packet.tunnelled = false;
+            let carried = Carried { packet: carried.packet, towards: packet.destination };
+            return match carried.towards == node {
+                true => self.local.push_back(carried.packet),
+                false => self.forward(node, size_bytes, carried),
+            };
+        }
+        let mut packet = self.pool.remove(carried.packet);
+        packet.tunnelled = false;
+        if packet.damaged {
+            self.counters.corrupted += 1;
+            return;
+        }
+        self.counters.into_proxies += 1;
+        let now = self.now;
+        let proxy = &mut self.proxies[index as usize].proxy;
+        let (flow, payload_bytes) = (packet.flow_key(), packet.payload_bytes);
+        match packet.body {
+            Body::Tcp { header, .. } if inward => {
+                proxy.handle_data(now, flow, &header, payload_bytes, size_bytes + overhead, packet);
+            }
+            Body::Tcp { header, .. } => {
+                proxy.handle_reverse(now, flow.reversed(), &header, payload_bytes, packet);
+            }
+            Body::Udp { .. } => proxy.handle_opaque(now, flow.hash64(), packet),
+        }
+        self.carry_out(index);
+    }
+
+    /// A deadline of a proxy.
+    pub fn proxy_timeout(&mut self, index: u32) {
+        let node = &mut self.proxies[index as usize];
+        if node.armed != self.now {
+            return;
+        }
+        node.armed = Instant::MAX;
+        if node.proxy.poll_timeout().is_some_and(|deadline| deadline.at <= self.now) {
+            node.proxy.handle_timeout(self.now);
+        }
+        self.carry_out(index);
+    }
+
+    /// Carries out a proxy's verdicts and sets its next event.
+    pub fn carry_out(&mut self, index: u32) {
+        while let Some(verdict) = self.proxies[index as usize].proxy.poll_verdict() {
+            self.carry_out_one(index, verdict);
+        }
+        let node = &mut self.proxies[index as usize];
+        if let Some(deadline) = node.proxy.poll_timeout().filter(|deadline| deadline.at < node.armed) {
+            // A deadline in the past is due at once; time does not go back.
+            node.armed = deadline.at.max(self.now);
+            self.queue.push(node.armed, Target::Proxy(index));
+        }
+    }
+
+    fn carry_out_one(&mut self, index: u32, verdict: Verdict<Packet>) {
+        let node = self.proxies[index as usize].node;
+        match verdict {
+            Verdict::Forward { link, mut packet, rewrite } => {
+                self.counters.out_of_proxies += 1;
+                if let Body::Tcp { header, .. } = &mut packet.body {
+                    rewrite.apply(header);
+                }
+                let proxy = &self.proxies[index as usize];
+                let member = proxy.members[usize::from(link.0)];
+                packet.tunnelled = true;
+                let size_bytes = packet.ip_bytes() + proxy.tunnel.overhead_bytes();
+                let handle = self.pool.insert(packet);
+                self.forward(node, size_bytes, Carried { packet: handle, towards: member });
+            }
+            Verdict::Release { mut packet, rewrite } => {
+                self.counters.out_of_proxies += 1;
+                if let Body::Tcp { header, .. } = &mut packet.body {
+                    rewrite.apply(header);
+                }
+                let (size_bytes, towards) = (packet.ip_bytes(), packet.destination);
+                let handle = self.pool.insert(packet);
+                match towards == node {
+                    true => self.local.push_back(handle),
+                    false => self.forward(node, size_bytes, Carried { packet: handle, towards }),
+                }
+            }
+            Verdict::Drop { .. } => self.counters.dropped_by_proxies += 1,
+        }
+    }
+}

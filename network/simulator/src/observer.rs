@@ -1,0 +1,170 @@
+//! Captures and event logs: what passes the ends of links.
+use crate::ids::PortId;
+use crate::packet::{Body, Packet, address};
+use prismux_link::DropReason;
+use prismux_trace::event::{self, Event, EventSink, PacketSummary};
+use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
+use prismux_units::Instant;
+use prismux_wire::{FlowKey, IpHeader};
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Names that events use, by index.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub links: Vec<String>,
+    pub flows: Vec<String>,
+    /// By port: the node that sends into it and the node it leads to.
+    pub ends: Vec<(String, String)>,
+}
+
+/// Whoever watches a run.
+pub(crate) struct Observer {
+    pub names: Names,
+    pub capture: Option<Capture>,
+    pub events: Option<Box<dyn EventSink + Send>>,
+}
+
+/// A pcapng capture of some links. What is captured is what is handed to a link, lost packets included.
+pub(crate) struct Capture {
+    pcap: PcapNg<Box<dyn Write + Send>>,
+    /// By link.
+    interfaces: Vec<Option<InterfaceId>>,
+    bytes: Vec<u8>,
+    /// The first write that failed; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+impl Observer {
+    /// A packet is handed to a link.
+    pub fn sent(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(now, port, size_bytes, packet);
+        }
+        if let Some(sink) = &mut self.events {
+            let (link, (from, _)) = (self.names.link(port), &self.names.ends[port.index()]);
+            let packet = self.names.summary(size_bytes, packet);
+            sink.event(now, &Event::PacketSent { link, from: Cow::Borrowed(from), packet });
+        }
+    }
+
+    /// A packet comes out of a link.
+    pub fn delivered(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+        if let Some(sink) = &mut self.events {
+            let (link, (_, to)) = (self.names.link(port), &self.names.ends[port.index()]);
+            let packet = self.names.summary(size_bytes, packet);
+            sink.event(now, &Event::PacketDelivered { link, to: Cow::Borrowed(to), packet });
+        }
+    }
+
+    /// A link has dropped a packet.
+    pub fn dropped(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        reason: DropReason,
+        size_bytes: u32,
+        packet: &Packet,
+    ) {
+        if let Some(sink) = &mut self.events {
+            let reason = match reason {
+                DropReason::QueueFull => event::DropReason::QueueFull,
+                DropReason::Lost => event::DropReason::Loss,
+                DropReason::Down => event::DropReason::LinkDown,
+            };
+            let at = self.names.link(port);
+            let packet = self.names.summary(size_bytes, packet);
+            sink.event(now, &Event::PacketDropped { at, reason, packet });
+        }
+    }
+
+    /// Something else has happened.
+    pub fn event(&mut self, now: Instant, event: impl FnOnce(&Names) -> Event<'_>) {
+        if let Some(sink) = &mut self.events {
+            sink.event(now, &event(&self.names));
+        }
+    }
+}
+
+impl Names {
+    pub fn link(&self, port: PortId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.links[port.link().index()])
+    }
+
+    fn summary(&self, size_bytes: u32, packet: &Packet) -> PacketSummary<'_> {
+        let flow = Some(self.flows[packet.flow.index()].as_str());
+        match &packet.body {
+            Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
+            Body::Udp { .. } => PacketSummary::opaque(flow, size_bytes),
+        }
+    }
+}
+
+impl Capture {
+    /// Writes a capture of the links with the given numbers and names to `writer`.
+    pub fn new(
+        writer: Box<dyn Write + Send>,
+        links: &[(usize, String)],
+        link_count: usize,
+    ) -> io::Result<Self> {
+        let mut pcap = PcapNg::new(writer)?;
+        let mut interfaces = vec![None; link_count];
+        for (index, name) in links {
+            interfaces[*index] = Some(pcap.add_interface(name, "")?);
+        }
+        Ok(Self { pcap, interfaces, bytes: Vec::new(), failed: None })
+    }
+
+    fn packet(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+        let Some(interface) = self.interfaces[port.link().index()] else { return };
+        if self.failed.is_some() {
+            return;
+        }
+        let length = self.serialise(packet);
+        let comment = if packet.tunnelled { "in a tunnel, whose headers are left out" } else { "" };
+        let direction = if port.is_forward() { Direction::Outbound } else { Direction::Inbound };
+        let captured = CapturedPacket {
+            interface,
+            at: now,
+            bytes: &self.bytes[..length],
+            original_bytes: size_bytes.max(length as u32),
+            direction: Some(direction),
+            comment,
+        };
+        self.failed = self.pcap.packet(&captured).err();
+    }
+
+    /// The packet's bytes, the payload all zeros.
+    fn serialise(&mut self, packet: &Packet) -> usize {
+        let FlowKey { source_port, destination_port, .. } = packet.flow_key();
+        let (source, destination) = (address(packet.source), address(packet.destination));
+        let payload = packet.payload_bytes as usize;
+        self.bytes.clear();
+        self.bytes.resize(packet.ip_bytes() as usize + 64, 0);
+        let zeros = vec![0; payload];
+        let ip = IpHeader { ecn: packet.ecn, ..IpHeader::new(source, destination, 0) };
+        let written = match &packet.body {
+            Body::Tcp { header, .. } => prismux_wire::emit_tcp_packet(&ip, header, &zeros, &mut self.bytes),
+            Body::Udp { .. } => {
+                let header = prismux_wire::UdpHeader { source_port, destination_port };
+                prismux_wire::emit_udp_packet(&ip, &header, &zeros, &mut self.bytes)
+            }
+        };
+        written.unwrap_or(0)
+    }
+
+    /// Ends the capture.
+    pub fn finish(self) -> io::Result<()> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.pcap.finish().map(drop),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Packets as typed values, kept in a pool and passed around as small handles.
+use crate::ids::{EndpointId, FlowId, NodeId};
+use prismux_wire::{Ecn, FlowKey, TcpHeader};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Bytes of an IPv4 header without options.
+pub(crate) const IPV4_HEADER_BYTES: u32 = 20;
+/// Bytes of a UDP header.
+pub(crate) const UDP_HEADER_BYTES: u32 = 8;
+
+/// What is inside the IP header.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Body {
+    /// A segment.
+    Tcp {
+        header: TcpHeader,
+        /// Offset of the payload in the sender's stream; what the bytes *are*, for the checkers.
+        stream_offset: u64,
+    },
+    /// A datagram, counted from 0 by its source.
+    Udp { number: u64 },
+}
+
+/// A packet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Packet {
+    pub body: Body,
+    pub payload_bytes: u32,
+    /// The machine it is for.
+    pub endpoint: EndpointId,
+    pub flow: FlowId,
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub ecn: Ecn,
+    /// Travels in a tunnel at the moment.
+    pub tunnelled: bool,
+    /// Some link has damaged it.
+    pub damaged: bool,
+}
+
+impl Packet {
+    /// Length of the IP packet, tunnel headers not counted.
+    pub fn ip_bytes(&self) -> u32 {
+        let transport = match &self.body {
+            Body::Tcp { header, .. } => header.wire_bytes() as u32,
+            Body::Udp { .. } => UDP_HEADER_BYTES,
+        };
+        IPV4_HEADER_BYTES + transport + self.payload_bytes
+    }
+
+    /// Addresses and ports. UDP flows use the flow's number as both ports.
+    pub fn flow_key(&self) -> FlowKey {
+        let (source_port, destination_port, protocol) = match &self.body {
+            Body::Tcp { header, .. } => (header.source_port, header.destination_port, 6),
+            Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, 17),
+        };
+        FlowKey {
+            source: address(self.source),
+            destination: address(self.destination),
+            source_port,
+            destination_port,
+            protocol,
+        }
+    }
+}
+
+/// The address of a node: 10.0.0.0/8, by number from 1.
+pub(crate) fn address(node: NodeId) -> IpAddr {
+    let [_, b, c, d] = (node.0 + 1).to_be_bytes();
+    IpAddr::V4(Ipv4Addr::new(10, b, c, d))
+}
+
+/// A packet in a [`PacketPool`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PacketHandle(u32);
+
+/// Storage for packets under way; freed slots are reused last in, first out, while they are still in the cache.
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    packets: Vec<Packet>,
+    free: Vec<PacketHandle>,
+}
+
+impl PacketPool {
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketHandle {
+        match self.free.pop() {
+            Some(handle) => {
+                self.packets[handle.0 as usize] = packet;
+                handle
+            }
+            None => {
+                self.packets.push(packet);
+                PacketHandle((self.packets.len() - 1) as u32)
+            }
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, handle: PacketHandle) -> &Packet {
+        &self.packets[handle.0 as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, handle: PacketHandle) -> &mut Packet {
+        &mut self.packets[handle.0 as usize]
+    }
+
+    /// Gives the slot back; the handle must not be used again.
+    #[inline]
+    pub fn remove(&mut self, handle: PacketHandle) -> Packet {
+        self.free.push(handle);
+        self.packets[handle.0 as usize]
+    }
+
+    /// Packets in the pool.
+    pub fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+/// What a link carries: the packet, and the node where its outermost header ends, so that a router need not
+/// look at the packet itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub packet: PacketHandle,
+    pub towards: NodeId,
+}

@@ -1,0 +1,262 @@
+//! From the state of a run to its result columns.
+use super::Simulation;
+use crate::endpoint::Endpoint;
+use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
+use prismux_tcp::Connection;
+use prismux_trace::results::{
+    Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
+};
+use prismux_units::{Duration, Instant, Rate};
+
+/// A flow's place in the run and in the report.
+#[derive(Debug)]
+pub(crate) struct FlowRecord {
+    pub name: String,
+    pub transport: String,
+    pub source: EndpointId,
+    pub sink: EndpointId,
+    /// The application's data flows from sink to source (request/response).
+    pub returns: bool,
+    /// Payload to carry, when there is an end.
+    pub bytes: Option<u64>,
+    /// The run is not complete without it.
+    pub counts: bool,
+    pub started_at: Option<Instant>,
+    pub finished_at: Option<Instant>,
+    pub stopped_at: Option<Instant>,
+    /// Steady state begins a set time after the start, not at a share of the bytes.
+    pub warms_up: bool,
+    /// Where steady state begins and ends: time and bytes by then.
+    pub steady_from: Option<(Instant, u64)>,
+    pub steady_to: Option<(Instant, u64)>,
+    pub answers: Answers,
+}
+
+/// How long a client waited for answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answers {
+    /// Complete answers.
+    pub count: u64,
+    /// Sum of the times from question to complete answer.
+    pub total: Duration,
+    /// The longest of them.
+    pub longest: Duration,
+}
+
+impl Answers {
+    pub(crate) fn note(&mut self, waited: Duration) {
+        self.count += 1;
+        self.total += waited;
+        self.longest = self.longest.max(waited);
+    }
+}
+
+/// A link in the report.
+#[derive(Debug)]
+pub(crate) struct LinkRecord {
+    pub name: String,
+    /// Its rate counts as capacity.
+    pub shared: bool,
+    /// Its rate, summed over time until `since`, in bits; what was missing while it was down or its member away.
+    pub offered_bits: f64,
+    pub since: Instant,
+    /// Its member has joined, or it needs none.
+    pub in_use: bool,
+}
+
+/// A member in the report.
+#[derive(Debug)]
+pub(crate) struct MemberRecord {
+    pub link_name: String,
+    pub advertised_rate: Option<Rate>,
+    /// Its own link, that is, the last one on the way from the proxy.
+    pub links: Vec<LinkIndex>,
+}
+
+/// A host whose packets leave through a member.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    pub node: NodeId,
+    /// Members, the preferred one first, and the exits towards them.
+    pub ways_out: Vec<(NodeId, PortId)>,
+    /// Everything that lies beyond the members.
+    pub beyond: Vec<NodeId>,
+}
+
+/// Names and settings that only reports and rare events need.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub scenario: String,
+    pub scenario_hash: String,
+    pub seed: u64,
+    /// Left out of steady goodput, from each flow's start.
+    pub warm_up: Option<Duration>,
+    pub links: Vec<LinkRecord>,
+    pub members: Vec<MemberRecord>,
+    pub receivers: Vec<Receiver>,
+    pub node_names: Vec<String>,
+    /// Payload and whole packet of a full-size segment on the shared links.
+    pub payload_bytes: u32,
+    pub packet_bytes: u32,
+}
+
+impl LinkRecord {
+    /// Adds what `rate` offered since the last time.
+    pub fn account(&mut self, now: Instant, rate: Option<Rate>, up: bool) {
+        let seconds = (now - self.since).as_secs_f64();
+        let bps = rate.filter(|_| up && self.in_use).map_or(0.0, |rate| rate.as_bps() as f64);
+        self.offered_bits += bps * seconds;
+        self.since = now;
+    }
+}
+
+impl Simulation {
+    /// Gives the run the name and hash of its scenario.
+    pub fn set_scenario(&mut self, name: &str, hash: &str) {
+        (self.report.scenario, self.report.scenario_hash) = (name.into(), hash.into());
+    }
+
+    /// The result as of now.
+    pub fn result(&mut self) -> RunResult {
+        let now = self.fabric.now;
+        let elapsed_s = now.as_secs_f64();
+        for index in 0..self.report.links.len() {
+            self.account_link(LinkIndex(index as u32));
+        }
+        let flows: Named<FlowResult> = (0..self.flows.len())
+            .map(|index| (self.flows[index].name.clone(), self.flow_result(FlowId(index as u32))))
+            .collect();
+        let links = self.report.links.iter().enumerate();
+        let links: Named<LinkResult> = links
+            .map(|(index, record)| (record.name.clone(), self.link_result(index, record, elapsed_s)))
+            .collect();
+        let shared = self.report.links.iter().filter(|record| record.shared);
+        let rates = shared.map(|record| record.offered_bits / elapsed_s.max(1e-9));
+        let capacity = capacity_bps(rates, self.report.payload_bytes, self.report.packet_bytes);
+        let total = TotalResult::new(flows.values(), capacity);
+        let mut result = RunResult {
+            scenario: self.report.scenario.clone(),
+            scenario_hash: self.report.scenario_hash.clone(),
+            backend: Backend::Sim,
+            seed: self.report.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            duration_s: elapsed_s,
+            flows,
+            links,
+            total,
+            nodes: self.node_counters(),
+            series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.flows)),
+        };
+        let names: Vec<String> = self
+            .report
+            .links
+            .iter()
+            .filter(|record| record.shared)
+            .map(|record| record.name.clone())
+            .collect();
+        result.set_shared_links(names.iter().map(String::as_str));
+        result
+    }
+
+    /// How long the client of a request/response flow waited.
+    pub fn answers(&self, flow: FlowId) -> Answers {
+        self.flows[flow.index()].answers
+    }
+
+    fn flow_result(&self, id: FlowId) -> FlowResult {
+        let flow = &self.flows[id.index()];
+        let now = self.fabric.now;
+        let bytes = self.delivered_bytes(id);
+        let sending = if flow.returns { flow.sink } else { flow.source };
+        let metrics = match &self.endpoints[sending.index()] {
+            Endpoint::Tcp(tcp) => tcp.connection.as_ref().map(|connection| connection.metrics().engine),
+            _ => None,
+        };
+        let counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
+        let started = flow.started_at.unwrap_or_default();
+        FlowResult {
+            transport: flow.transport.clone(),
+            goodput_bps: goodput_bps(bytes, flow.active_time(now).as_secs_f64()),
+            steady_goodput_bps: flow.steady_goodput_bps(now, bytes),
+            bytes,
+            completion_s: flow.finished_at.map(|at| (at - started).as_secs_f64()),
+            retransmitted_segments: counters.retransmitted_segments,
+            spurious_retransmissions: Some(counters.spurious_retransmissions),
+            timeouts: counters.timeouts,
+            sha256: None,
+        }
+    }
+
+    fn link_result(&self, index: usize, record: &LinkRecord, elapsed_s: f64) -> LinkResult {
+        let port = &self.fabric.ports[LinkIndex(index as u32).forward().index()];
+        let stats = port.link.stats();
+        let mean = record.offered_bits / elapsed_s.max(1e-9);
+        let rate_bps = port.link.rate().map(|_| mean.round() as u64);
+        LinkResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s)
+    }
+
+    fn node_counters(&self) -> Named<Named<u64>> {
+        let proxies = self.fabric.proxies.iter();
+        proxies
+            .map(|proxy| {
+                let name = self.report.node_names[proxy.node.index()].clone();
+                (name, proxy_counters(proxy.proxy.counters()))
+            })
+            .collect()
+    }
+
+    /// Brings the account of what a link has offered up to now.
+    pub(super) fn account_link(&mut self, link: LinkIndex) {
+        let port = &self.fabric.ports[link.forward().index()];
+        let (rate, up) = (port.link.rate(), port.link.is_up());
+        self.report.links[link.index()].account(self.fabric.now, rate, up);
+    }
+
+    /// A member has joined or left: its links count as capacity, or no longer.
+    pub(super) fn note_membership(&mut self, member: u32, joined: bool) {
+        for link in self.report.members[member as usize].links.clone() {
+            self.account_link(link);
+            self.report.links[link.index()].in_use = joined;
+        }
+    }
+}
+
+impl FlowRecord {
+    fn steady_goodput_bps(&self, now: Instant, bytes: u64) -> Option<f64> {
+        let (from, bytes_from) = self.steady_from?;
+        let until = match self.bytes {
+            Some(_) => self.steady_to?,
+            None => (self.stopped_at.unwrap_or(now), bytes),
+        };
+        let seconds = (until.0 - from).as_secs_f64();
+        (seconds > 0.0).then(|| goodput_bps(until.1.saturating_sub(bytes_from), seconds))
+    }
+}
+
+fn proxy_counters(counters: &prismux_prism::ProxyCounters) -> Named<u64> {
+    let list = [
+        ("data_packets", counters.data_packets),
+        ("retransmissions", counters.retransmissions),
+        ("opaque_packets", counters.opaque_packets),
+        ("reverse_packets", counters.reverse_packets),
+        ("acks_held", counters.acks_held),
+        ("acks_corrected", counters.acks_corrected),
+        ("dropped_no_link", counters.dropped_no_link),
+        ("dropped_acks", counters.dropped_acks),
+        ("losses_detected", counters.losses_detected),
+        ("losses_by_time", counters.losses_by_time),
+        ("no_data_holes", counters.no_data_holes),
+        ("false_losses", counters.false_losses),
+        ("reports_sent", counters.reports_sent),
+        ("loss_episodes", counters.loss_episodes),
+        ("local_repairs", counters.local_repairs),
+        ("probe_copies", counters.probe_copies),
+    ];
+    list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+/// The sending connection's window and smoothed round-trip time, for time series.
+pub(crate) fn window_of(connection: &Connection) -> (u64, Option<Duration>) {
+    let metrics = connection.engine().metrics();
+    (metrics.cwnd_bytes, metrics.srtt)
+}
