@@ -1,0 +1,77 @@
+//! Fuzz targets: what every reader of foreign bytes must survive, and what must hold when it accepts them.
+//!
+//! The same bodies run in two lives: under a coverage-guided fuzzer (`fuzz/`, nightly Rust) and, on stable Rust, over
+//! deterministic mutations of a seed corpus (`tests/short_fuzz.rs`, part of every test run).
+
+pub mod bytes;
+pub mod machines;
+mod mutate;
+mod seeds;
+
+pub use mutate::Mutator;
+
+/// A fuzz target: a name, a body that panics when something is wrong, and inputs to start from.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// The name, also of its binary in `fuzz/`.
+    pub name: &'static str,
+    /// Runs one input.
+    pub run: fn(&[u8]),
+    /// Well-formed inputs.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// How inputs are mutated.
+    pub mutator: Mutator,
+    /// Rounds for every one of the cheapest target: less for what is slow.
+    pub weight: f64,
+}
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    Target { name: "ip", run: bytes::ip, seeds: seeds::packets, mutator: Mutator::Packet, weight: 1.0 },
+    Target { name: "tcp", run: bytes::tcp, seeds: seeds::packets, mutator: Mutator::Packet, weight: 1.0 },
+    Target {
+        name: "options",
+        run: bytes::options,
+        seeds: seeds::options,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target { name: "udp", run: bytes::udp, seeds: seeds::packets, mutator: Mutator::Packet, weight: 1.0 },
+    Target { name: "gre", run: bytes::gre, seeds: seeds::gre, mutator: Mutator::Bytes, weight: 1.0 },
+    Target {
+        name: "gre_in_udp",
+        run: bytes::gre_in_udp,
+        seeds: seeds::gre_in_udp,
+        mutator: Mutator::Packet,
+        weight: 1.0,
+    },
+    Target {
+        name: "rewrite",
+        run: bytes::rewrite,
+        seeds: seeds::rewrites,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "proxy",
+        run: machines::proxy,
+        seeds: seeds::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.2,
+    },
+    Target {
+        name: "connection",
+        run: machines::connection,
+        seeds: seeds::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.2,
+    },
+];
+
+/// The target called `name`.
+///
+/// # Panics
+/// When there is none.
+pub fn target(name: &str) -> &'static Target {
+    TARGETS.iter().find(|target| target.name == name).unwrap_or_else(|| panic!("no fuzz target {name}"))
+}

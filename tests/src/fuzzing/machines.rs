@@ -1,0 +1,182 @@
+//! Targets that drive a whole state machine with hostile packets: the input is a little program, one step after another.
+use prismux_endpoint::Endpoint;
+use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, RpcMode, Verdict};
+use prismux_tcp::{Connection, SegmentIn, TcpConfig};
+use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::{Ecn, FlowKey, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps};
+use std::collections::BTreeSet;
+
+/// Bytes of one step of a program.
+pub(super) const STEP_BYTES: usize = 16;
+/// The sequence number around which programs play; high, so that numbers wrap.
+const ORIGIN: SeqNumber = SeqNumber(0xffff_f000);
+
+/// One step: an operation with small operands.
+struct Step<'a>(&'a [u8]);
+
+impl Step<'_> {
+    fn small(&self, at: usize) -> u32 {
+        u32::from(self.0[at])
+    }
+
+    /// A sequence number: mostly near the origin in units of 500, now and then anywhere.
+    fn seq(&self, at: usize) -> SeqNumber {
+        let (unit, odd) = (self.small(at), self.small(at + 1));
+        if odd < 250 { ORIGIN + unit * 500 + odd % 3 } else { SeqNumber(unit << 24 | odd << 8) }
+    }
+
+    /// A header whose every field comes from the step.
+    fn header(&self) -> TcpHeader {
+        let mut header = TcpHeader {
+            source_port: 1,
+            destination_port: 2,
+            flags: TcpFlags(self.0[2]),
+            seq: self.seq(3),
+            ack: self.seq(5),
+            window: (self.small(7) * 257) as u16,
+            ..TcpHeader::default()
+        };
+        let options = &mut header.options;
+        if self.0[8] & 1 != 0 {
+            options.timestamps = Some(Timestamps { value: self.small(9) * 10, echo: self.small(10) * 10 });
+        }
+        for block in 0..usize::from(self.0[8] >> 1 & 3) {
+            options.sack.push(SackBlock { start: self.seq(9 + block), end: self.seq(11 + block) });
+        }
+        if self.0[8] & 8 != 0 {
+            let keep_q16 = (self.small(13) * 257) as u16;
+            options.loss_report =
+                Some(LossReport { lost: self.seq(12), link: self.0[14], flags: 0, keep_q16 });
+        }
+        if self.0[8] & 16 != 0 {
+            options.mss = Some((self.small(11) * 200) as u16);
+            options.window_scale = Some(self.0[12]);
+            options.sack_permitted = true;
+        }
+        header
+    }
+
+    fn payload_bytes(&self) -> u32 {
+        [0, 0, 1, 500, 500, 1000, 1436, 65_000][usize::from(self.0[15] & 7)]
+    }
+}
+
+/// Steps of a program, and the time at which each happens.
+fn steps(data: &[u8]) -> impl Iterator<Item = (Instant, Step<'_>)> {
+    let mut now = Instant::ZERO;
+    data.chunks_exact(STEP_BYTES).take(400).map(move |step| {
+        // From no time at all to minutes, in powers of two.
+        now += Duration::from_micros((1 << (step[1] & 31)) - 1);
+        (now, Step(step))
+    })
+}
+
+/// A proxy under arbitrary packets from both sides, links that come and go, and time that jumps.
+///
+/// Every packet towards the receiver is answered at once, over a link that is up; no packet appears from nowhere.
+pub fn proxy(data: &[u8]) {
+    let Some((first, program)) = data.split_first() else { return };
+    let mut config = if first & 1 == 0 { ProxyConfig::paper() } else { ProxyConfig::default() };
+    config.rpc =
+        [RpcMode::Full, RpcMode::Resequence, RpcMode::Off, RpcMode::Full][usize::from(first >> 1 & 3)];
+    let mut proxy: Proxy<u32> = Proxy::new(config);
+    let (mut links, mut given) = (BTreeSet::new(), BTreeSet::new());
+    let rate = |bits: u32| (bits > 0).then(|| Rate::from_kbps(u64::from(bits) * 100));
+    for (packet, (now, step)) in steps(program).enumerate() {
+        let packet = packet as u32;
+        let flow = FlowKey {
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            source_port: 80,
+            destination_port: 1000 + (step.0[0] >> 6) as u16,
+            protocol: 6,
+        };
+        let (header, payload) = (step.header(), step.payload_bytes());
+        let operation = step.0[0] & 15;
+        let link = LinkId(step.0[3] & 3);
+        match operation {
+            0 | 1 => {
+                let config = LinkConfig { name: String::new(), advertised_rate: rate(step.small(4)) };
+                proxy.join(now, link, config);
+                links.insert(link);
+            }
+            2 => {
+                proxy.leave(now, link);
+                links.remove(&link);
+            }
+            3 => proxy.handle_timeout(now),
+            4 => proxy.handle_opaque(now, step.small(3).into(), packet),
+            5..=9 => proxy.handle_data(now, flow, &header, payload, payload + 64, packet),
+            _ => proxy.handle_reverse(now, flow, &header, payload, packet),
+        }
+        if (4..=15).contains(&operation) {
+            given.insert(packet);
+        }
+        let mut forwarded = 0;
+        while let Some(verdict) = proxy.poll_verdict() {
+            let handle = match verdict {
+                Verdict::Forward { link, packet, .. } => {
+                    assert!(links.contains(&link), "forwarded over {link}, which is not there");
+                    forwarded += u32::from((4..=9).contains(&operation));
+                    packet
+                }
+                Verdict::Drop { packet: handle, .. } => {
+                    forwarded += u32::from((4..=9).contains(&operation) && handle == packet);
+                    handle
+                }
+                Verdict::Release { packet, .. } => packet,
+            };
+            assert!(given.contains(&handle), "packet {handle} was never given");
+        }
+        if (4..=9).contains(&operation) {
+            assert_eq!(forwarded, 1, "a packet towards the receiver is answered once and at once");
+        }
+        assert!(proxy.poll_timeout().is_none_or(|d| d.at < Instant::MAX), "a deadline that never comes");
+    }
+}
+
+/// A connection under arbitrary segments, application calls and time that jumps.
+///
+/// It neither delivers bytes that nobody sent nor takes back what it delivered, and never sends without end.
+pub fn connection(data: &[u8]) {
+    let Some((first, program)) = data.split_first() else { return };
+    let mut config = if first & 1 == 0 { TcpConfig::modern() } else { TcpConfig::linux_2_4() };
+    config.ecn = first & 2 != 0;
+    let mut connection = if first & 4 == 0 {
+        Connection::connect(config, 2, 1, ORIGIN, Instant::ZERO)
+    } else {
+        let syn = TcpHeader {
+            flags: TcpFlags::SYN,
+            seq: ORIGIN,
+            source_port: 1,
+            destination_port: 2,
+            ..TcpHeader::default()
+        };
+        Connection::accept(config, &syn, ORIGIN, Instant::ZERO)
+    };
+    let mut delivered = 0;
+    for (now, step) in steps(program) {
+        match step.0[0] & 15 {
+            0 => connection.write(now, u64::from(step.small(3)) * 1000),
+            1 => connection.read(now, u64::from(step.small(3)) * 1000),
+            2 if step.0[3] > 200 => connection.close(now),
+            2 if step.0[3] == 7 => connection.abort(now),
+            3 => connection.handle_timeout(now),
+            _ => {
+                let ecn = Ecn::from_bits(step.0[14]);
+                let segment = SegmentIn { header: step.header(), payload_bytes: step.payload_bytes(), ecn };
+                connection.handle_input(now, segment);
+            }
+        }
+        for sent in 0.. {
+            assert!(sent < 100_000, "the connection sends without end");
+            let Some(segment) = connection.poll_transmit(now) else { break };
+            assert!(segment.header.options.fits());
+            assert!(segment.stream_offset + u64::from(segment.payload_bytes) <= connection.stream_written());
+        }
+        while connection.poll_event().is_some() {}
+        assert!(connection.bytes_received_in_order() >= delivered, "delivered bytes are taken back");
+        delivered = connection.bytes_received_in_order();
+        assert!(connection.stream_acked() <= connection.stream_written());
+    }
+}

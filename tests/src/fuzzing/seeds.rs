@@ -1,0 +1,156 @@
+//! Well-formed inputs to start from.
+use super::bytes::REWRITE_RECIPE_BYTES;
+use super::machines::STEP_BYTES;
+use core::net::IpAddr;
+use prismux_endpoint::random::Seed;
+use prismux_wire::gre::{GRE_UDP_PORT, GreHeader, entropy_port};
+use prismux_wire::{
+    Ecn, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps, UdpHeader,
+    emit_tcp_packet, emit_udp_packet,
+};
+
+fn v4(protocol: u8) -> IpHeader {
+    IpHeader { ecn: Ecn::Ect0, ..IpHeader::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), protocol) }
+}
+
+fn v6(protocol: u8) -> IpHeader {
+    let address = |last: u16| IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, last]);
+    IpHeader { flow_label: 0x12345, ..IpHeader::new(address(1), address(2), protocol) }
+}
+
+/// Headers of every shape: handshake, data, pure ACK, SACK, report, reset.
+fn headers() -> Vec<TcpHeader> {
+    let base = TcpHeader {
+        source_port: 80,
+        destination_port: 40_000,
+        seq: SeqNumber(1000),
+        ack: SeqNumber(2000),
+        ..TcpHeader::default()
+    };
+    let ack = TcpHeader { flags: TcpFlags::ACK, window: 500, ..base };
+    let mut syn = TcpHeader { flags: TcpFlags::SYN, window: 65_535, ..base };
+    syn.options.mss = Some(1460);
+    syn.options.window_scale = Some(7);
+    syn.options.sack_permitted = true;
+    let mut stamped = ack;
+    stamped.options.timestamps = Some(Timestamps { value: 77, echo: 66 });
+    syn.options.timestamps = stamped.options.timestamps;
+    let mut sacked = stamped;
+    for start in [3000, 5000, 7000] {
+        sacked.options.sack.push(SackBlock { start: SeqNumber(start), end: SeqNumber(start + 1000) });
+    }
+    let mut reported = stamped;
+    let report = LossReport { lost: SeqNumber(2000), link: 1, flags: 0, keep_q16: 0xc000 };
+    reported.options.insert_loss_report(report, 0);
+    let reset = TcpHeader { flags: TcpFlags::RST | TcpFlags::ACK, ..base };
+    vec![syn, ack, stamped, sacked, reported, reset]
+}
+
+/// IP packets with TCP, UDP, extension headers and fragments.
+pub(super) fn packets() -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    let mut out = [0; 2048];
+    for header in headers() {
+        for ip in [v4(6), v6(6)] {
+            for payload in [&b""[..], b"some payload"] {
+                let length = emit_tcp_packet(&ip, &header, payload, &mut out).expect("fits");
+                packets.push(out[..length].to_vec());
+            }
+        }
+    }
+    let udp = UdpHeader { source_port: 5000, destination_port: 53 };
+    for ip in [v4(17), v6(17)] {
+        let length = emit_udp_packet(&ip, &udp, b"question", &mut out).expect("fits");
+        packets.push(out[..length].to_vec());
+    }
+    // Hop-by-hop, fragment, authentication, destination options, then eight bytes of UDP.
+    let chain = [
+        44, 0, 1, 4, 0, 0, 0, 0, 51, 0, 0, 1, 0, 0, 0, 9, 60, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 17, 0, 1, 4,
+        0, 0, 0, 0, 0x12, 0x34, 0, 53, 0, 8, 0, 0,
+    ];
+    let length = v6(0).emit(chain.len(), &mut out).expect("fits");
+    packets.push([&out[..length], &chain[..]].concat());
+    packets
+}
+
+/// Option lists.
+pub(super) fn options() -> Vec<Vec<u8>> {
+    let mut lists: Vec<Vec<u8>> = headers()
+        .iter()
+        .map(|header| {
+            let mut out = [0; 40];
+            let length = header.options.emit(&mut out).expect("fits");
+            out[..length].to_vec()
+        })
+        .collect();
+    lists.push(vec![254, 6, 1, 2, 3, 4, 253, 4, 0x44, 0x4f, 0]);
+    lists
+}
+
+/// GRE headers with every set of fields, around packets.
+pub(super) fn gre() -> Vec<Vec<u8>> {
+    let inner = packets();
+    let fields = [
+        (false, None, None),
+        (true, None, None),
+        (true, Some(7), Some(1)),
+        (false, Some(7), None),
+        (false, None, Some(9)),
+    ];
+    let around = |(index, (checksum, key, sequence)): (usize, (bool, Option<u32>, Option<u32>))| {
+        let inner = &inner[index * 5 % inner.len()];
+        let header = GreHeader { checksum, key, sequence, ..GreHeader::for_ip(inner).expect("an IP packet") };
+        let mut out = vec![0; header.wire_bytes()];
+        out.extend_from_slice(inner);
+        header.emit(&mut out).expect("fits");
+        out
+    };
+    fields.into_iter().enumerate().map(around).collect()
+}
+
+/// The same in UDP in IP.
+pub(super) fn gre_in_udp() -> Vec<Vec<u8>> {
+    let udp = UdpHeader { source_port: entropy_port(1 << 50), destination_port: GRE_UDP_PORT };
+    let wrap = |payload: &Vec<u8>, ip: IpHeader| {
+        let mut out = vec![0; 2048];
+        let length = emit_udp_packet(&ip, &udp, payload, &mut out).expect("fits");
+        out.truncate(length);
+        out
+    };
+    gre().iter().flat_map(|payload| [wrap(payload, v4(17)), wrap(payload, v6(17))]).collect()
+}
+
+/// Recipes in front of packets.
+pub(super) fn rewrites() -> Vec<Vec<u8>> {
+    let mut random = Seed(1).stream("fuzz/recipes");
+    let recipe = |packet: Vec<u8>| {
+        let mut recipe: Vec<u8> = (0..REWRITE_RECIPE_BYTES).map(|_| random.next_u64() as u8).collect();
+        recipe[31] = 15; // Room for a report.
+        recipe.extend_from_slice(&packet);
+        recipe
+    };
+    packets().into_iter().map(recipe).collect()
+}
+
+/// Random programs for the machines, most of them with a few links up before anything else.
+pub(super) fn programs() -> Vec<Vec<u8>> {
+    let mut random = Seed(1).stream("fuzz/programs");
+    let mut program = |number: u8| {
+        let mut steps = vec![number];
+        for link in 0..number % 4 {
+            let mut join = [0; STEP_BYTES];
+            (join[3], join[4]) = (link, 10 * (link + 1));
+            steps.extend_from_slice(&join);
+        }
+        for _ in 0..60 {
+            let mut step: [u8; STEP_BYTES] = core::array::from_fn(|_| random.next_u64() as u8);
+            step[1] &= 0b0000_1111; // Short pauses,
+            step[2] = [0x10, 0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04][usize::from(step[2] & 7)]; // everyday flags,
+            step[4] %= 3;
+            step[6] %= 3; // and numbers near the origin.
+            steps.extend_from_slice(&step);
+        }
+        steps
+    };
+    (0..16).map(&mut program).collect()
+}
