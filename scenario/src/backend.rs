@@ -1,11 +1,15 @@
 //! Running a scenario on a backend.
 
-use crate::lower::Unsupported;
+use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
-use crate::registry::{self, Backend, name_of};
+use crate::registry::Backend;
+use prismux_trace::event::JsonLines;
 use prismux_trace::results::RunResult;
+use prismux_units::Instant;
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -52,15 +56,48 @@ impl From<Unsupported> for RunError {
 }
 
 /// Runs `scenario` once.
+///
+/// # Errors
+/// [`RunError::Unsupported`] for what only the other backend has, [`RunError::Failed`] when files cannot be written
+/// or the lab cannot be built, [`RunError::Interrupted`].
 pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Result<RunResult, RunError> {
-    let _ = options;
-    Err(RunError::Failed(format!(
-        "the backend \"{}\" is not part of this build",
-        name_of(registry::BACKENDS, &backend)
-    )))
-    .map(|()| unreachable_result(scenario))
+    let mut result = match backend {
+        Backend::Sim => simulate(scenario, options)?,
+        Backend::Lab => return Err(RunError::Failed("the lab is not part of this build".to_string())),
+    };
+    for flow in &scenario.flows {
+        if let Some(line) = result.flows.get_mut(&flow.name) {
+            line.transport = lower::transport_name(flow).to_string();
+        }
+    }
+    Ok(result)
 }
 
-fn unreachable_result(_: &Scenario) -> RunResult {
-    unimplemented!()
+fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    let mut plan = lower::to_simulation(scenario, options.seed)?;
+    let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
+    if let Some(folder) = &options.pcap {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
+    }
+    if let Some(path) = &options.events {
+        plan.builder.log_events(Box::new(JsonLines::new(create(path)?)));
+    }
+    let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
+    simulation.set_scenario(&scenario.name, &crate::hash(scenario));
+    let end = Instant::ZERO + scenario.duration;
+    if lower::ends_by_itself(scenario) {
+        simulation.run_to_completion(end);
+    } else {
+        simulation.run_until(end);
+    }
+    Ok(simulation.result())
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
+    File::create(path).map(BufWriter::new).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> RunError {
+    RunError::Failed(format!("cannot write {}: {error}", path.display()))
 }

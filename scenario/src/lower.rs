@@ -1,5 +1,11 @@
 //! From a scenario to what a backend builds.
 
+mod simulation;
+mod tcp;
+
+pub use simulation::{SimulationPlan, to_simulation};
+pub(crate) use simulation::{ends_by_itself, transport_name};
+
 use std::fmt;
 
 /// A scenario asks for something that the backend does not have.
