@@ -6,16 +6,24 @@
 //! * `bond`: server, proxy, two members of 20 Mbit/s and 25 ms each, receiver.
 //!
 //! Options: `--rate "100 Mbit/s"`, `--delay "20 ms"`, `--loss "0.1 %"`, `--seconds 5`, `--congestion bbr`,
-//! `--transport tcp|mptcp|single` (bond only).
+//! `--transport prism|striping|mptcp|single` (bond only), `--status`.
+use prismux_datapath::config::{MemberConfig, ProxyConfig};
 use prismux_datapath::lab::plan::{FlowPlan, KernelTcp, MemberPlan, ProxyPlan, Role, Transport};
 use prismux_datapath::lab::{self, LabOptions, LabPlan};
+use prismux_datapath::{member, proxy};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_prism::{RpcMode, SchedulerKind};
 use prismux_units::{Duration, Probability, Rate};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let privileges = lab::ensure_privileges()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["proxy", "--config", file] => return Ok(proxy::run(ProxyConfig::load(file.as_ref())?)?),
+        ["member", "--config", file] => return Ok(member::run(MemberConfig::load(file.as_ref())?)?),
+        _ => {}
+    }
+    let privileges = lab::ensure_privileges()?;
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
         arguments.get(at + 1).map(String::as_str)
@@ -60,20 +68,25 @@ fn bond(
     duration: Duration,
     there: LinkConfig,
     back: LinkConfig,
-    transport: &str,
+    contender: &str,
     congestion: String,
 ) -> LabPlan {
     let wire = LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1))
         .with_queue(QueueLimit::Packets(1000));
     let flow = |transport| FlowPlan::new("download", "server", "receiver", transport);
-    let flow = match transport {
+    let flow = match contender {
         "mptcp" => flow(Transport::Mptcp),
         "single" => flow(Transport::Tcp).via("m1"),
         _ => flow(Transport::Tcp),
     };
+    let mut settings = ProxyPlan::default();
+    if contender == "striping" {
+        settings.config.rpc = RpcMode::Off;
+        settings.config.scheduler = SchedulerKind::WeightedRoundRobin;
+    }
     LabPlan::new("two members", 1, duration)
         .node("server", Role::Host)
-        .node("proxy", Role::Proxy(Box::new(ProxyPlan::default())))
+        .node("proxy", Role::Proxy(Box::new(settings)))
         .node("m1", Role::Member(MemberPlan::default()))
         .node("m2", Role::Member(MemberPlan::default()))
         .node("receiver", Role::Host)

@@ -12,10 +12,12 @@
 //! * [`namespace`], [`netlink`], [`sysctl`], [`mptcp`]: the kernel's interfaces. [`privileges`]: being allowed to.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
-//! * [`run`]: one run; [`measure`]: from counters to columns.
+//! * [`daemons`]: proxies and members as processes of the real program.
+//! * [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
 
+mod daemons;
 mod emulator;
 mod error;
 mod fabric;
@@ -24,13 +26,16 @@ mod mptcp;
 mod namespace;
 mod netlink;
 pub mod plan;
+mod prepare;
 mod privileges;
 mod run;
+mod stage;
 mod sysctl;
 mod timing;
 mod topology;
 mod traffic;
 
+pub use daemons::DaemonCommand;
 pub use emulator::{DirectionReport, EmulatorReport};
 pub use error::LabError;
 pub use namespace::Namespace;

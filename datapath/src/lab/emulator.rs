@@ -13,7 +13,7 @@ use crate::packet::{PacketBuf, PacketPool};
 use crate::tun::Tun;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use prismux_endpoint::random::{RandomStream, Seed};
-use prismux_link::{Link, LinkChange, LinkConfig, LinkStats};
+use prismux_link::{Link, LinkChange, LinkConfig, LinkStats, QueueLimit};
 use prismux_units::{Duration, Instant, Rate};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -87,8 +87,8 @@ pub(super) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the thread; `series` is the interval of the time series. Until [`Emulator::begin`] the links
-    /// work, so that daemons find each other, but nothing is counted.
+    /// Starts the thread; `series` is the interval of the time series. Until [`Emulator::begin`] all links
+    /// are perfect wires, over which daemons find each other.
     pub fn start(links: Vec<EmulatedLink>, seed: Seed, series: Option<Duration>) -> Result<Self, LabError> {
         let failed = || LabError::setup("start the link emulator");
         let stop = StopHandle::new().map_err(failed())?;
@@ -224,11 +224,13 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// New links without packets or history.
+    /// New links without packets or history; perfect wires before the run, so that daemons need not wait for them.
     fn start_afresh(&mut self) {
+        let running = self.epoch.is_some();
+        let wire = LinkConfig { queue: QueueLimit::Unlimited, ..LinkConfig::default() };
         let new = |(name, config, up): &(String, LinkConfig, bool)| {
-            let mut direction = Direction::new(config, self.seed, name);
-            if !up {
+            let mut direction = Direction::new(if running { config } else { &wire }, self.seed, name);
+            if running && !up {
                 direction.link.apply(Instant::ZERO, LinkChange::DOWN);
             }
             direction

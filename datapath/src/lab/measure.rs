@@ -8,6 +8,7 @@ use prismux_trace::results::{
     capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant};
+use serde_json::Value;
 
 /// IPv4 and TCP headers with the timestamp option, in bytes: what a full packet spends on them.
 const HEADER_BYTES: u32 = 52;
@@ -18,6 +19,7 @@ pub(super) fn result(
     duration: Duration,
     outcomes: &Named<FlowOutcome>,
     emulator: &EmulatorReport,
+    status: &Named<Value>,
 ) -> RunResult {
     let end = Instant::ZERO + duration;
     let flows: Named<FlowResult> = plan
@@ -49,7 +51,7 @@ pub(super) fn result(
         flows,
         links,
         total,
-        nodes: Named::default(),
+        nodes: status.iter().map(|(node, page)| (node.clone(), counters(page))).collect(),
         series: plan.series_interval.map(|interval| series(plan, interval, outcomes, emulator)),
     };
     result.set_shared_links(shared.iter().copied());
@@ -89,6 +91,12 @@ fn steady_goodput_bps(arrivals: &Arrivals, from: Instant, to: Instant) -> Option
     // No cell behind the last arrival was ever made.
     let bytes: u64 = arrivals.cells.iter().take(cells.end).skip(cells.start).sum();
     Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
+}
+
+/// The whole numbers of a status page's `counters` and `drops`.
+fn counters(page: &Value) -> Named<u64> {
+    let tables = ["counters", "drops"].into_iter().filter_map(|table| page[table].as_object());
+    tables.flatten().filter_map(|(name, value)| Some((name.clone(), value.as_u64()?))).collect()
 }
 
 fn link_result(forward: &DirectionReport, duration: Duration) -> LinkResult {

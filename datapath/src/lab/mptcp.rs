@@ -13,48 +13,84 @@ const GENL_ID_CTRL: u16 = 16;
 // linux/mptcp_pm.h
 const MPTCP_PM_VERSION: u8 = 1;
 const MPTCP_PM_CMD_ADD_ADDR: u8 = 1;
+const MPTCP_PM_CMD_DEL_ADDR: u8 = 2;
 const MPTCP_PM_CMD_SET_LIMITS: u8 = 5;
 const MPTCP_PM_ATTR_ADDR: u16 = 1;
 const MPTCP_PM_ATTR_RCV_ADD_ADDRS: u16 = 2;
 const MPTCP_PM_ATTR_SUBFLOWS: u16 = 3;
 const MPTCP_PM_ADDR_ATTR_FAMILY: u16 = 1;
+const MPTCP_PM_ADDR_ATTR_ID: u16 = 2;
 const MPTCP_PM_ADDR_ATTR_ADDR4: u16 = 3;
 const MPTCP_PM_ADDR_ATTR_FLAGS: u16 = 6;
 const MPTCP_PM_ADDR_FLAG_SUBFLOW: u32 = 1 << 1;
 
-/// The most extra subflows that the kernel allows.
-pub(super) const MOST_EXTRA_SUBFLOWS: usize = 8;
+/// The most extra subflows that the kernel allows a connection.
+const MOST_EXTRA_SUBFLOWS: u32 = 8;
 
-/// Lets connections of the calling thread's namespace have as many subflows as the kernel allows, and start one
-/// from each of `addresses`.
-///
-/// # Errors
-/// A kernel without MPTCP says so when the family is looked up.
-pub(super) fn configure(addresses: &[Ipv4Addr]) -> Result<(), NetlinkError> {
-    let failed = |request: &str| {
-        let request = request.to_owned();
-        move |source| NetlinkError { request, source }
-    };
-    let socket = Netlink::open(libc::NETLINK_GENERIC).map_err(failed("open a generic netlink socket"))?;
-    let family = family(&socket)?;
-    let command =
-        |command, request: String| Message::new(family, 0, &[command, MPTCP_PM_VERSION, 0, 0], request);
-    let most = (MOST_EXTRA_SUBFLOWS as u32).to_ne_bytes();
-    let mut requests = vec![
-        command(MPTCP_PM_CMD_SET_LIMITS, "set the limits of MPTCP".to_owned())
-            .with(MPTCP_PM_ATTR_RCV_ADD_ADDRS, &most)
-            .with(MPTCP_PM_ATTR_SUBFLOWS, &most),
-    ];
-    for address in addresses {
-        let request = command(MPTCP_PM_CMD_ADD_ADDR, format!("make {address} an endpoint of MPTCP"));
-        requests.push(request.with_nested(MPTCP_PM_ATTR_ADDR, |endpoint| {
-            endpoint
-                .with(MPTCP_PM_ADDR_ATTR_FAMILY, &(libc::AF_INET as u16).to_ne_bytes())
-                .with(MPTCP_PM_ADDR_ATTR_ADDR4, &address.octets())
-                .with(MPTCP_PM_ADDR_ATTR_FLAGS, &MPTCP_PM_ADDR_FLAG_SUBFLOW.to_ne_bytes())
-        }));
+/// An address of this node from which subflows may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MptcpEndpoint {
+    /// Its number in the namespace, at least 1.
+    pub id: u8,
+    pub address: Ipv4Addr,
+}
+
+/// The path manager of the namespace in which this was opened.
+pub(super) struct PathManager {
+    socket: Netlink,
+    family: u16,
+}
+
+impl PathManager {
+    /// Opens the path manager of the calling thread's namespace.
+    ///
+    /// # Errors
+    /// A kernel without MPTCP says so here.
+    pub fn open() -> Result<Self, NetlinkError> {
+        let request = "open a generic netlink socket".to_owned();
+        let socket =
+            Netlink::open(libc::NETLINK_GENERIC).map_err(|source| NetlinkError { request, source })?;
+        let family = family(&socket)?;
+        Ok(Self { socket, family })
     }
-    socket.send(requests)
+
+    /// Lets connections have as many subflows as the kernel allows.
+    pub fn allow_subflows(&self) -> Result<(), NetlinkError> {
+        let most = MOST_EXTRA_SUBFLOWS.to_ne_bytes();
+        let request = self.command(MPTCP_PM_CMD_SET_LIMITS, "set the limits of MPTCP".to_owned());
+        self.socket
+            .send(vec![request.with(MPTCP_PM_ATTR_RCV_ADD_ADDRS, &most).with(MPTCP_PM_ATTR_SUBFLOWS, &most)])
+    }
+
+    /// Starts a subflow of every connection, present and future, from this address.
+    pub fn add(&self, endpoint: MptcpEndpoint) -> Result<(), NetlinkError> {
+        let request =
+            self.command(MPTCP_PM_CMD_ADD_ADDR, format!("make {} an endpoint of MPTCP", endpoint.address));
+        let request = request.with_nested(MPTCP_PM_ATTR_ADDR, |attributes| {
+            describe(attributes, endpoint)
+                .with(MPTCP_PM_ADDR_ATTR_FLAGS, &MPTCP_PM_ADDR_FLAG_SUBFLOW.to_ne_bytes())
+        });
+        self.socket.send(vec![request])
+    }
+
+    /// Ends the subflows from this address and tells the other end.
+    pub fn remove(&self, endpoint: MptcpEndpoint) -> Result<(), NetlinkError> {
+        let what = format!("take {} from the endpoints of MPTCP", endpoint.address);
+        let request = self.command(MPTCP_PM_CMD_DEL_ADDR, what);
+        self.socket
+            .send(vec![request.with_nested(MPTCP_PM_ATTR_ADDR, |attributes| describe(attributes, endpoint))])
+    }
+
+    fn command(&self, command: u8, request: String) -> Message {
+        Message::new(self.family, 0, &[command, MPTCP_PM_VERSION, 0, 0], request)
+    }
+}
+
+fn describe(attributes: Message, endpoint: MptcpEndpoint) -> Message {
+    attributes
+        .with(MPTCP_PM_ADDR_ATTR_FAMILY, &(libc::AF_INET as u16).to_ne_bytes())
+        .with(MPTCP_PM_ADDR_ATTR_ID, &[endpoint.id])
+        .with(MPTCP_PM_ADDR_ATTR_ADDR4, &endpoint.address.octets())
 }
 
 /// The number of the path manager's netlink family.

@@ -72,6 +72,13 @@ pub(super) struct Path {
     pub table: u32,
 }
 
+impl Path {
+    /// The path's number among all that have an address of their own, from 1.
+    pub fn number(&self) -> u32 {
+        (self.table + 1).saturating_sub(FIRST_TABLE)
+    }
+}
+
 /// The whole network on paper.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Topology {
