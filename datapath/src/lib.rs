@@ -1,8 +1,17 @@
-//! The Linux life of prismux: the same protocol machines that the simulator drives, behind TUN devices and
-//! tunnels.
+//! The Linux life of prismux: the same protocol machines that the simulator drives, behind TUN devices and tunnels.
 //!
-//! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules.
-//! * [`clock`]: the monotonic clock as [`prismux_units::Instant`].
+//! The daemons:
+//! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
+//!
+//! What they stand on, from the kernel up:
+//! * [`tun`]: TUN devices. [`netconf`]: addresses, routes, rules. [`batch`]: many datagrams per system call.
+//! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping.
+//! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
+//! * [`counters`]: what was dropped, and why. [`logging`]: structured logs.
+//!
+//! And to see how good it is:
+//! * [`lab`]: a planned network of namespaces, run and measured.
+//! * [`throughput`]: the datapath against a bare [`forwarder`].
 
 pub mod batch;
 pub mod clock;
@@ -10,6 +19,7 @@ pub mod config;
 pub mod counters;
 pub mod daemon;
 mod device;
+pub mod doctor;
 pub mod event_loop;
 pub mod forwarder;
 pub mod icmp;

@@ -49,7 +49,14 @@ impl Network {
     fn build(&self) {
         let all = [&self.sender, &self.proxy, &self.members[0], &self.members[1], &self.receiver];
         for space in all {
-            let settings = ["ipv4/ip_forward=1", "ipv6/conf/all/forwarding=1", "ipv4/conf/all/rp_filter=1"];
+            // Duplicate address detection would keep the links silent for a second or two.
+            let settings = [
+                "ipv4/ip_forward=1",
+                "ipv4/conf/all/rp_filter=1",
+                "ipv6/conf/all/forwarding=1",
+                "ipv6/conf/all/accept_dad=0",
+                "ipv6/conf/default/accept_dad=0",
+            ];
             space.enter(|| settings.iter().for_each(|s| set(s))).unwrap();
             ip(space, "link set lo up");
         }
