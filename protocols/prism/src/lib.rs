@@ -5,21 +5,33 @@
 //!   simulator and Linux run the same code.
 //! * [`scheduler`]: ADAS and its rivals choose a link for each data packet.
 //! * [`link_table`]: weight, packets in flight, NIP and hRTT of each link.
+//! * `reverse_path`: the paper's RPC: identification, loss detection per link, states, re-sequencing, rewriting.
+//! * [`link_model`]: beyond the paper, what each link can carry.
+//! * [`TcpPrism`]: the sender's part.
 //! * [`ProxyConfig`]: every choice as a named setting; `paper()` is the published system.
 #![no_std]
 
 extern crate alloc;
 
 pub mod config;
+mod flow;
+mod flow_table;
+mod forward;
+pub mod link_model;
 pub mod link_table;
+mod micros;
 mod proxy;
+mod reverse_path;
 pub mod scheduler;
 pub mod status;
+mod tcp_prism;
 pub mod verdict;
 
 pub use config::{LinkConfig, ProxyConfig, RpcMode, WeightUnit};
+pub use flow::ReverseState;
 pub use link_table::LinkId;
 pub use proxy::{Proxy, ProxyEvent, ProxyInput};
 pub use scheduler::SchedulerKind;
-pub use status::{LinkState, LinkStatus, ProxyCounters};
+pub use status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
+pub use tcp_prism::TcpPrism;
 pub use verdict::{AckRewrite, DataRewrite, DropReason, SackRewrite, Verdict};

@@ -1,5 +1,10 @@
-//! The links of a community as the proxy sees them.
+//! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
+use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
+use crate::link_model::LinkModel;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+use prismux_units::{Duration, Instant, Rate};
 
 /// A link of the community, numbered by the host (small numbers: they index a table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,4 +14,299 @@ impl fmt::Display for LinkId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "link {}", self.0)
     }
+}
+
+/// State of one link, shared by all flows.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// For people.
+    pub name: String,
+    /// Offered by a member at the moment.
+    pub up: bool,
+    /// Takes new data (up and not parked).
+    pub usable: bool,
+    /// Rate stated at join (B).
+    pub advertised_rate: Option<Rate>,
+    /// Current weight W.
+    pub weight: f64,
+    /// Weight W0 without losses.
+    pub full_weight: f64,
+    /// Packets in flight N.
+    pub in_flight_packets: u32,
+    /// Bytes of sequence space in flight.
+    pub in_flight_bytes: u64,
+    /// Packets scheduled since it first joined.
+    pub scheduled_packets: u64,
+    /// Learned rate, shortest RTT and cap.
+    pub model: LinkModel,
+    hrtt: Option<Duration>,
+    last_rtt: Option<Duration>,
+    hrtt_updated: Instant,
+    recent_max: [Duration; 2],
+    recent_since: Instant,
+    halved_until: Instant,
+    next_index: u32,
+    left_at: Option<Instant>,
+}
+
+impl Link {
+    fn new(now: Instant, config: LinkConfig) -> Self {
+        Self {
+            name: config.name,
+            up: true,
+            usable: true,
+            advertised_rate: config.advertised_rate,
+            weight: 1.0,
+            full_weight: 1.0,
+            in_flight_packets: 0,
+            in_flight_bytes: 0,
+            scheduled_packets: 0,
+            model: LinkModel::new(config.advertised_rate),
+            hrtt: None,
+            last_rtt: None,
+            hrtt_updated: now,
+            recent_max: [Duration::ZERO; 2],
+            recent_since: now,
+            halved_until: Instant::ZERO,
+            next_index: 0,
+            left_at: None,
+        }
+    }
+
+    /// NIP: packets in flight normalised by the weight, rounded down.
+    pub fn nip(&self) -> f64 {
+        libm::floor(self.load())
+    }
+
+    /// N / W, not rounded.
+    pub fn load(&self) -> f64 {
+        f64::from(self.in_flight_packets) / self.weight
+    }
+
+    /// hRTT as the scheduler sees it at `now`: 0 without samples, and halved once per hRTT when the estimate is older than
+    /// four of them with nothing in flight, so that a link that once looked slow is tried again.
+    pub fn hrtt(&self, now: Instant) -> Duration {
+        let Some(hrtt) = self.hrtt else { return Duration::ZERO };
+        if self.in_flight_packets > 0 || hrtt.is_zero() {
+            return hrtt;
+        }
+        let age = now.saturating_since(self.hrtt_updated).as_nanos() / hrtt.as_nanos();
+        if age <= 4 { hrtt } else { Duration::from_nanos(hrtt.as_nanos() >> (age - 4).min(63)) }
+    }
+
+    /// Smoothed round-trip time without ageing; `None` before the first sample.
+    pub fn smoothed_rtt(&self) -> Option<Duration> {
+        self.hrtt
+    }
+
+    /// Largest round-trip time of the last few hRTT; `None` before the first sample.
+    pub fn recent_max_rtt(&self) -> Option<Duration> {
+        self.hrtt.map(|_| self.recent_max[0].max(self.recent_max[1]))
+    }
+
+    /// The newest round-trip time measured.
+    pub fn last_rtt(&self) -> Option<Duration> {
+        self.last_rtt
+    }
+
+    /// When the member left, while its packets may still arrive.
+    pub fn left_at(&self) -> Option<Instant> {
+        self.left_at
+    }
+
+    /// A measured round-trip time.
+    pub fn on_rtt(&mut self, now: Instant, sample: Duration, gain: f64) {
+        let smoothed = match self.hrtt {
+            None => sample,
+            Some(old) => {
+                let (old, new) = (old.as_nanos() as f64, sample.as_nanos() as f64);
+                Duration::from_nanos((old + gain * (new - old)) as u64)
+            }
+        };
+        self.hrtt = Some(smoothed);
+        self.last_rtt = Some(sample);
+        self.hrtt_updated = now;
+        let span = (smoothed * 4).max(Duration::from_secs(1));
+        if now.saturating_since(self.recent_since) > span {
+            self.recent_max = [sample, self.recent_max[0]];
+            self.recent_since = now;
+        }
+        self.recent_max[0] = self.recent_max[0].max(sample);
+    }
+
+    /// A packet of `bytes` goes out; its position in the order of this link.
+    pub(crate) fn on_scheduled(&mut self, now: Instant, bytes: u32) -> u32 {
+        self.next_index = self.next_index.wrapping_add(1);
+        self.scheduled_packets += 1;
+        self.in_flight_packets += 1;
+        self.in_flight_bytes += u64::from(bytes);
+        self.model.on_sent(now, bytes, self.in_flight_bytes);
+        self.next_index
+    }
+
+    /// A packet of `bytes` is no longer in flight here.
+    pub(crate) fn on_departed(&mut self, bytes: u32) {
+        self.in_flight_packets = self.in_flight_packets.saturating_sub(1);
+        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(u64::from(bytes));
+    }
+
+    /// Additive increase: one packet of this link is newly covered by an ACK.
+    pub(crate) fn grow_weight(&mut self) {
+        if self.weight < self.full_weight {
+            self.weight = (self.weight + 1.0 / self.weight).min(self.full_weight);
+        }
+    }
+
+    /// Multiplicative decrease, once per round trip of this link; says whether it happened.
+    pub(crate) fn halve_weight(&mut self, now: Instant, floor: f64) -> bool {
+        if now < self.halved_until {
+            return false;
+        }
+        self.weight = (self.weight / 2.0).max(floor).min(self.full_weight);
+        self.halved_until = now + self.hrtt.unwrap_or(Duration::ZERO);
+        true
+    }
+}
+
+/// All links, by number.
+#[derive(Debug, Default)]
+pub struct LinkTable {
+    links: Vec<Option<Link>>,
+    /// Numbers of the links that are up, rising.
+    up: Vec<LinkId>,
+}
+
+impl LinkTable {
+    /// The link, if it ever joined.
+    pub fn get(&self, id: LinkId) -> Option<&Link> {
+        self.links.get(usize::from(id.0))?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, id: LinkId) -> Option<&mut Link> {
+        self.links.get_mut(usize::from(id.0))?.as_mut()
+    }
+
+    /// Links that are up, in order of number.
+    pub fn up(&self) -> impl Iterator<Item = (LinkId, &Link)> + Clone {
+        self.up.iter().filter_map(|&id| Some((id, self.get(id)?)))
+    }
+
+    /// Links that take new data: up and not parked. All that are up if none is usable.
+    pub fn usable(&self) -> impl Iterator<Item = (LinkId, &Link)> + Clone {
+        let any = self.up().any(|(_, link)| link.usable);
+        self.up().filter(move |(_, link)| link.usable || !any)
+    }
+
+    /// Every link that ever joined.
+    pub fn iter(&self) -> impl Iterator<Item = (LinkId, &Link)> {
+        self.links.iter().enumerate().filter_map(|(i, link)| Some((LinkId(i as u8), link.as_ref()?)))
+    }
+
+    /// How many links are up.
+    pub fn up_count(&self) -> usize {
+        self.up.len()
+    }
+
+    /// The number of the `index`-th link that is up.
+    pub fn up_id(&self, index: usize) -> Option<LinkId> {
+        self.up.get(index).copied()
+    }
+
+    pub(crate) fn join(&mut self, now: Instant, id: LinkId, config: LinkConfig, settings: &ProxyConfig) {
+        let index = usize::from(id.0);
+        if self.links.len() <= index {
+            self.links.resize_with(index + 1, || None);
+        }
+        match &mut self.links[index] {
+            Some(link) if link.up => {
+                link.name = config.name;
+                link.advertised_rate = config.advertised_rate;
+            }
+            Some(link) => {
+                // Packet order on the link goes on, so that records of its earlier life stay comparable.
+                let (next_index, scheduled) = (link.next_index, link.scheduled_packets);
+                *link = Link { next_index, scheduled_packets: scheduled, ..Link::new(now, config) };
+            }
+            slot => *slot = Some(Link::new(now, config)),
+        }
+        if let Err(place) = self.up.binary_search(&id) {
+            self.up.insert(place, id);
+        }
+        self.assign_weights(settings);
+    }
+
+    /// Takes the link out of service; its packets in flight stay accounted for.
+    pub(crate) fn leave(&mut self, now: Instant, id: LinkId, settings: &ProxyConfig) -> bool {
+        let Some(link) = self.get_mut(id).filter(|link| link.up) else { return false };
+        (link.up, link.usable, link.left_at) = (false, false, Some(now));
+        self.up.retain(|&other| other != id);
+        self.assign_weights(settings);
+        true
+    }
+
+    pub(crate) fn forget_departure(&mut self, id: LinkId) {
+        if let Some(link) = self.get_mut(id) {
+            link.left_at = None;
+        }
+    }
+
+    /// Sets W0 of every link from the rates, keeping the present share `W / W0` of each. Links without a rate
+    /// count as the slowest known one.
+    pub(crate) fn assign_weights(&mut self, settings: &ProxyConfig) {
+        let known: Vec<u64> = self
+            .up()
+            .filter_map(|(_, link)| link.rate())
+            .map(|rate| rate.as_bps())
+            .filter(|&bps| bps > 0)
+            .collect();
+        let Some(&slowest) = known.iter().min() else { return };
+        let unit = match settings.weight_unit {
+            WeightUnit::SlowestLink => slowest,
+            WeightUnit::Gcd => known.iter().fold(0, |a, &b| gcd(a, b)),
+        };
+        for link in self.links.iter_mut().flatten().filter(|link| link.up) {
+            let rate = link.rate().map(|rate| rate.as_bps()).filter(|&bps| bps > 0).unwrap_or(slowest);
+            let full = rate as f64 / unit as f64;
+            link.weight =
+                (full * link.weight / link.full_weight).max(settings.weight_floor.min(full)).min(full);
+            link.full_weight = full;
+        }
+    }
+
+    /// The factor of its window that a sender should keep after a loss on `lost`: `1 - B / (2 sum of B)`.
+    pub fn keep_factor(&self, lost: LinkId) -> f64 {
+        let share = |link: &Link| link.rate().map_or(0.0, |rate| rate.as_bps() as f64);
+        let total: f64 = self.up().map(|(_, link)| share(link)).sum();
+        let own = self.get(lost).map_or(0.0, share);
+        if total > 0.0 && own > 0.0 {
+            (1.0 - own.min(total) / (2.0 * total)).clamp(0.5, 1.0)
+        } else {
+            1.0 - 0.5 / self.up_count().max(1) as f64
+        }
+    }
+
+    /// The largest hRTT over all links that are up.
+    pub fn largest_hrtt(&self) -> Option<Duration> {
+        self.up().filter_map(|(_, link)| link.hrtt).max()
+    }
+
+    /// The link with the least hRTT among those that take data.
+    pub fn fastest(&self, now: Instant) -> Option<LinkId> {
+        self.usable().min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id)
+    }
+}
+
+impl Link {
+    /// The learned rate, or the advertised one.
+    pub fn rate(&self) -> Option<Rate> {
+        self.model.rate().or(self.advertised_rate)
+    }
+}
+
+const fn gcd(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }

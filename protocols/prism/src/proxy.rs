@@ -1,21 +1,36 @@
 //! The proxy: flows, links and verdicts.
 use crate::config::{LinkConfig, ProxyConfig};
-use crate::link_table::LinkId;
-use crate::status::{LinkStatus, ProxyCounters};
+use crate::flow::Flow;
+use crate::flow_table::{FlowTable, fold};
+use crate::forward;
+use crate::link_table::{LinkId, LinkTable};
+use crate::reverse_path::{self, Context, Scratch, release, timers};
+use crate::scheduler::Scheduler;
+use crate::status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
 use crate::verdict::{AckRewrite, DataRewrite, DropReason, Verdict};
-use alloc::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use prismux_endpoint::{Deadline, Endpoint};
-use prismux_units::Instant;
-use prismux_wire::{FlowKey, TcpHeader};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
+
+/// How long a closed connection's flow is kept for stragglers.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// The PRISM inverse multiplexer. `P` is a packet as the host knows it: cheap to clone.
 #[derive(Debug)]
 pub struct Proxy<P> {
     config: ProxyConfig,
-    links: Vec<LinkId>,
+    links: LinkTable,
+    scheduler: Box<dyn Scheduler>,
+    flows: FlowTable<P>,
     verdicts: VecDeque<Verdict<P>>,
     counters: ProxyCounters,
+    scratch: Scratch,
+    /// One entry per flow that wants to be looked at; entries that no longer match the flow are stale.
+    timers: BinaryHeap<Reverse<(Instant, u32)>>,
 }
 
 /// A packet, by direction and kind, for [`Endpoint::handle_input`].
@@ -58,10 +73,37 @@ pub enum ProxyInput<P> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProxyEvent {}
 
+/// Runs `$body` with a flow and the context for it.
+macro_rules! with_flow {
+    ($proxy:expr, $now:expr, $number:expr, |$flow:ident, $context:ident| $body:expr) => {
+        if let Some($flow) = $proxy.flows.get_mut($number) {
+            let $context = &mut Context {
+                now: $now,
+                config: &$proxy.config,
+                links: &mut $proxy.links,
+                out: &mut $proxy.verdicts,
+                counters: &mut $proxy.counters,
+                scratch: &mut $proxy.scratch,
+            };
+            $body;
+            arm($flow, $number, $context, &mut $proxy.timers);
+        }
+    };
+}
+
 impl<P: Clone> Proxy<P> {
     /// A proxy without links.
     pub fn new(config: ProxyConfig) -> Self {
-        Self { config, links: Vec::new(), verdicts: VecDeque::new(), counters: ProxyCounters::default() }
+        Self {
+            links: LinkTable::default(),
+            scheduler: config.scheduler.build(config.seed),
+            flows: FlowTable::new(config.seed.stream("prism/flow-hash").next_u64()),
+            verdicts: VecDeque::new(),
+            counters: ProxyCounters::default(),
+            scratch: Scratch::default(),
+            timers: BinaryHeap::new(),
+            config,
+        }
     }
 
     /// The settings.
@@ -70,59 +112,172 @@ impl<P: Clone> Proxy<P> {
     }
 
     /// A member offers its link. Joining under a number that is in use replaces the name and rate.
-    pub fn join(&mut self, _now: Instant, link: LinkId, _config: LinkConfig) {
-        self.links.push(link);
+    pub fn join(&mut self, now: Instant, link: LinkId, config: LinkConfig) {
+        if self.links.get(link).is_some_and(|old| old.left_at().is_some()) {
+            // It comes back before its old packets were settled.
+            self.settle_departure(now, link);
+        }
+        self.links.join(now, link, config, &self.config);
     }
 
-    /// A member goes away; unknown links are ignored.
-    pub fn leave(&mut self, _now: Instant, link: LinkId) {
-        self.links.retain(|&l| l != link);
+    /// A member goes away; unknown links are ignored. What it still carries may arrive for two more hRTT.
+    pub fn leave(&mut self, now: Instant, link: LinkId) {
+        if !self.links.leave(now, link, &self.config) {
+            return;
+        }
+        let touched: Vec<u32> = self.flows.numbers().collect();
+        for number in touched {
+            with_flow!(self, now, number, |_flow, _context| ());
+        }
+    }
+
+    fn settle_departure(&mut self, now: Instant, link: LinkId) {
+        self.links.forget_departure(link);
+        let numbers: Vec<u32> = self.flows.numbers().collect();
+        for number in numbers {
+            with_flow!(self, now, number, |flow, context| timers::give_up_link(flow, link, context));
+        }
     }
 
     /// A TCP packet towards the receiver. `wire_bytes` is what it takes on a link.
     pub fn handle_data(
         &mut self,
-        _now: Instant,
-        _flow: FlowKey,
-        _header: &TcpHeader,
-        _payload_bytes: u32,
-        _wire_bytes: u32,
+        now: Instant,
+        flow: FlowKey,
+        header: &TcpHeader,
+        payload_bytes: u32,
+        wire_bytes: u32,
         packet: P,
     ) {
-        let verdict = match self.links.first() {
-            Some(&link) => Verdict::Forward { link, packet, rewrite: DataRewrite::default() },
-            None => Verdict::Drop { packet, reason: DropReason::NoLink },
+        let _ = wire_bytes;
+        self.counters.data_packets += 1;
+        let Some(number) = self.flow_for_data(now, flow, header, payload_bytes) else {
+            let hash = crate::flow_table::hash(&flow, 0);
+            return self.handle_opaque(now, hash, packet);
         };
-        self.verdicts.push_back(verdict);
+        let scheduler = &mut self.scheduler;
+        let clamp = self.config.mss_clamp;
+        with_flow!(self, now, number, |flow, context| {
+            flow.last_activity = now;
+            flow.finished.forward |= header.flags.contains(TcpFlags::FIN);
+            flow.finished.reset |= header.flags.contains(TcpFlags::RST);
+            let verdict = match forward::schedule(flow, header, payload_bytes, &mut **scheduler, context) {
+                Some(link) => {
+                    let syn = header.flags.contains(TcpFlags::SYN);
+                    Verdict::Forward {
+                        link,
+                        packet,
+                        rewrite: DataRewrite { mss_clamp: clamp.filter(|_| syn) },
+                    }
+                }
+                None => {
+                    context.counters.dropped_no_link += 1;
+                    Verdict::Drop { packet, reason: DropReason::NoLink }
+                }
+            };
+            context.out.push_back(verdict)
+        });
+    }
+
+    /// The flow of a data packet, new if need be; `None` when the table is full or the packet opens nothing.
+    fn flow_for_data(
+        &mut self,
+        now: Instant,
+        key: FlowKey,
+        header: &TcpHeader,
+        payload_bytes: u32,
+    ) -> Option<u32> {
+        if let Some(number) = self.flows.find(&key) {
+            return Some(number);
+        }
+        if header.sequence_length(payload_bytes) == 0 || header.flags.contains(TcpFlags::RST) {
+            return None;
+        }
+        self.new_flow(now, key)
+    }
+
+    fn new_flow(&mut self, now: Instant, key: FlowKey) -> Option<u32> {
+        (self.flows.len() < self.config.max_flows as usize).then(|| self.flows.insert(now, key))
     }
 
     /// A TCP packet from the receiver towards the sender of `data_flow`.
     pub fn handle_reverse(
         &mut self,
-        _now: Instant,
-        _data_flow: FlowKey,
+        now: Instant,
+        data_flow: FlowKey,
         header: &TcpHeader,
-        _payload_bytes: u32,
+        payload_bytes: u32,
         packet: P,
     ) {
-        self.verdicts.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
+        self.counters.reverse_packets += 1;
+        let syn = header.flags.contains(TcpFlags::SYN);
+        let mut number = self.flows.find(&data_flow);
+        if number.is_none() && syn && !header.flags.contains(TcpFlags::RST) {
+            number = self.new_flow(now, data_flow);
+        }
+        let Some(number) = number else {
+            let mss_clamp = self.config.mss_clamp.filter(|_| syn);
+            let rewrite = AckRewrite { mss_clamp, ..AckRewrite::identity(header) };
+            return self.verdicts.push_back(Verdict::Release { packet, rewrite });
+        };
+        with_flow!(self, now, number, |flow, context| {
+            flow.last_activity = now;
+            flow.finished.reverse |= header.flags.contains(TcpFlags::FIN);
+            reverse(flow, header, payload_bytes, packet, context)
+        });
     }
 
-    /// A packet towards the receiver whose header says nothing to the proxy (UDP, QUIC, IPsec): carried whole by flow.
-    pub fn handle_opaque(&mut self, _now: Instant, _flow_hash: u64, packet: P) {
-        let verdict = match self.links.first() {
-            Some(&link) => Verdict::Forward { link, packet, rewrite: DataRewrite::default() },
-            None => Verdict::Drop { packet, reason: DropReason::NoLink },
+    /// A packet towards the receiver whose header says nothing to the proxy (UDP, QUIC, IPsec): all packets with one
+    /// hash take one link, chosen by weight, and only the flows of a departed link move.
+    pub fn handle_opaque(&mut self, now: Instant, flow_hash: u64, packet: P) {
+        let _ = now;
+        self.counters.opaque_packets += 1;
+        // Weighted rendezvous: each link draws an exponential time of rate W from the hash; the earliest wins.
+        let score = |id: LinkId, weight: f64| {
+            let draw = fold(flow_hash ^ 0xA076_1D64_78BD_642F, u64::from(id.0) ^ 0xE703_7ED1_A0B4_28DB);
+            let uniform = ((draw >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+            -libm::log(uniform) / weight.max(1e-9)
+        };
+        let scored = self.links.usable().map(|(id, link)| (score(id, link.full_weight), id));
+        let verdict = match scored.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((_, link)) => Verdict::Forward { link, packet, rewrite: DataRewrite::default() },
+            None => {
+                self.counters.dropped_no_link += 1;
+                Verdict::Drop { packet, reason: DropReason::NoLink }
+            }
         };
         self.verdicts.push_back(verdict);
     }
 
     /// A deadline has come.
-    pub fn handle_timeout(&mut self, _now: Instant) {}
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&Reverse((at, number))) = self.timers.peek() {
+            if at > now {
+                break;
+            }
+            self.timers.pop();
+            let Some(flow) = self.flows.get_mut(number).filter(|flow| flow.timer_at == at) else { continue };
+            flow.timer_at = Instant::MAX;
+            if expired(flow, now, self.config.flow_idle) {
+                self.forget(now, number);
+                continue;
+            }
+            with_flow!(self, now, number, |flow, context| timers::handle(flow, context));
+        }
+    }
+
+    /// Lets a flow go: what it holds goes out, what it has in flight is no longer counted.
+    fn forget(&mut self, now: Instant, number: u32) {
+        with_flow!(self, now, number, |flow, context| {
+            release::held_in_original_form(flow, context);
+            forward::settle(flow, context)
+        });
+        self.flows.remove(number);
+    }
 
     /// When to call [`Proxy::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        None
+        self.timers.peek().map(|&Reverse((at, _))| Deadline { at, why: "prism" })
     }
 
     /// The next verdict; call until `None` after every other call.
@@ -131,13 +286,126 @@ impl<P: Clone> Proxy<P> {
     }
 
     /// Every link that ever joined, in order of number.
-    pub fn link_status(&self, _now: Instant) -> Vec<LinkStatus> {
-        Vec::new()
+    pub fn link_status(&self, now: Instant) -> Vec<LinkStatus> {
+        let total: u64 = self.links.iter().map(|(_, link)| link.scheduled_packets).sum();
+        let _ = now;
+        self.links
+            .iter()
+            .map(|(id, link)| {
+                let (state, reason) = match (link.up, link.usable) {
+                    (false, _) => (LinkState::Down, "its member has left"),
+                    (true, false) => (LinkState::Parked, "would slow its flows down"),
+                    (true, true) => (LinkState::Active, "carries traffic"),
+                };
+                LinkStatus {
+                    id,
+                    name: link.name.clone(),
+                    rate: link.rate(),
+                    rtt: link.smoothed_rtt(),
+                    min_rtt: link.model.min_rtt(),
+                    loss: link.model.loss(),
+                    share: link.scheduled_packets as f64 / total.max(1) as f64,
+                    in_flight_packets: link.in_flight_packets,
+                    weight: link.weight,
+                    state,
+                    reason,
+                }
+            })
+            .collect()
+    }
+
+    /// The link table, to look at.
+    pub fn links(&self) -> &LinkTable {
+        &self.links
+    }
+
+    /// What is known of the flow with this key (the direction of its data).
+    pub fn flow_status(&self, flow: &FlowKey) -> Option<FlowStatus> {
+        let flow = self.flows.get(self.flows.find(flow)?)?;
+        let model = flow.receiver.as_ref();
+        let span = model.map_or(0, |m| m.highest().distance_from(m.cumulative()).max(0) as u32);
+        Some(FlowStatus {
+            state: flow.state,
+            held_acks: flow.held.len(),
+            recorded_packets: flow.history.len(),
+            resequencing_bytes: span,
+            holes: model.map_or(0, |m| m.range_count()),
+        })
+    }
+
+    /// Number of flows with state.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Bytes of memory for flows: tables and rings, held packets themselves apart.
+    pub fn flow_memory_bytes(&self) -> usize {
+        self.flows.memory_bytes() + self.timers.capacity() * size_of::<Reverse<(Instant, u32)>>()
     }
 
     /// Counters.
     pub fn counters(&self) -> &ProxyCounters {
         &self.counters
+    }
+}
+
+/// A TCP packet from the receiver, by kind.
+fn reverse<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    packet: P,
+    context: &mut Context<'_, P>,
+) {
+    let flags = header.flags;
+    if flags.contains(TcpFlags::RST) {
+        flow.finished.reset = true;
+        release::held_in_original_form(flow, context);
+        context.out.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
+    } else if flags.contains(TcpFlags::SYN) {
+        if !flags.contains(TcpFlags::ACK) {
+            // A new connection between the same ports.
+            forward::settle(flow, context);
+            release::held_in_original_form(flow, context);
+            *flow = Flow::new(context.now, flow.key);
+        }
+        flow.window.on_receiver_syn(header.options.window_scale);
+        let rewrite = AckRewrite { mss_clamp: context.config.mss_clamp, ..AckRewrite::identity(header) };
+        flow.latest_tsval(rewrite.tsval);
+        if flags.contains(TcpFlags::ACK) {
+            reverse_path::handle_syn_ack(flow, header, context);
+        }
+        context.out.push_back(Verdict::Release { packet, rewrite });
+    } else if flags.contains(TcpFlags::ACK) {
+        reverse_path::handle_ack(flow, header, payload_bytes, packet, context);
+    } else {
+        context.out.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
+    }
+}
+
+fn expired<P>(flow: &Flow<P>, now: Instant, idle: Duration) -> bool {
+    now >= expiry(flow, idle)
+}
+
+/// When a flow is forgotten if nothing more happens.
+fn expiry<P>(flow: &Flow<P>, idle: Duration) -> Instant {
+    let closed = flow.finished.reset || (flow.finished.forward && flow.finished.reverse);
+    flow.last_activity + if closed { LINGER.min(idle) } else { idle }
+}
+
+/// Makes sure the flow is looked at when it next needs to be. An armed deadline is only ever brought forward; one that
+/// turns out too early is set again when it fires.
+fn arm<P>(
+    flow: &mut Flow<P>,
+    number: u32,
+    context: &Context<'_, P>,
+    timers: &mut BinaryHeap<Reverse<(Instant, u32)>>,
+) {
+    let idle = expiry(flow, context.config.flow_idle);
+    let wanted = timers::next_deadline(flow, context).map_or(idle, |at| at.min(idle));
+    if wanted < flow.timer_at {
+        flow.timer_at = wanted;
+        timers.push(Reverse((wanted, number)));
     }
 }
 

@@ -1,4 +1,5 @@
 //! What a person or a dashboard may ask of a running proxy.
+use crate::flow::ReverseState;
 use crate::link_table::LinkId;
 use alloc::string::String;
 use prismux_units::{Duration, Rate};
@@ -53,6 +54,21 @@ pub struct LinkStatus {
     pub state: LinkState,
     /// Why it is in that state, for people.
     pub reason: &'static str,
+}
+
+/// Answer of [`crate::Proxy::flow_status`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowStatus {
+    /// State of the reverse path controller.
+    pub state: ReverseState,
+    /// ACKs kept back.
+    pub held_acks: usize,
+    /// Packets on record.
+    pub recorded_packets: usize,
+    /// Bytes between the receiver's cumulative ACK and the highest byte it is known to have (`highest - left`).
+    pub resequencing_bytes: u32,
+    /// Separate ranges above the cumulative ACK.
+    pub holes: usize,
 }
 
 /// What happened inside the proxy, counted since the start. Nothing here is ever reset.

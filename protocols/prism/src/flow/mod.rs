@@ -1,0 +1,234 @@
+//! What the proxy remembers of one TCP flow.
+pub(crate) mod held;
+pub(crate) mod history;
+pub(crate) mod receiver_model;
+pub(crate) mod window;
+
+use crate::link_table::LinkId;
+use crate::micros::Micros;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use held::HeldAcks;
+use history::History;
+use prismux_units::{Duration, Instant};
+use prismux_wire::{FlowKey, LossReport, SeqNumber, TcpFlags};
+use receiver_model::{Range, ReceiverModel};
+use window::WindowEdge;
+
+/// The state of the reverse path controller (section V-B; Figure 5 is lost, its states are named in the prose).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ReverseState {
+    /// No known loss: ACKs are re-sequenced.
+    #[default]
+    Normal,
+    /// A loss was just found: it is reported and what was held goes out. Left at once.
+    LossDetect,
+    /// Until the loss is repaired, ACKs pass as they are.
+    Loss,
+    /// The loss is repaired. Left at once.
+    OutOfLoss,
+}
+
+impl ReverseState {
+    /// The name used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::LossDetect => "loss-detect",
+            Self::Loss => "loss",
+            Self::OutOfLoss => "out-of-loss",
+        }
+    }
+}
+
+/// A report waiting for ACKs to carry it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PendingReport {
+    pub(crate) report: LossReport,
+    pub(crate) carried: u8,
+}
+
+/// A packet that later packets of its link have overtaken, not often enough to count as lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Suspect {
+    pub(crate) link: LinkId,
+    pub(crate) index: u32,
+    pub(crate) seq: SeqNumber,
+    pub(crate) overtaken: u8,
+}
+
+/// Packets of this flow on one link, in the order they were sent there; entries of resent packets go stale.
+#[derive(Debug, Default)]
+pub(crate) struct LinkOrder {
+    pub(crate) sent: VecDeque<(SeqNumber, u32)>,
+}
+
+/// One TCP flow, by the direction of its data.
+#[derive(Debug)]
+pub(crate) struct Flow<P> {
+    pub(crate) key: FlowKey,
+    pub(crate) history: History,
+    pub(crate) order: Vec<LinkOrder>,
+    pub(crate) suspects: Vec<Suspect>,
+    /// `None` until the first ACK after a pick-up in mid-stream.
+    pub(crate) receiver: Option<ReceiverModel>,
+    /// Ranges that never passed the proxy though later ones did; rare and short.
+    pub(crate) unscheduled: Vec<Range>,
+    pub(crate) held: HeldAcks<P>,
+    /// Highest ACK number sent to the sender (`rel`).
+    pub(crate) released: SeqNumber,
+    /// One past the highest sequence number seen from the sender.
+    pub(crate) sent_end: Option<SeqNumber>,
+    pub(crate) state: ReverseState,
+    /// While in LOSS: `receiver.cumulative()` must reach this.
+    pub(crate) recover: SeqNumber,
+    pub(crate) reports: VecDeque<PendingReport>,
+    pub(crate) window: WindowEdge,
+    pub(crate) tsval: Option<u32>,
+    /// ECE and CWR of ACKs that did not go out themselves.
+    pub(crate) ecn: TcpFlags,
+    /// Send time of the latest-sent packet that is known to have arrived.
+    pub(crate) latest_delivered: Option<Micros>,
+    pub(crate) sender_rtt: SenderRtt,
+    pub(crate) timer_at: Instant,
+    pub(crate) last_activity: Instant,
+    pub(crate) finished: Finished,
+}
+
+/// Progress of the connection's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Finished {
+    /// A FIN has passed towards the receiver.
+    pub(crate) forward: bool,
+    /// A FIN has passed towards the sender.
+    pub(crate) reverse: bool,
+    /// A RST has passed.
+    pub(crate) reset: bool,
+}
+
+impl<P> Flow<P> {
+    pub(crate) fn new(now: Instant, key: FlowKey) -> Self {
+        Self {
+            key,
+            history: History::default(),
+            order: Vec::new(),
+            suspects: Vec::new(),
+            receiver: None,
+            unscheduled: Vec::new(),
+            held: HeldAcks::default(),
+            released: SeqNumber::default(),
+            sent_end: None,
+            state: ReverseState::Normal,
+            recover: SeqNumber::default(),
+            reports: VecDeque::new(),
+            window: WindowEdge::default(),
+            tsval: None,
+            ecn: TcpFlags::default(),
+            latest_delivered: None,
+            sender_rtt: SenderRtt::default(),
+            timer_at: Instant::MAX,
+            last_activity: now,
+            finished: Finished::default(),
+        }
+    }
+
+    /// The order of this flow's packets on `link`.
+    pub(crate) fn order_on(&mut self, link: LinkId) -> &mut LinkOrder {
+        let index = usize::from(link.0);
+        if self.order.len() <= index {
+            self.order.reserve_exact(index + 1 - self.order.len());
+            self.order.resize_with(index + 1, LinkOrder::default);
+        }
+        &mut self.order[index]
+    }
+
+    /// Notes that `[start, end)` did not pass the proxy.
+    pub(crate) fn add_unscheduled(&mut self, start: SeqNumber, end: SeqNumber) {
+        const MOST: usize = 64;
+        if self.unscheduled.len() < MOST {
+            self.unscheduled.push(Range { start, end });
+        } else if let Some(last) = self.unscheduled.last_mut() {
+            // A flow this broken needs no exact books: one wide gap has the same effect.
+            last.end = last.end.max(end);
+        }
+    }
+
+    /// Takes `[start, end)` off the list of ranges that did not pass.
+    pub(crate) fn fill_unscheduled(&mut self, start: SeqNumber, end: SeqNumber) {
+        let mut index = 0;
+        while index < self.unscheduled.len() {
+            let gap = self.unscheduled[index];
+            if !gap.start.before(end) || !start.before(gap.end) {
+                index += 1;
+                continue;
+            }
+            self.unscheduled.swap_remove(index);
+            if gap.start.before(start) {
+                self.unscheduled.push(Range { start: gap.start, end: start });
+            }
+            if end.before(gap.end) {
+                self.unscheduled.push(Range { start: end, end: gap.end });
+            }
+        }
+    }
+
+    /// Largest TSval seen so far, `tsval` included.
+    pub(crate) fn latest_tsval(&mut self, tsval: Option<u32>) -> Option<u32> {
+        let value = tsval?;
+        let latest = match self.tsval {
+            Some(latest) if (value.wrapping_sub(latest) as i32) < 0 => latest,
+            _ => value,
+        };
+        self.tsval = Some(latest);
+        Some(latest)
+    }
+
+    /// Bytes of memory of this flow, packets that it holds apart.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.history.memory_bytes()
+            + self.held.memory_bytes()
+            + self.receiver.as_ref().map_or(0, ReceiverModel::memory_bytes)
+            + self.order.capacity() * size_of::<LinkOrder>()
+            + self
+                .order
+                .iter()
+                .map(|order| order.sent.capacity() * size_of::<(SeqNumber, u32)>())
+                .sum::<usize>()
+            + self.suspects.capacity() * size_of::<Suspect>()
+            + self.reports.capacity() * size_of::<PendingReport>()
+    }
+}
+
+/// The round-trip time as the sender must see it (holding included), estimated as in RFC 6298.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SenderRtt {
+    smoothed_us: f32,
+    deviation_us: f32,
+}
+
+/// Smallest retransmission timeout that today's senders use (Linux).
+const SENDER_MIN_RTO_US: f32 = 200_000.0;
+
+impl SenderRtt {
+    /// Data sent this long ago is acknowledged to the sender now.
+    pub(crate) fn sample(&mut self, time: Duration) {
+        let sample = time.as_micros() as f32;
+        if self.smoothed_us == 0.0 {
+            (self.smoothed_us, self.deviation_us) = (sample.max(1.0), sample / 2.0);
+        } else {
+            let error = sample - self.smoothed_us;
+            self.deviation_us += (error.abs() - self.deviation_us) / 4.0;
+            self.smoothed_us = (self.smoothed_us + error / 8.0).max(1.0);
+        }
+    }
+
+    /// Estimated retransmission timeout; `None` without samples.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        (self.smoothed_us > 0.0).then(|| {
+            Duration::from_micros(
+                (self.smoothed_us + (4.0 * self.deviation_us).max(SENDER_MIN_RTO_US)) as u64,
+            )
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Data packets on their way to the receiver: which link, and what to remember.
+use crate::flow::Flow;
+use crate::flow::history::{PacketState, Record};
+use crate::flow::receiver_model::ReceiverModel;
+use crate::link_table::LinkId;
+use crate::reverse_path::Context;
+use crate::scheduler::{PacketView, Scheduler};
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
+
+/// Chooses a link for a packet of `flow` and records it; `None` without a link.
+pub(crate) fn schedule<P>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    scheduler: &mut dyn Scheduler,
+    context: &mut Context<'_, P>,
+) -> Option<LinkId> {
+    let syn = header.flags.contains(TcpFlags::SYN);
+    if syn {
+        on_syn(flow, header, context);
+    }
+    let length = header.sequence_length(payload_bytes);
+    let (start, end) = (header.seq, header.seq + length);
+    if length == 0 {
+        // A bare ACK or RST: nothing that could be lost noticeably, so the quickest link.
+        return context.links.fastest(context.now);
+    }
+    let sent_end = *flow.sent_end.get_or_insert(start);
+    let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
+    let retransmission = start.before(sent_end) && (acknowledged || overlaps(flow, start, end));
+    context.counters.retransmissions += u64::from(retransmission);
+    let view = PacketView { bytes: length, retransmission };
+    let link = scheduler.choose(context.now, context.links, view)?;
+    if acknowledged || length > u32::from(u16::MAX) {
+        // A keep-alive, or a needless retransmission: forwarded, nothing to account for.
+        return Some(link);
+    }
+    record(flow, start, end, sent_end, link, context);
+    Some(link)
+}
+
+/// The sender's SYN: the flow is known from its first byte.
+fn on_syn<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+    let again = flow.sent_end.is_some_and(|end| end.distance_from(header.seq) > 0)
+        && flow.history.iter().next().is_some_and(|record| record.seq == header.seq);
+    if !again {
+        settle(flow, context);
+        let (key, window) = (flow.key, flow.window);
+        *flow = Flow::new(context.now, key);
+        if header.flags.contains(TcpFlags::ACK) {
+            flow.window = window;
+        }
+        flow.receiver = Some(ReceiverModel::new(header.seq));
+        flow.released = header.seq;
+        flow.sent_end = Some(header.seq);
+    }
+    flow.window.on_sender_syn(header.options.window_scale.is_some());
+}
+
+fn overlaps<P>(flow: &Flow<P>, start: SeqNumber, end: SeqNumber) -> bool {
+    let at = flow.history.first_ending_after(start);
+    at < flow.history.len() && flow.history.get(at).seq.before(end)
+}
+
+/// Writes the packet into the history: known packets are sent again, unknown parts are new records.
+fn record<P>(
+    flow: &mut Flow<P>,
+    start: SeqNumber,
+    end: SeqNumber,
+    sent_end: SeqNumber,
+    link: LinkId,
+    context: &mut Context<'_, P>,
+) {
+    if start.after(sent_end) {
+        flow.add_unscheduled(sent_end, start);
+    }
+    let mut at = flow.receiver.as_ref().map_or(start, |receiver| start.max(receiver.cumulative()));
+    if at.before(sent_end) {
+        if !flow.unscheduled.is_empty() {
+            flow.fill_unscheduled(at, end);
+        }
+        let mut index = flow.history.first_ending_after(at);
+        while at.before(end) && index < flow.history.len() {
+            let found = *flow.history.get(index);
+            if !found.seq.before(end) {
+                break;
+            }
+            if at.before(found.seq) {
+                add(flow, at, found.seq, link, context);
+                index += 1;
+            }
+            resend(flow, index, link, false, context);
+            at = found.end();
+            index += 1;
+        }
+    }
+    if at.before(end) {
+        add(flow, at, end, link, context);
+    }
+    flow.sent_end = Some(sent_end.max(end));
+}
+
+fn add<P>(flow: &mut Flow<P>, start: SeqNumber, end: SeqNumber, link: LinkId, context: &mut Context<'_, P>) {
+    if flow.history.len() >= context.config.max_packets_per_flow as usize {
+        return flow.add_unscheduled(start, end);
+    }
+    let length = end.distance_from(start) as u32;
+    let Some(table) = context.links.get_mut(link) else { return };
+    let index = table.on_scheduled(context.now, length);
+    let sent = context.micros();
+    flow.history.insert(Record::new(start, length as u16, link, index, sent));
+    push_order(flow, link, start, index);
+}
+
+/// The packet at `index` of the history goes out once more.
+pub(crate) fn resend<P>(
+    flow: &mut Flow<P>,
+    index: usize,
+    link: LinkId,
+    repair: bool,
+    context: &mut Context<'_, P>,
+) {
+    let sent = context.micros();
+    let record = flow.history.get_mut(index);
+    let length = u32::from(record.length);
+    if record.state() == PacketState::Delivered {
+        return;
+    }
+    if record.state() == PacketState::InFlight
+        && let Some(old) = context.links.get_mut(record.link)
+    {
+        old.on_departed(length);
+    }
+    let Some(table) = context.links.get_mut(link) else { return };
+    let position = table.on_scheduled(context.now, length);
+    let seq = record.seq;
+    record.resend(link, position, sent, repair);
+    push_order(flow, link, seq, position);
+}
+
+fn push_order<P>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
+    let sent = &mut flow.order_on(link).sent;
+    if sent.len() == sent.capacity() {
+        sent.reserve_exact((sent.len() / 8).max(4));
+    }
+    sent.push_back((seq, index));
+}
+
+/// Takes everything this flow has in flight off the links' books.
+pub(crate) fn settle<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    for record in flow.history.iter().filter(|record| record.state() == PacketState::InFlight) {
+        if let Some(link) = context.links.get_mut(record.link) {
+            link.on_departed(u32::from(record.length));
+        }
+    }
+}

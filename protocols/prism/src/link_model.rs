@@ -1,0 +1,326 @@
+//! Beyond the paper: what a link can carry, learned from what it delivers.
+//!
+//! In the manner of BBR (draft-ietf-ccwg-bbr): the rate is the largest delivery rate over the last rounds (a round lasts from sending
+//! a packet to hearing of it), the propagation time is the shortest round trip of the last seconds, and what may be in flight is a
+//! little more than their product. A link starts with a few packets and doubles per round trip until its rate stops growing.
+//! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+/// In flight at most this times rate x shortest RTT: enough to find out when the link gets faster.
+const CAP_GAIN: f64 = 1.25;
+/// ... plus this many packets, for links whose product is less than a packet, ...
+const CAP_EXTRA_PACKETS: f64 = 3.0;
+/// ... plus what passes in this time, for ACKs that come in clumps.
+const CAP_EXTRA_TIME: f64 = 0.004;
+/// First cap, in packets.
+const INITIAL_CAP_PACKETS: f64 = 10.0;
+/// A round that delivers this much more than the best before it means the link is not full yet.
+const STARTUP_GROWTH: f64 = 1.25;
+/// Rounds without such growth that end the startup.
+const STARTUP_PATIENCE: u8 = 3;
+/// Rounds over which the largest rate counts.
+const RATE_WINDOW_ROUNDS: u32 = 10;
+/// How long the shortest RTT counts.
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// For one round after that, the cap is this share of the product, so that a standing queue drains and the propagation time shows.
+const DRAIN_GAIN: f64 = 0.75;
+
+/// A maximum over a sliding window of rounds, by the three best candidates of rising age (Nichols).
+#[derive(Debug, Clone, Copy, Default)]
+struct WindowedMax {
+    samples: [(u32, f64); 3],
+}
+
+impl WindowedMax {
+    fn get(&self) -> f64 {
+        self.samples[0].1
+    }
+
+    fn update(&mut self, round: u32, value: f64) {
+        let new = (round, value);
+        if value >= self.samples[0].1 || round.wrapping_sub(self.samples[2].0) > RATE_WINDOW_ROUNDS {
+            self.samples = [new; 3];
+            return;
+        }
+        if value >= self.samples[1].1 {
+            (self.samples[1], self.samples[2]) = (new, new);
+        } else if value >= self.samples[2].1 {
+            self.samples[2] = new;
+        }
+        if round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS {
+            self.samples = [self.samples[1], self.samples[2], new];
+            if round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS {
+                self.samples = [self.samples[1], self.samples[2], new];
+            }
+        } else if self.samples[1].0 == self.samples[0].0
+            && round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS / 4
+        {
+            (self.samples[1], self.samples[2]) = (new, new);
+        } else if self.samples[2].0 == self.samples[1].0
+            && round.wrapping_sub(self.samples[1].0) > RATE_WINDOW_ROUNDS / 2
+        {
+            self.samples[2] = new;
+        }
+    }
+}
+
+/// The open measurement round.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    /// Ends when a packet of at least this index is delivered.
+    index: u32,
+    /// Bytes delivered when it began.
+    delivered: u64,
+    /// The last delivery before it began (or its beginning, when the link was idle).
+    since: Instant,
+    /// The cap stood in the way of sending more at some time.
+    limited: bool,
+}
+
+/// Learned properties of one link.
+#[derive(Debug, Clone)]
+pub struct LinkModel {
+    first_guess: Option<Rate>,
+    learning: bool,
+    rate: WindowedMax,
+    rounds: u32,
+    min_rtt: Option<(Duration, Instant)>,
+    draining_until: Option<Instant>,
+    startup: bool,
+    best_startup_rate: f64,
+    rounds_without_growth: u8,
+    cap: f64,
+    /// Share of the cap left by congestion, 0.6 to 1.
+    restraint: f64,
+    packet_bytes: f64,
+    delivered: u64,
+    last_delivery: Instant,
+    next_index: u32,
+    round: Option<Round>,
+    free_at: Instant,
+    loss: f64,
+}
+
+impl LinkModel {
+    /// A link of which only the advertised rate is known.
+    pub fn new(advertised_rate: Option<Rate>) -> Self {
+        Self {
+            first_guess: advertised_rate,
+            learning: false,
+            rate: WindowedMax::default(),
+            rounds: 0,
+            min_rtt: None,
+            draining_until: None,
+            startup: true,
+            best_startup_rate: 0.0,
+            rounds_without_growth: 0,
+            cap: INITIAL_CAP_PACKETS * 1448.0,
+            restraint: 1.0,
+            packet_bytes: 1448.0,
+            delivered: 0,
+            last_delivery: Instant::ZERO,
+            next_index: 0,
+            round: None,
+            free_at: Instant::ZERO,
+            loss: 0.0,
+        }
+    }
+
+    /// Turns learning on: caps become finite.
+    pub fn learn(&mut self) {
+        self.learning = true;
+    }
+
+    /// The learned rate of useful data; `None` before the first full round.
+    pub fn rate(&self) -> Option<Rate> {
+        let rate = self.rate.get();
+        (rate > 0.0).then(|| Rate::from_bps((rate * 8.0) as u64))
+    }
+
+    /// The shortest round trip of the last seconds.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt.map(|(rtt, _)| rtt)
+    }
+
+    /// True while the cap still doubles.
+    pub fn in_startup(&self) -> bool {
+        self.startup
+    }
+
+    /// Share of packets lost lately.
+    pub fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// Bytes delivered since the start.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Bytes that may be in flight.
+    pub fn cap_bytes(&self) -> u64 {
+        if self.learning { self.cap as u64 } else { u64::MAX }
+    }
+
+    /// The rate to plan with, bytes per second: learned, else guessed from what the cap allows, else advertised.
+    pub fn planning_rate(&self) -> Option<f64> {
+        let learned = self.rate.get();
+        match (self.startup && self.learning, self.min_rtt) {
+            (true, Some((rtt, _))) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
+            _ if learned > 0.0 => Some(learned),
+            _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
+        }
+    }
+
+    /// How long data stays in flight when the link is at its cap.
+    pub fn full_rtt(&self) -> Option<Duration> {
+        let (rtt, _) = self.min_rtt?;
+        match self.planning_rate() {
+            Some(rate) if self.learning => Some(rtt.max(Duration::from_secs_f64(self.cap / rate))),
+            _ => Some(rtt),
+        }
+    }
+
+    /// When a packet of `bytes` sent now would be heard of, as a time from now.
+    pub fn expected_arrival(&self, now: Instant, bytes: u64, in_flight: u64, hrtt: Duration) -> Duration {
+        let propagation = self.min_rtt().unwrap_or(hrtt);
+        let Some(rate) = self.planning_rate() else { return propagation };
+        let backlog = Duration::from_secs_f64((in_flight + bytes) as f64 / rate);
+        let wait =
+            (self.free_at.saturating_since(now) + Duration::from_secs_f64(bytes as f64 / rate)).min(backlog);
+        propagation + wait
+    }
+
+    /// A packet went out; `in_flight` includes it.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u64) {
+        self.next_index = self.next_index.wrapping_add(1);
+        if let Some(rate) = self.planning_rate() {
+            self.free_at = self.free_at.max(now) + Duration::from_secs_f64(f64::from(bytes) / rate);
+        }
+        if !self.learning {
+            return;
+        }
+        if f64::from(bytes) > self.packet_bytes * 0.9 || self.delivered == 0 {
+            self.packet_bytes = f64::from(bytes).clamp(200.0, 9000.0);
+        }
+        if in_flight == u64::from(bytes) {
+            self.last_delivery = now;
+        }
+        let limited = in_flight as f64 + self.packet_bytes > self.cap;
+        match &mut self.round {
+            Some(round) => round.limited |= limited,
+            None => {
+                self.round = Some(Round {
+                    index: self.next_index,
+                    delivered: self.delivered,
+                    since: self.last_delivery,
+                    limited,
+                });
+            }
+        }
+    }
+
+    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous).
+    pub(crate) fn on_delivered(&mut self, now: Instant, bytes: u32, index: u32, rtt: Option<Duration>) {
+        self.delivered += u64::from(bytes);
+        self.loss *= 1.0 - 1.0 / 256.0;
+        if !self.learning {
+            return;
+        }
+        if let Some(rtt) = rtt {
+            self.on_rtt(now, rtt);
+        }
+        if self.startup && self.round.is_some_and(|round| round.limited) {
+            self.cap += f64::from(bytes);
+        }
+        if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
+            self.round = None;
+            let elapsed = now.saturating_since(round.since).as_secs_f64();
+            if elapsed > 0.0 {
+                self.on_round((self.delivered - round.delivered) as f64 / elapsed, round.limited);
+            }
+        }
+        self.last_delivery = now;
+        self.set_cap(now);
+    }
+
+    /// A round trip that says nothing about rate (an answer to a probe).
+    pub(crate) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
+        match self.min_rtt {
+            Some((least, at)) if rtt > least => {
+                if now.saturating_since(at) > MIN_RTT_WINDOW && self.draining_until.is_none() && !self.startup
+                {
+                    self.draining_until = Some(now + rtt * 2);
+                } else if self.draining_until.is_some_and(|until| now > until) {
+                    self.draining_until = None;
+                    self.min_rtt = Some((rtt, now));
+                }
+            }
+            _ => {
+                self.min_rtt = Some((rtt, now));
+                self.draining_until = None;
+            }
+        }
+    }
+
+    fn on_round(&mut self, rate: f64, limited: bool) {
+        self.rounds = self.rounds.wrapping_add(1);
+        if limited || rate >= self.rate.get() {
+            self.rate.update(self.rounds, rate);
+        }
+        self.restraint = (self.restraint + 0.01).min(1.0);
+        if !self.startup || !limited {
+            return;
+        }
+        if rate > self.best_startup_rate * STARTUP_GROWTH {
+            self.best_startup_rate = rate;
+            self.rounds_without_growth = 0;
+        } else {
+            self.rounds_without_growth += 1;
+            if self.rounds_without_growth >= STARTUP_PATIENCE {
+                self.startup = false;
+            }
+        }
+    }
+
+    /// A packet was lost. Says whether it looks like an overflowing queue rather than noise.
+    pub(crate) fn on_lost(&mut self, now: Instant, in_flight: u64, last_rtt: Option<Duration>) -> bool {
+        self.loss += (1.0 - self.loss) / 256.0;
+        if !self.learning {
+            return false;
+        }
+        let (Some((least, _)), Some(rtt)) = (self.min_rtt, last_rtt) else { return false };
+        let rate = self.rate.get();
+        let product = rate * least.as_secs_f64();
+        let queued = rtt.as_secs_f64() > 1.15 * least.as_secs_f64() + self.packet_bytes / rate.max(1.0);
+        let congested = rate > 0.0 && queued && in_flight as f64 > 1.05 * product;
+        if congested {
+            if self.startup {
+                self.startup = false;
+            } else {
+                self.restraint = (self.restraint * 0.98).max(0.6);
+            }
+            self.set_cap(now);
+        }
+        congested
+    }
+
+    fn set_cap(&mut self, now: Instant) {
+        let (Some((rtt, _)), false) = (self.min_rtt, self.startup) else { return };
+        let rate = self.rate.get();
+        let product = rate * rtt.as_secs_f64();
+        let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
+        let draining = self.draining_until.is_some_and(|until| now <= until);
+        self.cap = if draining {
+            DRAIN_GAIN * product + self.packet_bytes
+        } else {
+            CAP_GAIN * self.restraint * product + extra
+        };
+    }
+
+    /// The learned bandwidth-delay product.
+    pub fn product(&self) -> Option<ByteCount> {
+        let rtt = self.min_rtt()?;
+        Some(ByteCount::new((self.rate.get() * rtt.as_secs_f64()) as u64))
+    }
+}

@@ -1,0 +1,94 @@
+//! What has newly arrived at the receiver (section V-B.1).
+use super::Context;
+use crate::flow::Flow;
+use crate::flow::receiver_model::ReceiverModel;
+use prismux_wire::{SackBlock, SeqNumber, TcpHeader};
+
+/// What an ACK says, beside the ranges in [`super::Scratch::new`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identified {
+    /// The model follows this flow: false for the first ACK after a pick-up and for implausible ACKs.
+    pub(crate) in_step: bool,
+    /// The cumulative ACK before.
+    pub(crate) old_cumulative: SeqNumber,
+    /// The first block reports a duplicate arrival (RFC 2883).
+    pub(crate) dsack: Option<SackBlock>,
+    /// The right edge of the window moves up.
+    pub(crate) opens_window: bool,
+}
+
+/// The DSACK block of `header`, if its first block is one: below the cumulative ACK, or within the second block.
+pub(crate) fn dsack_block(header: &TcpHeader) -> Option<SackBlock> {
+    let blocks = header.options.sack.as_slice();
+    let first = *blocks.first()?;
+    let below = first.start.before(header.ack) && !first.end.after(header.ack);
+    let within =
+        blocks.get(1).is_some_and(|second| !first.start.before(second.start) && !first.end.after(second.end));
+    (below || within).then_some(first)
+}
+
+/// Finds the ranges that newly arrived, by cumulative advance and by SACK block, and brings the model up to date.
+pub(crate) fn identify<P>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    context: &mut Context<'_, P>,
+) -> Identified {
+    let new = &mut context.scratch.new;
+    new.clear();
+    context.scratch.lost.clear();
+    context.scratch.delivered.clear();
+    let mut result =
+        Identified { in_step: true, old_cumulative: header.ack, dsack: None, opens_window: false };
+    let beyond = flow.sent_end.is_some_and(|end| header.ack.after(end));
+    let Some(receiver) = &mut flow.receiver else {
+        result.in_step = false;
+        if !beyond {
+            pick_up(flow, header, context);
+        }
+        return result;
+    };
+    result.old_cumulative = receiver.cumulative();
+    if beyond {
+        context.counters.implausible_acks += 1;
+        result.in_step = false;
+        return result;
+    }
+    receiver.advance(header.ack, new);
+    result.dsack = dsack_block(header);
+    context.counters.dsacks += u64::from(result.dsack.is_some());
+    let blocks = header.options.sack.as_slice();
+    for block in &blocks[usize::from(result.dsack.is_some())..] {
+        let sent = flow.sent_end.is_none_or(|end| !block.end.after(end));
+        // A block below the cumulative ACK is stale: the ACK that carried it was overtaken.
+        if block.start.before(block.end) && sent {
+            receiver.add(block.start, block.end, new);
+        } else {
+            context.counters.implausible_acks += 1;
+        }
+    }
+    if new.len() > 1 {
+        new.sort_unstable_by_key(|range| range.start.distance_from(result.old_cumulative));
+    }
+    result.opens_window = flow.window.on_ack(header.ack, header.window);
+    result
+}
+
+/// The first ACK of a flow that was joined in mid-stream: from here on the model is in step.
+fn pick_up<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+    // Packets of ours below the ACK have arrived; the model starts beneath them so that they are accounted for.
+    let first = flow.history.iter().next().map(|record| record.seq);
+    let mut receiver = ReceiverModel::new(first.map_or(header.ack, |first| first.min(header.ack)));
+    receiver.advance(header.ack, &mut context.scratch.new);
+    for block in header.options.sack.as_slice() {
+        if block.start.before(block.end) && flow.sent_end.is_none_or(|end| !block.end.after(end)) {
+            receiver.add(block.start, block.end, &mut context.scratch.new);
+        }
+    }
+    flow.window.on_ack(header.ack, header.window);
+    flow.released = header.ack;
+    // What lies between the ACK and the first packet seen was sent by others, or before the proxy restarted.
+    if let Some(first) = first.filter(|first| first.after(header.ack)) {
+        flow.add_unscheduled(header.ack, first);
+    }
+    flow.receiver = Some(receiver);
+}

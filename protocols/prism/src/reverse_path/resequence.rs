@@ -1,0 +1,104 @@
+//! Re-sequencing in NORMAL (section V-B.2; Algorithm 2 is lost, rebuilt from the prose).
+//!
+//! The sender is shown one ACK per range that arrived, in rising order, each with the number that range would have brought
+//! had it arrived in order, and never a number that the receiver has not itself sent.
+use super::Context;
+use super::identify::Identified;
+use super::release::{self, Outgoing};
+use crate::flow::Flow;
+use crate::flow::held::HeldAck;
+use crate::verdict::DropReason;
+use prismux_wire::{SeqNumber, TcpHeader};
+
+/// An ACK in NORMAL, no loss known.
+pub(crate) fn normal<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    pure: bool,
+    found: &Identified,
+    packet: P,
+    context: &mut Context<'_, P>,
+) {
+    let Some(cumulative) =
+        flow.receiver.as_ref().map(|receiver| receiver.cumulative()).filter(|_| found.in_step)
+    else {
+        return release::untouched(flow, header, packet, context);
+    };
+    if !pure {
+        release_up_to(flow, cumulative, context);
+        // What this segment acknowledges has no pure ACK of its own: it carries the news itself.
+        let number = if found.old_cumulative == cumulative { flow.released } else { cumulative };
+        let number = header.ack.min(number);
+        return release::send(flow, packet, &Outgoing::arriving(header, number, false, false), context);
+    }
+    if context.scratch.new.is_empty() && found.old_cumulative == cumulative {
+        return nothing_new(flow, header, found, packet, context);
+    }
+    let in_order = context.scratch.new.len() <= 1 && !cumulative.before(new_end(context, cumulative));
+    if flow.held.is_empty() && in_order {
+        let keep = only_dsack(header, found);
+        return release::send(flow, packet, &Outgoing::arriving(header, cumulative, keep, true), context);
+    }
+    hold(flow, header, &packet, context);
+    if cumulative.after(found.old_cumulative) {
+        release_up_to(flow, cumulative, context);
+        if flow.released.before(cumulative) {
+            // Nothing held stood for the advance: everything below was passed on during an earlier LOSS.
+            release::send(flow, packet, &Outgoing::arriving(header, cumulative, false, true), context);
+        }
+    }
+}
+
+/// End of the highest range that newly arrived.
+fn new_end<P>(context: &Context<'_, P>, otherwise: SeqNumber) -> SeqNumber {
+    context.scratch.new.last().map_or(otherwise, |range| range.end)
+}
+
+/// A lone DSACK block tells the sender that it resent needlessly; it shows no hole and may pass.
+fn only_dsack(header: &TcpHeader, found: &Identified) -> bool {
+    found.dsack.is_some() && header.options.sack.as_slice().len() == 1
+}
+
+/// Keeps the ACK back once per range that newly arrived, each time under the number of that range.
+fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, context: &mut Context<'_, P>) {
+    let serial = flow.held.next_serial();
+    let now = context.micros();
+    for range in &context.scratch.new {
+        flow.held.insert(HeldAck::new(range.end, header, serial, now, packet.clone()));
+    }
+    context.counters.acks_held += 1;
+}
+
+/// Releases, in rising order, what is held up to `cumulative`; the last goes out with `cumulative` itself.
+fn release_up_to<P>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &mut Context<'_, P>) {
+    while let Some(ack) = flow.held.pop_up_to(cumulative) {
+        let last = flow.held.front().is_none_or(|next| next.number.after(cumulative));
+        let number = if last { cumulative } else { ack.number };
+        if number.after(flow.released) {
+            context.counters.acks_corrected += u64::from(number != ack.original);
+            let outgoing = Outgoing::held(&ack, number, false);
+            release::send(flow, ack.packet, &outgoing, context);
+        } else {
+            release::swallow(flow, ack.flags, ack.packet, DropReason::StaleAck, context);
+        }
+    }
+}
+
+/// The ACK brings no news of data: an answer to a keep-alive or probe, a window update, or a repeat.
+fn nothing_new<P>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    found: &Identified,
+    packet: P,
+    context: &mut Context<'_, P>,
+) {
+    if flow.held.is_empty() {
+        let keep = only_dsack(header, found);
+        release::send(flow, packet, &Outgoing::arriving(header, header.ack, keep, true), context);
+    } else if found.opens_window {
+        let released = flow.released;
+        release::send(flow, packet, &Outgoing::arriving(header, released, false, true), context);
+    } else {
+        release::swallow(flow, header.flags, packet, DropReason::RepeatedAck, context);
+    }
+}

@@ -1,0 +1,163 @@
+//! The three cases of Figure 3 (section IV-B) and the baselines.
+use super::{PacketView, SchedulerKind};
+use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
+use crate::link_table::{LinkId, LinkTable};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::str::FromStr;
+use prismux_endpoint::random::Seed;
+use prismux_units::{Duration, Instant, Rate};
+
+const ONE: LinkId = LinkId(0);
+const TWO: LinkId = LinkId(1);
+const NEW: PacketView = PacketView { bytes: 1400, retransmission: false };
+const AGAIN: PacketView = PacketView { bytes: 1400, retransmission: true };
+
+fn table_with(config: &ProxyConfig, links: &[(u64, u64)]) -> LinkTable {
+    let mut table = LinkTable::default();
+    for (index, &(kbps, rtt_ms)) in links.iter().enumerate() {
+        let id = LinkId(index as u8);
+        let rate = Some(Rate::from_kbps(kbps));
+        table.join(Instant::ZERO, id, LinkConfig { name: String::new(), advertised_rate: rate }, config);
+        table.get_mut(id).unwrap().on_rtt(Instant::ZERO, Duration::from_millis(rtt_ms), 0.25);
+    }
+    table
+}
+
+/// Links as (rate in kbit/s, hRTT in ms).
+fn table(links: &[(u64, u64)]) -> LinkTable {
+    table_with(&ProxyConfig::paper(), links)
+}
+
+fn choose(kind: SchedulerKind, table: &LinkTable, packet: PacketView) -> LinkId {
+    kind.build(Seed(1)).choose(Instant::ZERO, table, packet).unwrap()
+}
+
+fn put(table: &mut LinkTable, link: LinkId, packets: u32) {
+    for _ in 0..packets {
+        table.get_mut(link).unwrap().on_scheduled(Instant::ZERO, 1400);
+    }
+}
+
+#[test]
+fn case_a_a_departed_packet_makes_room_before_the_round_is_over() {
+    // Weights 1 : 2, link 2 the quicker; p1 and p2 are on link 2.
+    let mut links = table(&[(500, 100), (1000, 60)]);
+    put(&mut links, TWO, 2);
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE, "NIP 0 against 1");
+    // The ACK of p2: NIP is floor(0/1) and floor(1/2), a tie that hRTT decides.
+    links.get_mut(TWO).unwrap().on_departed(1400);
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), TWO);
+    // Without the floor, link 1 would take it while p1 is still counted.
+    assert_eq!(choose(SchedulerKind::NipOnly, &links, NEW), ONE);
+}
+
+#[test]
+fn case_b_equal_nip_and_a_grown_hrtt_move_the_packet() {
+    let mut links = table(&[(500, 100), (1000, 60)]);
+    put(&mut links, ONE, 1);
+    put(&mut links, TWO, 3);
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), TWO, "NIP 1 on both, link 2 is quicker");
+    for _ in 0..8 {
+        links.get_mut(TWO).unwrap().on_rtt(Instant::ZERO, Duration::from_millis(300), 0.25);
+    }
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE);
+    assert_eq!(choose(SchedulerKind::WeightedRoundRobin, &links, NEW), TWO, "weights alone do not see it");
+}
+
+#[test]
+fn case_c_nip_outweighs_hrtt_and_a_loss_halves_the_weight() {
+    let mut links = table(&[(500, 400), (1000, 60)]);
+    put(&mut links, TWO, 2);
+    // p6: hRTT of link 1 is high, but its NIP is lower.
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE);
+    put(&mut links, ONE, 1);
+    put(&mut links, TWO, 1);
+    // Before p11: NIP 1 on both, link 2 would take it, but a packet is lost there.
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), TWO);
+    links.get_mut(TWO).unwrap().halve_weight(Instant::from_millis(1), 1.0);
+    assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE, "NIP 1 against floor(3/1)");
+}
+
+#[test]
+fn rule_1_a_retransmission_takes_the_least_hrtt() {
+    let mut links = table(&[(500, 100), (1000, 60)]);
+    put(&mut links, TWO, 50);
+    assert_eq!(choose(SchedulerKind::Adas, &links, AGAIN), TWO);
+}
+
+#[test]
+fn weights_recover_by_one_over_w_and_never_beyond_the_original() {
+    let mut links = table(&[(500, 100), (4000, 60)]);
+    let link = links.get_mut(TWO).unwrap();
+    assert!((link.weight - 8.0).abs() < 1e-9);
+    assert!(link.halve_weight(Instant::from_millis(1), 1.0));
+    assert!(!link.halve_weight(Instant::from_millis(2), 1.0), "once per round trip");
+    assert!((link.weight - 4.0).abs() < 1e-9);
+    link.grow_weight();
+    assert!((link.weight - 4.25).abs() < 1e-9);
+    for _ in 0..100 {
+        link.grow_weight();
+    }
+    assert!((link.weight - 8.0).abs() < 1e-9);
+    // A second loss during recovery does not lower the remembered weight.
+    link.halve_weight(Instant::from_millis(100), 1.0);
+    link.halve_weight(Instant::from_millis(200), 1.0);
+    assert!((link.weight - 2.0).abs() < 1e-9);
+    assert!((link.full_weight - 8.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_literal_weight_unit_is_the_greatest_common_divisor() {
+    let config = ProxyConfig { weight_unit: WeightUnit::Gcd, ..ProxyConfig::paper() };
+    let links = table_with(&config, &[(620, 1), (720, 1), (720, 1), (860, 1)]);
+    let weights: Vec<_> = links.up().map(|(_, link)| link.weight as u32).collect();
+    assert_eq!(weights, [31, 36, 36, 43]);
+    let links = table(&[(600, 1), (900, 1), (1200, 1)]);
+    let weights: Vec<_> = links.up().map(|(_, link)| link.weight).collect();
+    assert_eq!(weights, [1.0, 1.5, 2.0]);
+}
+
+#[test]
+fn round_robins_serve_links_in_turn_and_by_weight() {
+    let links = table(&[(500, 1), (1000, 1), (500, 1)]);
+    let run = |kind: SchedulerKind, count: usize| -> Vec<u8> {
+        let mut scheduler = kind.build(Seed(1));
+        (0..count).map(|_| scheduler.choose(Instant::ZERO, &links, NEW).unwrap().0).collect()
+    };
+    assert_eq!(run(SchedulerKind::RoundRobin, 7), [0, 1, 2, 0, 1, 2, 0]);
+    let weighted = run(SchedulerKind::WeightedRoundRobin, 400);
+    assert_eq!(weighted.iter().filter(|&&link| link == 1).count(), 200);
+    assert!(weighted.chunks(4).all(|round| round.iter().filter(|&&link| link == 1).count() == 2));
+    let random = run(SchedulerKind::Random, 3000);
+    for link in 0..3 {
+        let count = random.iter().filter(|&&l| l == link).count();
+        assert!((900..1100).contains(&count), "link {link}: {count} of 3000");
+    }
+    assert_eq!(random, run(SchedulerKind::Random, 3000), "same seed, same choices");
+}
+
+#[test]
+fn names_select_schedulers() {
+    for kind in SchedulerKind::ALL {
+        assert_eq!(SchedulerKind::from_str(kind.name()), Ok(kind));
+    }
+    assert!(SchedulerKind::from_str("fastest").is_err());
+}
+
+#[test]
+fn without_links_there_is_no_choice() {
+    let links = LinkTable::default();
+    for kind in SchedulerKind::ALL {
+        assert_eq!(kind.build(Seed(1)).choose(Instant::ZERO, &links, NEW), None);
+    }
+}
+
+#[test]
+fn a_slow_looking_idle_link_is_tried_again() {
+    let links = table(&[(500, 100)]);
+    let link = links.get(ONE).unwrap();
+    assert_eq!(link.hrtt(Instant::from_millis(400)), Duration::from_millis(100));
+    assert_eq!(link.hrtt(Instant::from_millis(500)), Duration::from_millis(50));
+    assert_eq!(link.hrtt(Instant::from_millis(700)), Duration::from_nanos(12_500_000));
+}
