@@ -43,6 +43,7 @@ fn path() -> impl Strategy<Value = Path> {
         .prop_map(
             |(loss, ack_loss, duplicate, rtt, jitter, share, serial, queue, timestamps, window)| Path {
                 loss,
+                lose_every: None,
                 ack_loss,
                 duplicate,
                 rtt: Duration::from_millis(rtt),

@@ -19,6 +19,8 @@ pub(super) struct AckContext {
     pub(super) echoed_before: bool,
     /// Segments were newly found lost.
     pub(super) newly_lost: bool,
+    /// Phase before this ACK.
+    pub(super) phase_before: Phase,
     /// Pipe before this ACK.
     pub(super) pipe_before: u64,
     /// The window was in full use before this ACK.
@@ -82,6 +84,7 @@ impl Engine {
             dsack: ack.dsack.is_some(),
             echoed_before: false,
             newly_lost: false,
+            phase_before: self.phase,
             pipe_before,
             was_limited,
             rtt: None,
@@ -177,6 +180,8 @@ impl Engine {
     fn adjust_window(&mut self, context: &AckContext) {
         match self.phase {
             Phase::Recovery | Phase::Reducing => self.reduce_window(context),
+            // The ACK that ends a reduction has done its work.
+            Phase::Open if matches!(context.phase_before, Phase::Recovery | Phase::Reducing) => {}
             Phase::Open | Phase::Loss => {
                 let delivered = context.delivery.bytes;
                 if delivered == 0 || !context.was_limited || !context.advanced {

@@ -116,9 +116,9 @@ impl Engine {
             self.acked = ack.cumulative;
         }
         if self.config.sack && self.phase != Phase::Loss {
-            let sent = self.next;
-            for range in ack.sack.iter().filter(|range| range.end <= sent) {
-                self.board.sack(range, &mut delivery);
+            let sent = self.selective_limit();
+            for range in ack.sack.iter() {
+                self.board.sack(range.start..range.end.min(sent), &mut delivery);
             }
         }
         if ack.dsack.is_some()
@@ -148,6 +148,15 @@ impl Engine {
             newly_delivered: delivery.bytes,
             window_reduced: reduced,
             ..AckOutcome::default()
+        }
+    }
+
+    /// Selective information is believed up to here. While going back N it is not used at all for what has not been
+    /// sent anew: the original clears its scoreboard with every new ACK then.
+    fn selective_limit(&self) -> u64 {
+        match self.board.first_lost() {
+            Some(index) if self.phase == Phase::Open => self.board.get(index).start,
+            _ => self.next,
         }
     }
 
@@ -281,9 +290,9 @@ impl Engine {
                 self.enter_fast_recovery();
                 self.rto_at = now + self.rtt.rto();
                 self.ns2.first_partial_seen = false;
+                self.ns2.dup_window = u64::from(self.dup_threshold);
             }
-            self.ns2.dup_window = u64::from(self.dup_threshold);
-        } else if self.dup_acks > self.dup_threshold {
+        } else if self.dup_acks > self.dup_threshold && self.phase == Phase::Recovery {
             self.ns2.dup_window += 1;
         }
     }

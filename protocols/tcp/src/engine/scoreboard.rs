@@ -454,6 +454,9 @@ impl Scoreboard {
 
     /// Selective acknowledgement: marks the segments that lie wholly inside `range`.
     pub(crate) fn sack(&mut self, range: Range<u64>, delivery: &mut Delivery) {
+        if range.start >= range.end {
+            return;
+        }
         let mut offset = self.partition(range.start);
         if offset < self.count && self.get(self.index_at(offset)).start < range.start {
             offset += 1;

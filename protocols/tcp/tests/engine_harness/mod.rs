@@ -17,6 +17,8 @@ pub const MSS: u32 = 1000;
 #[derive(Debug, Clone)]
 pub struct Path {
     pub loss: f64,
+    /// One new segment in this many is lost, at equal distances.
+    pub lose_every: Option<u64>,
     pub ack_loss: f64,
     pub duplicate: f64,
     /// Round-trip time without jitter.
@@ -38,6 +40,7 @@ impl Path {
     pub fn clean() -> Self {
         Self {
             loss: 0.0,
+            lose_every: None,
             ack_loss: 0.0,
             duplicate: 0.0,
             rtt: Duration::from_millis(100),
@@ -158,7 +161,9 @@ impl World {
         self.report.retransmissions += u64::from(send.kind == SendKind::Retransmission);
         let copies = 1 + usize::from(self.random.chance(self.path.duplicate));
         for _ in 0..copies {
-            if self.random.chance(self.path.loss) {
+            let number = send.range.start / u64::from(MSS);
+            let due = self.path.lose_every.is_some_and(|every| number % every == every - 1);
+            if (due && send.kind == SendKind::New) || self.random.chance(self.path.loss) {
                 self.report.lost += 1;
                 continue;
             }
