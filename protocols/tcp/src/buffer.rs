@@ -155,13 +155,22 @@ pub struct Status {
 }
 
 impl ByteConnection {
-    /// Wraps `connection`, which must not have received payload yet, with room for `send_bytes` unacknowledged bytes.
-    /// The receive buffer follows from the connection's configured window.
+    /// Wraps `connection` with room for `send_bytes` unacknowledged bytes. The receive buffer follows from the
+    /// connection's configured window.
+    ///
+    /// The connection's events must still be undrained, and it must have received at most one segment with
+    /// payload: pass that to [`ByteConnection::take_first_payload`].
     pub fn new(connection: Connection, send_bytes: usize) -> Self {
         let window = connection.config().receive_buffer.as_u64();
         // The window's reserve for scaled right edges, known before the handshake has settled the scale.
         let receive = ReceiveBuffer::new((window + window / 2) as usize);
         Self { connection, send: SendBuffer::new(send_bytes), receive, status: Status::default() }
+    }
+
+    /// For a connection from a [`Listener`](crate::Listener): the payload, perhaps empty, of the segment that completed
+    /// the handshake.
+    pub fn take_first_payload(&mut self, payload: &[u8]) {
+        self.take_events(payload);
     }
 
     /// Hands bytes to the stream; returns how many were taken (fewer when the send buffer is full, none

@@ -84,6 +84,8 @@ impl Host {
             let busy = self.read_tun(now)?;
             while let Some(packet) = self.from_kernel.receive(now) {
                 self.receive(now, &packet);
+                self.application(now);
+                self.drain(now)?;
             }
             self.handle_timeouts(now);
             self.application(now);
