@@ -1,5 +1,6 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
 use crate::ids::{EndpointId, FlowId, NodeId};
+use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -50,16 +51,16 @@ impl Packet {
 
     /// Addresses and ports. UDP flows use the flow's number as both ports.
     pub fn flow_key(&self) -> FlowKey {
-        let (source_port, destination_port, protocol) = match &self.body {
-            Body::Tcp { header, .. } => (header.source_port, header.destination_port, 6),
-            Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, 17),
+        let (source_port, destination_port, number) = match &self.body {
+            Body::Tcp { header, .. } => (header.source_port, header.destination_port, protocol::TCP),
+            Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, protocol::UDP),
         };
         FlowKey {
             source: address(self.source),
             destination: address(self.destination),
             source_port,
             destination_port,
-            protocol,
+            protocol: number,
         }
     }
 }

@@ -44,6 +44,9 @@ impl Sampler {
                 columns.cwnd_bytes.push(0);
                 columns.srtt_s.push(0.0);
             }
+            if let Some(held) = simulation.held_acks(flow) {
+                columns.held_acks.push(held);
+            }
         }
         for (index, columns) in self.links.iter_mut().enumerate() {
             let port = LinkIndex(index as u32).forward();

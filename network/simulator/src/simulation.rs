@@ -6,12 +6,14 @@ mod report;
 use crate::endpoint::Endpoint;
 use crate::fabric::{Fabric, FabricCounters, Target};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
+use crate::observer::Capture;
 use crate::packet::{Body, PacketHandle};
 use crate::series::Sampler;
 use prismux_link::LinkStats;
 use prismux_prism::{LinkStatus, ProxyCounters};
 use prismux_tcp::{Connection, SegmentIn};
 use prismux_units::Instant;
+use std::io;
 
 pub use planned::NetworkEvent;
 pub(crate) use planned::Plan;
@@ -219,6 +221,25 @@ impl Simulation {
     /// Counters of the proxy on `node`.
     pub fn proxy_counters(&self, node: NodeId) -> Option<&ProxyCounters> {
         self.fabric.proxies.iter().find(|proxy| proxy.node == node).map(|proxy| proxy.proxy.counters())
+    }
+
+    /// ACKs of a TCP flow that proxies hold back at the moment; `None` where there is no proxy.
+    pub fn held_acks(&self, flow: FlowId) -> Option<u64> {
+        let Endpoint::Tcp(tcp) = &self.endpoints[self.flows[flow.index()].source.index()] else {
+            return None;
+        };
+        let key = tcp.flow_key();
+        let statuses = self.fabric.proxies.iter().map(|proxy| proxy.proxy.flow_status(&key));
+        let held = statuses.map(|status| status.map_or(0, |status| status.held_acks as u64));
+        held.reduce(|a, b| a + b)
+    }
+
+    /// Ends captures, so that nothing stays in buffers.
+    ///
+    /// # Errors
+    /// When a capture could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.fabric.observer.and_then(|observer| observer.capture).map_or(Ok(()), Capture::finish)
     }
 
     /// Counters over the whole network.

@@ -22,6 +22,13 @@ use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// MSS of a full Ethernet frame over IPv4.
+const ETHERNET_MSS: u16 = 1460;
+/// IPv4 and TCP headers without options, which the MSS leaves out.
+const TCP_IP_HEADER_BYTES: u32 = 40;
+/// Timestamps option with its padding, which takes from the payload.
+const TIMESTAMP_BYTES: u32 = 12;
+
 pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
     unique("node", builder.nodes.iter().map(|node| &node.name))?;
     unique("link", builder.links.iter().map(|link| &link.name))?;
@@ -70,6 +77,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         builder.check_flow(name, config)?;
         simulation.add_flow(builder.seed, name, config, builder.checks);
     }
+    (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
     simulation.choose_return_members();
     for (name, config) in &builder.flows {
         check_way(&builder, &simulation, &places, name, config)?;
@@ -101,6 +109,28 @@ fn places(builder: &NetworkBuilder) -> Vec<Place> {
         places[b.index()].exits.push((index.reverse(), a));
     }
     places
+}
+
+/// Payload and length on a member's link of a full-size packet, after the first TCP flow (or Ethernet's MTU without
+/// one): what capacity is reckoned with.
+fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
+    let ends = builder.flows.iter().find_map(|(_, flow)| match &flow.transport {
+        Transport::Tcp(tcp) => Some((&tcp.sender, &tcp.receiver)),
+        Transport::RequestResponse(exchange) => Some((&exchange.tcp, &exchange.tcp)),
+        Transport::Cbr(_) | Transport::ParetoOnOff(_) => None,
+    });
+    let (mss, timestamps) = ends.map_or((ETHERNET_MSS, false), |(sender, receiver)| {
+        (sender.mss.min(receiver.mss), sender.timestamps && receiver.timestamps)
+    });
+    let (mut mss, mut overhead) = (u32::from(mss), 0);
+    for node in &builder.nodes {
+        if let NodeKind::Proxy { config, tunnel } = &node.kind {
+            mss = mss.min(config.mss_clamp.map_or(mss, u32::from));
+            overhead = overhead.max(tunnel.overhead_bytes());
+        }
+    }
+    let options = if timestamps { TIMESTAMP_BYTES } else { 0 };
+    (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
 }
 
 fn ports(link: &LinkPlan, seed: Seed) -> [Port; 2] {

@@ -3,11 +3,11 @@ use super::Site;
 use crate::checker::StreamCheck;
 use crate::fabric::{Fabric, Target};
 use crate::flow::ExtensionFactory;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, address};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
 use prismux_units::{Duration, Instant};
-use prismux_wire::{SeqNumber, TcpFlags};
+use prismux_wire::{FlowKey, SeqNumber, TcpFlags};
 use std::sync::Arc;
 
 /// A stream without end: more than any run carries, and far from overflow.
@@ -244,6 +244,17 @@ impl TcpEndpoint {
             action(connection, fabric.now);
         }
         self.drain(fabric, 0)
+    }
+
+    /// The key of the packets that this end sends.
+    pub fn flow_key(&self) -> FlowKey {
+        FlowKey {
+            source: address(self.site.node),
+            destination: address(self.site.peer_node),
+            source_port: self.setup.local_port,
+            destination_port: self.setup.remote_port,
+            protocol: prismux_wire::ip::protocol::TCP,
+        }
     }
 
     /// In-order bytes received.
