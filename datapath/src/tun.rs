@@ -17,6 +17,8 @@ const DEVICE: &str = "/dev/net/tun";
 pub enum TunError {
     /// `/dev/net/tun` does not exist: no driver, or a container without the device node.
     NoDriver,
+    /// `/dev/net/tun` is not open to this user.
+    NoAccess,
     /// Neither root nor `CAP_NET_ADMIN` in the current network namespace.
     NotPermitted,
     /// Another process holds a device of this name.
@@ -44,7 +46,12 @@ impl fmt::Display for TunError {
                 f,
                 "not permitted to make a TUN device. Do one of: run as root; give the program the capability \
                  (setcap cap_net_admin,cap_net_raw+ep PROGRAM); or run inside a user and network namespace \
-                 (unshare --user --map-root-user --net). {DEVICE} must be readable and writable too"
+                 (unshare --user --map-root-user --net)"
+            ),
+            Self::NoAccess => write!(
+                f,
+                "{DEVICE} may not be opened by this user. Run as root, or let root open it to everybody, as most \
+                 systems do (the kernel still asks for CAP_NET_ADMIN): chmod 666 {DEVICE}"
             ),
             Self::Busy(name) => write!(
                 f,
@@ -83,7 +90,7 @@ impl Tun {
             .open(DEVICE)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => TunError::NoDriver,
-                io::ErrorKind::PermissionDenied => TunError::NotPermitted,
+                io::ErrorKind::PermissionDenied => TunError::NoAccess,
                 _ => match error.raw_os_error() {
                     Some(libc::ENODEV | libc::ENXIO) => TunError::NoDriver,
                     _ => TunError::Io { doing: "open /dev/net/tun", source: error },

@@ -1,0 +1,90 @@
+//! The lab as its user sees it: plans in, measurements out, on real namespaces with the kernel's TCP, MPTCP and the
+//! real daemons. All tests run at the same time, which is part of what they prove.
+//!
+//! `cargo test --test lab [-- NAME]`. Works as root, and without where user namespaces are allowed.
+
+mod failures;
+mod leftovers;
+mod links;
+mod members;
+mod plans;
+
+use prismux_datapath::config::{MemberConfig, ProxyConfig};
+use prismux_datapath::{lab, logging, member, proxy};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("a_link_has_the_rate_it_is_given", links::rate),
+    ("a_link_has_the_delay_it_is_given", links::delay),
+    ("a_link_loses_what_it_should", links::loss),
+    ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
+    ("a_change_of_rate_takes_effect_at_its_time", links::change),
+    ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
+    ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),
+    ("mptcp_adds_two_equal_links_up", members::mptcp),
+    ("mptcp_members_leave_and_join", members::mptcp_members_come_and_go),
+    ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
+    ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
+    ("era_settings_reach_the_kernel", members::era_settings),
+    ("nothing_is_left_after_success", leftovers::after_success),
+    ("nothing_is_left_after_ctrl_c", leftovers::after_interrupt),
+    ("nothing_is_left_after_kill_9", leftovers::after_kill),
+    ("without_capabilities_a_user_namespace_serves", leftovers::in_a_user_namespace),
+    ("errors_say_what_to_do", failures::errors),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["proxy", "--config", file] => return daemon(ProxyConfig::load(Path::new(file)), proxy::run),
+        ["member", "--config", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
+        ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
+        _ => {}
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = lab::ensure_privileges() {
+        println!("skipped: {error}");
+        return ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let chosen = TESTS.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str())));
+    let running: Vec<_> = chosen.map(|&(name, test)| (name, std::thread::spawn(move || timed(test)))).collect();
+    let mut failed = false;
+    for (name, thread) in running {
+        match thread.join() {
+            Ok(seconds) => println!("test {name} ... ok ({seconds:.1} s)"),
+            Err(_) => {
+                println!("test {name} ... FAILED");
+                failed = true;
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn timed(test: fn()) -> f64 {
+    let start = Instant::now();
+    test();
+    start.elapsed().as_secs_f64()
+}
+
+/// This process is a daemon that a lab has started.
+fn daemon<C, E: std::fmt::Display, F: std::fmt::Display>(
+    config: Result<C, E>,
+    run: impl Fn(C) -> Result<(), F>,
+) -> ExitCode {
+    logging::init(logging::LogFormat::Text, logging::LogLevel::default());
+    let result = config.map_err(|e| e.to_string()).and_then(|config| run(config).map_err(|e| e.to_string()));
+    if let Err(error) = result {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,94 @@
+//! Members, MPTCP and the daemons.
+use crate::plans::{assert_near, community, link, lossy, run, seconds};
+use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, Transport};
+use prismux_units::{ByteCount, Duration};
+
+fn download(transport: Transport) -> FlowPlan {
+    FlowPlan::new("download", "server", "receiver", transport)
+}
+
+pub fn single() {
+    let plan = community(3.0, &[link(10, 10), link(10, 10)], download(Transport::Tcp).via("m2"));
+    let outcome = run(&plan.warm_up(seconds(1.0)));
+    let links = &outcome.result.links;
+    assert_eq!((links["wwan1"].delivered_bytes, links["wlan1"].delivered_bytes), (0, 0));
+    assert_eq!((links["wwan1"].share, links["wwan2"].share), (Some(0.0), Some(1.0)));
+    // Both ways: the ACKs came back over the same links.
+    let acks = outcome.emulator.links[3].1.stats.delivered_packets;
+    assert_eq!(plan_link(&outcome, "wwan2"), 3);
+    assert!(acks > 100, "{acks}");
+    // One of two equal links.
+    assert_near("efficiency", outcome.result.total.steady_efficiency.expect("one"), 0.5, 0.05);
+}
+
+fn plan_link(outcome: &prismux_datapath::lab::LabOutcome, name: &str) -> usize {
+    outcome.result.links.get_index_of(name).expect("a link")
+}
+
+pub fn mptcp() {
+    let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp));
+    let outcome = run(&plan.warm_up(seconds(2.0)));
+    let efficiency = outcome.result.total.steady_efficiency.expect("a capacity");
+    assert!(efficiency > 0.8, "{efficiency}");
+    let flow = &outcome.flows["download"];
+    assert_eq!(flow.senders.len(), 2, "subflows: {:?}", flow.senders);
+    for subflow in &flow.senders {
+        assert!(subflow.acknowledged_bytes > 1_000_000, "{subflow:?}");
+    }
+}
+
+pub fn mptcp_members_come_and_go() {
+    let plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp))
+        .event(seconds(2.5), Action::Leave("m2".to_owned()))
+        .event(seconds(5.0), Action::Join("m2".to_owned()));
+    let mut plan = plan;
+    plan.series_interval = Some(seconds(0.5));
+    let outcome = run(&plan);
+    let series = outcome.result.series.expect("a series");
+    let wwan2 = &series.links["wwan2"].throughput_bps;
+    let busy = |range: std::ops::Range<usize>| wwan2[range].iter().sum::<f64>() > 1e6;
+    assert!(busy(2..5), "before it leaves: {wwan2:?}");
+    assert!(!busy(6..10), "while it is away: {wwan2:?}");
+    assert!(busy(14..18), "after it is back: {wwan2:?}");
+}
+
+pub fn proxied_download() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(6_000_000));
+    let outcome = run(&community(20.0, &[link(10, 10), link(10, 10)], flow));
+    let flow = &outcome.result.flows["download"];
+    assert_eq!(flow.bytes, 6_000_000);
+    assert!(flow.completion_s.is_some());
+    // It really went through the daemons: tunnelled packets leave less room for payload.
+    assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1424);
+    let proxy = &outcome.result.nodes["proxy"];
+    assert!(proxy["data_packets"] > 4000 && proxy["reverse_packets"] > 500, "{proxy:?}");
+    assert_eq!(outcome.status["m1"]["state"], "registered");
+}
+
+pub fn kills() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(5_000_000));
+    let plan = community(40.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
+        .event(Duration::from_millis(700), Action::Kill("m2".to_owned()))
+        .event(Duration::from_millis(1500), Action::Restart("m2".to_owned()))
+        .event(Duration::from_millis(2200), Action::Kill("proxy".to_owned()))
+        .event(Duration::from_millis(2700), Action::Restart("proxy".to_owned()));
+    let outcome = run(&plan);
+    assert_eq!(outcome.result.flows["download"].bytes, 5_000_000, "{:?}", outcome.flows["download"].trouble);
+    // The proxy that answers now is the second one.
+    let uptime = outcome.status["proxy"]["uptime_s"].as_f64().expect("an uptime");
+    assert!(uptime < outcome.result.duration_s - 2.0, "{uptime} of {}", outcome.result.duration_s);
+}
+
+pub fn era_settings() {
+    let loss = |tcp: KernelTcp| {
+        let flow = download(Transport::Tcp).via("m1").tcp(tcp);
+        run(&community(4.0, &[link(4, 20)], flow))
+    };
+    let (era, modern) = (loss(KernelTcp::linux_24()), loss(KernelTcp::modern("cubic")));
+    // Without timestamps a segment holds 12 bytes more.
+    assert_eq!(era.flows["download"].senders[0].mss_bytes, 1460);
+    assert_eq!(modern.flows["download"].senders[0].mss_bytes, 1448);
+    // An initial window of 2 segments, not 10: fewer bytes within the first two round trips.
+    let early = |outcome: &prismux_datapath::lab::LabOutcome| outcome.flows["download"].arrivals.cells[0..2].iter().sum::<u64>();
+    assert!(early(&era) < early(&modern), "{} {}", early(&era), early(&modern));
+}
