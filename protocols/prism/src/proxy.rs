@@ -333,6 +333,11 @@ impl<P: Clone> Proxy<P> {
         })
     }
 
+    /// Keys of all flows with state (the direction of their data), in order of their numbers.
+    pub fn flow_keys(&self) -> impl Iterator<Item = FlowKey> + '_ {
+        self.flows.numbers().filter_map(|number| self.flows.get(number).map(|flow| flow.key))
+    }
+
     /// Number of flows with state.
     pub fn flow_count(&self) -> usize {
         self.flows.len()
