@@ -7,6 +7,7 @@ pub mod bytes;
 pub mod machines;
 mod mutate;
 mod seeds;
+pub mod text;
 
 pub use mutate::Mutator;
 
@@ -64,6 +65,48 @@ pub const TARGETS: &[Target] = &[
         run: machines::connection,
         seeds: seeds::programs,
         mutator: Mutator::Bytes,
+        weight: 0.2,
+    },
+    Target {
+        name: "scenario",
+        run: text::scenario,
+        seeds: seeds::scenarios,
+        mutator: Mutator::Text,
+        weight: 0.1,
+    },
+    Target {
+        name: "proxy_config",
+        run: text::proxy_config,
+        seeds: seeds::proxy_configs,
+        mutator: Mutator::Text,
+        weight: 0.2,
+    },
+    Target {
+        name: "member_config",
+        run: text::member_config,
+        seeds: seeds::member_configs,
+        mutator: Mutator::Text,
+        weight: 0.2,
+    },
+    Target {
+        name: "delivery_trace",
+        run: text::delivery_trace,
+        seeds: seeds::delivery_traces,
+        mutator: Mutator::Text,
+        weight: 0.5,
+    },
+    Target {
+        name: "control",
+        run: text::control,
+        seeds: seeds::control,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
+    Target {
+        name: "event_log",
+        run: text::event_log,
+        seeds: seeds::event_logs,
+        mutator: Mutator::Text,
         weight: 0.2,
     },
 ];

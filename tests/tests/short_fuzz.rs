@@ -51,7 +51,10 @@ macro_rules! survives_mutations_of_its_seeds {
     };
 }
 
-survives_mutations_of_its_seeds! { ip tcp options udp gre gre_in_udp rewrite proxy connection }
+survives_mutations_of_its_seeds! {
+    ip tcp options udp gre gre_in_udp rewrite proxy connection
+    scenario proxy_config member_config delivery_trace control event_log
+}
 
 fn short_run(name: &str) {
     let (seed, rounds) = (number("PRISMUX_FUZZ_SEED", 1), number("PRISMUX_FUZZ_ROUNDS", 20_000));

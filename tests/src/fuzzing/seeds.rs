@@ -1,8 +1,12 @@
 //! Well-formed inputs to start from.
 use super::bytes::REWRITE_RECIPE_BYTES;
 use super::machines::STEP_BYTES;
+use super::text::TOKEN;
 use core::net::IpAddr;
+use prismux_datapath::tunnel::control::{Bye, Hello, Message, Token, Welcome};
 use prismux_endpoint::random::Seed;
+use prismux_trace::event::{Event, EventSink, JsonLines, PacketSummary};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_UDP_PORT, GreHeader, entropy_port};
 use prismux_wire::{
     Ecn, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps, UdpHeader,
@@ -153,4 +157,54 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
         steps
     };
     (0..16).map(&mut program).collect()
+}
+
+/// The scenarios that ship with prismux.
+pub(super) fn scenarios() -> Vec<Vec<u8>> {
+    prismux_scenario::shipped::ALL.iter().map(|shipped| shipped.file().text().as_bytes().to_vec()).collect()
+}
+
+/// The example of a proxy's configuration, with and without a table of deviations.
+pub(super) fn proxy_configs() -> Vec<Vec<u8>> {
+    let example = include_str!("../../../datapath/examples/proxy.toml");
+    let prism = "\n[prism]\nprofile = \"paper\"\nscheduler = \"nip-only\"\nlink_dupthresh = 3\n";
+    vec![example.into(), [example, prism].concat().into()]
+}
+
+/// The example of a member's configuration.
+pub(super) fn member_configs() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../../../datapath/examples/member.toml").to_vec()]
+}
+
+/// Packet-delivery traces: a millisecond per line.
+pub(super) fn delivery_traces() -> Vec<Vec<u8>> {
+    vec![b"0\n1\n1\n5\n".to_vec(), b"# a comment\n10\n20\n".to_vec(), b"1000\n".to_vec()]
+}
+
+/// Signed control messages.
+pub(super) fn control() -> Vec<Vec<u8>> {
+    let token = Token::new(TOKEN).expect("long enough");
+    let (session, counter, name) = (7, 8, "m1".to_string());
+    let next_within = Duration::from_secs(25);
+    let hello = Hello { session, counter, next_within, rate: Some(Rate::from_kbps(600)), name: name.clone() };
+    let messages = [
+        Message::Hello(hello),
+        Message::Welcome(Welcome { session, counter }),
+        Message::Bye(Bye { session, counter, name }),
+    ];
+    messages.iter().map(|message| message.emit(&token)).collect()
+}
+
+/// Event logs.
+pub(super) fn event_logs() -> Vec<Vec<u8>> {
+    let mut log = JsonLines::new(Vec::new());
+    for header in headers() {
+        let packet = PacketSummary::tcp(Some("download"), 64, &header, 0);
+        log.event(
+            Instant::from_secs(1),
+            &Event::PacketSent { link: "wwan1".into(), from: "proxy".into(), packet },
+        );
+    }
+    log.event(Instant::from_secs(2), &Event::FlowFinished { flow: "download".into(), bytes: 14_000_000 });
+    vec![log.finish().expect("memory does not run out")]
 }
