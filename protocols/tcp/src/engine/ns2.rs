@@ -344,12 +344,12 @@ impl Engine {
             return;
         }
         self.counters.timeouts += 1;
+        self.ns2 = Ns2::default();
         self.slow_down(CongestionSignal::Timeout);
         self.recovery_point = self.next;
         self.phase = Phase::Loss;
         self.dup_acks = 0;
         self.urgent = None;
-        self.ns2 = Ns2::default();
         self.notices.end_recovery();
         self.board.mark_all_lost(true);
         self.rtt.back_off();
