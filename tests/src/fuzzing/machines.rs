@@ -1,6 +1,6 @@
 //! Targets that drive a whole state machine with hostile packets: the input is a little program, one step after another.
 use prismux_endpoint::Endpoint;
-use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, RpcMode, Verdict};
+use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, ProxyCounters, RpcMode, Verdict};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{Ecn, FlowKey, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps};
@@ -19,10 +19,15 @@ impl Step<'_> {
         u32::from(self.0[at])
     }
 
-    /// A sequence number: mostly near the origin in units of 500, now and then anywhere.
+    /// A sequence number: mostly one past the origin and some units of 500, where data would start; now and then one off
+    /// that, or anywhere.
     fn seq(&self, at: usize) -> SeqNumber {
         let (unit, odd) = (self.small(at), self.small(at + 1));
-        if odd < 250 { ORIGIN + unit * 500 + odd % 3 } else { SeqNumber(unit << 24 | odd << 8) }
+        match odd {
+            250.. => SeqNumber(unit << 24 | odd << 8),
+            225.. => ORIGIN + (unit % 16) * 500 + odd % 2 * 2,
+            _ => ORIGIN + 1 + (unit % 16) * 500,
+        }
     }
 
     /// A header whose every field comes from the step.
@@ -75,7 +80,12 @@ fn steps(data: &[u8]) -> impl Iterator<Item = (Instant, Step<'_>)> {
 ///
 /// Every packet towards the receiver is answered at once, over a link that is up; no packet appears from nowhere.
 pub fn proxy(data: &[u8]) {
-    let Some((first, program)) = data.split_first() else { return };
+    run_proxy(data);
+}
+
+/// Runs a program; returns what the proxy counted.
+fn run_proxy(data: &[u8]) -> ProxyCounters {
+    let Some((first, program)) = data.split_first() else { return ProxyCounters::default() };
     let mut config = if first & 1 == 0 { ProxyConfig::paper() } else { ProxyConfig::default() };
     config.rpc =
         [RpcMode::Full, RpcMode::Resequence, RpcMode::Off, RpcMode::Full][usize::from(first >> 1 & 3)];
@@ -88,7 +98,7 @@ pub fn proxy(data: &[u8]) {
             source: [10, 0, 0, 1].into(),
             destination: [10, 0, 0, 2].into(),
             source_port: 80,
-            destination_port: 1000 + (step.0[0] >> 6) as u16,
+            destination_port: 1000 + u16::from(step.0[0] >= 0xe0),
             protocol: 6,
         };
         let (header, payload) = (step.header(), step.payload_bytes());
@@ -133,13 +143,19 @@ pub fn proxy(data: &[u8]) {
         }
         assert!(proxy.poll_timeout().is_none_or(|d| d.at < Instant::MAX), "a deadline that never comes");
     }
+    proxy.counters().clone()
 }
 
 /// A connection under arbitrary segments, application calls and time that jumps.
 ///
 /// It neither delivers bytes that nobody sent nor takes back what it delivered, and never sends without end.
 pub fn connection(data: &[u8]) {
-    let Some((first, program)) = data.split_first() else { return };
+    run_connection(data);
+}
+
+/// Runs a program; returns the bytes of our stream that were acknowledged and of the peer's that were delivered.
+fn run_connection(data: &[u8]) -> (u64, u64) {
+    let Some((first, program)) = data.split_first() else { return (0, 0) };
     let mut config = if first & 1 == 0 { TcpConfig::modern() } else { TcpConfig::linux_2_4() };
     config.ecn = first & 2 != 0;
     let mut connection = if first & 4 == 0 {
@@ -178,5 +194,29 @@ pub fn connection(data: &[u8]) {
         assert!(connection.bytes_received_in_order() >= delivered, "delivered bytes are taken back");
         delivered = connection.bytes_received_in_order();
         assert!(connection.stream_acked() <= connection.stream_written());
+    }
+    (connection.stream_acked(), delivered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{run_connection, run_proxy};
+    use crate::fuzzing::seeds;
+
+    #[test]
+    fn the_seeds_reach_the_depths_of_both_machines() {
+        let (mut acknowledged, mut delivered) = (0, 0);
+        let (mut reports, mut released, mut held) = (0, 0, 0);
+        for program in seeds::programs() {
+            let (ours, theirs) = run_connection(&program);
+            acknowledged += u64::from(ours > 0);
+            delivered += u64::from(theirs > 0);
+            let counters = run_proxy(&program);
+            reports += counters.reports_sent;
+            released += counters.acks_corrected;
+            held += counters.acks_held;
+        }
+        assert!(acknowledged >= 2 && delivered >= 4, "{acknowledged} {delivered}");
+        assert!(reports > 0 && released > 0 && held > 0, "{reports} {released} {held}");
     }
 }

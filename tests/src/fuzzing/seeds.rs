@@ -146,12 +146,18 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
             (join[3], join[4]) = (link, 10 * (link + 1));
             steps.extend_from_slice(&join);
         }
+        // The handshake: a SYN-ACK for who connects, an ACK for who listens; a SYN for the proxy.
+        for flags in [0x02, if number & 4 == 0 { 0x12 } else { 0x10 }] {
+            let mut step = [0; STEP_BYTES];
+            (step[0], step[2], step[3], step[5], step[7]) = (9, flags, 0, 0, 200);
+            // A SYN's own number is the origin itself, one below where data starts.
+            step[4] = if flags & 0x02 == 0 { 0 } else { 226 };
+            steps.extend_from_slice(&step);
+        }
         for _ in 0..60 {
             let mut step: [u8; STEP_BYTES] = core::array::from_fn(|_| random.next_u64() as u8);
             step[1] &= 0b0000_1111; // Short pauses,
-            step[2] = [0x10, 0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04][usize::from(step[2] & 7)]; // everyday flags,
-            step[4] %= 3;
-            step[6] %= 3; // and numbers near the origin.
+            step[2] = [0x10, 0x10, 0x10, 0x10, 0x10, 0x18, 0x18, 0x11][usize::from(step[2] & 7)]; // everyday flags.
             steps.extend_from_slice(&step);
         }
         steps
