@@ -193,7 +193,9 @@ impl<P: Clone> Proxy<P> {
         if header.sequence_length(payload_bytes) == 0 || header.flags.contains(TcpFlags::RST) {
             return None;
         }
-        self.new_flow(now, key)
+        let number = self.new_flow(now, key)?;
+        self.counters.midstream_flows += u64::from(!header.flags.contains(TcpFlags::SYN));
+        Some(number)
     }
 
     fn new_flow(&mut self, now: Instant, key: FlowKey) -> Option<u32> {
