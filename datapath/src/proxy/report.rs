@@ -2,9 +2,15 @@
 use super::ProxyDaemon;
 use super::members::{Member, Traffic};
 use crate::counters::DropCounters;
+use crate::packet::PacketBuf;
+use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkStatus, ProxyCounters};
 use prismux_units::{Duration, Instant};
+use prismux_wire::FlowKey;
 use serde::Serialize;
+
+/// Nobody reads more, and writing them takes time away from packets.
+const MOST_FLOWS: usize = 1000;
 
 /// The status page of a proxy. Rates in bit/s, times in seconds; `null` where nothing is known yet.
 #[derive(Debug, Serialize)]
@@ -17,6 +23,10 @@ pub(super) struct Report<'a> {
     scheduler: &'static str,
     rpc: &'static str,
     links: Vec<Link<'a>>,
+    /// At most [`MOST_FLOWS`] of them.
+    flows: Vec<Flow>,
+    flow_count: usize,
+    flow_memory_bytes: usize,
     counters: Counters,
     drops: &'a DropCounters,
 }
@@ -33,6 +43,18 @@ struct Link<'a> {
     traffic: Traffic,
     #[serde(flatten)]
     learned: Option<Learned>,
+}
+
+/// What the core says about a flow.
+#[derive(Debug, Serialize)]
+struct Flow {
+    /// Sender and receiver.
+    flow: String,
+    state: &'static str,
+    held_acks: usize,
+    recorded_packets: usize,
+    resequencing_bytes: u32,
+    holes: usize,
 }
 
 /// What the core says about a link.
@@ -82,9 +104,25 @@ pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
         links: daemon.members.iter().map(link).collect(),
+        flows: flows(&daemon.core),
+        flow_count: daemon.core.flow_count(),
+        flow_memory_bytes: daemon.core.flow_memory_bytes(),
         counters: counters(daemon.core.counters()),
         drops: &daemon.drops,
     }
+}
+
+fn flows(core: &prismux_prism::Proxy<PacketBuf>) -> Vec<Flow> {
+    let with_status = |key| core.flow_status(&key).map(|status| (key, status));
+    let flow = |(key, status): (FlowKey, FlowStatus)| Flow {
+        flow: key.to_string(),
+        state: status.state.name(),
+        held_acks: status.held_acks,
+        recorded_packets: status.recorded_packets,
+        resequencing_bytes: status.resequencing_bytes,
+        holes: status.holes,
+    };
+    core.flow_keys().filter_map(with_status).take(MOST_FLOWS).map(flow).collect()
 }
 
 fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Link<'a> {

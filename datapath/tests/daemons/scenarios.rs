@@ -123,6 +123,7 @@ pub fn killed_member() {
     wait_for("the download runs", || download.arrived() > MEGABYTE);
     m2.kill();
     wait_for("the proxy misses it", || proxy.links_up() == ["m1"]);
+    assert_eq!(proxy.number("/flow_count"), 1);
     let then = download.arrived();
     wait_for("the download goes on", || download.arrived() > then + MEGABYTE);
     let _m2 = network.start_member(2, "gre");
@@ -148,6 +149,7 @@ pub fn killed_proxy() {
     wait_for("the members are found again", || proxy.links_up().len() == 2);
     download.finish(bytes);
     assert!(proxy.number("/counters/data_packets") > 1000);
+    assert_eq!(proxy.number("/counters/midstream_flows"), 1);
 }
 
 /// Malformed, foreign and unauthorised packets go nowhere, are counted by reason, and break nothing.

@@ -15,13 +15,13 @@ pub fn single() {
     assert_eq!((links["wwan1"].share, links["wwan2"].share), (Some(0.0), Some(1.0)));
     // Both ways: the ACKs came back over the same links.
     let acks = outcome.emulator.links[3].1.stats.delivered_packets;
-    assert_eq!(plan_link(&outcome, "wwan2"), 3);
+    assert_eq!(index_of(&outcome, "wwan2"), 3);
     assert!(acks > 100, "{acks}");
     // One of two equal links.
     assert_near("efficiency", outcome.result.total.steady_efficiency.expect("one"), 0.5, 0.05);
 }
 
-fn plan_link(outcome: &prismux_datapath::lab::LabOutcome, name: &str) -> usize {
+fn index_of(outcome: &prismux_datapath::lab::LabOutcome, name: &str) -> usize {
     outcome.result.links.get_index_of(name).expect("a link")
 }
 
@@ -38,10 +38,9 @@ pub fn mptcp() {
 }
 
 pub fn mptcp_members_come_and_go() {
-    let plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp))
+    let mut plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp))
         .event(seconds(2.5), Action::Leave("m2".to_owned()))
         .event(seconds(5.0), Action::Join("m2".to_owned()));
-    let mut plan = plan;
     plan.series_interval = Some(seconds(0.5));
     let outcome = run(&plan);
     let series = outcome.result.series.expect("a series");
@@ -80,11 +79,11 @@ pub fn kills() {
 }
 
 pub fn era_settings() {
-    let loss = |tcp: KernelTcp| {
+    let measured = |tcp: KernelTcp| {
         let flow = download(Transport::Tcp).via("m1").tcp(tcp);
-        run(&community(4.0, &[link(4, 20)], flow))
+        run(&community(2.0, &[link(4, 20)], flow))
     };
-    let (era, modern) = (loss(KernelTcp::linux_24()), loss(KernelTcp::modern("cubic")));
+    let (era, modern) = (measured(KernelTcp::linux_24()), measured(KernelTcp::modern("cubic")));
     // Without timestamps a segment holds 12 bytes more.
     assert_eq!(era.flows["download"].senders[0].mss_bytes, 1460);
     assert_eq!(modern.flows["download"].senders[0].mss_bytes, 1448);
