@@ -84,7 +84,7 @@ fn a_finite_queue_under_poisson_load_loses_less_the_longer_it_is() {
 /// Loss probability of M/D/1/K (K in the system) by its embedded Markov chain at departures.
 fn md1k_loss(load: f64, in_system: usize) -> f64 {
     // a[k]: probability of k arrivals in one service.
-    let mut a = vec![(-load).exp()];
+    let mut a = vec![libm::exp(-load)];
     for k in 1..in_system {
         a.push(a[k - 1] * load / k as f64);
     }

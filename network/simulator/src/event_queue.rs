@@ -76,6 +76,7 @@ impl<T: Copy> EventQueue<T> {
     }
 
     /// Events waiting.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.pending
     }

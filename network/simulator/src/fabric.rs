@@ -6,13 +6,14 @@ mod middle;
 
 use crate::event_queue::EventQueue;
 use crate::ids::{EndpointId, NodeId, PortId};
-use crate::observer::Observer;
+use crate::observer::{Names, Observer};
 use crate::packet::{Carried, Packet, PacketHandle, PacketPool};
 use crate::routing::Routes;
 pub use middle::Tunnel;
 pub(crate) use middle::{MemberNode, ProxyNode};
 use prismux_link::{Delivery, Dropped, Link, LinkChange};
-use prismux_units::Instant;
+use prismux_trace::event::Event;
+use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
 /// Whom an event is for.
@@ -215,11 +216,26 @@ impl Fabric {
         }
     }
 
+    /// Tells whoever wants to know.
+    pub fn observe(&mut self, event: impl FnOnce(&Names) -> Event<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.event(self.now, event);
+        }
+    }
+
     /// Changes one direction of a link.
     pub fn change_link(&mut self, port: PortId, change: LinkChange) {
-        self.ports[port.index()].link.apply(self.now, change);
+        let link = &mut self.ports[port.index()].link;
+        link.apply(self.now, change);
+        let up = link.is_up();
         self.sweep(port);
         self.arm(port);
+        self.observe(|names| Event::LinkChanged {
+            link: names.link(port),
+            rate_bps: change.rate.map(Rate::as_bps),
+            delay_ns: change.delay.map(Duration::as_nanos),
+            up,
+        });
     }
 
     /// Sets the first events.

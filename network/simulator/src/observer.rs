@@ -1,5 +1,5 @@
 //! Captures and event logs: what passes the ends of links.
-use crate::ids::PortId;
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::packet::{Body, Packet, address};
 use prismux_link::DropReason;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
@@ -13,6 +13,7 @@ use std::io::{self, Write};
 /// Names that events use, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
+    pub nodes: Vec<String>,
     pub links: Vec<String>,
     pub flows: Vec<String>,
     /// By port: the node that sends into it and the node it leads to.
@@ -96,6 +97,14 @@ impl Observer {
 impl Names {
     pub fn link(&self, port: PortId) -> Cow<'_, str> {
         Cow::Borrowed(&self.links[port.link().index()])
+    }
+
+    pub fn node(&self, node: NodeId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.nodes[node.index()])
+    }
+
+    pub fn flow(&self, flow: FlowId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.flows[flow.index()])
     }
 
     fn summary(&self, size_bytes: u32, packet: &Packet) -> PacketSummary<'_> {

@@ -1,5 +1,6 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
 use crate::ids::{EndpointId, FlowId, NodeId};
+use prismux_prism::AckRewrite;
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -47,6 +48,14 @@ impl Packet {
             Body::Udp { .. } => UDP_HEADER_BYTES,
         };
         IPV4_HEADER_BYTES + transport + self.payload_bytes
+    }
+
+    /// True when `rewrite` would leave another header than there is.
+    pub fn is_changed_by(&self, rewrite: &AckRewrite) -> bool {
+        let Body::Tcp { mut header, .. } = self.body else { return false };
+        let before = header;
+        rewrite.apply(&mut header);
+        header != before
     }
 
     /// Addresses and ports. UDP flows use the flow's number as both ports.

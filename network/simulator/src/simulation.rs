@@ -144,10 +144,10 @@ impl Simulation {
             Endpoint::Tcp(peer) => peer.connection.as_ref().map_or(0, Connection::receive_window_edge),
             _ => 0,
         };
-        if let Endpoint::Tcp(tcp) = &mut self.endpoints[id.index()] {
-            if let Some(check) = &mut tcp.check {
-                check.peer_edge = edge;
-            }
+        if let Endpoint::Tcp(tcp) = &mut self.endpoints[id.index()]
+            && let Some(check) = &mut tcp.check
+        {
+            check.peer_edge = edge;
         }
     }
 

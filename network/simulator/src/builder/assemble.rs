@@ -168,6 +168,7 @@ fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, Build
         [(a.clone(), b.clone()), (b, a)]
     };
     let names = Names {
+        nodes: builder.nodes.iter().map(|node| node.name.clone()).collect(),
         links: builder.links.iter().map(|link| link.name.clone()).collect(),
         flows: builder.flows.iter().map(|(name, _)| name.clone()).collect(),
         ends: builder.links.iter().flat_map(both).collect(),

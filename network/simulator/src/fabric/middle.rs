@@ -2,7 +2,8 @@
 use super::{Fabric, NodeRole, Target};
 use crate::ids::NodeId;
 use crate::packet::{Body, Carried, Packet};
-use prismux_prism::{LinkId, Proxy, Verdict};
+use prismux_prism::{DropReason, LinkId, Proxy, Verdict};
+use prismux_trace::event::{self, Event};
 use prismux_units::Instant;
 
 /// How a proxy reaches its members.
@@ -106,7 +107,8 @@ impl Fabric {
         let size_bytes = if tunnel_ends { size_bytes - overhead } else { size_bytes };
         let (inward, outward) = (serves[packet.destination.index()], serves[packet.source.index()]);
         let is_tcp = matches!(packet.body, Body::Tcp { .. });
-        if !inward && !(outward && is_tcp) {
+        let judged = inward || (outward && is_tcp);
+        if !judged {
             let packet = self.pool.get_mut(carried.packet);
             packet.tunnelled = false;
             let carried = Carried { packet: carried.packet, towards: packet.destination };
@@ -165,6 +167,9 @@ impl Fabric {
 
     fn carry_out_one(&mut self, index: u32, verdict: Verdict<Packet>) {
         let node = self.proxies[index as usize].node;
+        if self.observer.is_some() {
+            self.observe_verdict(index, &verdict);
+        }
         match verdict {
             Verdict::Forward { link, mut packet, rewrite } => {
                 self.counters.out_of_proxies += 1;
@@ -192,5 +197,30 @@ impl Fabric {
             }
             Verdict::Drop { .. } => self.counters.dropped_by_proxies += 1,
         }
+    }
+
+    #[cold]
+    fn observe_verdict(&mut self, index: u32, verdict: &Verdict<Packet>) {
+        let proxy = &self.proxies[index as usize];
+        let node = proxy.node;
+        let (flow, member) = match verdict {
+            Verdict::Forward { packet, link, .. } => (packet.flow, proxy.members[usize::from(link.0)]),
+            Verdict::Release { packet, .. } | Verdict::Drop { packet, .. } => (packet.flow, node),
+        };
+        self.observe(|names| {
+            let verdict = match verdict {
+                Verdict::Forward { .. } => event::Verdict::Forward { link: names.node(member) },
+                Verdict::Release { packet, rewrite } => event::Verdict::Release {
+                    ack: rewrite.ack.0,
+                    rewritten: packet.is_changed_by(rewrite),
+                    report: rewrite.report.is_some(),
+                },
+                Verdict::Drop { reason: DropReason::NoLink, .. } => {
+                    event::Verdict::Drop { reason: event::DropReason::NoRoute }
+                }
+                Verdict::Drop { .. } => event::Verdict::Drop { reason: event::DropReason::Redundant },
+            };
+            Event::PacketJudged { node: names.node(node), flow: names.flow(flow), verdict }
+        });
     }
 }

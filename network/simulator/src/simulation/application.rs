@@ -2,8 +2,9 @@
 use super::Simulation;
 use crate::endpoint::{ENDLESS, Endpoint, Notes, Role};
 use crate::fabric::Target;
-use crate::ids::EndpointId;
+use crate::ids::{EndpointId, FlowId};
 use prismux_tcp::Connection;
+use prismux_trace::event::Event;
 use prismux_units::{Duration, Instant};
 
 /// Shares of a flow's bytes between which its steady goodput is measured: slow start and tail left out. The first one
@@ -49,7 +50,8 @@ impl Simulation {
             Role::Source { .. } => None,
             Role::Sink => {
                 tcp.next_mark = flow.pass_marks(now, received);
-                self.unfinished -= usize::from(flow.take_finished());
+                let id = tcp.site.flow;
+                self.settle(id);
                 None
             }
             Role::Server { request_bytes, response_bytes, answered } => {
@@ -68,12 +70,23 @@ impl Simulation {
                 tcp.next_mark = u64::MAX;
                 if client.answered == client.exchanges {
                     flow.finish(now);
-                    self.unfinished -= usize::from(flow.take_finished());
-                    return Some(tcp.with_connection(&mut self.fabric, Connection::close));
+                    let id = tcp.site.flow;
+                    let notes = tcp.with_connection(&mut self.fabric, Connection::close);
+                    self.settle(id);
+                    return Some(notes);
                 }
                 self.fabric.queue.push(now + client.think, Target::Application(id));
                 None
             }
+        }
+    }
+
+    /// Notes the end of a flow that has come to it.
+    fn settle(&mut self, flow: FlowId) {
+        if self.flows[flow.index()].take_finished() {
+            self.unfinished -= 1;
+            let bytes = self.delivered_bytes(flow);
+            self.fabric.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
         }
     }
 

@@ -6,6 +6,7 @@ use crate::ids::{FlowId, LinkIndex, NodeId};
 use prismux_link::LinkChange;
 use prismux_prism::LinkConfig;
 use prismux_tcp::Connection;
+use prismux_trace::event::Event;
 use prismux_units::Instant;
 
 /// Something that happens at a given time.
@@ -80,6 +81,7 @@ impl Simulation {
         self.fabric.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, true);
+        self.fabric.observe(|names| Event::MemberJoined { member: names.node(node) });
     }
 
     fn leave(&mut self, node: NodeId) {
@@ -92,6 +94,7 @@ impl Simulation {
         self.fabric.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, false);
+        self.fabric.observe(|names| Event::MemberLeft { member: names.node(node) });
     }
 
     /// Points every receiver's way out at the first member of its list that has joined (or stays, when none has).
@@ -127,8 +130,9 @@ impl Simulation {
         }
         record.started_at = Some(now);
         let id = record.source;
+        self.fabric.observe(|names| Event::FlowStarted { flow: names.flow(flow) });
         if let Some(warm_up) = self.report.warm_up {
-            record.warms_up = true;
+            self.flows[flow.index()].warms_up = true;
             self.plan(now + warm_up, Plan::WarmedUp(flow));
         }
         match &mut self.endpoints[id.index()] {
@@ -162,7 +166,10 @@ impl Simulation {
         if std::mem::replace(&mut record.counts, false) {
             self.unfinished -= 1;
         }
-        match &mut self.endpoints[record.source.index()] {
+        let source = record.source;
+        let bytes = self.delivered_bytes(flow);
+        self.fabric.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
+        match &mut self.endpoints[source.index()] {
             Endpoint::Tcp(tcp) => {
                 tcp.with_connection(&mut self.fabric, Connection::abort);
             }
