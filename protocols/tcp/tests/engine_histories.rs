@@ -57,13 +57,8 @@ fn path() -> impl Strategy<Value = Path> {
         )
 }
 
-/// 60 histories for each sender, or as many as `PROPTEST_CASES` says.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::default())]
 
     #[test]
     fn every_byte_is_delivered_and_the_sums_hold(path in path(), seed: u64, units in 1u64..120_000) {

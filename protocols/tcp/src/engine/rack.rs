@@ -94,9 +94,4 @@ impl Rack {
         let multiplier = if inputs.adaptive { u64::from(self.multiplier) } else { 1 };
         (quarter * multiplier).min(inputs.srtt.unwrap_or(quarter))
     }
-
-    #[cfg(test)]
-    pub(crate) fn multiplier(&self) -> u16 {
-        self.multiplier
-    }
 }

@@ -80,6 +80,9 @@ pub struct World {
     pub path: Path,
     pub now: Instant,
     pub report: Report,
+    /// The engine's self-audit walks all segments: after every event, or every so many in long runs.
+    pub audit_every: u64,
+    audits_due: u64,
     receiver: Receiver,
     random: RandomStream,
     events: BinaryHeap<Reverse<(Instant, u64)>>,
@@ -98,6 +101,8 @@ impl World {
             path,
             now: Instant::from_millis(1),
             report: Report::default(),
+            audit_every: 1,
+            audits_due: 0,
             receiver: Receiver::new(total, sack_blocks),
             random: Seed(seed).stream("engine-harness"),
             events: BinaryHeap::new(),
@@ -150,8 +155,12 @@ impl World {
     }
 
     fn check(&mut self) {
-        if let Err(error) = self.engine.audit() {
-            panic!("at {}: {error}", self.now);
+        self.audits_due += 1;
+        if self.audits_due >= self.audit_every {
+            self.audits_due = 0;
+            if let Err(error) = self.engine.audit() {
+                panic!("at {}: {error}", self.now);
+            }
         }
         assert!(self.engine.cwnd() >= u64::from(MSS), "window below one segment");
     }
