@@ -1,7 +1,10 @@
 //! Packet captures in the pcapng format (draft-ietf-opsawg-pcapng), which Wireshark and tcpdump open.
 //!
-//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on
-//! (link type RAW). Little-endian on every machine, so that the same run gives the same bytes.
+//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on. Little-endian
+//! on every machine, so that the same run gives the same bytes.
+//!
+//! The link type is NULL, four bytes of address family before the IP header, and not RAW, which says the same with none:
+//! releases of libpcap up to 1.10 refuse a second interface of type RAW.
 
 #[cfg(test)]
 mod tests;
@@ -13,9 +16,13 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-/// Packets start with an IPv4 or IPv6 header.
-const LINKTYPE_RAW: u16 = 101;
-/// Longest packet: the largest IP packet.
+/// Packets start with an address family, in the file's byte order.
+const LINKTYPE_NULL: u16 = 0;
+const FAMILY_BYTES: u32 = 4;
+/// The address families: 2 is IPv4 everywhere; of the three in use for IPv6 every reader knows 30.
+const FAMILY_IPV4: u32 = 2;
+const FAMILY_IPV6: u32 = 30;
+/// Longest packet kept: the largest IP packet.
 const SNAP_LENGTH: u32 = 65_535;
 
 /// Option codes.
@@ -90,9 +97,9 @@ impl<W: Write> PcapNg<W> {
     /// When writing fails.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
         self.begin(INTERFACE_DESCRIPTION);
-        self.put(&LINKTYPE_RAW.to_le_bytes());
+        self.put(&LINKTYPE_NULL.to_le_bytes());
         self.put(&[0, 0]);
-        self.put(&SNAP_LENGTH.to_le_bytes());
+        self.put(&(SNAP_LENGTH + FAMILY_BYTES).to_le_bytes());
         self.put_option(option::INTERFACE_NAME, name.as_bytes());
         self.put_option(option::INTERFACE_DESCRIPTION, description.as_bytes());
         self.put_option(option::TIMESTAMP_RESOLUTION, &[9]);
@@ -112,8 +119,15 @@ impl<W: Write> PcapNg<W> {
         self.put(&packet.interface.0.to_le_bytes());
         self.put(&((nanos >> 32) as u32).to_le_bytes());
         self.put(&(nanos as u32).to_le_bytes());
-        self.put(&(kept.len() as u32).to_le_bytes());
-        self.put(&packet.original_bytes.max(kept.len() as u32).to_le_bytes());
+        let kept_bytes = kept.len() as u32;
+        self.put(&(FAMILY_BYTES + kept_bytes).to_le_bytes());
+        self.put(&packet.original_bytes.max(kept_bytes).saturating_add(FAMILY_BYTES).to_le_bytes());
+        let family = match kept.first().map(|byte| byte >> 4) {
+            Some(4) => FAMILY_IPV4,
+            Some(6) => FAMILY_IPV6,
+            _ => 0,
+        };
+        self.put(&family.to_le_bytes());
         self.put(kept);
         self.pad();
         if let Some(direction) = packet.direction {

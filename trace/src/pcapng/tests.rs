@@ -41,16 +41,17 @@ fn a_capture_has_a_section_an_interface_per_link_and_packets_in_nanoseconds() {
     assert_eq!(blocks.iter().map(|b| b.0).collect::<Vec<_>>(), [SECTION_HEADER, 1, 1, 6]);
     assert_eq!(u32_at(blocks[0].1, 0), BYTE_ORDER_MAGIC);
     let interface = blocks[2].1;
-    assert_eq!(interface[0..2], LINKTYPE_RAW.to_le_bytes());
+    assert_eq!(interface[0..2], LINKTYPE_NULL.to_le_bytes());
     assert_eq!(interface[8..20], [2, 0, 5, 0, b'w', b'w', b'a', b'n', b'2', 0, 0, 0]);
     assert!(interface.windows(5).any(|w| w == [9, 0, 1, 0, 9]), "if_tsresol says 10^-9");
     let packet = blocks[3].1;
     assert_eq!(u32_at(packet, 0), 1, "the second interface");
     let nanos = u64::from(u32_at(packet, 4)) << 32 | u64::from(u32_at(packet, 8));
     assert_eq!(nanos, 5_000_000_001);
-    assert_eq!((u32_at(packet, 12), u32_at(packet, 16)), (5, 1500));
-    assert_eq!(packet[20..28], [0x45, 1, 2, 3, 4, 0, 0, 0], "padded to four");
-    assert_eq!(packet[28..36], [2, 0, 4, 0, 2, 0, 0, 0], "outbound");
+    assert_eq!((u32_at(packet, 12), u32_at(packet, 16)), (4 + 5, 4 + 1500));
+    assert_eq!(packet[20..24], [2, 0, 0, 0], "IPv4");
+    assert_eq!(packet[24..32], [0x45, 1, 2, 3, 4, 0, 0, 0], "padded to four");
+    assert_eq!(packet[32..40], [2, 0, 4, 0, 2, 0, 0, 0], "outbound");
 }
 
 #[test]
@@ -69,5 +70,5 @@ fn an_oversized_packet_is_cut_and_an_understated_length_raised() {
     capture.packet(&packet).unwrap();
     let capture = capture.finish().unwrap();
     let body = blocks(&capture)[2].1;
-    assert_eq!((u32_at(body, 12), u32_at(body, 16)), (65_535, 65_535));
+    assert_eq!((u32_at(body, 12), u32_at(body, 16)), (65_539, 65_539));
 }
