@@ -6,7 +6,8 @@
 //! * `bond`: server, proxy, two members of 20 Mbit/s and 25 ms each, receiver.
 //!
 //! Options: `--rate "100 Mbit/s"`, `--delay "20 ms"`, `--loss "0.1 %"`, `--seconds 5`, `--congestion bbr`,
-//! `--transport prism|striping|mptcp|single` (bond only), `--status`.
+//! `--transport prism|striping|mptcp|single` (bond only), `--status`,
+//! `--copies 20` (so many labs at the same time, one line each).
 use prismux_datapath::config::{MemberConfig, ProxyConfig};
 use prismux_datapath::lab::plan::{FlowPlan, KernelTcp, MemberPlan, ProxyPlan, Role, Transport};
 use prismux_datapath::lab::{self, LabOptions, LabPlan};
@@ -45,6 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             .link("wire", "a", "b", there, back)
             .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp).tcp(KernelTcp::modern(&congestion))),
     };
+    if let Some(copies) = option("--copies") {
+        return side_by_side(&plan, copies.parse()?);
+    }
     let outcome = lab::run(&plan, &LabOptions::default())?;
     println!("{}", outcome.result.to_json_pretty());
     for (name, flow) in &outcome.flows {
@@ -62,6 +66,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         outcome.setup, outcome.emulator.lateness
     );
     Ok(())
+}
+
+/// Runs copies of a plan at the same time and prints how each fared.
+fn side_by_side(plan: &LabPlan, copies: usize) -> Result<(), Box<dyn Error>> {
+    std::thread::scope(|scope| {
+        let labs: Vec<_> = (0..copies).map(|_| scope.spawn(|| lab::run(plan, &LabOptions::default()))).collect();
+        for lab in labs {
+            let outcome = lab.join().map_err(|_| "a lab panicked")??;
+            let total = &outcome.result.total;
+            let goodput = total.steady_goodput_bps.unwrap_or(total.goodput_bps);
+            println!("{goodput:12.0} bit/s  set-up {}  {:?}", outcome.setup, outcome.emulator.lateness);
+        }
+        Ok(())
+    })
 }
 
 fn bond(

@@ -5,13 +5,16 @@
 //!   sender <- kernel <- TUN <- prism::Proxy <- tunnel <- member <- receiver
 //! ```
 //!
-//! * [`members`]: who is there. [`forward`]: one packet, in each direction. [`report`]: the status page.
+//! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
+//! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
 
-mod forward;
+mod inlet;
 pub mod members;
+mod outlet;
+mod registry;
 mod report;
 
 use crate::clock::Clock;
@@ -21,14 +24,13 @@ use crate::daemon::{self, DaemonError};
 use crate::device;
 use crate::event_loop::{EventLoop, StopHandle, Token, Wake};
 use crate::netconf;
-use crate::packet::{PacketBuf, PacketPool};
 use crate::status::StatusServer;
-use crate::tun::Tun;
 use crate::tunnel::Transport;
 use crate::tunnel::control;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use members::Members;
-use prismux_prism::LinkConfig;
+use outlet::{Core, Outlet};
+use prismux_endpoint::{Deadline, drive};
 use prismux_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
@@ -41,15 +43,13 @@ pub struct ProxyDaemon {
     config: ProxyConfig,
     token: Option<control::Token>,
     event_loop: EventLoop,
-    tun: Tun,
     inner_mtu_bytes: usize,
-    pool: PacketPool,
     receivers: Vec<TunnelReceiver>,
-    senders: Vec<TunnelSender>,
-    members: Members,
-    core: prismux_prism::Proxy<PacketBuf>,
+    core: Core,
+    /// When the core wants to be called, as of the last time it was drained.
+    core_deadline: Option<Deadline>,
+    outlet: Outlet,
     status: StatusServer,
-    drops: DropCounters,
     /// Strangers are challenged no earlier than this.
     next_challenge: Instant,
 }
@@ -82,24 +82,29 @@ impl ProxyDaemon {
         }
         // The daemon clamps by address family, which the core's single number cannot.
         let settings = prismux_prism::ProxyConfig { mss_clamp: None, ..config.prism.clone() };
+        let outlet = Outlet {
+            tun,
+            pool: device::pool(inner_mtu_bytes),
+            senders,
+            members: Members::new(daemon::random_u64()?, config.liveness.dead_after),
+            drops: DropCounters::default(),
+            overhead_bytes: config.tunnel.overhead_bytes(),
+        };
         let mut daemon = Self {
             token,
             event_loop,
-            tun,
             inner_mtu_bytes,
-            pool: device::pool(inner_mtu_bytes),
             receivers,
-            senders,
-            members: Members::new(daemon::random_u64()?, config.liveness.dead_after),
-            core: prismux_prism::Proxy::new(settings),
+            core: Core::new(settings),
+            core_deadline: None,
+            outlet,
             status,
-            drops: DropCounters::default(),
             next_challenge: Instant::ZERO,
             config,
         };
         daemon.join_listed(clock.now());
         daemon::warn_unless_forwarding();
-        tracing::info!(device = daemon.tun.name(), mtu = inner_mtu_bytes, "proxy started");
+        tracing::info!(device = daemon.outlet.tun.name(), mtu = inner_mtu_bytes, "proxy started");
         Ok(daemon)
     }
 
@@ -127,40 +132,32 @@ impl ProxyDaemon {
                     _ => self.read_tunnel((token - FIRST_TUNNEL) as usize, clock)?,
                 }
             }
-            self.flush();
+            self.outlet.flush();
         }
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let core = self.core.poll_timeout().map(|deadline| deadline.at);
-        [core, self.members.deadline()].into_iter().flatten().min()
+        let core = self.core_deadline.map(|deadline| deadline.at);
+        [core, self.outlet.members.deadline()].into_iter().flatten().min()
     }
 
     /// What has become due: the core's timers and members that have fallen silent.
     fn expire(&mut self, now: Instant) {
-        if self.core.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
+        if self.core_deadline.is_some_and(|deadline| deadline.at <= now) {
             self.core.handle_timeout(now);
             self.drain(now);
         }
-        while let Some(member) = self.members.expire(now) {
-            let link = member.link;
-            tracing::warn!(member = member.name, peer = %member.peer, "member fell silent and has left");
-            self.core.leave(now, link);
-            self.drain(now);
-        }
+        self.expire_members(now);
+    }
+
+    /// Carries out what the core decided: to be called after every mutation of the core.
+    fn drain(&mut self, now: Instant) {
+        self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
     }
 
     fn answer_status(&mut self, now: Instant) {
         let report = report::report(self, now);
         self.status.answer(&report);
-    }
-
-    fn join_listed(&mut self, now: Instant) {
-        for member in self.config.members.clone() {
-            if let Some(link) = self.members.add_listed(now, &member.name, member.peer, member.rate) {
-                self.core.join(now, link, LinkConfig { name: member.name, advertised_rate: member.rate });
-            }
-        }
     }
 }
 

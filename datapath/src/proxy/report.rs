@@ -1,8 +1,8 @@
 //! What `prismux status` shows of a proxy.
 use super::ProxyDaemon;
 use super::members::{Member, Traffic};
+use super::outlet::Core;
 use crate::counters::DropCounters;
-use crate::packet::PacketBuf;
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkStatus, ProxyCounters};
 use prismux_units::{Duration, Instant};
@@ -99,20 +99,20 @@ pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
         role: "proxy",
         version: env!("CARGO_PKG_VERSION"),
         uptime_s: now.as_secs_f64(),
-        device: daemon.tun.name(),
+        device: daemon.outlet.tun.name(),
         mtu_bytes: daemon.inner_mtu_bytes,
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
-        links: daemon.members.iter().map(link).collect(),
+        links: daemon.outlet.members.iter().map(link).collect(),
         flows: flows(&daemon.core),
         flow_count: daemon.core.flow_count(),
         flow_memory_bytes: daemon.core.flow_memory_bytes(),
         counters: counters(daemon.core.counters()),
-        drops: &daemon.drops,
+        drops: &daemon.outlet.drops,
     }
 }
 
-fn flows(core: &prismux_prism::Proxy<PacketBuf>) -> Vec<Flow> {
+fn flows(core: &Core) -> Vec<Flow> {
     let with_status = |key| core.flow_status(&key).map(|status| (key, status));
     let flow = |(key, status): (FlowKey, FlowStatus)| Flow {
         flow: key.to_string(),

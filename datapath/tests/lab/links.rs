@@ -21,6 +21,8 @@ pub fn rate() {
     assert!(link.utilization.is_some_and(|u| (0.85..=1.0).contains(&u)), "{link:?}");
     // The kernel resends what the link drops, so its own count must be ours.
     assert_eq!(flow.retransmitted_segments, link.dropped_packets);
+    let round_trip_ms = outcome.flows["bulk"].senders[0].min_rtt_s * 1000.0;
+    assert_near("round trip by the kernel's measure in ms", round_trip_ms, 40.0, 0.03);
     assert!(outcome.emulator.lateness.p50_us < 1000.0, "{:?}", outcome.emulator.lateness);
 }
 
@@ -34,9 +36,10 @@ pub fn delay() {
     let outcome = run(&two_hosts(5.0, link(10, 20), bulk().traffic(traffic)));
     let exchanges = outcome.flows["bulk"].exchanges.expect("exchanges");
     assert_eq!(exchanges.samples, 30);
-    assert_near("median round trip in ms", exchanges.p50_us / 1000.0, 40.0, 0.03);
+    // The least one: a busy machine may be late to wake the applications, but never early.
+    assert_near("round trip in ms", exchanges.min_us / 1000.0, 40.0, 0.03);
     // The run ends with the last exchange.
-    assert!(outcome.result.duration_s < 2.5, "{}", outcome.result.duration_s);
+    assert!(outcome.result.duration_s < 4.0, "{}", outcome.result.duration_s);
 }
 
 pub fn loss() {

@@ -1,0 +1,126 @@
+//! Carrying out the core's verdicts: into a tunnel, or to the kernel.
+use crate::counters::{Drop, DropCounters};
+use crate::packet::{PacketBuf, PacketPool};
+use crate::proxy::members::Members;
+use crate::tun::Tun;
+use crate::tunnel::Peer;
+use crate::tunnel::socket::TunnelSender;
+use crate::{daemon, device};
+use prismux_endpoint::Host;
+use prismux_prism::{AckRewrite, DataRewrite, DropReason, LinkId, ProxyEvent, SackRewrite, Verdict};
+use prismux_units::Instant;
+use prismux_wire::rewrite::clamp_mss;
+use prismux_wire::{Ecn, SegmentRewrite};
+
+/// The protocol machine, with packets as bytes.
+pub(super) type Core = prismux_prism::Proxy<PacketBuf>;
+
+/// Everything that packets leave by. It stands apart from the core, which is drained into it.
+pub(super) struct Outlet {
+    /// Towards senders.
+    pub tun: Tun,
+    /// Buffers for packets of our own.
+    pub pool: PacketPool,
+    /// Towards members, one for each transport.
+    pub senders: Vec<TunnelSender>,
+    /// Which link is where.
+    pub members: Members,
+    /// What went nowhere.
+    pub drops: DropCounters,
+    /// Bytes that the tunnel with the largest headers adds.
+    pub overhead_bytes: usize,
+}
+
+impl Host<Core> for Outlet {
+    fn transmit(&mut self, now: Instant, verdict: Verdict<PacketBuf>) {
+        match verdict {
+            Verdict::Forward { link, packet, rewrite } => self.forward(now, link, packet, &rewrite),
+            Verdict::Release { packet, rewrite } => self.release(packet, &rewrite),
+            Verdict::Drop { reason, .. } => self.drops.count(match reason {
+                DropReason::NoLink => Drop::NoLink,
+                DropReason::RepeatedAck => Drop::RepeatedAck,
+                DropReason::StaleAck => Drop::StaleAck,
+            }),
+        }
+    }
+
+    fn event(&mut self, now: Instant, event: ProxyEvent) {
+        tracing::trace!(at_s = now.as_secs_f64(), ?event, "core");
+    }
+}
+
+impl Outlet {
+    fn forward(&mut self, now: Instant, link: LinkId, mut packet: PacketBuf, rewrite: &DataRewrite) {
+        if let Some(mss) = rewrite.mss_clamp {
+            let _ = clamp_mss(packet.buffer_mut(), mss);
+        }
+        match self.members.sent(now, link, packet.len()) {
+            Some(peer) => {
+                let (protocol, ecn) = device::protocol_and_ecn(&packet);
+                self.push(peer, protocol, ecn, packet);
+            }
+            None => self.drops.count(Drop::NoLink),
+        }
+    }
+
+    fn release(&mut self, mut packet: PacketBuf, rewrite: &AckRewrite) {
+        let length = packet.len();
+        match to_bytes(rewrite).apply(packet.buffer_mut(), length) {
+            Ok(length) => {
+                packet.set_length(length);
+                if let Some(mss) = rewrite.mss_clamp {
+                    let _ = clamp_mss(packet.buffer_mut(), mss);
+                }
+                self.to_kernel(&packet);
+            }
+            Err(_) => self.drops.count(Drop::MalformedPacket),
+        }
+    }
+
+    /// A packet towards a sender.
+    pub fn to_kernel(&mut self, packet: &[u8]) {
+        device::write(&self.tun, packet, &mut self.drops);
+    }
+
+    /// Queues a packet for a peer.
+    pub fn push(&mut self, peer: Peer, protocol: u16, ecn: Ecn, packet: PacketBuf) {
+        let Some(index) = self.senders.iter().position(|s| s.transport() == peer.transport) else {
+            return self.drops.count(Drop::NoLink);
+        };
+        if self.senders[index].is_full() {
+            self.flush_sender(index);
+        }
+        self.senders[index].push(peer.address, protocol, ecn, packet);
+    }
+
+    /// Sends everything that is queued.
+    pub fn flush(&mut self) {
+        for index in 0..self.senders.len() {
+            self.flush_sender(index);
+        }
+    }
+
+    fn flush_sender(&mut self, index: usize) {
+        let (device, drops, overhead_bytes) = ((&self.tun, &self.pool), &mut self.drops, self.overhead_bytes);
+        self.senders[index].flush(|error, to, packet| {
+            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+        });
+    }
+}
+
+/// The core's verdict on an ACK as changes to bytes.
+fn to_bytes(rewrite: &AckRewrite) -> SegmentRewrite {
+    SegmentRewrite {
+        ack: Some(rewrite.ack),
+        window: Some(rewrite.window),
+        tsval: rewrite.tsval,
+        set_flags: rewrite.ecn_echo,
+        sack: match rewrite.sack {
+            SackRewrite::Keep => prismux_wire::SackRewrite::Keep,
+            SackRewrite::Truncate(count) => prismux_wire::SackRewrite::Truncate(count),
+            SackRewrite::Remove => prismux_wire::SackRewrite::Remove,
+        },
+        report: rewrite.report,
+        ..SegmentRewrite::default()
+    }
+}

@@ -1,0 +1,92 @@
+//! Members that call, leave, fall silent or are unknown.
+use super::ProxyDaemon;
+use super::members::Registration;
+use crate::counters::Drop;
+use crate::tunnel::Peer;
+use crate::tunnel::control::{self, ControlError, Message};
+use crate::tunnel::socket::Frame;
+use prismux_endpoint::drive;
+use prismux_prism::LinkConfig;
+use prismux_units::{Duration, Instant};
+use prismux_wire::Ecn;
+
+/// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
+
+impl ProxyDaemon {
+    /// Members that the configuration lists are there from the start.
+    pub(super) fn join_listed(&mut self, now: Instant) {
+        for member in &self.config.members {
+            if let Some(link) = self.outlet.members.add_listed(now, &member.name, member.peer, member.rate) {
+                let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate };
+                self.core.join(now, link, config);
+                self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
+            }
+        }
+    }
+
+    /// Members that have been silent for too long leave.
+    pub(super) fn expire_members(&mut self, now: Instant) {
+        while let Some(member) = self.outlet.members.expire(now) {
+            tracing::warn!(member = member.name, peer = %member.peer, "member fell silent and has left");
+            let link = member.link;
+            self.core.leave(now, link);
+            self.drain(now);
+        }
+    }
+
+    /// A control message.
+    pub(super) fn control(&mut self, now: Instant, frame: &Frame<'_>) {
+        let Some(token) = &self.token else { return self.outlet.drops.count(Drop::BadToken) };
+        match Message::parse(frame.inner, token) {
+            Ok(Message::Hello(hello)) => {
+                let registration = self.outlet.members.hello(now, frame.peer, &hello);
+                if let Registration::Joined(link, _) = registration {
+                    tracing::info!(member = hello.name, peer = %frame.peer, "member joined");
+                    self.core.join(now, link, LinkConfig { name: hello.name, advertised_rate: hello.rate });
+                }
+                self.registered(now, frame.peer, registration);
+            }
+            Ok(Message::Bye(bye)) => {
+                let registration = self.outlet.members.bye(&bye);
+                self.registered(now, frame.peer, registration);
+            }
+            Ok(Message::Welcome(_) | Message::Challenge(_)) | Err(ControlError::Malformed) => {
+                self.outlet.drops.count(Drop::MalformedControl);
+            }
+            Err(ControlError::BadTag) => self.outlet.drops.count(Drop::BadToken),
+        }
+    }
+
+    fn registered(&mut self, now: Instant, peer: Peer, registration: Registration) {
+        match registration {
+            Registration::Joined(_, welcome) | Registration::Refreshed(_, welcome) => {
+                self.reply(peer, &Message::Welcome(welcome));
+            }
+            Registration::Repeat(challenge) => self.reply(peer, &Message::Challenge(challenge)),
+            Registration::Left(link) => {
+                tracing::info!(%peer, %link, "member left");
+                self.core.leave(now, link);
+            }
+            Registration::Ignored => self.outlet.drops.count(Drop::ReplayedControl),
+            Registration::Full => self.outlet.drops.count(Drop::TooManyMembers),
+        }
+        self.drain(now);
+    }
+
+    /// Asks a stranger to register: after a restart that is how members are found again.
+    pub(super) fn challenge(&mut self, now: Instant, peer: Peer) {
+        if now >= self.next_challenge {
+            self.next_challenge = now + CHALLENGE_INTERVAL;
+            let challenge = self.outlet.members.challenge();
+            self.reply(peer, &Message::Challenge(challenge));
+        }
+    }
+
+    fn reply(&mut self, peer: Peer, message: &Message) {
+        let packet = self.token.as_ref().and_then(|token| self.outlet.pool.copy_of(&message.emit(token)));
+        if let Some(packet) = packet {
+            self.outlet.push(peer, control::PROTOCOL_TYPE, Ecn::NotEct, packet);
+        }
+    }
+}
