@@ -47,9 +47,14 @@ fn steady(config: &EngineConfig, window: u64, acks: u64) -> f64 {
         }
     };
     run(20 * window + 1000);
-    let begun = std::time::Instant::now();
-    run(acks);
-    begun.elapsed().as_nanos() as f64 / acks as f64
+    // The best of several: other work on the machine only ever adds.
+    (0..20)
+        .map(|_| {
+            let begun = std::time::Instant::now();
+            run(acks);
+            begun.elapsed().as_nanos() as f64 / acks as f64
+        })
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// Windows of `window` segments of which every tenth is lost once; the ACKs come with three SACK blocks.
@@ -121,8 +126,8 @@ fn main() {
     for (name, config) in profiles {
         println!(
             "{name:<12} {:>16.1} {:>16.1} {:>22.1}",
-            steady(&config, 20, 5_000_000),
-            steady(&config, 2400, 5_000_000),
+            steady(&config, 20, 200_000),
+            steady(&config, 2400, 200_000),
             holes(&config, 2400, 200),
         );
     }
