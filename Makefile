@@ -19,7 +19,8 @@ build: setup ## build the prismux command, optimised
 	$(CARGO) build --release --locked -p prismux
 
 demo: build ## one download over several links, each way of using them, on this machine's kernel
-	$(PRISMUX) compare demo-2005 demo-today --on lab
+	@mkdir -p results
+	$(PRISMUX) demo --out results/demo.svg
 
 test: setup ## all tests
 	$(CARGO) test --workspace --locked
