@@ -9,6 +9,7 @@
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
 
+#[cfg(test)]
 extern crate alloc;
 
 pub mod checksum;
@@ -35,3 +36,8 @@ pub use tcp_header::{LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, Tcp
 pub use tcp_options::LOSS_REPORT_EXPERIMENT;
 pub use tcp_packet::{TcpPacket, emit_tcp_packet};
 pub use udp::{UdpHeader, UdpPacket, emit_udp_packet};
+
+/// The examples of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
