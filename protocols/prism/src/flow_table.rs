@@ -15,7 +15,7 @@ pub(crate) struct FlowTable<P> {
     seed: u64,
 }
 
-impl<P> FlowTable<P> {
+impl<P: Clone> FlowTable<P> {
     pub(crate) fn new(seed: u64) -> Self {
         Self { index: HashTable::new(), slots: Vec::new(), free: Vec::new(), seed }
     }

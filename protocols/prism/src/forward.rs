@@ -4,15 +4,15 @@ use crate::flow::history::{PacketState, Record};
 use crate::flow::receiver_model::ReceiverModel;
 use crate::link_table::LinkId;
 use crate::reverse_path::Context;
-use crate::scheduler::{PacketView, Scheduler};
+use crate::scheduler::PacketView;
+use crate::window_control;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 
 /// Chooses a link for a packet of `flow` and records it; `None` without a link.
-pub(crate) fn schedule<P>(
+pub(crate) fn schedule<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
     payload_bytes: u32,
-    scheduler: &mut dyn Scheduler,
     context: &mut Context<'_, P>,
 ) -> Option<LinkId> {
     let syn = header.flags.contains(TcpFlags::SYN);
@@ -30,23 +30,30 @@ pub(crate) fn schedule<P>(
     let retransmission = start.before(sent_end) && (acknowledged || overlaps(flow, start, end));
     context.counters.retransmissions += u64::from(retransmission);
     let view = PacketView { bytes: length, retransmission };
-    let link = scheduler.choose(context.now, context.links, view)?;
+    let link = context.scheduler.choose(context.now, context.links, view)?;
     if acknowledged || length > u32::from(u16::MAX) {
         // A keep-alive, or a needless retransmission: forwarded, nothing to account for.
         return Some(link);
     }
     record(flow, start, end, sent_end, link, context);
+    if end.after(sent_end) {
+        let echo = header.options.timestamps.map(|timestamps| timestamps.echo);
+        let bytes = end.distance_from(sent_end.max(start)) as u32;
+        window_control::on_new_data(flow, bytes, echo, context);
+    }
     Some(link)
 }
 
 /// The sender's SYN: the flow is known from its first byte.
-fn on_syn<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+fn on_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
     let again = flow.sent_end.is_some_and(|end| end.distance_from(header.seq) > 0)
         && flow.history.iter().next().is_some_and(|record| record.seq == header.seq);
     if !again {
         settle(flow, context);
         let (key, window) = (flow.key, flow.window);
+        let queued = flow.pool.queued;
         *flow = Flow::new(context.now, key);
+        flow.pool.queued = queued;
         if header.flags.contains(TcpFlags::ACK) {
             flow.window = window;
         }
@@ -57,13 +64,13 @@ fn on_syn<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P
     flow.window.on_sender_syn(header.options.window_scale.is_some());
 }
 
-fn overlaps<P>(flow: &Flow<P>, start: SeqNumber, end: SeqNumber) -> bool {
+fn overlaps<P: Clone>(flow: &Flow<P>, start: SeqNumber, end: SeqNumber) -> bool {
     let at = flow.history.first_ending_after(start);
     at < flow.history.len() && flow.history.get(at).seq.before(end)
 }
 
 /// Writes the packet into the history: known packets are sent again, unknown parts are new records.
-fn record<P>(
+fn record<P: Clone>(
     flow: &mut Flow<P>,
     start: SeqNumber,
     end: SeqNumber,
@@ -100,20 +107,27 @@ fn record<P>(
     flow.sent_end = Some(sent_end.max(end));
 }
 
-fn add<P>(flow: &mut Flow<P>, start: SeqNumber, end: SeqNumber, link: LinkId, context: &mut Context<'_, P>) {
+fn add<P: Clone>(
+    flow: &mut Flow<P>,
+    start: SeqNumber,
+    end: SeqNumber,
+    link: LinkId,
+    context: &mut Context<'_, P>,
+) {
     if flow.history.len() >= context.config.max_packets_per_flow as usize {
         return flow.add_unscheduled(start, end);
     }
     let length = end.distance_from(start) as u32;
     let Some(table) = context.links.get_mut(link) else { return };
     let index = table.on_scheduled(context.now, length);
+    flow.bytes_out += u64::from(length);
     let sent = context.micros();
     flow.history.insert(Record::new(start, length as u16, link, index, sent));
     push_order(flow, link, start, index);
 }
 
 /// The packet at `index` of the history goes out once more.
-pub(crate) fn resend<P>(
+pub(crate) fn resend<P: Clone>(
     flow: &mut Flow<P>,
     index: usize,
     link: LinkId,
@@ -131,6 +145,9 @@ pub(crate) fn resend<P>(
     {
         old.on_departed(length);
     }
+    if record.state() != PacketState::InFlight {
+        flow.bytes_out += u64::from(length);
+    }
     let Some(table) = context.links.get_mut(link) else { return };
     let position = table.on_scheduled(context.now, length);
     let seq = record.seq;
@@ -138,7 +155,7 @@ pub(crate) fn resend<P>(
     push_order(flow, link, seq, position);
 }
 
-fn push_order<P>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
+fn push_order<P: Clone>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
     let sent = &mut flow.order_on(link).sent;
     if sent.len() == sent.capacity() {
         sent.reserve_exact((sent.len() / 8).max(4));
@@ -147,10 +164,14 @@ fn push_order<P>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
 }
 
 /// Takes everything this flow has in flight off the links' books.
-pub(crate) fn settle<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn settle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     for record in flow.history.iter().filter(|record| record.state() == PacketState::InFlight) {
         if let Some(link) = context.links.get_mut(record.link) {
             link.on_departed(u32::from(record.length));
         }
     }
+    flow.copies.clear(&mut context.valve.copies);
+    flow.pool.close(context.valve);
+    context.valve.flight = context.valve.flight.saturating_sub(u64::from(flow.flight));
+    flow.flight = 0;
 }

@@ -19,13 +19,17 @@ mod flow_table;
 mod forward;
 pub mod link_model;
 pub mod link_table;
+mod local_repair;
 mod micros;
+mod parking;
+mod probe;
 mod proxy;
 mod reverse_path;
 pub mod scheduler;
 pub mod status;
 mod tcp_prism;
 pub mod verdict;
+mod window_control;
 
 pub use config::{LinkConfig, ProxyConfig, RpcMode, WeightUnit};
 pub use flow::ReverseState;

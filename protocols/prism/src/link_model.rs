@@ -206,7 +206,8 @@ impl LinkModel {
         if in_flight == u64::from(bytes) {
             self.last_delivery = now;
         }
-        let limited = in_flight as f64 + self.packet_bytes > self.cap;
+        let limited =
+            in_flight as f64 + 4.0 * self.packet_bytes > self.cap || in_flight as f64 > 0.85 * self.cap;
         match &mut self.round {
             Some(round) => round.limited |= limited,
             None => {

@@ -1,6 +1,7 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
 use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
 use crate::link_model::LinkModel;
+use crate::probe::ProbeState;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -37,8 +38,11 @@ pub struct Link {
     pub in_flight_bytes: u64,
     /// Packets scheduled since it first joined.
     pub scheduled_packets: u64,
+    /// Why it is usable or not, for people.
+    pub reason: &'static str,
     /// Learned rate, shortest RTT and cap.
     pub model: LinkModel,
+    pub(crate) probe: ProbeState,
     hrtt: Option<Duration>,
     last_rtt: Option<Duration>,
     hrtt_updated: Instant,
@@ -61,7 +65,9 @@ impl Link {
             in_flight_packets: 0,
             in_flight_bytes: 0,
             scheduled_packets: 0,
+            reason: "carries traffic",
             model: LinkModel::new(config.advertised_rate),
+            probe: ProbeState::default(),
             hrtt: None,
             last_rtt: None,
             hrtt_updated: now,
@@ -228,6 +234,11 @@ impl LinkTable {
                 *link = Link { next_index, scheduled_packets: scheduled, ..Link::new(now, config) };
             }
             slot => *slot = Some(Link::new(now, config)),
+        }
+        if settings.learn_rates
+            && let Some(link) = self.get_mut(id)
+        {
+            link.model.learn();
         }
         if let Err(place) = self.up.binary_search(&id) {
             self.up.insert(place, id);

@@ -4,10 +4,12 @@ use crate::flow::Flow;
 use crate::flow_table::{FlowTable, fold};
 use crate::forward;
 use crate::link_table::{LinkId, LinkTable};
+use crate::parking;
 use crate::reverse_path::{self, Context, Scratch, release, timers};
 use crate::scheduler::Scheduler;
 use crate::status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
 use crate::verdict::{AckRewrite, DataRewrite, DropReason, Verdict};
+use crate::window_control::Valve;
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -29,6 +31,7 @@ pub struct Proxy<P> {
     verdicts: VecDeque<Verdict<P>>,
     counters: ProxyCounters,
     scratch: Scratch,
+    valve: Valve,
     /// One entry per flow that wants to be looked at; entries that no longer match the flow are stale.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
 }
@@ -84,6 +87,9 @@ macro_rules! with_flow {
                 out: &mut $proxy.verdicts,
                 counters: &mut $proxy.counters,
                 scratch: &mut $proxy.scratch,
+                scheduler: &mut *$proxy.scheduler,
+                valve: &mut $proxy.valve,
+                number: $number,
             };
             $body;
             arm($flow, $number, $context, &mut $proxy.timers);
@@ -101,6 +107,7 @@ impl<P: Clone> Proxy<P> {
             verdicts: VecDeque::new(),
             counters: ProxyCounters::default(),
             scratch: Scratch::default(),
+            valve: Valve::default(),
             timers: BinaryHeap::new(),
             config,
         }
@@ -155,15 +162,15 @@ impl<P: Clone> Proxy<P> {
             let hash = crate::flow_table::hash(&flow, 0);
             return self.handle_opaque(now, hash, packet);
         };
-        let scheduler = &mut self.scheduler;
         let clamp = self.config.mss_clamp;
         with_flow!(self, now, number, |flow, context| {
             flow.last_activity = now;
             flow.finished.forward |= header.flags.contains(TcpFlags::FIN);
             flow.finished.reset |= header.flags.contains(TcpFlags::RST);
-            let verdict = match forward::schedule(flow, header, payload_bytes, &mut **scheduler, context) {
+            let verdict = match forward::schedule(flow, header, payload_bytes, context) {
                 Some(link) => {
                     let syn = header.flags.contains(TcpFlags::SYN);
+                    keep_copy(flow, header, payload_bytes, &packet, context);
                     Verdict::Forward {
                         link,
                         packet,
@@ -177,6 +184,7 @@ impl<P: Clone> Proxy<P> {
             };
             context.out.push_back(verdict)
         });
+        self.review(now);
     }
 
     /// The flow of a data packet, new if need be; `None` when the table is full or the packet opens nothing.
@@ -227,6 +235,29 @@ impl<P: Clone> Proxy<P> {
             flow.finished.reverse |= header.flags.contains(TcpFlags::FIN);
             reverse(flow, header, payload_bytes, packet, context)
         });
+        self.serve_waiting(now);
+        self.review(now);
+    }
+
+    /// Flows whose ACKs wait for room get their turn.
+    fn serve_waiting(&mut self, now: Instant) {
+        for _ in 0..self.valve.waiting.len().min(2) {
+            let Some(number) = self.valve.waiting.pop_front() else { return };
+            with_flow!(self, now, number, |flow, context| {
+                flow.pool.queued = false;
+                reverse_path::wait_for_room(flow, context)
+            });
+        }
+    }
+
+    /// Looks at the links from time to time: weights from learned rates, parking, the senders' limit.
+    fn review(&mut self, now: Instant) {
+        if !self.config.learn_rates || now.saturating_since(self.valve.reviewed) < parking::REVIEW_INTERVAL {
+            return;
+        }
+        let window = self.valve.largest_window;
+        parking::review(now, &mut self.links, &mut self.valve, window, self.config.parking);
+        self.links.assign_weights(&self.config);
     }
 
     /// A packet towards the receiver whose header says nothing to the proxy (UDP, QUIC, IPsec): all packets with one
@@ -266,6 +297,7 @@ impl<P: Clone> Proxy<P> {
             }
             with_flow!(self, now, number, |flow, context| timers::handle(flow, context));
         }
+        self.serve_waiting(now);
     }
 
     /// Lets a flow go: what it holds goes out, what it has in flight is no longer counted.
@@ -296,8 +328,9 @@ impl<P: Clone> Proxy<P> {
             .map(|(id, link)| {
                 let (state, reason) = match (link.up, link.usable) {
                     (false, _) => (LinkState::Down, "its member has left"),
-                    (true, false) => (LinkState::Parked, "would slow its flows down"),
-                    (true, true) => (LinkState::Active, "carries traffic"),
+                    (true, false) if link.model.min_rtt().is_none() => (LinkState::Learning, link.reason),
+                    (true, false) => (LinkState::Parked, link.reason),
+                    (true, true) => (LinkState::Active, link.reason),
                 };
                 LinkStatus {
                     id,
@@ -356,6 +389,21 @@ impl<P: Clone> Proxy<P> {
     }
 }
 
+/// Keeps a copy of a new data packet for repair and probing.
+fn keep_copy<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    packet: &P,
+    context: &mut Context<'_, P>,
+) {
+    let budget = context.config.repair_budget_packets;
+    let length = header.sequence_length(payload_bytes);
+    if budget > 0 && length > 0 && length <= u32::from(u16::MAX) {
+        flow.copies.keep(header.seq, length as u16, packet, &mut context.valve.copies, budget);
+    }
+}
+
 /// A TCP packet from the receiver, by kind.
 fn reverse<P: Clone>(
     flow: &mut Flow<P>,
@@ -374,7 +422,9 @@ fn reverse<P: Clone>(
             // A new connection between the same ports.
             forward::settle(flow, context);
             release::held_in_original_form(flow, context);
+            let queued = flow.pool.queued;
             *flow = Flow::new(context.now, flow.key);
+            flow.pool.queued = queued;
         }
         flow.window.on_receiver_syn(header.options.window_scale);
         let rewrite = AckRewrite { mss_clamp: context.config.mss_clamp, ..AckRewrite::identity(header) };
@@ -390,19 +440,19 @@ fn reverse<P: Clone>(
     }
 }
 
-fn expired<P>(flow: &Flow<P>, now: Instant, idle: Duration) -> bool {
+fn expired<P: Clone>(flow: &Flow<P>, now: Instant, idle: Duration) -> bool {
     now >= expiry(flow, idle)
 }
 
 /// When a flow is forgotten if nothing more happens.
-fn expiry<P>(flow: &Flow<P>, idle: Duration) -> Instant {
+fn expiry<P: Clone>(flow: &Flow<P>, idle: Duration) -> Instant {
     let closed = flow.finished.reset || (flow.finished.forward && flow.finished.reverse);
     flow.last_activity + if closed { LINGER.min(idle) } else { idle }
 }
 
 /// Makes sure the flow is looked at when it next needs to be. An armed deadline is only ever brought forward; one that
 /// turns out too early is set again when it fires.
-fn arm<P>(
+fn arm<P: Clone>(
     flow: &mut Flow<P>,
     number: u32,
     context: &Context<'_, P>,

@@ -37,6 +37,8 @@ pub enum DropReason {
     NoLink,
     /// A pure ACK that says nothing new while others are held.
     RepeatedAck,
+    /// The answer to a copy that the proxy sent to measure a link.
+    ProbeAnswer,
     /// An ACK superseded by a later one (a released number already covers it).
     StaleAck,
 }
@@ -47,6 +49,7 @@ impl DropReason {
         match self {
             Self::NoLink => "no-link",
             Self::RepeatedAck => "repeated-ack",
+            Self::ProbeAnswer => "probe-answer",
             Self::StaleAck => "stale-ack",
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct HeldAck<P> {
     /// Control bits.
     pub(crate) flags: TcpFlags,
     /// Bit 7: has timestamps; bits 0 to 5: option bytes apart from SACK.
-    options: u8,
+    pub(crate) options: u8,
     /// Number of SACK blocks.
     pub(crate) sack_blocks: u8,
     /// The packet.

@@ -5,7 +5,9 @@ pub(crate) mod receiver_model;
 pub(crate) mod window;
 
 use crate::link_table::LinkId;
+use crate::local_repair::Copies;
 use crate::micros::Micros;
+use crate::window_control::AckPool;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use held::HeldAcks;
@@ -93,6 +95,18 @@ pub(crate) struct Flow<P> {
     pub(crate) timer_at: Instant,
     pub(crate) last_activity: Instant,
     pub(crate) finished: Finished,
+    /// Copies for repair and probing.
+    pub(crate) copies: Copies<P>,
+    /// ACKs that wait for room on the links.
+    pub(crate) pool: AckPool<P>,
+    /// Bytes in flight on all links.
+    pub(crate) bytes_out: u64,
+    /// Bytes from the sender that it holds no released ACK for.
+    pub(crate) flight: u32,
+    /// Highest right edge that the sender was shown.
+    pub(crate) edge_sent: Option<SeqNumber>,
+    /// How long the newest released ACK waited for room.
+    pub(crate) pool_wait: Duration,
 }
 
 /// Progress of the connection's end.
@@ -106,7 +120,7 @@ pub(crate) struct Finished {
     pub(crate) reset: bool,
 }
 
-impl<P> Flow<P> {
+impl<P: Clone> Flow<P> {
     pub(crate) fn new(now: Instant, key: FlowKey) -> Self {
         Self {
             key,
@@ -129,7 +143,18 @@ impl<P> Flow<P> {
             timer_at: Instant::MAX,
             last_activity: now,
             finished: Finished::default(),
+            copies: Copies::default(),
+            pool: AckPool::default(),
+            bytes_out: 0,
+            flight: 0,
+            edge_sent: None,
+            pool_wait: Duration::ZERO,
         }
+    }
+
+    /// The highest ACK number on its way to the sender, waiting ones included.
+    pub(crate) fn acknowledged(&self) -> SeqNumber {
+        self.pool.highest().unwrap_or(self.released)
     }
 
     /// The order of this flow's packets on `link`.
@@ -197,6 +222,9 @@ impl<P> Flow<P> {
                 .sum::<usize>()
             + self.suspects.capacity() * size_of::<Suspect>()
             + self.reports.capacity() * size_of::<PendingReport>()
+            + self.unscheduled.capacity() * size_of::<Range>()
+            + self.copies.memory_bytes()
+            + self.pool.memory_bytes()
     }
 }
 

@@ -7,7 +7,7 @@ use prismux_wire::SeqNumber;
 
 /// Marks the packets of the newly arrived ranges delivered, feeds hRTT and weights, and forgets what lies below the
 /// cumulative ACK.
-pub(crate) fn account<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn account<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     let Some(receiver) = &flow.receiver else { return };
     let cumulative = receiver.cumulative();
     let new = core::mem::take(&mut context.scratch.new);
@@ -24,7 +24,7 @@ pub(crate) fn account<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
                 && (whole || flow.receiver.as_ref().is_some_and(|r| r.contains(record.seq, record.end())))
             {
                 if oldest_acknowledged && !range.end.after(cumulative) && record.sends() == 1 {
-                    flow.sender_rtt.sample(context.micros().since(record.sent));
+                    flow.sender_rtt.sample(context.micros().since(record.sent) + flow.pool_wait);
                     oldest_acknowledged = false;
                 }
                 deliver(flow, index, context);
@@ -34,9 +34,10 @@ pub(crate) fn account<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     }
     context.scratch.new = new;
     flow.history.trim(cumulative);
+    flow.copies.trim(cumulative, context.valve.wants_probes, &mut context.valve.copies);
 }
 
-fn deliver<P>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_, P>) {
+fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_, P>) {
     let now = context.micros();
     let record = flow.history.get_mut(index);
     let was = record.state();
@@ -45,12 +46,16 @@ fn deliver<P>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_, P>) {
     if flow.latest_delivered.is_none_or(|latest| record.sent.after(latest)) {
         flow.latest_delivered = Some(record.sent);
     }
-    context.scratch.delivered.push((record.link, record.index));
+    // Of a packet sent twice it is unknown which copy arrived, and so over which link: no evidence of order.
+    if record.sends() == 1 {
+        context.scratch.delivered.push((record.link, record.index));
+    }
     let Some(link) = context.links.get_mut(record.link) else { return };
     if was == PacketState::Lost {
         context.counters.false_losses += 1;
         return;
     }
+    flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
     link.on_departed(u32::from(record.length));
     link.grow_weight();
     // Karn: a packet sent twice says nothing about time.
@@ -64,7 +69,7 @@ fn deliver<P>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_, P>) {
 /// Packets overtaken on their own link are lost: links deliver in order.
 ///
 /// Runs after all arrivals of this ACK are marked, so that ranges reported together do not convict one another.
-pub(crate) fn detect_losses<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn detect_losses<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     let delivered = core::mem::take(&mut context.scratch.delivered);
     for &(link, index) in &delivered {
         overtake_suspects(flow, link, index, context);
@@ -93,14 +98,14 @@ const fn later(a: u32, b: u32) -> bool {
 }
 
 /// True when the packet at `seq` is still out as number `index` of `link`, and not resent since.
-fn is_outstanding<P>(flow: &Flow<P>, link: LinkId, index: u32, seq: SeqNumber) -> bool {
+fn is_outstanding<P: Clone>(flow: &Flow<P>, link: LinkId, index: u32, seq: SeqNumber) -> bool {
     flow.history.find(seq).is_some_and(|at| {
         let record = flow.history.get(at);
         record.link == link && record.index == index && record.state() == PacketState::InFlight
     })
 }
 
-fn overtake_suspects<P>(flow: &mut Flow<P>, link: LinkId, index: u32, context: &mut Context<'_, P>) {
+fn overtake_suspects<P: Clone>(flow: &mut Flow<P>, link: LinkId, index: u32, context: &mut Context<'_, P>) {
     let mut at = 0;
     while at < flow.suspects.len() {
         let suspect = flow.suspects[at];
@@ -122,7 +127,7 @@ fn overtake_suspects<P>(flow: &mut Flow<P>, link: LinkId, index: u32, context: &
 }
 
 /// Declares the packet that starts at `seq` lost: its link halves its weight, and the loss joins this step's list.
-pub(crate) fn declare_lost<P>(
+pub(crate) fn declare_lost<P: Clone>(
     flow: &mut Flow<P>,
     seq: SeqNumber,
     by_time: bool,
@@ -135,6 +140,7 @@ pub(crate) fn declare_lost<P>(
     context.counters.losses_detected += 1;
     context.counters.losses_by_time += u64::from(by_time);
     let mut blamed = None;
+    flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
     if let Some(link) = context.links.get_mut(record.link) {
         let in_flight = link.in_flight_bytes;
         link.on_departed(u32::from(record.length));

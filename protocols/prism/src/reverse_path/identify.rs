@@ -15,6 +15,8 @@ pub(crate) struct Identified {
     pub(crate) dsack: Option<SackBlock>,
     /// The right edge of the window moves up.
     pub(crate) opens_window: bool,
+    /// The duplicate is one that the proxy sent to measure a link.
+    pub(crate) probe_answer: bool,
 }
 
 /// The DSACK block of `header`, if its first block is one: below the cumulative ACK, or within the second block.
@@ -28,7 +30,7 @@ pub(crate) fn dsack_block(header: &TcpHeader) -> Option<SackBlock> {
 }
 
 /// Finds the ranges that newly arrived, by cumulative advance and by SACK block, and brings the model up to date.
-pub(crate) fn identify<P>(
+pub(crate) fn identify<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
     context: &mut Context<'_, P>,
@@ -37,8 +39,13 @@ pub(crate) fn identify<P>(
     new.clear();
     context.scratch.lost.clear();
     context.scratch.delivered.clear();
-    let mut result =
-        Identified { in_step: true, old_cumulative: header.ack, dsack: None, opens_window: false };
+    let mut result = Identified {
+        in_step: true,
+        old_cumulative: header.ack,
+        dsack: None,
+        opens_window: false,
+        probe_answer: false,
+    };
     let beyond = flow.sent_end.is_some_and(|end| header.ack.after(end));
     let Some(receiver) = &mut flow.receiver else {
         result.in_step = false;
@@ -56,6 +63,10 @@ pub(crate) fn identify<P>(
     receiver.advance(header.ack, new);
     result.dsack = dsack_block(header);
     context.counters.dsacks += u64::from(result.dsack.is_some());
+    if let Some(block) = result.dsack {
+        result.probe_answer = crate::probe::on_dsack(block, context).is_some();
+    }
+    let new = &mut context.scratch.new;
     let blocks = header.options.sack.as_slice();
     for block in &blocks[usize::from(result.dsack.is_some())..] {
         let sent = flow.sent_end.is_none_or(|end| !block.end.after(end));
@@ -70,11 +81,12 @@ pub(crate) fn identify<P>(
         new.sort_unstable_by_key(|range| range.start.distance_from(result.old_cumulative));
     }
     result.opens_window = flow.window.on_ack(header.ack, header.window);
+    context.valve.on_window(flow.window.shift(), header.window);
     result
 }
 
 /// The first ACK of a flow that was joined in mid-stream: from here on the model is in step.
-fn pick_up<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
     // Packets of ours below the ACK have arrived; the model starts beneath them so that they are accounted for.
     let first = flow.history.iter().next().map(|record| record.seq);
     let mut receiver = ReceiverModel::new(first.map_or(header.ack, |first| first.min(header.ack)));
@@ -85,6 +97,7 @@ fn pick_up<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, 
         }
     }
     flow.window.on_ack(header.ack, header.window);
+    super::release::note_released(flow, header.ack, None, context);
     flow.released = header.ack;
     // What lies between the ACK and the first packet seen was sent by others, or before the proxy restarted.
     if let Some(first) = first.filter(|first| first.after(header.ack)) {

@@ -17,9 +17,13 @@ use crate::config::{ProxyConfig, RpcMode};
 use crate::flow::receiver_model::Range;
 use crate::flow::{Flow, PendingReport, ReverseState};
 use crate::link_table::{LinkId, LinkTable};
+use crate::local_repair;
 use crate::micros::Micros;
+use crate::probe;
+use crate::scheduler::Scheduler;
 use crate::status::ProxyCounters;
 use crate::verdict::Verdict;
+use crate::window_control::{self, Valve};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use identify::Identified;
@@ -54,6 +58,10 @@ pub(crate) struct Context<'a, P> {
     pub(crate) out: &'a mut VecDeque<Verdict<P>>,
     pub(crate) counters: &'a mut ProxyCounters,
     pub(crate) scratch: &'a mut Scratch,
+    pub(crate) scheduler: &'a mut dyn Scheduler,
+    pub(crate) valve: &'a mut Valve,
+    /// The number of the flow at hand.
+    pub(crate) number: u32,
 }
 
 impl<P> Context<'_, P> {
@@ -81,13 +89,28 @@ pub(crate) fn handle_ack<P: Clone>(
         RpcMode::Resequence => resequence::normal(flow, header, pure, &found, packet, context),
         RpcMode::Full => full(flow, header, pure, &found, packet, context),
     }
+    if context.config.window_control {
+        wait_for_room(flow, context);
+    }
+    if context.config.parking {
+        probe::send(flow, context);
+    }
+}
+
+/// Sends what the links have room for; a flow that must wait joins the queue.
+pub(crate) fn wait_for_room<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    let waits = window_control::pump(flow, context);
+    if waits && !flow.pool.queued {
+        flow.pool.queued = true;
+        context.valve.waiting.push_back(context.number);
+    }
 }
 
 /// The receiver's SYN-ACK: it acknowledges the sender's SYN, nothing is re-sequenced yet.
-pub(crate) fn handle_syn_ack<P>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+pub(crate) fn handle_syn_ack<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
     identify::identify(flow, header, context);
     delivery::account(flow, context);
-    flow.released = flow.released.max(header.ack);
+    release::note_released(flow, header.ack, None, context);
 }
 
 /// The state machine.
@@ -103,6 +126,7 @@ fn full<P: Clone>(
         return release::untouched(flow, header, packet, context);
     }
     find_no_data_holes(flow, context);
+    local_repair::repair(flow, context);
     if !context.scratch.lost.is_empty() {
         note_losses(flow, context);
     }
@@ -122,7 +146,7 @@ fn full<P: Clone>(
 }
 
 /// LOSS ends when the receiver has everything up to the highest loss.
-fn leave_loss_if_repaired<P>(flow: &mut Flow<P>) {
+fn leave_loss_if_repaired<P: Clone>(flow: &mut Flow<P>) {
     let repaired = flow.receiver.as_ref().is_none_or(|receiver| !receiver.cumulative().before(flow.recover));
     if flow.state == ReverseState::Loss && repaired {
         flow.state = ReverseState::Normal;
@@ -131,7 +155,7 @@ fn leave_loss_if_repaired<P>(flow: &mut Flow<P>) {
 }
 
 /// Puts the losses of this step on record: reports to carry, and LOSSDETECT if that is where they lead.
-pub(crate) fn note_losses<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn note_losses<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     if flow.state == ReverseState::Normal {
         flow.state = ReverseState::LossDetect;
         flow.recover = context.scratch.lost[0].end;
@@ -153,7 +177,7 @@ pub(crate) fn note_losses<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
 }
 
 /// Holes that were never scheduled are losses before the proxy, once something above them has arrived.
-fn find_no_data_holes<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+fn find_no_data_holes<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     if flow.unscheduled.is_empty() {
         return;
     }

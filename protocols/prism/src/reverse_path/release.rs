@@ -1,8 +1,9 @@
 //! ACKs on their way out: which fields change (number, SACK, window, TSval, ECN echo, loss report).
 use super::Context;
-use crate::flow::Flow;
 use crate::flow::held::HeldAck;
+use crate::flow::{Flow, ReverseState};
 use crate::verdict::{AckRewrite, DropReason, SackRewrite, Verdict};
+use crate::window_control;
 use prismux_wire::{LossReport, SeqNumber, TcpFlags, TcpHeader};
 
 /// Bytes of a loss report option.
@@ -37,7 +38,7 @@ impl Outgoing {
     }
 
     /// An ACK that was held.
-    pub(crate) fn held<P>(ack: &HeldAck<P>, number: SeqNumber, keep_sack: bool) -> Self {
+    pub(crate) fn held<P: Clone>(ack: &HeldAck<P>, number: SeqNumber, keep_sack: bool) -> Self {
         Self {
             number,
             tsval: ack.tsval(),
@@ -50,7 +51,12 @@ impl Outgoing {
 }
 
 /// Hands a packet to the host with every field that must change.
-pub(crate) fn send<P>(flow: &mut Flow<P>, packet: P, outgoing: &Outgoing, context: &mut Context<'_, P>) {
+pub(crate) fn send<P: Clone>(
+    flow: &mut Flow<P>,
+    packet: P,
+    outgoing: &Outgoing,
+    context: &mut Context<'_, P>,
+) {
     let mut report =
         if outgoing.carries_report { next_report(flow, context.config.report_repeat) } else { None };
     let mut sack = match (outgoing.keep_sack, outgoing.sack_blocks) {
@@ -67,21 +73,43 @@ pub(crate) fn send<P>(flow: &mut Flow<P>, packet: P, outgoing: &Outgoing, contex
         }
     }
     context.counters.reports_sent += u64::from(report.is_some());
+    let limited = context.config.window_control && flow.state == ReverseState::Normal;
+    let limit = if limited { window_control::edge_limit(flow, outgoing.number, context) } else { None };
     let rewrite = AckRewrite {
         ack: outgoing.number,
-        window: flow.window.field(outgoing.number, None),
+        window: flow.window.field(outgoing.number, limit),
         tsval: flow.latest_tsval(outgoing.tsval),
         ecn_echo: core::mem::take(&mut flow.ecn),
         sack,
         report,
         mss_clamp: None,
     };
-    flow.released = flow.released.max(outgoing.number);
+    if let Some(shift) = flow.window.shift() {
+        let edge = outgoing.number + (u32::from(rewrite.window) << shift);
+        flow.edge_sent = Some(flow.edge_sent.map_or(edge, |sent| sent.max(edge)));
+    }
+    note_released(flow, outgoing.number, rewrite.tsval, context);
     context.out.push_back(Verdict::Release { packet, rewrite });
 }
 
+/// The sender learns that everything below `number` has arrived.
+pub(crate) fn note_released<P: Clone>(
+    flow: &mut Flow<P>,
+    number: SeqNumber,
+    tsval: Option<u32>,
+    context: &mut Context<'_, P>,
+) {
+    let advance = number.distance_from(flow.released);
+    if advance > 0 {
+        flow.released = number;
+        let bytes = flow.flight.min(advance as u32);
+        flow.flight -= bytes;
+        window_control::on_released(flow, bytes, tsval, context);
+    }
+}
+
 /// The report to carry next: each goes out on `repeat` ACKs, the least carried first.
-fn next_report<P>(flow: &mut Flow<P>, repeat: u8) -> Option<LossReport> {
+fn next_report<P: Clone>(flow: &mut Flow<P>, repeat: u8) -> Option<LossReport> {
     let mut pending = flow.reports.pop_front()?;
     pending.report.flags = u8::from(pending.carried > 0);
     let report = pending.report;
@@ -93,7 +121,12 @@ fn next_report<P>(flow: &mut Flow<P>, repeat: u8) -> Option<LossReport> {
 }
 
 /// The packet as it came, nothing tracked (RPC off, or a flow that cannot be followed).
-pub(crate) fn untouched<P>(flow: &mut Flow<P>, header: &TcpHeader, packet: P, context: &mut Context<'_, P>) {
+pub(crate) fn untouched<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    packet: P,
+    context: &mut Context<'_, P>,
+) {
     let rewrite = AckRewrite {
         tsval: flow.latest_tsval(header.options.timestamps.map(|t| t.value)),
         ..AckRewrite::identity(header)
@@ -102,13 +135,22 @@ pub(crate) fn untouched<P>(flow: &mut Flow<P>, header: &TcpHeader, packet: P, co
 }
 
 /// The ACK with its own number and SACK blocks (LOSS).
-pub(crate) fn original<P>(flow: &mut Flow<P>, header: &TcpHeader, packet: P, context: &mut Context<'_, P>) {
+pub(crate) fn original<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    packet: P,
+    context: &mut Context<'_, P>,
+) {
     let outgoing = Outgoing::arriving(header, header.ack, true, true);
     send(flow, packet, &outgoing, context);
 }
 
 /// Everything held goes out as it came, in the order it came (entering LOSS).
-pub(crate) fn held_in_original_form<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    while let Some(ack) = flow.pool.pop() {
+        let outgoing = Outgoing::held(&ack, ack.number, false);
+        send(flow, ack.packet, &outgoing, context);
+    }
     let mut previous = None;
     for ack in flow.held.drain_by_arrival() {
         // Copies of one ACK, made because it stood for several ranges, are one again.
@@ -121,7 +163,7 @@ pub(crate) fn held_in_original_form<P>(flow: &mut Flow<P>, context: &mut Context
 }
 
 /// A packet that goes nowhere; its ECN echo is not lost with it.
-pub(crate) fn swallow<P>(
+pub(crate) fn swallow<P: Clone>(
     flow: &mut Flow<P>,
     flags: TcpFlags,
     packet: P,

@@ -27,14 +27,24 @@ pub(crate) fn normal<P: Clone>(
     if !pure {
         release_up_to(flow, cumulative, context);
         // What this segment acknowledges has no pure ACK of its own: it carries the news itself.
-        let number = if found.old_cumulative == cumulative { flow.released } else { cumulative };
-        let number = header.ack.min(number);
+        let number = if flow.pool.is_empty() {
+            header.ack.min(if found.old_cumulative == cumulative { flow.released } else { cumulative })
+        } else {
+            // The pool brings the number; data must not overtake it.
+            flow.pool.raise_last(cumulative);
+            header.ack.min(flow.released)
+        };
         return release::send(flow, packet, &Outgoing::arriving(header, number, false, false), context);
     }
     if context.scratch.new.is_empty() && found.old_cumulative == cumulative {
         return nothing_new(flow, header, found, packet, context);
     }
     let in_order = context.scratch.new.len() <= 1 && !cumulative.before(new_end(context, cumulative));
+    if flow.held.is_empty() && in_order && context.config.window_control {
+        let serial = flow.held.next_serial();
+        let ack = HeldAck::new(cumulative, header, serial, context.micros(), packet);
+        return flow.pool.push(ack);
+    }
     if flow.held.is_empty() && in_order {
         let keep = only_dsack(header, found);
         return release::send(flow, packet, &Outgoing::arriving(header, cumulative, keep, true), context);
@@ -42,7 +52,7 @@ pub(crate) fn normal<P: Clone>(
     hold(flow, header, &packet, context);
     if cumulative.after(found.old_cumulative) {
         release_up_to(flow, cumulative, context);
-        if flow.released.before(cumulative) {
+        if flow.acknowledged().before(cumulative) {
             // Nothing held stood for the advance: everything below was passed on during an earlier LOSS.
             release::send(flow, packet, &Outgoing::arriving(header, cumulative, false, true), context);
         }
@@ -50,7 +60,7 @@ pub(crate) fn normal<P: Clone>(
 }
 
 /// End of the highest range that newly arrived.
-fn new_end<P>(context: &Context<'_, P>, otherwise: SeqNumber) -> SeqNumber {
+fn new_end<P: Clone>(context: &Context<'_, P>, otherwise: SeqNumber) -> SeqNumber {
     context.scratch.new.last().map_or(otherwise, |range| range.end)
 }
 
@@ -70,12 +80,16 @@ fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, context: &
 }
 
 /// Releases, in rising order, what is held up to `cumulative`; the last goes out with `cumulative` itself.
-fn release_up_to<P>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &mut Context<'_, P>) {
+fn release_up_to<P: Clone>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &mut Context<'_, P>) {
     while let Some(ack) = flow.held.pop_up_to(cumulative) {
         let last = flow.held.front().is_none_or(|next| next.number.after(cumulative));
         let number = if last { cumulative } else { ack.number };
-        if number.after(flow.released) {
+        if number.after(flow.acknowledged()) {
             context.counters.acks_corrected += u64::from(number != ack.original);
+            if context.config.window_control {
+                flow.pool.push(HeldAck { number, arrived: context.micros(), ..ack });
+                continue;
+            }
             let outgoing = Outgoing::held(&ack, number, false);
             release::send(flow, ack.packet, &outgoing, context);
         } else {
@@ -85,14 +99,16 @@ fn release_up_to<P>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &mut Con
 }
 
 /// The ACK brings no news of data: an answer to a keep-alive or probe, a window update, or a repeat.
-fn nothing_new<P>(
+fn nothing_new<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
     found: &Identified,
     packet: P,
     context: &mut Context<'_, P>,
 ) {
-    if flow.held.is_empty() {
+    if found.probe_answer {
+        release::swallow(flow, header.flags, packet, DropReason::ProbeAnswer, context);
+    } else if flow.held.is_empty() && flow.pool.is_empty() {
         let keep = only_dsack(header, found);
         release::send(flow, packet, &Outgoing::arriving(header, header.ack, keep, true), context);
     } else if found.opens_window {

@@ -4,6 +4,7 @@ use crate::config::RpcMode;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::{Flow, ReverseState};
 use crate::link_table::LinkId;
+use crate::local_repair;
 use alloc::vec::Vec;
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::SeqNumber;
@@ -12,7 +13,7 @@ use prismux_wire::SeqNumber;
 const UNKNOWN_RTT: Duration = Duration::from_secs(2);
 
 /// When this flow should be looked at next; `None` when nothing is in flight or held.
-pub(crate) fn next_deadline<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+pub(crate) fn next_deadline<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
     if context.config.rpc != RpcMode::Full {
         return None;
     }
@@ -22,11 +23,9 @@ pub(crate) fn next_deadline<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Opti
         let limit = tail_limit(record, context)?;
         Some(context.now + limit.saturating_sub(age))
     });
-    let held = flow.held.oldest_arrival().and_then(|arrived| {
-        let limit = hold_limit(flow, context)?;
-        Some(context.now + limit.saturating_sub(context.micros().since(arrived)))
-    });
-    [tail, held].into_iter().flatten().min()
+    let held = hold_remaining(flow, context).map(|remaining| context.now + remaining);
+    let pending = flow.pool.deadline().map(|at| at.max(context.now + Duration::from_micros(100)));
+    [tail, held, pending].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -39,6 +38,10 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>)
         delivery::declare_lost(flow, seq, true, context);
     }
     hold_rule(flow, context);
+    local_repair::repair(flow, context);
+    if context.config.window_control {
+        super::wait_for_room(flow, context);
+    }
     if context.scratch.lost.is_empty() {
         return;
     }
@@ -53,13 +56,14 @@ pub(crate) fn give_up_link<P: Clone>(flow: &mut Flow<P>, link: LinkId, context: 
     for seq in gone {
         delivery::declare_lost(flow, seq, true, context);
     }
+    local_repair::repair(flow, context);
     if !context.scratch.lost.is_empty() && context.config.rpc == RpcMode::Full {
         enter_loss(flow, context);
     }
 }
 
 /// LOSS without an ACK at hand: what is held carries the news.
-pub(crate) fn enter_loss<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+pub(crate) fn enter_loss<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     note_losses(flow, context);
     if flow.state == ReverseState::LossDetect {
         release::held_in_original_form(flow, context);
@@ -68,12 +72,12 @@ pub(crate) fn enter_loss<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
 }
 
 /// The lowest packet that is out.
-fn lowest_outstanding<P>(flow: &Flow<P>) -> Option<&Record> {
+fn lowest_outstanding<P: Clone>(flow: &Flow<P>) -> Option<&Record> {
     flow.history.iter().find(|record| record.state() == PacketState::InFlight)
 }
 
 /// Tail rule: how long a packet may be out once something sent later has arrived.
-fn tail_limit<P>(record: &Record, context: &Context<'_, P>) -> Option<Duration> {
+fn tail_limit<P: Clone>(record: &Record, context: &Context<'_, P>) -> Option<Duration> {
     let link = context.links.get(record.link)?;
     if let Some(left) = link.left_at() {
         // A departed member may still deliver what it had.
@@ -89,13 +93,13 @@ fn tail_limit<P>(record: &Record, context: &Context<'_, P>) -> Option<Duration> 
 }
 
 /// True when age alone decides: the member has gone, or something sent later has arrived.
-fn may_be_overdue<P>(flow: &Flow<P>, record: &Record, context: &Context<'_, P>) -> bool {
+fn may_be_overdue<P: Clone>(flow: &Flow<P>, record: &Record, context: &Context<'_, P>) -> bool {
     let departed = context.links.get(record.link).is_none_or(|link| !link.up);
     departed || flow.latest_delivered.is_some_and(|latest| latest.after(record.sent))
 }
 
 /// Packets that the tail rule, or the departure of their member, gives up.
-fn overdue<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Vec<SeqNumber> {
+fn overdue<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Vec<SeqNumber> {
     let now = context.micros();
     let out = flow.history.iter().filter(|record| record.state() == PacketState::InFlight);
     out.filter(|record| {
@@ -107,7 +111,7 @@ fn overdue<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Vec<SeqNumber> {
 }
 
 /// How long an ACK may be held: `min(4 x largest hRTT, 0.75 x RTO of the sender)`.
-fn hold_limit<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Duration> {
+fn hold_limit<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Duration> {
     if context.config.hold_max_rtts <= 0.0 {
         return None;
     }
@@ -117,13 +121,24 @@ fn hold_limit<P>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Duration> {
     Some(by_timeout.map_or(by_rtt, |limit| limit.min(by_rtt)))
 }
 
+/// Time until an ACK has been held too long; a hole that the proxy has just refilled gets time to arrive.
+fn hold_remaining<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Duration> {
+    let arrived = flow.held.oldest_arrival()?;
+    let remaining = hold_limit(flow, context)?.saturating_sub(context.micros().since(arrived));
+    let cumulative = flow.receiver.as_ref()?.cumulative();
+    let at = flow.history.first_ending_after(cumulative);
+    let repaired =
+        (at < flow.history.len()).then(|| flow.history.get(at)).filter(|record| record.is_repair());
+    let repair = repaired.and_then(|record| {
+        Some(tail_limit(record, context)?.saturating_sub(context.micros().since(record.sent)))
+    });
+    Some(remaining.max(repair.unwrap_or(Duration::ZERO)))
+}
+
 /// When an ACK was held too long, the lowest hole is given up.
-fn hold_rule<P>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    let (Some(arrived), Some(limit)) = (flow.held.oldest_arrival(), hold_limit(flow, context)) else {
-        return;
-    };
+fn hold_rule<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     let Some(cumulative) = flow.receiver.as_ref().map(|receiver| receiver.cumulative()) else { return };
-    if context.micros().since(arrived) < limit || !context.scratch.lost.is_empty() {
+    if hold_remaining(flow, context).is_none_or(|left| !left.is_zero()) || !context.scratch.lost.is_empty() {
         return;
     }
     let at = flow.history.first_ending_after(cumulative);

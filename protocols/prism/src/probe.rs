@@ -1,0 +1,76 @@
+//! Beyond the paper: measuring a link that carries nothing.
+//!
+//! A packet that the receiver already has is sent once more over the link. The receiver answers a duplicate at once and names it
+//! (DSACK, RFC 2883): the time between is the link's round trip, and nobody waits for anything.
+use crate::flow::Flow;
+use crate::link_table::LinkId;
+use crate::reverse_path::Context;
+use crate::verdict::{DataRewrite, Verdict};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{SackBlock, SeqNumber};
+
+/// A known but unused link is measured this often.
+const REFRESH: Duration = Duration::from_millis(2000);
+/// An unanswered probe is given up after this time.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// Unanswered probes in a row after which the link is tried with new data instead.
+pub(crate) const MOST_UNANSWERED: u8 = 4;
+
+/// The open question to one link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probe {
+    flow: u32,
+    seq: SeqNumber,
+    sent: Instant,
+}
+
+/// What a link remembers of its probes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ProbeState {
+    open: Option<Probe>,
+    next: Instant,
+    pub(crate) unanswered: u8,
+}
+
+/// Sends probes to the links that want one, if this flow has packets for it.
+pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    for index in 0..context.links.up_count() {
+        let Some(id) = context.links.up_id(index) else { return };
+        let now = context.now;
+        let Some(link) = context.links.get_mut(id) else { continue };
+        if link.usable && link.model.min_rtt().is_some() || now < link.probe.next {
+            continue;
+        }
+        let Some(copy) = flow.copies.take_probe() else { return };
+        if link.probe.open.take().is_some() {
+            link.probe.unanswered = link.probe.unanswered.saturating_add(1);
+        }
+        let known = link.model.min_rtt().is_some();
+        link.probe.open = Some(Probe { flow: context.number, seq: copy.seq, sent: now });
+        link.probe.next = now + if known { REFRESH } else { PATIENCE };
+        context.counters.probe_copies += 1;
+        context.out.push_back(Verdict::Forward {
+            link: id,
+            packet: copy.packet,
+            rewrite: DataRewrite::default(),
+        });
+    }
+}
+
+/// A duplicate was reported: is it the answer to a probe?
+pub(crate) fn on_dsack<P: Clone>(block: SackBlock, context: &mut Context<'_, P>) -> Option<LinkId> {
+    for index in 0..context.links.up_count() {
+        let id = context.links.up_id(index)?;
+        let link = context.links.get_mut(id)?;
+        let Some(probe) = link.probe.open.filter(|p| p.flow == context.number && p.seq == block.start) else {
+            continue;
+        };
+        let rtt = context.now.saturating_since(probe.sent);
+        link.probe.open = None;
+        link.probe.unanswered = 0;
+        link.on_rtt(context.now, rtt, context.config.rtt_gain);
+        link.model.on_rtt(context.now, rtt);
+        return Some(id);
+    }
+    None
+}

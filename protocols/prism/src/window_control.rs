@@ -1,0 +1,259 @@
+//! Beyond the paper: ACKs as a valve, so that no queue on a link ever overflows.
+//!
+//! The links' caps say how much may be in flight on them. ACKs that are ready to go wait here while the links are full;
+//! they leave as room appears. A sender that pushes harder than the links carry thus fills this *pool of ACKs* instead of
+//! the links' queues: its data is delivered at full rate, its round-trip time grows smoothly, its window keeps growing, and
+//! nothing is lost. The size of the pool says how much delay the sender can already cover, that is, which slower link may join
+//! without stalling the ACK clock ([`crate::parking`]). Beyond what the links can use, the advertised window stops it.
+use crate::flow::Flow;
+use crate::flow::held::HeldAck;
+use crate::reverse_path::Context;
+use crate::reverse_path::release::{self, Outgoing};
+use alloc::collections::VecDeque;
+use prismux_units::{Duration, Instant};
+use prismux_wire::SeqNumber;
+
+/// Round trip to the sender assumed before it is measured.
+const UPSTREAM_RTT: Duration = Duration::from_millis(20);
+/// Over how long the largest flight counts.
+const FLIGHT_WINDOW: Duration = Duration::from_millis(1000);
+
+/// What all flows share.
+#[derive(Debug)]
+pub(crate) struct Valve {
+    /// Bytes between released ACK and highest sequence number, all flows.
+    pub(crate) flight: u64,
+    /// Bytes acknowledged to senders and not answered by new data yet, all flows.
+    pub(crate) pending: u64,
+    /// Flows whose ACKs wait, in turn.
+    pub(crate) waiting: VecDeque<u32>,
+    /// Copies kept for repair, all flows.
+    pub(crate) copies: u32,
+    /// Largest flight in this span and in the one before.
+    peak: [u64; 2],
+    peak_since: Instant,
+    /// What senders may have in flight together: `None` for no limit.
+    pub(crate) flight_limit: Option<u64>,
+    pub(crate) reviewed: Instant,
+    /// The largest receive window offered, in bytes.
+    pub(crate) largest_window: u64,
+    /// Some link is to be measured with copies.
+    pub(crate) wants_probes: bool,
+}
+
+impl Default for Valve {
+    fn default() -> Self {
+        Self {
+            flight: 0,
+            pending: 0,
+            waiting: VecDeque::new(),
+            copies: 0,
+            peak: [0; 2],
+            peak_since: Instant::ZERO,
+            flight_limit: None,
+            reviewed: Instant::ZERO,
+            largest_window: 0,
+            wants_probes: false,
+        }
+    }
+}
+
+impl Valve {
+    /// New data of `bytes` came from a sender.
+    fn on_new_data(&mut self, now: Instant, bytes: u64) {
+        self.flight += bytes;
+        if now.saturating_since(self.peak_since) > FLIGHT_WINDOW {
+            self.peak = [0, self.peak[0]];
+            self.peak_since = now;
+        }
+        self.peak[0] = self.peak[0].max(self.flight);
+    }
+
+    /// A receiver offers this window; `None` for the shift when it is unknown.
+    pub(crate) fn on_window(&mut self, shift: Option<u8>, field: u16) {
+        const UNKNOWN: u64 = 16 << 20;
+        let window = shift.map_or(UNKNOWN, |shift| u64::from(field) << shift);
+        self.largest_window = self.largest_window.max(window);
+    }
+
+    /// The largest flight of the last second: what senders are able to keep under way.
+    pub(crate) fn peak_flight(&self) -> u64 {
+        self.peak[0].max(self.peak[1])
+    }
+}
+
+/// A flow's side of the valve.
+#[derive(Debug)]
+pub(crate) struct AckPool<P> {
+    ready: VecDeque<HeldAck<P>>,
+    /// In [`Valve::waiting`].
+    pub(crate) queued: bool,
+    pending: u32,
+    pending_until: Instant,
+    /// TSval of a released ACK and when it left, until data echoes it.
+    echo: Option<(u32, Instant)>,
+    upstream_rtt: Option<Duration>,
+}
+
+impl<P> Default for AckPool<P> {
+    fn default() -> Self {
+        Self {
+            ready: VecDeque::new(),
+            queued: false,
+            pending: 0,
+            pending_until: Instant::ZERO,
+            echo: None,
+            upstream_rtt: None,
+        }
+    }
+}
+
+impl<P: Clone> AckPool<P> {
+    /// Number of ACKs that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// True when no ACK waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+
+    /// The highest number among the ACKs that wait.
+    pub(crate) fn highest(&self) -> Option<SeqNumber> {
+        self.ready.back().map(|ack| ack.number)
+    }
+
+    /// Raises the last ACK that waits to `number`.
+    pub(crate) fn raise_last(&mut self, number: SeqNumber) {
+        if let Some(last) = self.ready.back_mut() {
+            last.number = last.number.max(number);
+        }
+    }
+
+    /// Bytes of memory, packets apart.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.ready.capacity() * size_of::<HeldAck<P>>()
+    }
+
+    /// When unanswered ACKs stop counting.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        (self.pending > 0).then_some(self.pending_until)
+    }
+
+    pub(crate) fn push(&mut self, ack: HeldAck<P>) {
+        self.ready.push_back(ack);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<HeldAck<P>> {
+        self.ready.pop_front()
+    }
+
+    fn upstream(&self) -> Duration {
+        self.upstream_rtt.unwrap_or(UPSTREAM_RTT)
+    }
+
+    fn settle_pending(&mut self, valve: &mut Valve, bytes: u32) {
+        let settled = self.pending.min(bytes);
+        self.pending -= settled;
+        valve.pending = valve.pending.saturating_sub(u64::from(settled));
+    }
+
+    /// The flow goes.
+    pub(crate) fn close(&mut self, valve: &mut Valve) {
+        self.settle_pending(valve, u32::MAX);
+    }
+}
+
+/// New data came from the sender, with this TSecr.
+pub(crate) fn on_new_data<P: Clone>(
+    flow: &mut Flow<P>,
+    bytes: u32,
+    echo: Option<u32>,
+    context: &mut Context<'_, P>,
+) {
+    flow.flight += bytes;
+    context.valve.on_new_data(context.now, u64::from(bytes));
+    flow.pool.settle_pending(context.valve, bytes);
+    if let (Some((value, left)), Some(echo)) = (flow.pool.echo, echo)
+        && echo.wrapping_sub(value) as i32 >= 0
+    {
+        flow.pool.echo = None;
+        let sample = context.now.saturating_since(left);
+        // The shortest counts; it drifts up slowly so that a longer path is noticed.
+        let old = flow.pool.upstream_rtt.unwrap_or(sample);
+        flow.pool.upstream_rtt = Some(sample.min(old + Duration::from_nanos(old.as_nanos() / 64)));
+    }
+}
+
+/// An ACK with a new number has left for the sender.
+pub(crate) fn on_released<P: Clone>(
+    flow: &mut Flow<P>,
+    bytes: u32,
+    tsval: Option<u32>,
+    context: &mut Context<'_, P>,
+) {
+    let valve = &mut *context.valve;
+    valve.flight = valve.flight.saturating_sub(u64::from(bytes));
+    if !context.config.window_control {
+        return;
+    }
+    flow.pool.pending += bytes;
+    valve.pending += u64::from(bytes);
+    let wait = flow.pool.upstream() + Duration::from_millis(2);
+    flow.pool.pending_until = context.now + wait + Duration::from_nanos(wait.as_nanos() / 4);
+    if flow.pool.echo.is_none() {
+        flow.pool.echo = tsval.map(|value| (value, context.now));
+    }
+}
+
+/// Lets ACKs of this flow go while there is room; says whether some had to stay.
+pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -> bool {
+    if flow.pool.pending > 0 && context.now >= flow.pool.pending_until {
+        // The sender has had its time: whatever it has not sent, it will not send for these ACKs.
+        flow.pool.settle_pending(context.valve, u32::MAX);
+    }
+    while let Some(front) = flow.pool.ready.front() {
+        let bytes = front.number.distance_from(flow.released).max(0) as u64;
+        if !has_room(flow, bytes, context) {
+            return true;
+        }
+        if let Some(ack) = flow.pool.pop() {
+            flow.pool_wait = context.micros().since(ack.arrived);
+            let outgoing = Outgoing::held(&ack, ack.number, false);
+            release::send(flow, ack.packet, &outgoing, context);
+        }
+    }
+    false
+}
+
+/// True when the data that an ACK over `bytes` calls up fits the links.
+fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> bool {
+    let (mut cap, mut in_flight) = (0_u64, 0_u64);
+    for (_, link) in context.links.up() {
+        in_flight += link.in_flight_bytes;
+        if link.usable {
+            cap = cap.saturating_add(link.model.cap_bytes());
+        }
+    }
+    let under_way = in_flight + context.valve.pending;
+    if under_way + bytes <= cap {
+        return true;
+    }
+    // A flow below its fair share of what is under way goes first; those above it wait.
+    let flows = context.valve.waiting.len() as u64 + u64::from(!flow.pool.queued);
+    flows > 1 && flow.bytes_out + u64::from(flow.pool.pending) + bytes <= cap / flows
+}
+
+/// The right edge up to which the sender of `flow` may send, seen from an ACK with `number`; `None` for no limit of ours.
+pub(crate) fn edge_limit<P: Clone>(
+    flow: &Flow<P>,
+    number: SeqNumber,
+    context: &Context<'_, P>,
+) -> Option<SeqNumber> {
+    let total = context.valve.flight_limit?;
+    let flows = (context.valve.waiting.len() as u64).max(1);
+    let share = (total / flows).max(20 * 1460).min(1 << 29) as u32;
+    let edge = number + share;
+    Some(flow.edge_sent.map_or(edge, |sent| edge.max(sent)))
+}
