@@ -15,6 +15,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
         _ => Err(Failure::Failed("this command is not part of this build".to_string())),
     }
 }

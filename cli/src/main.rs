@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod jobs;
 mod output;
+mod reproduce;
 mod statistics;
 
 use clap::Parser;

@@ -91,7 +91,9 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
     } else {
         simulation.run_until(end);
     }
-    Ok(simulation.result())
+    let result = simulation.result();
+    simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
+    Ok(result)
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {

@@ -195,10 +195,8 @@ fn transport(flow: &Flow) -> Result<simulator::Transport, Unsupported> {
             });
         }
         (Traffic::Bulk { .. }, Transport::TcpPrism) => {
-            return Err(Unsupported {
-                what: format!("flow \"{}\": TCP-PRISM is not part of this build", flow.name),
-                remedy: "use transport = \"tcp\"".to_string(),
-            });
+            let extension = simulator::ExtensionFactory::new(|| Box::new(prismux_prism::TcpPrism::new()));
+            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_extension("tcp-prism", extension))
         }
         (Traffic::Bulk { .. }, _) => simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?)),
         (&Traffic::Cbr { rate, packet }, _) => {

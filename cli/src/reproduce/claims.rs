@@ -1,0 +1,67 @@
+//! The table of reported results, embedded in the program.
+
+use crate::failure::Failure;
+use serde::{Deserialize, Serialize};
+
+/// A reported result.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// Identifier, "PR-001".
+    pub id: String,
+    /// Which paper.
+    pub source: String,
+    /// Figure or section.
+    pub place: String,
+    /// What was set up.
+    pub setting: String,
+    /// What was measured.
+    pub metric: String,
+    /// In which unit.
+    pub unit: String,
+    /// The reported value, or a trend in words.
+    pub reported: Reported,
+    /// How a measured value compares with it.
+    pub comparison: Comparison,
+    /// Anything else.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// A reported number or trend.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Reported {
+    /// A number in the claim's unit.
+    Number(f64),
+    /// Words.
+    Words(String),
+}
+
+/// How measured and reported values compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) enum Comparison {
+    /// About equal.
+    #[serde(rename = "~")]
+    About,
+    /// At most.
+    #[serde(rename = "<=")]
+    AtMost,
+    /// At least.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// An ordering or a trend.
+    #[serde(rename = "shape")]
+    Shape,
+}
+
+/// The claims of the PRISM papers.
+pub(crate) fn prism() -> Result<Vec<Claim>, Failure> {
+    #[derive(Deserialize)]
+    struct File {
+        claim: Vec<Claim>,
+    }
+    let text = include_str!("../../../reproduce/prism-claims.toml");
+    let file: File = toml::from_str(text).map_err(Failure::failed)?;
+    Ok(file.claim)
+}

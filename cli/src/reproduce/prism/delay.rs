@@ -1,0 +1,88 @@
+//! T1: two links whose delays differ by 0 to 500 ms.
+
+use super::{figures, mean, mean_over, testbed_point, trend};
+use crate::failure::Failure;
+use crate::reproduce::Experiment;
+use crate::reproduce::plan::{Job, Outcomes, Scope, efficiency, goodput, steady_efficiency};
+use crate::reproduce::report::Series;
+use crate::reproduce::verdict::Finding;
+use prismux_trace::results::RunResult;
+
+pub(super) const T1: Experiment = Experiment {
+    id: "T1",
+    title: "1800 and 600 kbit/s, 500 ms; the second link up to 500 ms slower; 14 MB",
+    claims: &["PR-001", "PR-002", "PR-003", "PR-004", "PR-058"],
+    lab: true,
+    jobs,
+    judge,
+};
+
+const FILE: &str = "prism-delay-disparity";
+const VARIANTS: [&str; 3] = ["prism", "vanilla", "vanilla-newreno"];
+const DIFFERENCES_MS: [u64; 11] = [0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500];
+
+fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
+    let mut jobs = Vec::new();
+    let step = if scope.quick { 2 } else { 1 };
+    for difference in DIFFERENCES_MS.into_iter().step_by(step) {
+        let set = [format!("links.wwan2.forward.delay={} ms", 500 + difference)];
+        for variant in VARIANTS {
+            jobs.extend(testbed_point(scope, format!("{variant}/{difference}"), FILE, variant, &set)?);
+        }
+    }
+    Ok(jobs)
+}
+
+fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    let ran = |ms: &u64| !outcomes.results(&format!("prism/{ms}")).is_empty();
+    let points: Vec<u64> = DIFFERENCES_MS.into_iter().filter(ran).collect();
+    let keys = |variant: &str, within: &dyn Fn(u64) -> bool| -> Vec<String> {
+        points.iter().filter(|ms| within(**ms)).map(|ms| format!("{variant}/{ms}")).collect()
+    };
+    let all = |variant: &str| mean(&mean_over(outcomes, &keys(variant, &|_| true), goodput));
+    let below = mean_over(outcomes, &keys("prism", &|ms| ms < 400), steady_efficiency);
+    let above = mean_over(outcomes, &keys("prism", &|ms| ms >= 400), steady_efficiency);
+    let (low, high) = (mean(&below), mean(&above));
+    let (prism, sack, newreno) = (all("prism"), all("vanilla"), all("vanilla-newreno"));
+    let held: Vec<f64> = points.iter().map(|ms| outcomes.mean(&format!("prism/{ms}"), held_acks)).collect();
+    let findings = vec![
+        Finding::values("PR-001", below).because("steady state, headers counted as overhead of the links"),
+        Finding::shape(
+            "PR-002",
+            high <= low && high > 0.8 * low,
+            figures(&[("below 400 ms", low), ("from 400 ms", high)]),
+        ),
+        Finding::shape(
+            "PR-003",
+            sack < 0.75 * prism && newreno < 0.75 * prism,
+            figures(&[("PRISM Mbit/s", prism / 1e6), ("with SACK", sack / 1e6), ("NewReno", newreno / 1e6)]),
+        ),
+        Finding::shape(
+            "PR-004",
+            sack < newreno,
+            figures(&[("with SACK Mbit/s", sack / 1e6), ("NewReno", newreno / 1e6)]),
+        ),
+        Finding::shape(
+            "PR-058",
+            trend(&held) > 0.0 && held.last() > held.first(),
+            figures(&[("ACKs held at 0 ms", held[0]), ("at the largest difference", held[held.len() - 1])]),
+        ),
+    ];
+    let mut steady =
+        Series::new("delay difference in ms", "goodput over capacity in steady state", &VARIANTS);
+    let mut whole =
+        Series::new("delay difference in ms", "goodput over capacity for the whole 14 MB", &VARIANTS);
+    for ms in &points {
+        let row = |of: fn(&RunResult) -> Option<f64>| {
+            VARIANTS.iter().map(|variant| outcomes.summary(&format!("{variant}/{ms}"), of)).collect()
+        };
+        steady.row(ms, row(steady_efficiency));
+        whole.row(ms, row(efficiency));
+    }
+    (findings, vec![steady, whole])
+}
+
+/// ACKs that the proxy held back in the whole run.
+fn held_acks(result: &RunResult) -> Option<f64> {
+    result.nodes.get("proxy")?.get("acks_held").map(|&count| count as f64)
+}

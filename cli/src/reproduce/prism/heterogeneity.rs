@@ -1,0 +1,106 @@
+//! T3: members that come and go.
+
+use super::{figures, mean, testbed_point};
+use crate::failure::Failure;
+use crate::reproduce::Experiment;
+use crate::reproduce::plan::{Job, Outcomes, Scope, goodput_between, ratios};
+use crate::reproduce::report::Series;
+use crate::reproduce::verdict::Finding;
+use crate::statistics::Summary;
+use prismux_trace::results::RunResult;
+
+pub(super) const T3: Experiment = Experiment {
+    id: "T3",
+    title: "360 kbit/s all the time, 1080 kbit/s with 0.6 % loss until 40 s, 1800 kbit/s from 60 s",
+    claims: &["PR-009", "PR-010", "PR-011", "PR-012", "PR-013", "PR-014"],
+    lab: true,
+    jobs,
+    judge,
+};
+
+const FILE: &str = "prism-heterogeneity";
+const VARIANTS: [&str; 2] = ["prism", "vanilla"];
+/// Name, seconds from and to, sum of the link rates present.
+const PHASES: [(&str, f64, f64, f64); 3] = [
+    ("0 to 40 s", 0.0, 40.0, 1.44e6),
+    ("40 to 60 s", 40.0, 60.0, 0.36e6),
+    ("60 to 90 s", 60.0, 90.0, 2.16e6),
+];
+/// Slow start at these delays, and draining what a member that left had queued, take so long.
+const SETTLING_S: f64 = 10.0;
+
+fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
+    let mut jobs = Vec::new();
+    for variant in VARIANTS {
+        jobs.extend(testbed_point(scope, variant.to_string(), FILE, variant, &[])?);
+    }
+    Ok(jobs)
+}
+
+fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    let phase = |variant: &str, index: usize, skip: f64| {
+        let (_, from, to, _) = PHASES[index];
+        outcomes.values(variant, move |result| goodput_between(result, "download", from + skip, to))
+    };
+    let first = ratios(&phase("prism", 0, 0.0), &phase("vanilla", 0, 0.0));
+    let last = ratios(&phase("prism", 2, 0.0), &phase("vanilla", 2, 0.0));
+    let payload_share = outcomes.mean("prism", payload_share);
+    let reached: Vec<f64> = (0..PHASES.len())
+        .map(|index| mean(&phase("prism", index, SETTLING_S)) / (PHASES[index].3 * payload_share))
+        .collect();
+    let stalled = |variant: &str| outcomes.mean(variant, |result| Some(stalled_seconds(result)));
+    let (prism_stalled, vanilla_stalled) = (stalled("prism"), stalled("vanilla"));
+    let both = figures(&[("first phase", mean(&first)), ("last phase", mean(&last))]);
+    let findings = vec![
+        Finding::values("PR-009", first.clone()),
+        Finding::values("PR-010", first.clone()).because("the stronger of two readings of one result"),
+        Finding::values("PR-011", last.clone()),
+        Finding::shape("PR-012", mean(&first) >= 3.1 && mean(&last) >= 2.08, both)
+            .because("judged as at least 3.1 and at least 2.08 times vanilla TCP"),
+        Finding::shape(
+            "PR-013",
+            reached.iter().all(|share| *share >= 0.9),
+            figures(&[("share of capacity in phase 1", reached[0]), ("2", reached[1]), ("3", reached[2])]),
+        )
+        .because("a phase counts from 10 s after its begin"),
+        Finding::shape(
+            "PR-014",
+            prism_stalled < vanilla_stalled,
+            figures(&[("stalled seconds of 30 with PRISM", prism_stalled), ("vanilla", vanilla_stalled)]),
+        )
+        .because(
+            "recovery time judged by the seconds from 10 to 40 s with less than half of the mean goodput",
+        ),
+    ];
+    let mut series = Series::new("phase", "goodput in Mbit/s", &["prism", "vanilla", "ratio", "capacity"]);
+    for (index, (name, _, _, rates)) in PHASES.iter().enumerate() {
+        let (prism, vanilla) = (phase("prism", index, 0.0), phase("vanilla", index, 0.0));
+        let mega = |values: &[f64]| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
+        let capacity = Summary::of(&[rates * payload_share / 1e6]);
+        series
+            .row(name, vec![mega(&prism), mega(&vanilla), Summary::of(&ratios(&prism, &vanilla)), capacity]);
+    }
+    (findings, vec![series])
+}
+
+/// Payload in what the shared links carry.
+fn payload_share(result: &RunResult) -> Option<f64> {
+    let rates: f64 = result
+        .links
+        .values()
+        .filter(|link| link.shared)
+        .filter_map(|link| link.rate_bps)
+        .map(|bps| bps as f64)
+        .sum();
+    (rates > 0.0).then(|| result.total.capacity_bps / rates)
+}
+
+/// Seconds of the first phase, after slow start, that brought less than half of its mean.
+fn stalled_seconds(result: &RunResult) -> f64 {
+    let Some(series) = &result.series else { return f64::NAN };
+    let Some(flow) = series.flows.get("download") else { return f64::NAN };
+    let index = |seconds: f64| ((seconds / series.interval_s) as usize).min(flow.goodput_bps.len());
+    let window = &flow.goodput_bps[index(10.0)..index(40.0)];
+    let half = mean(window) / 2.0;
+    window.iter().filter(|bps| **bps < half).count() as f64 * series.interval_s
+}

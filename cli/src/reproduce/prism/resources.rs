@@ -1,0 +1,111 @@
+//! Memory, energy, and claims that other programs answer.
+
+use crate::failure::Failure;
+use crate::reproduce::Experiment;
+use crate::reproduce::plan::{Job, Outcomes, Scope, point};
+use crate::reproduce::report::Series;
+use crate::reproduce::verdict::Finding;
+use prismux_trace::results::RunResult;
+
+pub(super) const MEMORY: Experiment = Experiment {
+    id: "M",
+    title: "held ACKs at 5 Mbit/s and 120 ms",
+    claims: &["PR-054", "PR-055"],
+    lab: false,
+    jobs: memory_jobs,
+    judge: judge_memory,
+};
+
+pub(super) const ENERGY: Experiment = Experiment {
+    id: "E",
+    title: "energy of a 10 MB upload, by arithmetic",
+    claims: &["PR-059", "PR-060", "PR-061", "PR-062", "PR-063"],
+    lab: true,
+    jobs: |_| Ok(Vec::new()),
+    judge: |_| (judge_energy(), Vec::new()),
+};
+
+pub(super) const OTHER: Experiment = Experiment {
+    id: "O",
+    title: "claims that no run of a network answers",
+    claims: &["PR-052", "PR-053", "PR-056", "PR-057", "PR-066", "PR-067", "PR-068", "PR-069"],
+    lab: true,
+    jobs: |_| Ok(Vec::new()),
+    judge: |_| (judge_other(), Vec::new()),
+};
+
+/// An ACK with its headers, as the papers count.
+const ACK_BYTES: f64 = 60.0;
+
+fn memory_jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
+    let set: Vec<String> = [
+        "nodes.proxy.profile=paper",
+        "duration=30 s",
+        "events=[]",
+        "links.wwan1.rate=3750 kbit/s",
+        "links.wwan2.rate=1250 kbit/s",
+        "links.wwan1.delay=60 ms",
+        "links.wwan2.delay=60 ms",
+        "flows.download.profile=linux-2.4",
+        "flows.download.transport=tcp-prism",
+        "flows.download.tcp.window=500 kB",
+        "measure.interval=5 ms",
+    ]
+    .map(String::from)
+    .to_vec();
+    point(scope, "memory", "two-members", None, &set)
+}
+
+fn judge_memory(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    let bytes = outcomes.values("memory", |result| most_held(result).map(|acks| acks * ACK_BYTES));
+    let megabytes = bytes.iter().map(|bytes| bytes * 20_000.0 / 1e6).collect();
+    let remark = "most ACKs held at any sampled moment, 60 B each";
+    let findings = vec![
+        Finding::values("PR-054", bytes).because(remark),
+        Finding::values("PR-055", megabytes).because(remark),
+    ];
+    (findings, Vec::new())
+}
+
+fn most_held(result: &RunResult) -> Option<f64> {
+    let held = &result.series.as_ref()?.flows.get("download")?.held_acks;
+    held.iter().max().map(|most| *most as f64)
+}
+
+/// Time and energy of an upload: 10 MB over 600 kbit/s, alone and with a neighbour's equal link.
+fn judge_energy() -> Vec<Finding> {
+    const WWAN_W: f64 = 1.29;
+    const WLAN_W: f64 = 1.4;
+    const SYSTEM_W: f64 = 8.23;
+    let alone_s = 10e6 * 8.0 / 600e3;
+    let shared_s = alone_s / 2.0;
+    let remark = "arithmetic from the powers that the paper prints";
+    let value = |claim, value| Finding::values(claim, vec![value]).because(remark);
+    vec![
+        value("PR-059", alone_s),
+        value("PR-060", alone_s * (WWAN_W + SYSTEM_W)),
+        value("PR-061", shared_s),
+        value("PR-062", shared_s * (WWAN_W + WLAN_W + SYSTEM_W)),
+        value("PR-063", shared_s * (WWAN_W + WLAN_W)),
+    ]
+}
+
+fn judge_other() -> Vec<Finding> {
+    let tests = "decided by a unit test of the scheduler and the reverse path controller, not by a run";
+    vec![
+        Finding::not_yet("PR-052", "`make bench` measures the time per packet against the number of links"),
+        Finding::not_testable(
+            "PR-053",
+            "a count of variables in a design; ours keeps more per link, for the named settings",
+        ),
+        Finding::not_yet("PR-056", "runs do not yet count ACKs lost in a row"),
+        Finding::not_testable(
+            "PR-057",
+            "our sender keeps the whole SACK scoreboard for unreported losses, as the journal advises",
+        ),
+        Finding::not_yet("PR-066", tests),
+        Finding::not_yet("PR-067", tests),
+        Finding::not_yet("PR-068", tests),
+        Finding::not_yet("PR-069", tests),
+    ]
+}

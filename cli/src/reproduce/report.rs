@@ -1,0 +1,187 @@
+//! The answer: claims with their verdicts, and the tables behind them.
+
+use super::Answer;
+use super::claims::{Claim, Comparison, Reported};
+use super::verdict::{Judgement, Verdict, judge};
+use crate::failure::Failure;
+use crate::output;
+use crate::output::number::digits;
+use crate::output::table::{Align, Table};
+use crate::statistics::Summary;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// A table of measurements: rows are points, columns are quantities.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Series {
+    /// The experiment, filled in by the framework.
+    pub experiment: String,
+    /// What a row stands for ("difference of delay, ms").
+    pub x: String,
+    /// What the columns hold, with the unit ("goodput over capacity, steady state").
+    pub quantity: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows: label and one summary for each column, if measured.
+    pub rows: Vec<(String, Vec<Option<Summary>>)>,
+}
+
+impl Series {
+    /// An empty table.
+    pub fn new(x: &str, quantity: &str, columns: &[&str]) -> Self {
+        Self {
+            experiment: String::new(),
+            x: x.to_string(),
+            quantity: quantity.to_string(),
+            columns: columns.iter().map(|column| (*column).to_string()).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, label: impl ToString, cells: Vec<Option<Summary>>) {
+        self.rows.push((label.to_string(), cells));
+    }
+}
+
+/// Prints the answers of all backends.
+pub(super) fn print(claims: &[Claim], answers: &[Answer], json: bool) -> Result<(), Failure> {
+    let judged: Vec<(&Claim, Vec<Judgement>)> = claims
+        .iter()
+        .map(|claim| {
+            let of = |answer: &Answer| {
+                judge(claim, answer.findings.iter().find(|finding| finding.claim == claim.id))
+            };
+            (claim, answers.iter().map(of).collect())
+        })
+        .collect();
+    if json {
+        return Ok(output::print(as_json(&judged, answers)?)?);
+    }
+    for series in answers.iter().flat_map(|answer| &answer.series) {
+        output::print(format!(
+            "{}\n{}, by {}\n\n{}\n",
+            series.experiment,
+            series.quantity,
+            series.x,
+            table(series)
+        ))?;
+    }
+    Ok(output::print(as_text(&judged, answers))?)
+}
+
+fn table(series: &Series) -> Table {
+    let mut columns = vec![series.x.split(',').next().unwrap_or("")];
+    columns.extend(series.columns.iter().map(String::as_str));
+    let mut table = Table::new(&columns);
+    for (label, cells) in &series.rows {
+        let mut row = vec![label.clone()];
+        row.extend(cells.iter().map(|cell| match cell {
+            Some(summary) if summary.ci95.is_some() => {
+                format!("{} ± {}", digits(summary.mean), digits(summary.half_width()))
+            }
+            Some(summary) => digits(summary.mean),
+            None => "-".to_string(),
+        }));
+        table.row(row);
+    }
+    table
+}
+
+fn as_text(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> String {
+    let mut table = Table::new(&["claim", "backend", "reported", "measured", "verdict", "metric"])
+        .align(1, Align::Left)
+        .align(4, Align::Left)
+        .align(5, Align::Left);
+    let mut causes = Vec::new();
+    for (claim, judgements) in judged {
+        for (judgement, answer) in judgements.iter().zip(answers) {
+            let measured = match (&judgement.measured, judgement.ci95) {
+                (Some(Reported::Number(mean)), Some([_, high])) => {
+                    format!("{} ± {}", digits(*mean), digits(high - mean))
+                }
+                (Some(Reported::Number(mean)), None) => digits(*mean),
+                (Some(Reported::Words(_)), _) => "see below".to_string(),
+                (None, _) => "-".to_string(),
+            };
+            table.row(vec![
+                claim.id.clone(),
+                answer.backend.to_string(),
+                reported(claim),
+                measured,
+                verdict_name(judgement.verdict).to_string(),
+                shortened(&claim.metric, 44),
+            ]);
+            if let Some(Reported::Words(words)) = &judgement.measured {
+                causes.push(format!("{} ({}): {words}", claim.id, answer.backend));
+            }
+            if !judgement.cause.is_empty() {
+                causes.push(format!("{} ({}): {}", claim.id, answer.backend, judgement.cause));
+            }
+        }
+    }
+    let count = |verdict| {
+        judged.iter().flat_map(|(_, all)| all).filter(|judgement| judgement.verdict == verdict).count()
+    };
+    let all = [Verdict::Holds, Verdict::Differs, Verdict::NotTestable, Verdict::NotYet];
+    let totals: Vec<String> = all.iter().map(|&v| format!("{} {}", count(v), verdict_name(v))).collect();
+    format!("{table}\n\n{}\n\n{}", causes.join("\n"), totals.join(", "))
+}
+
+fn reported(claim: &Claim) -> String {
+    let sign = match claim.comparison {
+        Comparison::About => "~ ",
+        Comparison::AtMost => "<= ",
+        Comparison::AtLeast => ">= ",
+        Comparison::Shape => return "shape".to_string(),
+    };
+    match &claim.reported {
+        Reported::Number(number) => format!("{sign}{number}"),
+        Reported::Words(words) => format!("{sign}{}", shortened(words, 12)),
+    }
+}
+
+fn shortened(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        Some((end, _)) => format!("{}...", text[..end].trim_end()),
+        None => text.to_string(),
+    }
+}
+
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Differs => "differs",
+        Verdict::NotTestable => "not-testable",
+        Verdict::NotYet => "not-yet",
+    }
+}
+
+/// One object: `claims` with the first backend's judgement at the top level and every backend's under `backends`.
+fn as_json(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> Result<String, Failure> {
+    let mut claims = Vec::new();
+    for (claim, judgements) in judged {
+        let mut line = serde_json::to_value(claim).map_err(Failure::failed)?;
+        let Value::Object(fields) = &mut line else { continue };
+        if let Some(first) = judgements.first()
+            && let Value::Object(own) = serde_json::to_value(first).map_err(Failure::failed)?
+        {
+            fields.extend(own);
+        }
+        let by_backend = |(judgement, answer): (&Judgement, &Answer)| {
+            Ok((answer.backend.to_string(), serde_json::to_value(judgement).map_err(Failure::failed)?))
+        };
+        let all: Result<serde_json::Map<_, _>, Failure> =
+            judgements.iter().zip(answers).map(by_backend).collect();
+        fields.insert("backends".to_string(), Value::Object(all?));
+        claims.push(line);
+    }
+    let series: Vec<Value> = answers
+        .iter()
+        .flat_map(|answer| {
+            answer.series.iter().map(|series| json!({ "backend": answer.backend, "table": series }))
+        })
+        .collect();
+    let value = json!({ "version": env!("CARGO_PKG_VERSION"), "claims": claims, "series": series });
+    serde_json::to_string(&value).map_err(Failure::failed)
+}
