@@ -89,8 +89,11 @@ impl TunnelToProxy {
 
     /// The address to bind to: as configured, or any of the proxy's family.
     pub fn local_address(&self) -> SocketAddr {
-        let any: IpAddr =
-            if self.proxy.address.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        let any: IpAddr = if self.proxy.address.is_ipv6() {
+            Ipv6Addr::UNSPECIFIED.into()
+        } else {
+            Ipv4Addr::UNSPECIFIED.into()
+        };
         self.local.unwrap_or(SocketAddr::new(any, 0))
     }
 }

@@ -11,13 +11,16 @@ pub struct Seed(pub u64);
 impl Seed {
     /// The stream of the component called `name` (for instance `"link/wwan2/loss"`).
     pub fn stream(self, name: &str) -> RandomStream {
-        RandomStream(Xoshiro256PlusPlus::seed_from_u64(fnv1a(name) ^ self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(
+            fnv1a(name) ^ self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        ))
     }
 }
 
 /// FNV-1a, 64 bits: a fixed hash, equal on every machine.
 fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// A repeatable stream of random numbers (xoshiro256++); identical on every machine.
