@@ -144,11 +144,12 @@ impl BatchSender {
     /// header. Must not be called when full.
     pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: [u8; 4], packet: PacketBuf) {
         assert!(!self.is_full(), "a full batch is flushed before the next datagram is queued");
+        let is_ipv4 = to.ip().to_canonical().is_ipv4();
         let (to, to_bytes) = kernel_address(to);
         let mut control = Control([0; 32]);
         let control_bytes = match traffic_class {
             0 => 0,
-            class => write_traffic_class(&mut control, to.ss_family, class),
+            class => write_traffic_class(&mut control, is_ipv4, class),
         };
         self.queue.push(Outgoing { to, to_bytes, header, packet, control, control_bytes });
     }
@@ -265,11 +266,12 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// Writes a control message that sets the traffic class; returns its length.
-fn write_traffic_class(control: &mut Control, family: libc::sa_family_t, class: u8) -> usize {
-    let (level, kind) = match libc::c_int::from(family) {
-        libc::AF_INET6 => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
-        _ => (libc::IPPROTO_IP, libc::IP_TOS),
+/// Writes a control message that sets the traffic class; returns its length. What goes to an IPv4 address needs IPv4's,
+/// also from an IPv6 socket.
+fn write_traffic_class(control: &mut Control, is_ipv4: bool, class: u8) -> usize {
+    let (level, kind) = match is_ipv4 {
+        true => (libc::IPPROTO_IP, libc::IP_TOS),
+        false => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
     };
     let payload_bytes = mem::size_of::<libc::c_int>() as libc::c_uint;
     // SAFETY: both are pure arithmetic on lengths.

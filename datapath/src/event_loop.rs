@@ -78,14 +78,10 @@ impl EventLoop {
         Ok(Self { epoll, timer, armed: None, stop, signals: None, clock, events })
     }
 
-    /// Ends on SIGINT and SIGTERM too. Blocks both for the calling thread, which should be the only one or
-    /// the parent of all others.
+    /// Ends on SIGINT and SIGTERM too, which [`block_stop_signals`] must have blocked.
     pub fn stop_on_signals(&mut self) -> io::Result<()> {
-        let mut set = SigSet::empty();
-        set.add(Signal::SIGINT);
-        set.add(Signal::SIGTERM);
-        set.thread_block()?;
-        let signals = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let signals = SignalFd::with_flags(&stop_signals(), flags)?;
         self.epoll.add(&signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNAL))?;
         self.signals = Some(signals);
         Ok(())
@@ -155,6 +151,16 @@ impl EventLoop {
         self.armed = Some(deadline);
         Ok(EpollTimeout::NONE)
     }
+}
+
+fn stop_signals() -> SigSet {
+    SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM])
+}
+
+/// Lets SIGINT and SIGTERM wait until [`EventLoop::stop_on_signals`] listens for them, so that a daemon that is asked to
+/// stop while it starts still tidies up. For the calling thread, which should be the only one or the parent of all.
+pub fn block_stop_signals() -> io::Result<()> {
+    Ok(stop_signals().thread_block()?)
 }
 
 #[cfg(test)]

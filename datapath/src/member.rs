@@ -20,7 +20,7 @@ use crate::config::MemberConfig;
 use crate::counters::{Drop as DropReason, DropCounters};
 use crate::daemon::{self, DaemonError};
 use crate::device;
-use crate::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Token, Wake};
+use crate::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use crate::netconf;
 use crate::packet::PacketPool;
 use crate::proxy::members::Traffic;
@@ -58,6 +58,7 @@ pub struct MemberDaemon {
 
 /// Runs a member until SIGINT or SIGTERM.
 pub fn run(config: MemberConfig) -> Result<(), DaemonError> {
+    block_stop_signals()?;
     let mut daemon = MemberDaemon::start(config, StopHandle::new()?)?;
     daemon.event_loop.stop_on_signals()?;
     daemon.run()

@@ -22,7 +22,7 @@ use crate::config::ProxyConfig;
 use crate::counters::DropCounters;
 use crate::daemon::{self, DaemonError};
 use crate::device;
-use crate::event_loop::{EventLoop, StopHandle, Token, Wake};
+use crate::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use crate::netconf;
 use crate::status::StatusServer;
 use crate::tunnel::Transport;
@@ -56,6 +56,7 @@ pub struct ProxyDaemon {
 
 /// Runs a proxy until SIGINT or SIGTERM.
 pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
+    block_stop_signals()?;
     let mut daemon = ProxyDaemon::start(config, StopHandle::new()?)?;
     daemon.event_loop.stop_on_signals()?;
     daemon.run()

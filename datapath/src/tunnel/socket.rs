@@ -108,7 +108,8 @@ pub fn open(
     let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(false) + HEADER_ROOM_BYTES;
     let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
     let receiver = TunnelReceiver { transport, socket: Rc::clone(&socket), batch };
-    Ok((receiver, TunnelSender { transport, socket, batch: BatchSender::new(BATCH_PACKETS) }))
+    let batch = BatchSender::new(BATCH_PACKETS);
+    Ok((receiver, TunnelSender { transport, is_ipv6: local.is_ipv6(), socket, batch }))
 }
 
 /// The direction out of the tunnels.
@@ -138,6 +139,8 @@ impl AsFd for TunnelReceiver {
 /// The direction into the tunnels.
 pub struct TunnelSender {
     transport: Transport,
+    /// An IPv6 socket reaches IPv4 peers by mapped addresses (RFC 4291 section 2.5.5.2).
+    is_ipv6: bool,
     socket: Rc<OwnedFd>,
     batch: BatchSender,
 }
@@ -157,6 +160,10 @@ impl TunnelSender {
     /// `ecn` (RFC 6040 section 4.1).
     pub fn push(&mut self, to: SocketAddr, protocol: u16, ecn: Ecn, packet: PacketBuf) {
         let [high, low] = protocol.to_be_bytes();
+        let to = match to {
+            SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
+            other => other,
+        };
         self.batch.push(to, ecn.bits(), [0, 0, high, low], packet);
     }
 
@@ -231,10 +238,10 @@ fn prepare(socket: &OwnedFd, local: &SocketAddr, options: &SocketOptions) -> io:
     if local.is_ipv6() {
         socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
         socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)?;
-    } else {
-        socket_option::set(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
-        socket_option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
     }
+    // An IPv6 socket carries IPv4 too.
+    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
     if let Some(mark) = options.mark {
         socket_option::set(socket, libc::SOL_SOCKET, libc::SO_MARK, mark.cast_signed())?;
     }

@@ -82,24 +82,28 @@ impl Network {
 
     /// Writes a configuration and starts the proxy, by both transports.
     pub fn start_proxy(&self) -> Daemon {
-        self.start_proxy_with("")
+        self.start_proxy_with("0.0.0.0:4754", "")
     }
 
-    /// As [`Network::start_proxy`], with more configuration.
-    pub fn start_proxy_with(&self, more: &str) -> Daemon {
+    /// As [`Network::start_proxy`], with GRE in UDP at another address, and more configuration.
+    pub fn start_proxy_with(&self, udp: &str, more: &str) -> Daemon {
         let config = format!(
             "receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\
-             [tunnel]\ngre = \"0.0.0.0\"\nudp = \"0.0.0.0:4754\"\n[liveness]\ndead_after = \"1500 ms\"\n{more}",
+             [tunnel]\ngre = \"0.0.0.0\"\nudp = \"{udp}\"\n[liveness]\ndead_after = \"1500 ms\"\n{more}",
             self.socket("proxy")
         );
         self.start(&self.proxy, "proxy", "proxy", &config)
     }
 
-    /// Starts member `n` (1 or 2) with a tunnel by `transport` ("gre" or "udp").
+    /// Starts member `n` (1 or 2) with a tunnel by `transport`: "gre", "udp", or "udp6" for UDP over IPv6.
     pub fn start_member(&self, n: usize, transport: &str) -> Daemon {
+        let proxy = match transport {
+            "udp6" => format!("udp:[fd02:{n}::1]:4754"),
+            _ => format!("{transport}:10.2.{n}.1"),
+        };
         let config = format!(
             "name = \"m{n}\"\ntoken = \"{TOKEN}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
-             [tunnel]\nproxy = \"{transport}:10.2.{n}.1\"\nhello = \"400 ms\"\n",
+             [tunnel]\nproxy = \"{proxy}\"\nhello = \"400 ms\"\n",
             self.socket(&format!("m{n}"))
         );
         self.start(&self.members[n - 1], "member", &format!("m{n}"), &config)

@@ -1,5 +1,5 @@
 //! What a user relies on, one function each.
-use crate::network::{Network, SENDER, SENDER_V6, ip, wait_for};
+use crate::network::{Daemon, Network, SENDER, SENDER_V6, ip, wait_for};
 use crate::transfer::{Direction, Transfer};
 use prismux_datapath::lab::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -11,31 +11,37 @@ use std::time::Duration;
 const MEGABYTE: u64 = 1_000_000;
 
 pub fn download_by_gre() {
-    download("gre", "gre", SENDER);
+    let network = Network::new("gre");
+    let proxy = network.start_proxy();
+    download(&network, &proxy, ["gre", "gre"], SENDER);
 }
 
 pub fn download_by_udp() {
-    download("udp", "udp", SENDER);
+    let network = Network::new("udp");
+    let proxy = network.start_proxy();
+    download(&network, &proxy, ["udp", "udp"], SENDER);
 }
 
+/// IPv6 inside, and one tunnel over IPv6 into the same socket as the other over IPv4.
 pub fn download_of_ipv6() {
-    download("udp", "gre", SENDER_V6);
+    let network = Network::new("ipv6");
+    let proxy = network.start_proxy_with("[::]:4754", "");
+    download(&network, &proxy, ["udp", "udp6"], SENDER_V6);
 }
 
 /// Both members carry a download, which arrives as it was sent.
-fn download(m1: &str, m2: &str, server: &str) {
-    let network = Network::new("download");
-    let proxy = network.start_proxy();
-    let _members = [network.start_member(1, m1), network.start_member(2, m2)];
+fn download(network: &Network, proxy: &Daemon, transports: [&str; 2], server: &str) {
+    let _members = [network.start_member(1, transports[0]), network.start_member(2, transports[1])];
     wait_for("both members join", || proxy.links_up() == ["m1", "m2"]);
     let bytes = 30 * MEGABYTE;
-    Transfer::start(&network, server, Direction::Download, bytes, None).finish(bytes);
+    Transfer::start(network, server, Direction::Download, bytes, None).finish(bytes);
     for link in 0..2 {
         let carried = proxy.number(&format!("/links/{link}/forward_bytes"));
         assert!(carried > MEGABYTE, "link {link} carried {carried} bytes only");
     }
-    assert_eq!(proxy.number("/drops/malformed-tunnel"), 0);
-    assert_eq!(proxy.number("/drops/malformed-packet"), 0);
+    for reason in ["malformed-tunnel", "malformed-packet", "send-failed", "tun-refused"] {
+        assert_eq!(proxy.number(&format!("/drops/{reason}")), 0, "{reason}");
+    }
 }
 
 /// The other direction of TCP, and what is not TCP.
@@ -211,7 +217,8 @@ pub fn plain_gre_router() {
     let network = Network::new("router");
     let router = network.members[0].enter(gre_socket).unwrap();
     router.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    let proxy = network.start_proxy_with("[[members]]\nname = \"router\"\npeer = \"gre:10.2.1.2\"\n");
+    let proxy =
+        network.start_proxy_with("0.0.0.0:4754", "[[members]]\nname = \"router\"\npeer = \"gre:10.2.1.2\"\n");
     assert_eq!(proxy.links_up(), ["router"]);
     let sender = network.sender.enter(|| UdpSocket::bind((SENDER, 7000))).unwrap().unwrap();
     sender.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
