@@ -53,6 +53,8 @@ drops! {
     NoLink = "no-link",
     /// A pure ACK that said nothing new.
     RepeatedAck = "repeated-ack",
+    /// The answer to a copy with which the proxy measured a link.
+    ProbeAnswer = "probe-answer",
     /// An ACK that a later one has overtaken.
     StaleAck = "stale-ack",
     /// The socket's send buffer was full.

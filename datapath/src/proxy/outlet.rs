@@ -39,6 +39,7 @@ impl Host<Core> for Outlet {
             Verdict::Drop { reason, .. } => self.drops.count(match reason {
                 DropReason::NoLink => Drop::NoLink,
                 DropReason::RepeatedAck => Drop::RepeatedAck,
+                DropReason::ProbeAnswer => Drop::ProbeAnswer,
                 DropReason::StaleAck => Drop::StaleAck,
             }),
         }
