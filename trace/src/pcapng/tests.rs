@@ -72,3 +72,60 @@ fn an_oversized_packet_is_cut_and_an_understated_length_raised() {
     let body = blocks(&capture)[2].1;
     assert_eq!((u32_at(body, 12), u32_at(body, 16)), (65_539, 65_539));
 }
+
+#[test]
+fn a_capture_reads_back_as_it_was_written() {
+    let capture = read(&capture_of_one()).unwrap();
+    let names: Vec<_> =
+        capture.interfaces.iter().map(|i| (i.name.as_str(), i.description.as_str())).collect();
+    assert_eq!(names, [("wwan1", ""), ("wwan2", "600 kbit/s")]);
+    let expected = Packet {
+        interface: 1,
+        at: Instant::from_nanos(5_000_000_001),
+        bytes: vec![0x45, 1, 2, 3, 4],
+        original_bytes: 1500,
+        direction: Some(Direction::Outbound),
+        comment: "held".to_string(),
+    };
+    assert_eq!(capture.packets, [expected]);
+}
+
+/// A block in big-endian order.
+fn big_endian(block_type: u32, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u32 + 12).to_be_bytes();
+    [&block_type.to_be_bytes()[..], &length, body, &length].concat()
+}
+
+#[test]
+fn a_capture_of_another_machine_is_understood() {
+    // Big-endian, Ethernet, microseconds by default, an unknown block in between.
+    let section = big_endian(
+        SECTION_HEADER,
+        &[0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255],
+    );
+    let interface = big_endian(INTERFACE_DESCRIPTION, &[0, 1, 0, 0, 0, 0, 255, 255]);
+    let mut frame = vec![0; 12];
+    frame.extend_from_slice(&[0x08, 0x00, 0x45, 9]);
+    let header = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 16, 0, 0, 0, 60];
+    let packet = big_endian(ENHANCED_PACKET, &[&header[..], &frame].concat());
+    let file = [section, interface, big_endian(0x0bad, &[1, 2, 3, 4]), packet].concat();
+    let capture = read(&file).unwrap();
+    assert_eq!(capture.packets[0].bytes, [0x45, 9]);
+    assert_eq!(capture.packets[0].original_bytes, 60 - 14);
+    assert_eq!(capture.packets[0].at, Instant::from_nanos(7000));
+}
+
+#[test]
+fn a_broken_capture_says_where() {
+    let good = capture_of_one();
+    assert_eq!(read(b"GIF89a..").unwrap_err(), NotACapture { offset: 0, what: "no section header" });
+    assert_eq!(read(&good[..8]).unwrap_err().what, "no byte-order mark");
+    assert_eq!(read(&good[..good.len() - 1]).unwrap_err().what, "an impossible length");
+    let packet = blocks(&good)[3].1.as_ptr() as usize - good.as_ptr() as usize;
+    let mut bad = good.clone();
+    bad[packet] = 9; // An interface that is not there.
+    assert_eq!(read(&bad).unwrap_err(), NotACapture { offset: packet - 8, what: "a broken packet" });
+    let mut bad = good;
+    bad[packet + 12] = 200; // More bytes than the block has.
+    assert_eq!(read(&bad).unwrap_err().what, "a broken packet");
+}
