@@ -2,6 +2,12 @@
 //! CPU time per data segment (its build, its delivery, its share of the ACKs and their handling).
 //!
 //! Run with `cargo run --release -p prismux-tcp --example segment_cost`.
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_macros,
+    reason = "measures by the wall clock and prints"
+)]
+
 use prismux_endpoint::Endpoint;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};

@@ -185,3 +185,6 @@ impl Default for TcpConfig {
         Self::modern()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -124,7 +124,7 @@ fn a_window_that_nobody_reads_from_fits_the_buffer() {
         let total = 2 * receive_buffer as usize;
         let (mut a, mut b) = (ByteConnection::new(opener, total), ByteConnection::new(answering, 1000));
         exchange(&mut a, &mut b, now);
-        let bytes: Vec<u8> = (0..total).map(|n| (n * 7 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..total).map(|n| ((n * 7) >> 3) as u8).collect();
         assert_eq!(a.write(now, &bytes), total);
         exchange(&mut a, &mut b, now);
         // Less than a segment or a unit of the scaled window may be left over.

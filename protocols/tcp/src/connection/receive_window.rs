@@ -17,8 +17,12 @@ pub(super) struct ReceiveWindow {
     step: u64,
 }
 
-/// The smallest shift with which a window of `capacity` and its reserve fit 16 bits.
+/// The smallest shift with which a window of `capacity` and its reserve fit 16 bits; none is needed, nor a reserve,
+/// where the window fits unscaled.
 pub(super) fn shift_for(capacity: u64) -> u8 {
+    if capacity <= 0xffff {
+        return 0;
+    }
     (0..MAX_SHIFT).find(|&shift| (capacity + capacity / 2) >> shift <= 0xffff).unwrap_or(MAX_SHIFT)
 }
 
@@ -95,3 +99,6 @@ impl ReceiveWindow {
         gain >= (2 * self.step).min(self.capacity / 2).max(1) || (open < self.step && gain >= self.step)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use prismux_tcp::SegmentIn;
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// How bad the channel is.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct Channel {
     weather: Weather,
     random: RandomStream,
     queue: BinaryHeap<Reverse<(Instant, u64)>>,
-    packets: std::collections::HashMap<u64, Packet>,
+    packets: BTreeMap<u64, Packet>,
     count: u64,
 }
 

@@ -121,7 +121,7 @@ impl Player {
 
     /// Fires timers up to `target`; stops at the first that makes us send, if asked.
     fn advance(&mut self, target: Instant, until_sent: bool) {
-        while !(until_sent && !self.sent.is_empty()) {
+        while !until_sent || self.sent.is_empty() {
             let Some(connection) = &mut self.connection else { return };
             let Some(deadline) = connection.poll_timeout().filter(|d| d.at <= target) else { return };
             self.now = self.now.max(deadline.at);
