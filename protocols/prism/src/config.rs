@@ -157,6 +157,7 @@ impl Default for ProxyConfig {
             window_control: true,
             repair_budget_packets: 65_536,
             parking: true,
+            loss_reports: false,
             ..Self::paper()
         }
     }

@@ -18,6 +18,8 @@ const INITIAL_CAP_PACKETS: f64 = 10.0;
 const STARTUP_GROWTH: f64 = 1.25;
 /// Rounds without such growth that end the startup.
 const STARTUP_PATIENCE: u8 = 3;
+/// So many round trips in a row that show a queue end the startup too.
+const QUEUED_SAMPLES: u8 = 8;
 /// Rounds over which the largest rate counts.
 const RATE_WINDOW_ROUNDS: u32 = 10;
 /// How long the shortest RTT counts.
@@ -89,6 +91,7 @@ pub struct LinkModel {
     startup: bool,
     best_startup_rate: f64,
     rounds_without_growth: u8,
+    queued_in_a_row: u8,
     cap: f64,
     /// Share of the cap left by congestion, 0.6 to 1.
     restraint: f64,
@@ -114,6 +117,7 @@ impl LinkModel {
             startup: true,
             best_startup_rate: 0.0,
             rounds_without_growth: 0,
+            queued_in_a_row: 0,
             cap: INITIAL_CAP_PACKETS * 1448.0,
             restraint: 1.0,
             packet_bytes: 1448.0,
@@ -230,6 +234,7 @@ impl LinkModel {
         }
         if let Some(rtt) = rtt {
             self.on_rtt(now, rtt);
+            self.end_startup_on_queue(rtt);
         }
         if self.startup && self.round.is_some_and(|round| round.limited) {
             self.cap += f64::from(bytes);
@@ -245,8 +250,13 @@ impl LinkModel {
         self.set_cap(now);
     }
 
-    /// A round trip that says nothing about rate (an answer to a probe).
-    pub(crate) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
+    /// A probe was answered.
+    pub(crate) fn on_probe(&mut self, now: Instant, rtt: Duration) {
+        self.loss *= 0.9;
+        self.on_rtt(now, rtt);
+    }
+
+    fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         match self.min_rtt {
             Some((least, at)) if rtt > least => {
                 if now.saturating_since(at) > MIN_RTT_WINDOW && self.draining_until.is_none() && !self.startup
@@ -261,6 +271,17 @@ impl LinkModel {
                 self.min_rtt = Some((rtt, now));
                 self.draining_until = None;
             }
+        }
+    }
+
+    /// A queue has built up: for a while every round trip has been well above the shortest.
+    fn end_startup_on_queue(&mut self, rtt: Duration) {
+        let (Some((least, _)), true) = (self.min_rtt, self.startup) else { return };
+        let packet = self.planning_rate().map_or(0.0, |rate| self.packet_bytes / rate);
+        let limit = 1.2 * least.as_secs_f64() + 0.003 + 2.0 * packet;
+        self.queued_in_a_row = if rtt.as_secs_f64() > limit { self.queued_in_a_row + 1 } else { 0 };
+        if self.queued_in_a_row >= QUEUED_SAMPLES && self.rate.get() > 0.0 {
+            self.startup = false;
         }
     }
 
@@ -286,8 +307,8 @@ impl LinkModel {
 
     /// A packet was lost. Says whether it looks like an overflowing queue rather than noise.
     pub(crate) fn on_lost(&mut self, now: Instant, in_flight: u64, last_rtt: Option<Duration>) -> bool {
-        self.loss += (1.0 - self.loss) / 256.0;
         if !self.learning {
+            self.loss += (1.0 - self.loss) / 256.0;
             return false;
         }
         let (Some((least, _)), Some(rtt)) = (self.min_rtt, last_rtt) else { return false };
@@ -302,6 +323,9 @@ impl LinkModel {
                 self.restraint = (self.restraint * 0.98).max(0.6);
             }
             self.set_cap(now);
+        } else if !self.startup {
+            // Overflow says nothing about the channel.
+            self.loss += (1.0 - self.loss) / 256.0;
         }
         congested
     }

@@ -40,6 +40,16 @@ pub(crate) fn review(
 ) {
     valve.reviewed = now;
     let candidates = candidates(links);
+    if candidates.is_empty()
+        && links.up().all(|(_, link)| link.model.min_rtt().is_some())
+        && links.up_count() > 0
+    {
+        valve.flight_limit = None;
+        for id in up_ids(links) {
+            set(links, id, true, "all links lose many packets");
+        }
+        return;
+    }
     if candidates.is_empty() {
         valve.flight_limit = None;
         valve.wants_probes = true;

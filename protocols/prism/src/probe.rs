@@ -69,7 +69,7 @@ pub(crate) fn on_dsack<P: Clone>(block: SackBlock, context: &mut Context<'_, P>)
         link.probe.open = None;
         link.probe.unanswered = 0;
         link.on_rtt(context.now, rtt, context.config.rtt_gain);
-        link.model.on_rtt(context.now, rtt);
+        link.model.on_probe(context.now, rtt);
         return Some(id);
     }
     None

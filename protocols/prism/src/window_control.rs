@@ -214,13 +214,14 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
         flow.pool.settle_pending(context.valve, u32::MAX);
     }
     while let Some(front) = flow.pool.ready.front() {
-        let bytes = front.number.distance_from(flow.released).max(0) as u64;
+        // A duplicate calls up a packet as well: it tells that one has left the network.
+        let bytes = front.number.distance_from(flow.released).max(1460) as u64;
         if !has_room(flow, bytes, context) {
             return true;
         }
         if let Some(ack) = flow.pool.pop() {
             flow.pool_wait = context.micros().since(ack.arrived);
-            let outgoing = Outgoing::held(&ack, ack.number, false);
+            let outgoing = Outgoing::held(&ack, ack.number, ack.keeps_sack());
             release::send(flow, ack.packet, &outgoing, context);
         }
     }

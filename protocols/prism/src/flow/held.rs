@@ -19,8 +19,8 @@ pub(crate) struct HeldAck<P> {
     pub(crate) arrived: Micros,
     /// Control bits.
     pub(crate) flags: TcpFlags,
-    /// Bit 7: has timestamps; bits 0 to 5: option bytes apart from SACK.
-    pub(crate) options: u8,
+    /// Bit 7: has timestamps; bit 6: goes out with its SACK blocks; bits 0 to 5: option bytes apart from SACK.
+    options: u8,
     /// Number of SACK blocks.
     pub(crate) sack_blocks: u8,
     /// The packet.
@@ -51,9 +51,21 @@ impl<P> HeldAck<P> {
         (self.options & 0x80 != 0).then_some(self.tsval)
     }
 
+    /// The same ACK, to go out with this number now.
+    pub(crate) fn ready(mut self, number: SeqNumber, keep_sack: bool, now: Micros) -> Self {
+        (self.number, self.arrived) = (number, now);
+        self.options |= u8::from(keep_sack) << 6;
+        self
+    }
+
+    /// Goes out with its SACK blocks.
+    pub(crate) fn keeps_sack(&self) -> bool {
+        self.options & 0x40 != 0
+    }
+
     /// Bytes of options other than SACK.
     pub(crate) fn other_option_bytes(&self) -> usize {
-        usize::from(self.options & 0x7f)
+        usize::from(self.options & 0x3f)
     }
 }
 

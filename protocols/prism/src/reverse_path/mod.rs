@@ -139,7 +139,7 @@ fn full<P: Clone>(
                 release::held_in_original_form(flow, context);
                 flow.state = ReverseState::Loss;
             }
-            release::original(flow, header, packet, context);
+            release::original(flow, header, pure, packet, context);
             leave_loss_if_repaired(flow);
         }
     }

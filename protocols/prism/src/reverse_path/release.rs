@@ -1,7 +1,7 @@
 //! ACKs on their way out: which fields change (number, SACK, window, TSval, ECN echo, loss report).
 use super::Context;
+use crate::flow::Flow;
 use crate::flow::held::HeldAck;
-use crate::flow::{Flow, ReverseState};
 use crate::verdict::{AckRewrite, DropReason, SackRewrite, Verdict};
 use crate::window_control;
 use prismux_wire::{LossReport, SeqNumber, TcpFlags, TcpHeader};
@@ -73,8 +73,11 @@ pub(crate) fn send<P: Clone>(
         }
     }
     context.counters.reports_sent += u64::from(report.is_some());
-    let limited = context.config.window_control && flow.state == ReverseState::Normal;
-    let limit = if limited { window_control::edge_limit(flow, outgoing.number, context) } else { None };
+    let limit = if context.config.window_control {
+        window_control::edge_limit(flow, outgoing.number, context)
+    } else {
+        None
+    };
     let rewrite = AckRewrite {
         ack: outgoing.number,
         window: flow.window.field(outgoing.number, limit),
@@ -138,23 +141,31 @@ pub(crate) fn untouched<P: Clone>(
 pub(crate) fn original<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
+    pure: bool,
     packet: P,
     context: &mut Context<'_, P>,
 ) {
-    let outgoing = Outgoing::arriving(header, header.ack, true, true);
+    if context.config.window_control && pure {
+        let serial = flow.held.next_serial();
+        let now = context.micros();
+        let ack = HeldAck::new(header.ack, header, serial, now, packet);
+        return flow.pool.push(ack.ready(header.ack, true, now));
+    }
+    let outgoing = Outgoing::arriving(header, header.ack, true, pure);
     send(flow, packet, &outgoing, context);
 }
 
 /// Everything held goes out as it came, in the order it came (entering LOSS).
 pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    while let Some(ack) = flow.pool.pop() {
-        let outgoing = Outgoing::held(&ack, ack.number, false);
-        send(flow, ack.packet, &outgoing, context);
-    }
     let mut previous = None;
     for ack in flow.held.drain_by_arrival() {
         // Copies of one ACK, made because it stood for several ranges, are one again.
         if previous.replace(ack.serial) == Some(ack.serial) {
+            continue;
+        }
+        if context.config.window_control {
+            let number = ack.original;
+            flow.pool.push(ack.ready(number, true, context.micros()));
             continue;
         }
         let outgoing = Outgoing::held(&ack, ack.original, true);

@@ -87,7 +87,7 @@ fn release_up_to<P: Clone>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &
         if number.after(flow.acknowledged()) {
             context.counters.acks_corrected += u64::from(number != ack.original);
             if context.config.window_control {
-                flow.pool.push(HeldAck { number, arrived: context.micros(), ..ack });
+                flow.pool.push(ack.ready(number, false, context.micros()));
                 continue;
             }
             let outgoing = Outgoing::held(&ack, number, false);
