@@ -56,6 +56,9 @@ impl Network {
                 "ipv6/conf/all/forwarding=1",
                 "ipv6/conf/all/accept_dad=0",
                 "ipv6/conf/default/accept_dad=0",
+                // In every kernel, and without BBR's suspicion that half a link's loss is a policer, which it remembers
+                // for many round trips.
+                "ipv4/tcp_congestion_control=reno",
             ];
             space.enter(|| settings.iter().for_each(|s| set(s))).unwrap();
             ip(space, "link set lo up");

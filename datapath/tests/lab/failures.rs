@@ -12,8 +12,12 @@ pub fn errors() {
     let said = error(&two_hosts(1.0, link(1, 1), flow(Transport::Mptcp)));
     assert!(said.contains("members"), "{said}");
 
-    let broken = DaemonCommand { program: "/bin/sh".into(), ..DaemonCommand::default() };
-    let broken = DaemonCommand { proxy: vec!["-c".into(), "echo out of order >&2; exit 3".into()], ..broken };
+    let shell = |script: &str| vec!["-c".into(), script.into()];
+    let broken = DaemonCommand {
+        program: "/bin/sh".into(),
+        proxy: shell("echo out of order >&2; exit 3"),
+        member: shell("sleep 5"),
+    };
     let options = LabOptions { daemons: broken, ..LabOptions::default() };
     let plan = community(5.0, &[link(1, 1)], FlowPlan::new("f", "server", "receiver", Transport::Tcp));
     match lab::run(&plan, &options) {

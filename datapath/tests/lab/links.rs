@@ -64,10 +64,12 @@ pub fn damage() {
         ..lossy(link(20, 5), 0.01)
     };
     // `run` compares what arrives with what was sent.
-    let outcome = run(&two_hosts(8.0, bad, bulk().bytes(ByteCount::new(2_000_000))));
+    let outcome = run(&two_hosts(20.0, bad, bulk().bytes(ByteCount::new(2_000_000))));
     let flow = &outcome.result.flows["bulk"];
     assert_eq!(flow.bytes, 2_000_000);
-    assert!(flow.completion_s.is_some());
+    let completion_s = flow.completion_s.expect("a complete file");
+    // A run ends with its last file.
+    assert!(outcome.result.duration_s < completion_s + 0.5, "{} {completion_s}", outcome.result.duration_s);
     let stats = outcome.emulator.links[0].0.stats;
     assert!(stats.corrupted_packets > 5 && stats.duplicated_packets > 5 && stats.lost_packets > 5, "{stats:?}");
 }
