@@ -6,8 +6,12 @@
 //! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
-/// In flight at most this times rate x shortest RTT: enough to find out when the link gets faster.
-const CAP_GAIN: f64 = 1.25;
+/// In flight at most this times rate x shortest RTT ...
+const CAP_GAIN: f64 = 1.1;
+/// ... and this times in one round of [`PROBE_ROUNDS`], to find out whether the link got faster.
+const PROBE_GAIN: f64 = 1.3;
+/// See [`PROBE_GAIN`].
+const PROBE_ROUNDS: u32 = 8;
 /// ... plus this many packets, for links whose product is less than a packet, ...
 const CAP_EXTRA_PACKETS: f64 = 3.0;
 /// ... plus what passes in this time, for ACKs that come in clumps.
@@ -18,14 +22,17 @@ const INITIAL_CAP_PACKETS: f64 = 10.0;
 const STARTUP_GROWTH: f64 = 1.25;
 /// Rounds without such growth that end the startup.
 const STARTUP_PATIENCE: u8 = 3;
+/// Gain of the average behind the loss ratio, per packet.
+const LOSS_GAIN: f64 = 1.0 / 1024.0;
 /// So many round trips in a row that show a queue end the startup too.
 const QUEUED_SAMPLES: u8 = 8;
 /// Rounds over which the largest rate counts.
 const RATE_WINDOW_ROUNDS: u32 = 10;
-/// How long the shortest RTT counts.
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// For one round after that, the cap is this share of the product, so that a standing queue drains and the propagation time shows.
-const DRAIN_GAIN: f64 = 0.75;
+/// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link is well above that
+/// of an idle one; the rounds at [`DRAIN_GAIN`] keep a standing queue from passing for propagation.
+const RTT_WINDOW_ROUNDS: u32 = 10;
+/// The round after one at [`PROBE_GAIN`]: what queued there drains.
+const DRAIN_GAIN: f64 = 0.9;
 
 /// A maximum over a sliding window of rounds, by the three best candidates of rising age (Nichols).
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,8 +93,9 @@ pub struct LinkModel {
     learning: bool,
     rate: WindowedMax,
     rounds: u32,
-    min_rtt: Option<(Duration, Instant)>,
-    draining_until: Option<Instant>,
+    /// The shortest round trip of the last rounds, and a younger candidate to follow it.
+    min_rtt: Option<(u32, Duration)>,
+    next_min_rtt: Option<(u32, Duration)>,
     startup: bool,
     best_startup_rate: f64,
     rounds_without_growth: u8,
@@ -113,7 +121,7 @@ impl LinkModel {
             rate: WindowedMax::default(),
             rounds: 0,
             min_rtt: None,
-            draining_until: None,
+            next_min_rtt: None,
             startup: true,
             best_startup_rate: 0.0,
             rounds_without_growth: 0,
@@ -143,7 +151,7 @@ impl LinkModel {
 
     /// The shortest round trip of the last seconds.
     pub fn min_rtt(&self) -> Option<Duration> {
-        self.min_rtt.map(|(rtt, _)| rtt)
+        self.min_rtt.map(|(_, rtt)| rtt)
     }
 
     /// True while the cap still doubles.
@@ -170,7 +178,7 @@ impl LinkModel {
     pub fn planning_rate(&self) -> Option<f64> {
         let learned = self.rate.get();
         match (self.startup && self.learning, self.min_rtt) {
-            (true, Some((rtt, _))) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
+            (true, Some((_, rtt))) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
             _ if learned > 0.0 => Some(learned),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
@@ -178,9 +186,12 @@ impl LinkModel {
 
     /// How long data stays in flight when the link is at its cap.
     pub fn full_rtt(&self) -> Option<Duration> {
-        let (rtt, _) = self.min_rtt?;
+        let (_, rtt) = self.min_rtt?;
         match self.planning_rate() {
-            Some(rate) if self.learning => Some(rtt.max(Duration::from_secs_f64(self.cap / rate))),
+            Some(rate) if self.learning && !self.startup => {
+                let extra = CAP_EXTRA_PACKETS * self.packet_bytes / rate + CAP_EXTRA_TIME;
+                Some(rtt.mul_f64(CAP_GAIN) + Duration::from_secs_f64(extra))
+            }
             _ => Some(rtt),
         }
     }
@@ -228,7 +239,7 @@ impl LinkModel {
     /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous).
     pub(crate) fn on_delivered(&mut self, now: Instant, bytes: u32, index: u32, rtt: Option<Duration>) {
         self.delivered += u64::from(bytes);
-        self.loss *= 1.0 - 1.0 / 256.0;
+        self.loss *= 1.0 - LOSS_GAIN;
         if !self.learning {
             return;
         }
@@ -243,7 +254,8 @@ impl LinkModel {
             self.round = None;
             let elapsed = now.saturating_since(round.since).as_secs_f64();
             if elapsed > 0.0 {
-                self.on_round((self.delivered - round.delivered) as f64 / elapsed, round.limited);
+                let bytes = (self.delivered - round.delivered) as f64;
+                self.on_round(bytes, bytes / elapsed, round.limited);
             }
         }
         self.last_delivery = now;
@@ -257,26 +269,34 @@ impl LinkModel {
     }
 
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        match self.min_rtt {
-            Some((least, at)) if rtt > least => {
-                if now.saturating_since(at) > MIN_RTT_WINDOW && self.draining_until.is_none() && !self.startup
-                {
-                    self.draining_until = Some(now + rtt * 2);
-                } else if self.draining_until.is_some_and(|until| now > until) {
-                    self.draining_until = None;
-                    self.min_rtt = Some((rtt, now));
-                }
+        let value = (self.rounds, rtt);
+        let expired = |age: u32| self.rounds.wrapping_sub(age) > RTT_WINDOW_ROUNDS;
+        self.min_rtt = match self.min_rtt {
+            Some((at, least)) if rtt > least && !expired(at) => {
+                self.next_min_rtt = match self.next_min_rtt {
+                    Some((at, next))
+                        if rtt > next && self.rounds.wrapping_sub(at) <= RTT_WINDOW_ROUNDS / 2 =>
+                    {
+                        Some((at, next))
+                    }
+                    _ => Some(value),
+                };
+                Some((at, least))
+            }
+            Some((_, least)) if rtt > least => {
+                self.next_min_rtt.take().filter(|&(at, _)| !expired(at)).or(Some(value))
             }
             _ => {
-                self.min_rtt = Some((rtt, now));
-                self.draining_until = None;
+                self.next_min_rtt = None;
+                Some(value)
             }
-        }
+        };
+        let _ = now;
     }
 
     /// A queue has built up: for a while every round trip has been well above the shortest.
     fn end_startup_on_queue(&mut self, rtt: Duration) {
-        let (Some((least, _)), true) = (self.min_rtt, self.startup) else { return };
+        let (Some((_, least)), true) = (self.min_rtt, self.startup) else { return };
         let packet = self.planning_rate().map_or(0.0, |rate| self.packet_bytes / rate);
         let limit = 1.2 * least.as_secs_f64() + 0.003 + 2.0 * packet;
         self.queued_in_a_row = if rtt.as_secs_f64() > limit { self.queued_in_a_row + 1 } else { 0 };
@@ -285,8 +305,10 @@ impl LinkModel {
         }
     }
 
-    fn on_round(&mut self, rate: f64, limited: bool) {
+    fn on_round(&mut self, bytes: f64, rate: f64, limited: bool) {
         self.rounds = self.rounds.wrapping_add(1);
+        // A round that did not carry most of what the cap allows says nothing about the link.
+        let limited = limited && bytes > 0.6 * self.cap;
         if limited || rate >= self.rate.get() {
             self.rate.update(self.rounds, rate);
         }
@@ -308,10 +330,10 @@ impl LinkModel {
     /// A packet was lost. Says whether it looks like an overflowing queue rather than noise.
     pub(crate) fn on_lost(&mut self, now: Instant, in_flight: u64, last_rtt: Option<Duration>) -> bool {
         if !self.learning {
-            self.loss += (1.0 - self.loss) / 256.0;
+            self.loss += (1.0 - self.loss) * LOSS_GAIN;
             return false;
         }
-        let (Some((least, _)), Some(rtt)) = (self.min_rtt, last_rtt) else { return false };
+        let (Some((_, least)), Some(rtt)) = (self.min_rtt, last_rtt) else { return false };
         let rate = self.rate.get();
         let product = rate * least.as_secs_f64();
         let queued = rtt.as_secs_f64() > 1.15 * least.as_secs_f64() + self.packet_bytes / rate.max(1.0);
@@ -325,22 +347,22 @@ impl LinkModel {
             self.set_cap(now);
         } else if !self.startup {
             // Overflow says nothing about the channel.
-            self.loss += (1.0 - self.loss) / 256.0;
+            self.loss += (1.0 - self.loss) * LOSS_GAIN;
         }
         congested
     }
 
     fn set_cap(&mut self, now: Instant) {
-        let (Some((rtt, _)), false) = (self.min_rtt, self.startup) else { return };
+        let (Some((_, rtt)), false) = (self.min_rtt, self.startup) else { return };
         let rate = self.rate.get();
         let product = rate * rtt.as_secs_f64();
         let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
-        let draining = self.draining_until.is_some_and(|until| now <= until);
-        self.cap = if draining {
-            DRAIN_GAIN * product + self.packet_bytes
-        } else {
-            CAP_GAIN * self.restraint * product + extra
+        let gain = match self.rounds % PROBE_ROUNDS {
+            0 => PROBE_GAIN,
+            1 => DRAIN_GAIN,
+            _ => CAP_GAIN,
         };
+        self.cap = gain * self.restraint * product + extra;
     }
 
     /// The learned bandwidth-delay product.

@@ -18,6 +18,8 @@ const LEAST_GAIN: f64 = 0.015;
 const MOST_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
 const FLIGHT_MARGIN: f64 = 1.15;
+/// Share of the largest rate that a link in startup is credited with.
+const OPTIMISM: f64 = 0.2;
 /// How often the question is asked.
 pub(crate) const REVIEW_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -91,11 +93,10 @@ pub(crate) fn review(
     }
     valve.wants_probes = links.up().any(|(_, link)| !link.usable);
     let wanted = &candidates[..target];
-    let growing = wanted.iter().any(|c| links.get(c.id).is_some_and(|link| link.model.in_startup()));
     let rate: f64 = wanted.iter().map(|c| c.rate).sum();
     let rtt = wanted.last().map_or(0.0, |c| c.rtt);
     let limit = FLIGHT_MARGIN * rate * rtt + 20_000.0;
-    valve.flight_limit = Some(if growing { (2.0 * limit).max(flight * 2.0) } else { limit } as u64);
+    valve.flight_limit = Some(limit as u64);
 }
 
 fn up_ids(links: &LinkTable) -> Vec<LinkId> {
@@ -122,6 +123,13 @@ fn candidates(links: &LinkTable) -> Vec<Candidate> {
             Some(Candidate { id, rate, rtt: rtt.as_secs_f64().max(1e-4) })
         })
         .collect();
+    // A link that has not shown its rate yet is taken for a fair one, so that it gets a chance to.
+    let largest = found.iter().map(|c| c.rate).fold(0.0, f64::max);
+    for candidate in &mut found {
+        if links.get(candidate.id).is_some_and(|link| link.model.in_startup()) {
+            candidate.rate = candidate.rate.max(OPTIMISM * largest);
+        }
+    }
     found.sort_by(|a, b| a.rtt.total_cmp(&b.rtt).then(a.id.cmp(&b.id)));
     found
 }

@@ -15,6 +15,14 @@ use prismux_wire::SeqNumber;
 
 /// Round trip to the sender assumed before it is measured.
 const UPSTREAM_RTT: Duration = Duration::from_millis(20);
+/// A sender's answer may come this much later than the shortest round trip.
+const UPSTREAM_SLACK: Duration = Duration::from_millis(2);
+/// ACKs go out at most this much faster than the links carry data, ...
+const PACING_GAIN: f64 = 1.25;
+/// ... in bursts of this length at most.
+const PACING_QUANTUM: Duration = Duration::from_millis(2);
+/// Bytes acknowledged between two estimates of a sender's response.
+const RESPONSE_SPAN: u32 = 30_000;
 /// Over how long the largest flight counts.
 const FLIGHT_WINDOW: Duration = Duration::from_millis(1000);
 
@@ -35,6 +43,8 @@ pub(crate) struct Valve {
     /// What senders may have in flight together: `None` for no limit.
     pub(crate) flight_limit: Option<u64>,
     pub(crate) reviewed: Instant,
+    /// ACKs are paced: the next one may go at this time.
+    next_release: Instant,
     /// The largest receive window offered, in bytes.
     pub(crate) largest_window: u64,
     /// Some link is to be measured with copies.
@@ -52,6 +62,7 @@ impl Default for Valve {
             peak_since: Instant::ZERO,
             flight_limit: None,
             reviewed: Instant::ZERO,
+            next_release: Instant::ZERO,
             largest_window: 0,
             wants_probes: false,
         }
@@ -89,6 +100,10 @@ pub(crate) struct AckPool<P> {
     /// In [`Valve::waiting`].
     pub(crate) queued: bool,
     pending: u32,
+    /// Bytes of new data per byte acknowledged: 2 in slow start, 1 later.
+    response: f32,
+    released_bytes: u32,
+    answered_bytes: u32,
     pending_until: Instant,
     /// TSval of a released ACK and when it left, until data echoes it.
     echo: Option<(u32, Instant)>,
@@ -101,6 +116,9 @@ impl<P> Default for AckPool<P> {
             ready: VecDeque::new(),
             queued: false,
             pending: 0,
+            response: 2.0,
+            released_bytes: 0,
+            answered_bytes: 0,
             pending_until: Instant::ZERO,
             echo: None,
             upstream_rtt: None,
@@ -136,9 +154,11 @@ impl<P: Clone> AckPool<P> {
         self.ready.capacity() * size_of::<HeldAck<P>>()
     }
 
-    /// When unanswered ACKs stop counting.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        (self.pending > 0).then_some(self.pending_until)
+    /// When unanswered ACKs stop counting, or the next ACK may go.
+    pub(crate) fn deadline(&self, now: Instant, valve: &Valve) -> Option<Instant> {
+        let unanswered = (self.pending > 0).then_some(self.pending_until);
+        let paced = (!self.is_empty()).then(|| valve.next_release - PACING_QUANTUM).filter(|&at| at > now);
+        [unanswered, paced].into_iter().flatten().min()
     }
 
     pub(crate) fn push(&mut self, ack: HeldAck<P>) {
@@ -151,6 +171,16 @@ impl<P: Clone> AckPool<P> {
 
     fn upstream(&self) -> Duration {
         self.upstream_rtt.unwrap_or(UPSTREAM_RTT)
+    }
+
+    /// How much new data each acknowledged byte calls up, measured over a span of released bytes.
+    fn measure_response(&mut self, released: u32) {
+        self.released_bytes += released;
+        if self.released_bytes >= RESPONSE_SPAN {
+            let ratio = self.answered_bytes as f32 / self.released_bytes as f32;
+            self.response = (0.5 * (self.response + ratio)).clamp(1.0, 2.0);
+            (self.released_bytes, self.answered_bytes) = (0, 0);
+        }
     }
 
     fn settle_pending(&mut self, valve: &mut Valve, bytes: u32) {
@@ -174,6 +204,7 @@ pub(crate) fn on_new_data<P: Clone>(
 ) {
     flow.flight += bytes;
     context.valve.on_new_data(context.now, u64::from(bytes));
+    flow.pool.answered_bytes = flow.pool.answered_bytes.saturating_add(bytes);
     flow.pool.settle_pending(context.valve, bytes);
     if let (Some((value, left)), Some(echo)) = (flow.pool.echo, echo)
         && echo.wrapping_sub(value) as i32 >= 0
@@ -198,10 +229,16 @@ pub(crate) fn on_released<P: Clone>(
     if !context.config.window_control {
         return;
     }
-    flow.pool.pending += bytes;
-    valve.pending += u64::from(bytes);
-    let wait = flow.pool.upstream() + Duration::from_millis(2);
-    flow.pool.pending_until = context.now + wait + Duration::from_nanos(wait.as_nanos() / 4);
+    flow.pool.measure_response(bytes);
+    let expected = (bytes as f32 * flow.pool.response) as u32;
+    flow.pool.pending = flow.pool.pending.saturating_add(expected);
+    valve.pending += u64::from(expected);
+    let rate: f64 = context.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
+    if rate > 0.0 {
+        let time = Duration::from_secs_f64(f64::from(expected) / (rate * PACING_GAIN));
+        valve.next_release = valve.next_release.max(context.now) + time;
+    }
+    flow.pool.pending_until = context.now + flow.pool.upstream().mul_f64(1.25) + UPSTREAM_SLACK;
     if flow.pool.echo.is_none() {
         flow.pool.echo = tsval.map(|value| (value, context.now));
     }
@@ -216,7 +253,9 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
     while let Some(front) = flow.pool.ready.front() {
         // A duplicate calls up a packet as well: it tells that one has left the network.
         let bytes = front.number.distance_from(flow.released).max(1460) as u64;
-        if !has_room(flow, bytes, context) {
+        let called_up = (bytes as f32 * flow.pool.response) as u64;
+        let paced = context.valve.next_release > context.now + PACING_QUANTUM;
+        if paced || !has_room(flow, called_up, context) {
             return true;
         }
         if let Some(ack) = flow.pool.pop() {
@@ -237,6 +276,9 @@ fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> b
             cap = cap.saturating_add(link.model.cap_bytes());
         }
     }
+    // What is called up now arrives one upstream round trip later, when the links have drained that much.
+    let rate: f64 = context.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
+    let cap = cap.saturating_add((rate * (flow.pool.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64);
     let under_way = in_flight + context.valve.pending;
     if under_way + bytes <= cap {
         return true;

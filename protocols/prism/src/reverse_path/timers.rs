@@ -24,7 +24,10 @@ pub(crate) fn next_deadline<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) 
         Some(context.now + limit.saturating_sub(age))
     });
     let held = hold_remaining(flow, context).map(|remaining| context.now + remaining);
-    let pending = flow.pool.deadline().map(|at| at.max(context.now + Duration::from_micros(100)));
+    let pending = flow
+        .pool
+        .deadline(context.now, context.valve)
+        .map(|at| at.max(context.now + Duration::from_micros(100)));
     [tail, held, pending].into_iter().flatten().min()
 }
 
