@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prismux_datapath::logging::{LogFormat, LogLevel};
 use prismux_scenario::registry::Backend;
 use std::path::PathBuf;
 
@@ -199,6 +200,29 @@ pub(crate) struct DaemonArguments {
     /// The configuration file.
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
+    /// How log lines look.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormatName,
+    /// How much is logged: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub log_level: LogLevel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormatName {
+    /// For people.
+    Text,
+    /// One JSON object on a line.
+    Json,
+}
+
+impl From<LogFormatName> for LogFormat {
+    fn from(name: LogFormatName) -> Self {
+        match name {
+            LogFormatName::Text => Self::Text,
+            LogFormatName::Json => Self::Json,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

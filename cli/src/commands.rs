@@ -2,8 +2,11 @@
 
 mod check;
 mod compare;
+mod daemon;
+mod doctor;
 mod run;
 mod scenarios;
+mod status;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
@@ -16,6 +19,10 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
+        Command::Proxy(arguments) => daemon::proxy(&arguments),
+        Command::Member(arguments) => daemon::member(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         _ => Err(Failure::Failed("this command is not part of this build".to_string())),
     }
 }

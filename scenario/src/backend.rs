@@ -3,6 +3,7 @@
 use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
 use crate::registry::Backend;
+use prismux_datapath::lab::{self, LabError, LabOptions};
 use prismux_trace::event::JsonLines;
 use prismux_trace::results::RunResult;
 use prismux_units::Instant;
@@ -63,7 +64,7 @@ impl From<Unsupported> for RunError {
 pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Result<RunResult, RunError> {
     let mut result = match backend {
         Backend::Sim => simulate(scenario, options)?,
-        Backend::Lab => return Err(RunError::Failed("the lab is not part of this build".to_string())),
+        Backend::Lab => in_lab(scenario, options)?,
     };
     for flow in &scenario.flows {
         if let Some(line) = result.flows.get_mut(&flow.name) {
@@ -94,6 +95,22 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
     let result = simulation.result();
     simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
     Ok(result)
+}
+
+fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    if options.pcap.is_some() || options.events.is_some() {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "the lab records neither captures nor events yet".to_string(),
+            remedy: "leave out --pcap and --events, or use --on sim".to_string(),
+        }));
+    }
+    let plan = lower::to_lab(scenario, options.seed)?;
+    let lab_options = LabOptions { interrupt: options.interrupt.clone(), ..LabOptions::default() };
+    match lab::run(&plan, &lab_options) {
+        Ok(outcome) => Ok(outcome.result),
+        Err(LabError::Interrupted) => Err(RunError::Interrupted),
+        Err(error) => Err(RunError::Failed(error.to_string())),
+    }
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {

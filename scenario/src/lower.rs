@@ -1,8 +1,10 @@
 //! From a scenario to what a backend builds.
 
+mod lab;
 mod simulation;
 mod tcp;
 
+pub use lab::to_lab;
 pub use simulation::{SimulationPlan, to_simulation};
 pub(crate) use simulation::{ends_by_itself, transport_name};
 

@@ -107,11 +107,23 @@ impl SimulationPlan {
     }
 
     fn add_memberships(&mut self, scenario: &Scenario, bypassed: &[NodeIndex]) {
+        let mut enrolled = vec![false; scenario.nodes.len()];
         for proxy in scenario.proxies().into_iter().filter(|proxy| !bypassed.contains(proxy)) {
             for member in scenario.members_of(proxy) {
                 let Role::Member(settings) = &scenario.nodes[member].role else { continue };
                 let rate = scenario.advertised_rate(member);
                 self.builder.membership(self.nodes[proxy], self.nodes[member], rate, settings.present);
+                enrolled[member] = true;
+            }
+        }
+        // A member that no proxy names stays outside, also where there is but one proxy that it could belong to.
+        if let [proxy] = scenario.proxies()[..]
+            && !bypassed.contains(&proxy)
+        {
+            for (member, node) in scenario.nodes.iter().enumerate() {
+                if matches!(node.role, Role::Member(_)) && !enrolled[member] {
+                    self.builder.membership(self.nodes[proxy], self.nodes[member], None, false);
+                }
             }
         }
     }

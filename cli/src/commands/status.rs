@@ -1,0 +1,109 @@
+//! `prismux status`.
+
+use crate::args::StatusArguments;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::output::table::Table;
+use prismux_datapath::status;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Where daemons listen unless their configuration says otherwise.
+const STANDARD_SOCKETS: [&str; 2] = ["/run/prismux/proxy.sock", "/run/prismux/member.sock"];
+
+pub(crate) fn run(arguments: &StatusArguments) -> Result<(), Failure> {
+    let pages = match &arguments.socket {
+        Some(socket) => vec![(socket.clone(), status::query(socket).map_err(Failure::failed)?)],
+        None => standard_pages()?,
+    };
+    if arguments.json {
+        // One daemon: its page. Several: a page each, by socket.
+        let value = match &pages[..] {
+            [(_, page)] => page.clone(),
+            _ => Value::Object(
+                pages
+                    .into_iter()
+                    .map(|(socket, page)| (socket.display().to_string(), page))
+                    .collect::<Map<_, _>>(),
+            ),
+        };
+        return Ok(print(serde_json::to_string_pretty(&value).map_err(Failure::failed)?)?);
+    }
+    for (index, (socket, page)) in pages.iter().enumerate() {
+        if index > 0 {
+            print("")?;
+        }
+        print(format!("{}\n{}", socket.display(), text(page)))?;
+    }
+    Ok(())
+}
+
+fn standard_pages() -> Result<Vec<(PathBuf, Value)>, Failure> {
+    let present: Vec<&Path> = STANDARD_SOCKETS.iter().map(Path::new).filter(|path| path.exists()).collect();
+    if present.is_empty() {
+        let message = format!(
+            "no daemon listens at {}\n  remedy: start `prismux proxy` or `prismux member`, or name its status socket with --socket",
+            STANDARD_SOCKETS.join(" or ")
+        );
+        return Err(Failure::Failed(message));
+    }
+    let page = |socket: &Path| Ok((socket.to_path_buf(), status::query(socket).map_err(Failure::failed)?));
+    present.into_iter().map(page).collect()
+}
+
+/// A status page for people: plain values first, then a table for every list of objects.
+fn text(page: &Value) -> String {
+    let Value::Object(fields) = page else { return page.to_string() };
+    let mut lines = Vec::new();
+    let mut tables = Vec::new();
+    for (name, value) in fields {
+        match value {
+            Value::Array(items) if items.iter().all(Value::is_object) => {
+                tables.extend(table(name, items));
+            }
+            Value::Object(inner) => {
+                let plain: Vec<String> = inner
+                    .iter()
+                    .filter(|(_, v)| !is_empty(v))
+                    .map(|(k, v)| format!("{k} {}", cell(v)))
+                    .collect();
+                if !plain.is_empty() {
+                    lines.push(format!("{name}: {}", plain.join(", ")));
+                }
+            }
+            _ => lines.push(format!("{name}: {}", cell(value))),
+        }
+    }
+    lines.extend(tables);
+    lines.join("\n")
+}
+
+fn table(name: &str, items: &[Value]) -> Option<String> {
+    let Some(Value::Object(first)) = items.first() else { return Some(format!("{name}: none")) };
+    let columns: Vec<&String> =
+        first.iter().filter(|(_, v)| !v.is_object() && !v.is_array()).map(|(k, _)| k).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.as_str()).collect();
+    let mut table = Table::new(&names);
+    for item in items {
+        table.row(
+            columns.iter().map(|column| item.get(column.as_str()).map_or_else(String::new, cell)).collect(),
+        );
+    }
+    Some(format!("\n{name}\n{table}"))
+}
+
+fn is_empty(value: &Value) -> bool {
+    matches!(value, Value::Null) || value.as_u64() == Some(0)
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_string(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => crate::output::number::digits(float),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
