@@ -109,6 +109,13 @@ pub const TARGETS: &[Target] = &[
         mutator: Mutator::Text,
         weight: 0.2,
     },
+    Target {
+        name: "capture",
+        run: text::capture,
+        seeds: seeds::captures,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
 ];
 
 /// The target called `name`.

@@ -6,6 +6,7 @@ use core::net::IpAddr;
 use prismux_datapath::tunnel::control::{Bye, Hello, Message, Token, Welcome};
 use prismux_endpoint::random::Seed;
 use prismux_trace::event::{Event, EventSink, JsonLines, PacketSummary};
+use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_UDP_PORT, GreHeader, entropy_port};
 use prismux_wire::{
@@ -162,7 +163,33 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
         }
         steps
     };
-    (0..16).map(&mut program).collect()
+    (0..16).map(&mut program).chain([0, 1].map(loss_on_a_link)).collect()
+}
+
+/// A program in which the first of eight segments over two links is lost and duplicates come back.
+fn loss_on_a_link(number: u8) -> Vec<u8> {
+    let mut program = vec![number];
+    let mut step = |bytes: &[(usize, u8)]| {
+        let mut step = [0; STEP_BYTES];
+        for (at, value) in bytes {
+            step[*at] = *value;
+        }
+        program.extend_from_slice(&step);
+    };
+    step(&[(3, 0), (4, 6)]);
+    step(&[(3, 1), (4, 18)]);
+    step(&[(0, 9), (2, 0x02), (4, 226), (7, 200), (8, 16)]); // SYN,
+    step(&[(0, 10), (1, 12), (2, 0x12), (4, 226), (7, 200), (8, 16)]); // SYN-ACK after some milliseconds,
+    step(&[(0, 9), (1, 12), (2, 0x10), (7, 200)]); // ACK.
+    for segment in 0..8 {
+        step(&[(0, 9), (2, 0x10), (3, segment), (7, 200), (15, 3)]);
+    }
+    for end in 2..=8 {
+        // ACK of nothing new, SACK of the segments from the second on.
+        step(&[(0, 10), (1, if end == 2 { 14 } else { 8 }), (2, 0x10), (7, 200), (8, 2), (9, 1), (11, end)]);
+    }
+    step(&[(0, 10), (1, 14), (2, 0x10), (5, 8), (7, 200)]);
+    program
 }
 
 /// The scenarios that ship with prismux.
@@ -213,4 +240,24 @@ pub(super) fn event_logs() -> Vec<Vec<u8>> {
     }
     log.event(Instant::from_secs(2), &Event::FlowFinished { flow: "download".into(), bytes: 14_000_000 });
     vec![log.finish().expect("memory does not run out")]
+}
+
+/// Captures of two links.
+pub(super) fn captures() -> Vec<Vec<u8>> {
+    let capture = |packets: &[Vec<u8>]| -> std::io::Result<Vec<u8>> {
+        let mut capture = PcapNg::new(Vec::new())?;
+        let interfaces = [capture.add_interface("wwan1", "600 kbit/s")?, capture.add_interface("wwan2", "")?];
+        for (index, bytes) in packets.iter().enumerate() {
+            capture.packet(&CapturedPacket {
+                interface: interfaces[index % 2],
+                at: Instant::from_millis(index as u64),
+                bytes,
+                original_bytes: 1500,
+                direction: Some(Direction::Outbound),
+                comment: "held",
+            })?;
+        }
+        capture.finish()
+    };
+    packets().chunks(4).map(|packets| capture(packets).expect("memory does not run out")).collect()
 }

@@ -1,4 +1,4 @@
-//! Targets that read files people write, and messages and logs.
+//! Targets that read files: those people write, and logs, captures and messages.
 use prismux_datapath::config::{MemberConfig, ProxyConfig};
 use prismux_datapath::tunnel::control::{Message, Token};
 use prismux_link::DeliveryTrace;
@@ -61,4 +61,14 @@ pub fn event_log(data: &[u8]) {
     }
     let text = log.finish().expect("memory does not run out");
     assert_eq!(read_json_lines(&text[..]).expect("what is written can be read"), records);
+}
+
+/// A packet capture.
+pub fn capture(data: &[u8]) {
+    if let Ok(capture) = prismux_trace::pcapng::read(data) {
+        for packet in &capture.packets {
+            assert!(packet.interface < capture.interfaces.len());
+            super::bytes::tcp(&packet.bytes);
+        }
+    }
 }
