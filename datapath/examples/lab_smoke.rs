@@ -71,7 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Runs copies of a plan at the same time and prints how each fared.
 fn side_by_side(plan: &LabPlan, copies: usize) -> Result<(), Box<dyn Error>> {
     std::thread::scope(|scope| {
-        let labs: Vec<_> = (0..copies).map(|_| scope.spawn(|| lab::run(plan, &LabOptions::default()))).collect();
+        let labs: Vec<_> =
+            (0..copies).map(|_| scope.spawn(|| lab::run(plan, &LabOptions::default()))).collect();
         for lab in labs {
             let outcome = lab.join().map_err(|_| "a lab panicked")??;
             let total = &outcome.result.total;

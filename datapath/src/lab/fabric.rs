@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 /// MTU of every link in bytes.
 pub const LINK_MTU_BYTES: u32 = 1500;
 
-/// Packets that may wait in a TUN device for the emulator. Far above any window, so that packets are dropped
-/// by the link model and nowhere else.
-const DEVICE_QUEUE_PACKETS: u32 = 50_000;
+/// Packets that may wait in a TUN device for the emulator: 48 ms of 1 Gbit/s in full packets, far more than it needs
+/// to wake, so that packets are dropped by the link model and nowhere else.
+const DEVICE_QUEUE_PACKETS: u32 = 4000;
 
 /// Priority of the rules that tie an address to its path: before the main table's.
 const RULE_PRIORITY: u32 = 1000;
@@ -63,12 +63,13 @@ fn configure(name: &str, net: &NodeNet) -> Result<Vec<Tun>, LabError> {
     let mut tuns = Vec::with_capacity(net.ports.len());
     let mut devices = Vec::with_capacity(net.ports.len());
     let loopback = netlink::device_index("lo").map_err(doing("find the loopback device"))?;
-    let mut requests = vec![netlink::link_up(loopback, None, None)];
+    let mut requests = vec![netlink::link_up(loopback)];
     requests.extend(net.addresses.iter().map(|&own| netlink::address(loopback, own, None)));
     for port in &net.ports {
         let tun = Tun::create(&port.device)?;
         let device = netlink::device_index(&port.device).map_err(doing("find the device"))?;
-        requests.push(netlink::link_up(device, Some(LINK_MTU_BYTES), Some(DEVICE_QUEUE_PACKETS)));
+        requests.push(netlink::link_size(device, LINK_MTU_BYTES, DEVICE_QUEUE_PACKETS));
+        requests.push(netlink::link_up(device));
         requests.push(netlink::address(device, port.local, Some(port.remote)));
         devices.push(device);
         tuns.push(tun);

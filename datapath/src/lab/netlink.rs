@@ -226,20 +226,27 @@ pub fn device_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// Brings a device up with the given MTU and transmit queue length (packets).
-pub fn link_up(device: u32, mtu_bytes: Option<u32>, queue_packets: Option<u32>) -> Message {
+/// Sets a device's MTU and the length of its transmit queue in packets. Do it before the device comes up: a queue in
+/// use is exchanged only after the kernel has waited for all processors.
+pub fn link_size(device: u32, mtu_bytes: u32, queue_packets: u32) -> Message {
+    Message::new(libc::RTM_NEWLINK, 0, &link_header(device, 0), format!("set the MTU of device {device}"))
+        .with(libc::IFLA_MTU, &mtu_bytes.to_ne_bytes())
+        .with(libc::IFLA_TXQLEN, &queue_packets.to_ne_bytes())
+}
+
+/// Brings a device up.
+pub fn link_up(device: u32) -> Message {
+    let header = link_header(device, libc::IFF_UP as u32);
+    Message::new(libc::RTM_NEWLINK, 0, &header, format!("bring device {device} up"))
+}
+
+/// struct ifinfomsg: family, type, index, flags to set, and which flags are meant.
+fn link_header(device: u32, flags: u32) -> [u8; 16] {
     let mut header = [0; 16];
     header[4..8].copy_from_slice(&device.to_ne_bytes());
-    header[8..12].copy_from_slice(&(libc::IFF_UP as u32).to_ne_bytes());
-    header[12..16].copy_from_slice(&(libc::IFF_UP as u32).to_ne_bytes());
-    let mut message = Message::new(libc::RTM_NEWLINK, 0, &header, format!("bring device {device} up"));
-    if let Some(mtu) = mtu_bytes {
-        message = message.with(libc::IFLA_MTU, &mtu.to_ne_bytes());
-    }
-    if let Some(packets) = queue_packets {
-        message = message.with(libc::IFLA_TXQLEN, &packets.to_ne_bytes());
-    }
-    message
+    header[8..12].copy_from_slice(&flags.to_ne_bytes());
+    header[12..16].copy_from_slice(&flags.to_ne_bytes());
+    header
 }
 
 /// Gives a device an address; `peer` is the address at the other end of a point-to-point link.

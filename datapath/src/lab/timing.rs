@@ -2,8 +2,9 @@
 use prismux_units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Each power of two nanoseconds is split into so many cells, which bounds the error of a quantile to 1/8.
-const CELLS_PER_OCTAVE: usize = 8;
+/// Each power of two nanoseconds is split into so many cells, which bounds the error of a quantile to 1/64.
+const CELLS_PER_OCTAVE: usize = 1 << CELL_BITS;
+const CELL_BITS: usize = 6;
 const OCTAVES: usize = 40;
 
 /// Counts delays in cells that grow with the delay.
@@ -12,12 +13,13 @@ pub struct DelayHistogram {
     cells: Vec<u64>,
     count: u64,
     sum_ns: u128,
+    min_ns: u64,
     max_ns: u64,
 }
 
 impl Default for DelayHistogram {
     fn default() -> Self {
-        Self { cells: vec![0; CELLS_PER_OCTAVE * OCTAVES], count: 0, sum_ns: 0, max_ns: 0 }
+        Self { cells: vec![0; CELLS_PER_OCTAVE * OCTAVES], count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 }
 
@@ -28,6 +30,7 @@ impl DelayHistogram {
         self.cells[cell(nanos)] += 1;
         self.count += 1;
         self.sum_ns += u128::from(nanos);
+        self.min_ns = self.min_ns.min(nanos);
         self.max_ns = self.max_ns.max(nanos);
     }
 
@@ -36,6 +39,7 @@ impl DelayHistogram {
         DelaySummary {
             samples: self.count,
             mean_us: if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e3 },
+            min_us: if self.count == 0 { 0.0 } else { self.min_ns as f64 / 1e3 },
             p50_us: self.quantile_us(0.5),
             p99_us: self.quantile_us(0.99),
             max_us: self.max_ns as f64 / 1e3,
@@ -56,13 +60,14 @@ impl DelayHistogram {
     }
 }
 
-/// The cell of a delay: values below 8 have one each, above that eight per octave.
+/// The cell of a delay: values below [`CELLS_PER_OCTAVE`] have one each, above that so many share an octave.
 fn cell(nanos: u64) -> usize {
     let octave = 63 - (nanos | 1).leading_zeros() as usize;
-    let index = if octave < 3 {
+    let index = if octave < CELL_BITS {
         nanos as usize
     } else {
-        (octave - 2) * CELLS_PER_OCTAVE + ((nanos >> (octave - 3)) & 7) as usize
+        let within = (nanos >> (octave - CELL_BITS)) as usize % CELLS_PER_OCTAVE;
+        (octave - CELL_BITS + 1) * CELLS_PER_OCTAVE + within
     };
     index.min(CELLS_PER_OCTAVE * OCTAVES - 1)
 }
@@ -72,17 +77,19 @@ fn upper_edge_ns(index: usize) -> u64 {
     if index < CELLS_PER_OCTAVE {
         return index as u64;
     }
-    let (octave, part) = (index / CELLS_PER_OCTAVE + 2, index % CELLS_PER_OCTAVE);
-    ((8 + part as u64 + 1) << (octave - 3)) - 1
+    let (shift, within) = (index / CELLS_PER_OCTAVE - 1, index % CELLS_PER_OCTAVE);
+    (((CELLS_PER_OCTAVE + within + 1) as u64) << shift) - 1
 }
 
-/// A [`DelayHistogram`] in five figures.
+/// A [`DelayHistogram`] in six figures.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DelaySummary {
     /// How many events.
     pub samples: u64,
     /// Mean in microseconds.
     pub mean_us: f64,
+    /// The smallest in microseconds.
+    pub min_us: f64,
     /// Median in microseconds.
     pub p50_us: f64,
     /// 99th percentile in microseconds.
@@ -98,7 +105,7 @@ mod tests {
     #[test]
     fn every_delay_lies_within_the_edges_of_its_cell() {
         let mut edge_below = None;
-        for index in 0..CELLS_PER_OCTAVE * (OCTAVES - 4) {
+        for index in 0..CELLS_PER_OCTAVE * (OCTAVES - CELL_BITS) {
             let edge = upper_edge_ns(index);
             assert_eq!(cell(edge), index, "upper edge of cell {index}");
             if let Some(below) = edge_below {
@@ -118,8 +125,8 @@ mod tests {
         let summary = histogram.summary();
         assert_eq!(summary.samples, 1000);
         assert!((summary.mean_us - 500.5).abs() < 0.01);
-        assert!((500.0..563.0).contains(&summary.p50_us), "{summary:?}");
+        assert!((500.0..509.0).contains(&summary.p50_us), "{summary:?}");
         assert!((990.0..=1000.0).contains(&summary.p99_us), "{summary:?}");
-        assert_eq!(summary.max_us, 1000.0);
+        assert_eq!((summary.min_us, summary.max_us), (1.0, 1000.0));
     }
 }

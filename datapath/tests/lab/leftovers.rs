@@ -63,7 +63,8 @@ pub fn after_kill() {
 }
 
 pub fn in_a_user_namespace() {
-    let forbidden = |file: &str, value: &str| std::fs::read_to_string(file).is_ok_and(|text| text.trim() == value);
+    let forbidden =
+        |file: &str, value: &str| std::fs::read_to_string(file).is_ok_and(|text| text.trim() == value);
     if forbidden("/proc/sys/user/max_user_namespaces", "0")
         || forbidden("/proc/sys/kernel/unprivileged_userns_clone", "0")
         || forbidden("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
@@ -88,7 +89,8 @@ pub fn in_a_user_namespace() {
 
 /// True outside all user namespaces.
 fn is_system_root() -> bool {
-    std::fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
+    std::fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
 }
 
 /// Turns the calling process into one of a user without any privilege, on a system where everybody may open
@@ -100,7 +102,13 @@ fn become_nobody() -> std::io::Result<()> {
     // SAFETY: plain system calls; every pointer is null or a terminated literal.
     unsafe {
         check(libc::unshare(libc::CLONE_NEWNS))?;
-        check(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE, null))?;
+        check(libc::mount(
+            std::ptr::null(),
+            c"/".as_ptr(),
+            std::ptr::null(),
+            libc::MS_REC | libc::MS_PRIVATE,
+            null,
+        ))?;
         check(libc::mount(c"tmpfs".as_ptr(), c"/dev/net".as_ptr(), c"tmpfs".as_ptr(), 0, null))?;
         libc::umask(0);
         check(libc::mknod(c"/dev/net/tun".as_ptr(), libc::S_IFCHR | 0o666, libc::makedev(10, 200)))?;
@@ -122,8 +130,11 @@ fn observe(child: &Child) -> Seen {
     loop {
         let processes = descendants(child.id());
         let own = BTreeSet::from_iter(namespaces_of(std::process::id()));
-        let namespaces: BTreeSet<_> =
-            processes.iter().flat_map(|&process| namespaces_of(process)).filter(|name| !own.contains(name)).collect();
+        let namespaces: BTreeSet<_> = processes
+            .iter()
+            .flat_map(|&process| namespaces_of(process))
+            .filter(|name| !own.contains(name))
+            .collect();
         // Server, proxy, receiver and two members; the lab itself and three daemons.
         if namespaces.len() >= 5 && processes.len() >= 4 {
             return Seen { processes, namespaces };
@@ -141,7 +152,8 @@ fn assert_gone(seen: &Seen) {
         let alive: Vec<_> = seen.processes.iter().filter(|&&process| is_alive(process)).collect();
         let held: BTreeSet<_> = all_processes().into_iter().flat_map(namespaces_of).collect();
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
-        let left: Vec<_> = seen.namespaces.iter().filter(|name| held.contains(*name) || mounts.contains(*name)).collect();
+        let left: Vec<_> =
+            seen.namespaces.iter().filter(|name| held.contains(*name) || mounts.contains(*name)).collect();
         if alive.is_empty() && left.is_empty() {
             break;
         }
@@ -171,7 +183,12 @@ fn descendants(root: u32) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([root]);
     loop {
         let before = found.len();
-        found.extend(all_processes().into_iter().filter(|&process| parent(process).is_some_and(|p| found.contains(&p))).collect::<Vec<_>>());
+        found.extend(
+            all_processes()
+                .into_iter()
+                .filter(|&process| parent(process).is_some_and(|p| found.contains(&p)))
+                .collect::<Vec<_>>(),
+        );
         if found.len() == before {
             return found;
         }

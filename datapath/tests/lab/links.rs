@@ -44,7 +44,8 @@ pub fn delay() {
 
 pub fn loss() {
     let rate = Rate::from_mbps(4);
-    let cbr = FlowPlan::new("load", "a", "b", Transport::Udp).traffic(Traffic::Cbr { rate, packet_bytes: 500 });
+    let cbr =
+        FlowPlan::new("load", "a", "b", Transport::Udp).traffic(Traffic::Cbr { rate, packet_bytes: 500 });
     let outcome = run(&two_hosts(3.0, lossy(link(10, 5), 0.1), cbr));
     let (flow, link) = (&outcome.flows["load"], &outcome.emulator.links[0].0);
     // 1000 packets per second.
@@ -53,7 +54,10 @@ pub fn loss() {
     // Four standard deviations of 3000 trials at 0.1.
     assert!((lost - 0.1).abs() < 0.022, "{lost}");
     let arrived = flow.arrivals.total_bytes / (500 - 28);
-    assert!(arrived <= link.stats.delivered_packets && arrived + 20 > link.stats.delivered_packets, "{arrived}");
+    assert!(
+        arrived <= link.stats.delivered_packets && arrived + 20 > link.stats.delivered_packets,
+        "{arrived}"
+    );
 }
 
 pub fn damage() {
@@ -71,7 +75,10 @@ pub fn damage() {
     // A run ends with its last file.
     assert!(outcome.result.duration_s < completion_s + 0.5, "{} {completion_s}", outcome.result.duration_s);
     let stats = outcome.emulator.links[0].0.stats;
-    assert!(stats.corrupted_packets > 5 && stats.duplicated_packets > 5 && stats.lost_packets > 5, "{stats:?}");
+    assert!(
+        stats.corrupted_packets > 5 && stats.duplicated_packets > 5 && stats.lost_packets > 5,
+        "{stats:?}"
+    );
 }
 
 pub fn change() {

@@ -74,6 +74,8 @@ impl ExchangeFlow {
                 break;
             }
         }
+        // The server ends when it sees this.
+        let _ = stream.shutdown(std::net::Shutdown::Both);
         outcome.arrivals = arrivals;
         outcome.exchanges = Some(delays.summary());
         Ok(())

@@ -86,6 +86,8 @@ impl TcpFlow {
                 break Ok(());
             }
         };
+        // The sender waits for this.
+        let _ = stream.shutdown(std::net::Shutdown::Both);
         let (got, expected) = verifier.finish();
         outcome.sha256 = Some(got);
         outcome.expected_sha256 = Some(expected);
