@@ -420,7 +420,7 @@ impl Direction {
     fn report(&mut self, now: Instant) -> DirectionReport {
         self.close_rate_period(now);
         DirectionReport {
-            stats: *self.link.stats(),
+            stats: self.link.stats(),
             refused_packets: self.refused_packets,
             mean_rate_bps: self.rate.map(|_| (self.rate_bits / now.as_secs_f64().max(1e-9)).round() as u64),
             delivered_bytes: std::mem::take(&mut self.delivered_bytes),

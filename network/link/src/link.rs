@@ -1,18 +1,21 @@
 //! The machine: queue, serialiser and channel in one time line.
+//!
+//! Most links are *plain*: constant rate, perfect channel, no change so far. Their state fits two cache lines and
+//! is all that a packet on an idle link touches; a network of thousands of links lives in the cache by it. Everything
+//! else is in [`Rare`]: what waits, what is under way beyond the first packet, and all that makes a link special.
 mod change;
+mod rare;
 #[cfg(test)]
 mod tests;
 
-use crate::channel::{Channel, Fate};
-use crate::config::{BDP_FLOOR_BYTES, LinkConfig, OutagePolicy, QueueLimit, ScheduledChange};
-use crate::serialiser::Serialiser;
+use crate::config::LinkConfig;
+use crate::serialiser::{ConstantRate, Serialiser, Slot};
 use crate::stats::LinkStats;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use core::num::NonZeroU32;
 use prismux_endpoint::random::Seed;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
+use rare::{Rare, Waiting};
 
 /// One direction of a link, carrying packets of type `P` (a buffer, or a handle to one).
 ///
@@ -20,88 +23,63 @@ use prismux_units::{ByteCount, Duration, Instant, Rate};
 /// it is empty, and [`Link::poll_dropped`] likewise.
 #[derive(Debug, Clone)]
 pub struct Link<P> {
-    serialiser: Serialiser,
+    /// The next packet to arrive.
+    head: Option<InFlight<P>>,
+    /// A plain link's serialiser; `None` for a special link, whose serialiser is among the rest.
+    plain: Option<ConstantRate>,
     delay: Duration,
-    limit: Limit,
-    /// False where jitter lets packets overtake.
-    in_order: bool,
-    state: State,
-    /// Everything accepted and not yet delivered, in order of arrival.
-    flight: VecDeque<InFlight<P>>,
-    /// The packets of `flight` (and lost ones, which use the rate too) that had to wait, in order of sending;
-    /// those whose sending has begun are taken off when somebody looks.
-    waiting: VecDeque<Waiting>,
-    waiting_bytes: u64,
-    /// Latest arrival so far, which an in-order link never undercuts.
-    last_arrival: Instant,
-    next_order: u64,
-    /// When `schedule` has its next entry.
-    next_change: Instant,
-    /// `None` for a channel that leaves every packet alone.
-    channel: Option<Box<Channel>>,
-    stats: LinkStats,
-    /// Future changes, the next one last.
-    schedule: Vec<ScheduledChange>,
-    /// Packets lost inside the link by an outage.
-    dropped: VecDeque<Dropped<P>>,
-    setup: Setup,
+    /// Packets accepted so far; their numbers are their order.
+    accepted: u64,
+    delivered_bytes: u64,
+    rare: Box<Rare<P>>,
+    /// Packets under way behind `head`.
+    behind: u32,
 }
 
-/// Whether the serialiser runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Running,
-    /// Packets wait: the rate is zero, or the link is down and holds its queue.
-    Stopped,
-    /// Down, and losing what it is given.
-    Dead,
-}
-
-/// What is needed to follow changes.
-#[derive(Debug, Clone)]
-struct Setup {
-    rate: Option<Rate>,
-    queue: QueueLimit,
-    bdp_round_trip: Option<Duration>,
-    /// A trace fixes the mean rate.
-    trace_rate: Option<Rate>,
-    outage: OutagePolicy,
-    up: bool,
-    seed: Seed,
-    name: String,
-}
-
-/// The queue limit in numbers.
-#[derive(Debug, Clone, Copy)]
-struct Limit {
-    packets: u64,
-    bytes: u64,
-}
-
+/// A packet under way.
 #[derive(Debug, Clone)]
 struct InFlight<P> {
     /// Last bit leaves the serialiser; [`Instant::MAX`] while the link is stopped.
     departs: Instant,
-    /// Delay and jitter.
-    travels: Duration,
-    order: u64,
+    arrives: Instant,
+    order: u32,
+    tag: Tag,
     packet: P,
-    size_bytes: u32,
-    duplicated: bool,
-    corrupted: bool,
 }
 
-impl<P> InFlight<P> {
-    fn arrives(&self) -> Instant {
-        self.departs + self.travels
-    }
-}
-
+/// Size and two flags in one word.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    starts: Instant,
-    order: u64,
-    size_bytes: u32,
+struct Tag(NonZeroU32);
+
+/// The largest packet a link carries; far above any real one.
+const MAX_SIZE_BYTES: u32 = (1 << 29) - 1;
+
+impl Tag {
+    const DUPLICATED: u32 = 2;
+    const CORRUPTED: u32 = 4;
+
+    #[inline]
+    fn new(size_bytes: u32) -> Self {
+        Self(NonZeroU32::MIN | size_bytes.min(MAX_SIZE_BYTES) << 3)
+    }
+
+    fn with(self, flag: u32, on: bool) -> Self {
+        Self(if on { self.0 | flag } else { self.0 })
+    }
+
+    fn has(self, flag: u32) -> bool {
+        self.0.get() & flag != 0
+    }
+
+    /// Without the mark of a duplicate.
+    fn original(self) -> Self {
+        Self(NonZeroU32::MIN | self.0.get() & !Self::DUPLICATED)
+    }
+
+    #[inline]
+    fn size_bytes(self) -> u32 {
+        self.0.get() >> 3
+    }
 }
 
 /// Why a packet will not arrive.
@@ -155,185 +133,166 @@ pub struct Delivery<P> {
 impl<P: Clone> Link<P> {
     /// The link called `name`; its random streams are named after it.
     pub fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
-        let mut schedule = config.schedule.clone();
-        schedule.sort_by_key(|entry| core::cmp::Reverse(entry.at));
-        // Equal times keep the order they were given in, so after the reversal they must be reversed too.
-        for run in schedule.chunk_by_mut(|a, b| a.at == b.at) {
-            run.reverse();
-        }
-        let channel = Channel::new(config, seed, name);
+        let rare = Rare::new(config, seed, name);
         let mut link = Self {
-            serialiser: Serialiser::new(config.rate, config.trace.clone()),
+            head: None,
+            plain: rare.plain_rate().and_then(ConstantRate::new),
             delay: config.delay,
-            limit: Limit { packets: u64::MAX, bytes: u64::MAX },
-            in_order: config.jitter.in_order || config.jitter.max.is_zero(),
-            state: State::Running,
-            flight: VecDeque::new(),
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            last_arrival: Instant::ZERO,
-            next_order: 0,
-            next_change: schedule.last().map_or(Instant::MAX, |entry| entry.at),
-            channel: (!channel.is_perfect()).then(|| Box::new(channel)),
-            stats: LinkStats::default(),
-            schedule,
-            dropped: VecDeque::new(),
-            setup: Setup {
-                rate: config.rate,
-                queue: config.queue,
-                bdp_round_trip: config.bdp_round_trip,
-                trace_rate: config.trace.as_ref().map(|trace| trace.mean_rate()),
-                outage: config.outage,
-                up: true,
-                seed,
-                name: name.to_string(),
-            },
+            accepted: 0,
+            delivered_bytes: 0,
+            rare: Box::new(rare),
+            behind: 0,
         };
         link.set_limit();
-        link.state = link.wanted_state();
         link
     }
 
     /// Hands `packet` to the link at `now`. A dropped packet comes back with the reason; a packet lost on the
     /// channel does so at once, although it has taken its turn at the serialiser.
+    #[inline]
     pub fn enqueue(&mut self, now: Instant, size_bytes: u32, packet: P) -> Result<(), Dropped<P>> {
-        if now >= self.next_change {
-            self.apply_due(now);
-        }
-        self.stats.offered_packets += 1;
-        self.stats.offered_bytes += u64::from(size_bytes);
-        let slot = match self.state {
-            State::Running => {
-                if self.serialiser.next_start(now) > now && !self.has_room(now, size_bytes) {
-                    self.stats.queue_drops += 1;
-                    return Err(Dropped { reason: DropReason::QueueFull, packet, size_bytes });
-                }
-                self.serialiser.accept(now, size_bytes)
-            }
-            State::Stopped => {
-                if !self.has_room(now, size_bytes) {
-                    self.stats.queue_drops += 1;
-                    return Err(Dropped { reason: DropReason::QueueFull, packet, size_bytes });
-                }
-                crate::serialiser::Slot { starts: Instant::MAX, departs: Instant::MAX }
-            }
-            State::Dead => {
-                self.stats.outage_drops += 1;
-                return Err(Dropped { reason: DropReason::Down, packet, size_bytes });
-            }
+        let Some(rate) = &mut self.plain else {
+            return self.enqueue_special(now, size_bytes, packet);
         };
-        let order = self.next_order;
-        self.next_order += 1;
-        if slot.starts > now {
-            self.waiting.push_back(Waiting { starts: slot.starts, order, size_bytes });
-            self.waiting_bytes += u64::from(size_bytes);
-            self.stats.max_queue_packets = self.stats.max_queue_packets.max(self.waiting.len() as u64);
+        if rate.busy_until() > now && !self.rare.has_room(now, size_bytes) {
+            self.rare.count.queue_drops += 1;
+            self.rare.count.dropped_bytes += u64::from(size_bytes);
+            return Err(Dropped { reason: DropReason::QueueFull, packet, size_bytes });
         }
-        let fate = self.channel.as_mut().map_or(Fate::default(), |channel| channel.draw());
-        if fate.lost {
-            self.stats.lost_packets += 1;
-            return Err(Dropped { reason: DropReason::Lost, packet, size_bytes });
-        }
-        self.launch(InFlight {
-            departs: slot.departs,
-            travels: self.delay + fate.extra_delay,
-            order,
-            packet,
-            size_bytes,
-            duplicated: fate.duplicated,
-            corrupted: fate.corrupted,
-        });
+        let slot = rate.accept(now, size_bytes);
+        let order = self.take_order(now, slot, size_bytes);
+        let (departs, arrives) = (slot.departs, slot.departs + self.delay);
+        self.append(InFlight { departs, arrives, order, tag: Tag::new(size_bytes), packet });
         Ok(())
     }
 
-    /// Puts a packet at its place in the order of arrival.
-    fn launch(&mut self, mut entry: InFlight<P>) {
-        let mut arrives = entry.arrives();
-        if entry.departs == Instant::MAX {
-            self.flight.push_back(entry);
-        } else if self.in_order {
-            if arrives < self.last_arrival {
-                entry.travels = self.last_arrival - entry.departs;
-                arrives = self.last_arrival;
-            }
-            self.last_arrival = arrives;
-            self.flight.push_back(entry);
+    /// Numbers an accepted packet and, if it has to wait, notes it among those that do.
+    #[inline]
+    fn take_order(&mut self, now: Instant, slot: Slot, size_bytes: u32) -> u32 {
+        let order = self.accepted as u32;
+        self.accepted += 1;
+        if slot.starts > now {
+            self.rare.wait(Waiting { starts: slot.starts, order, size_bytes });
+        }
+        order
+    }
+
+    /// Puts a packet behind all others.
+    #[inline]
+    fn append(&mut self, entry: InFlight<P>) {
+        if self.head.is_none() {
+            self.head = Some(entry);
         } else {
-            let overtaken = self.flight.iter().rev().take_while(|other| other.arrives() > arrives).count();
-            self.flight.insert(self.flight.len() - overtaken, entry);
+            self.rare.behind.push_back(entry);
+            self.behind += 1;
         }
     }
 
     /// The next packet that has arrived by `now`.
+    #[inline]
     pub fn poll_delivery(&mut self, now: Instant) -> Option<Delivery<P>> {
-        if now >= self.next_change {
-            self.apply_due(now);
+        if self.plain.is_none() {
+            return self.poll_special(now);
         }
-        let head = self.flight.front_mut()?;
-        let at = head.arrives();
-        if at > now || head.departs == Instant::MAX {
+        if self.head.as_ref()?.arrives > now {
             return None;
         }
-        self.stats.delivered_packets += 1;
-        self.stats.delivered_bytes += u64::from(head.size_bytes);
-        if head.corrupted {
-            self.stats.corrupted_packets += 1;
+        self.take_head()
+    }
+
+    /// Delivers the head.
+    #[inline]
+    fn take_head(&mut self) -> Option<Delivery<P>> {
+        let InFlight { arrives, tag, packet, .. } = self.head.take()?;
+        if self.behind > 0 {
+            self.behind -= 1;
+            self.head = self.rare.behind.pop_front();
         }
-        if head.duplicated {
-            head.duplicated = false;
-            self.stats.duplicated_packets += 1;
-            let (packet, size_bytes, corrupted) = (head.packet.clone(), head.size_bytes, head.corrupted);
-            return Some(Delivery { at, packet, size_bytes, corrupted, copy: true });
-        }
-        let InFlight { packet, size_bytes, corrupted, .. } = self.flight.pop_front()?;
-        Some(Delivery { at, packet, size_bytes, corrupted, copy: false })
+        let size_bytes = tag.size_bytes();
+        self.delivered_bytes += u64::from(size_bytes);
+        let corrupted = tag.has(Tag::CORRUPTED);
+        Some(Delivery { at: arrives, packet, size_bytes, corrupted, copy: false })
     }
 
     /// The next packet that an outage took out of the link.
+    #[inline]
     pub fn poll_dropped(&mut self) -> Option<Dropped<P>> {
-        self.dropped.pop_front()
+        match self.plain {
+            Some(_) => None,
+            None => self.rare.dropped.pop_front(),
+        }
+    }
+
+    /// The packet that arrives next, as things stand.
+    #[inline]
+    pub fn peek(&self) -> Option<&P> {
+        self.head.as_ref().map(|head| &head.packet)
     }
 
     /// When the next packet arrives, as things stand.
+    #[inline]
     pub fn next_delivery(&self) -> Option<Instant> {
-        let head = self.flight.front()?;
-        (head.departs < Instant::MAX).then(|| head.arrives())
+        self.head.as_ref().map(|head| head.arrives).filter(|&at| at < Instant::MAX)
     }
 
     /// When to call [`Link::poll_delivery`] next: a packet arrives or the schedule changes the link.
     #[inline]
     pub fn next_wakeup(&self) -> Option<Instant> {
-        let scheduled = (self.next_change < Instant::MAX).then_some(self.next_change);
-        match (self.next_delivery(), scheduled) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+        let delivery = self.next_delivery();
+        if self.plain.is_some() {
+            return delivery;
         }
+        let scheduled = self.rare.next_change();
+        delivery.map_or(scheduled, |at| Some(scheduled.map_or(at, |change| change.min(at))))
     }
 
     /// Counters.
-    pub const fn stats(&self) -> &LinkStats {
-        &self.stats
+    pub fn stats(&self) -> LinkStats {
+        let count = &self.rare.count;
+        let inside_bytes: u64 = self.in_flight().map(|entry| u64::from(entry.tag.size_bytes())).sum();
+        let gone = self.packets_inside() as u64 + count.lost_packets + count.flushed_packets;
+        LinkStats {
+            offered_packets: self.accepted + count.queue_drops + count.refused_packets,
+            offered_bytes: self.delivered_bytes + count.dropped_bytes + inside_bytes - count.duplicated_bytes,
+            delivered_packets: self.accepted + count.duplicated_packets - gone,
+            delivered_bytes: self.delivered_bytes,
+            queue_drops: count.queue_drops,
+            lost_packets: count.lost_packets,
+            outage_drops: count.refused_packets + count.flushed_packets,
+            duplicated_packets: count.duplicated_packets,
+            corrupted_packets: count.corrupted_packets,
+            max_queue_packets: count.max_queue_packets,
+        }
+    }
+
+    /// Bytes that came out so far; cheaper than all counters.
+    pub const fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
     }
 
     /// Packets and bytes that wait at `now`, the one being sent excluded.
     pub fn queue(&mut self, now: Instant) -> (u64, ByteCount) {
-        self.drain_started(now);
-        (self.waiting.len() as u64, ByteCount::new(self.waiting_bytes))
+        self.rare.drain_started(now);
+        (self.rare.waiting.len() as u64, ByteCount::new(self.rare.waiting_bytes))
     }
 
     /// Packets accepted and not yet delivered.
     pub fn packets_inside(&self) -> usize {
-        self.flight.len()
+        usize::from(self.head.is_some()) + self.behind as usize
     }
 
     /// The packets inside, for checkers.
     pub fn iter_inside(&self) -> impl Iterator<Item = &P> {
-        self.flight.iter().map(|entry| &entry.packet)
+        self.in_flight().map(|entry| &entry.packet)
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = &InFlight<P>> {
+        self.head.iter().chain(&self.rare.behind)
     }
 
     /// The rate now: the configured or last set one, the mean of a trace, `None` without a limit.
     pub fn rate(&self) -> Option<Rate> {
-        self.setup.trace_rate.or(self.setup.rate)
+        self.rare.rate()
     }
 
     /// The propagation delay now.
@@ -342,39 +301,15 @@ impl<P: Clone> Link<P> {
     }
 
     /// False during an outage.
-    pub const fn is_up(&self) -> bool {
-        self.setup.up
+    pub fn is_up(&self) -> bool {
+        self.rare.up
     }
 
-    /// Takes off the packets whose sending has begun, then says whether one more may wait.
-    fn has_room(&mut self, now: Instant, size_bytes: u32) -> bool {
-        self.drain_started(now);
-        (self.waiting.len() as u64) < self.limit.packets
-            && self.waiting_bytes + u64::from(size_bytes) <= self.limit.bytes
-    }
-
-    fn drain_started(&mut self, now: Instant) {
-        while let Some(first) = self.waiting.front() {
-            if first.starts > now || self.state != State::Running {
-                break;
-            }
-            self.waiting_bytes -= u64::from(first.size_bytes);
-            self.waiting.pop_front();
+    /// From now on this link takes the long way. Its serialiser goes on where it stands.
+    fn make_special(&mut self) {
+        if let Some(rate) = self.plain.take() {
+            self.rare.serialiser = Serialiser::Constant(rate);
+            self.rare.last_arrival = self.in_flight().last().map_or(Instant::ZERO, |entry| entry.arrives);
         }
-    }
-
-    fn set_limit(&mut self) {
-        self.limit = match self.setup.queue {
-            QueueLimit::Packets(packets) => Limit { packets: u64::from(packets), bytes: u64::MAX },
-            QueueLimit::Bytes(bytes) => Limit { packets: u64::MAX, bytes: bytes.as_u64() },
-            QueueLimit::Unlimited => Limit { packets: u64::MAX, bytes: u64::MAX },
-            QueueLimit::Bdp(factor) => {
-                let round_trip = self.setup.bdp_round_trip.unwrap_or(self.delay * 2);
-                let product = self.rate().map(|rate| rate.bytes_in(round_trip).as_u64());
-                let bytes =
-                    product.map(|bytes| (libm::round(bytes as f64 * factor) as u64).max(BDP_FLOOR_BYTES));
-                Limit { packets: u64::MAX, bytes: bytes.unwrap_or(u64::MAX) }
-            }
-        };
     }
 }

@@ -1,6 +1,7 @@
 //! When a packet leaves: constant rate, delivery trace, or at once.
 use crate::trace::{DeliveryTrace, OPPORTUNITY_BYTES};
 use alloc::sync::Arc;
+use core::num::NonZeroU64;
 use prismux_units::{Instant, Rate};
 
 /// When a packet's sending begins and ends.
@@ -22,8 +23,8 @@ impl Serialiser {
     pub fn new(rate: Option<Rate>, trace: Option<Arc<DeliveryTrace>>) -> Self {
         match (trace, rate) {
             (Some(trace), _) => Self::Trace(TraceRate { trace, opportunity: None, bytes_left: 0 }),
-            (None, Some(rate)) => Self::Constant(ConstantRate::new(rate)),
-            (None, None) => Self::Unlimited,
+            // A rate of zero is a matter of the link's state: nothing is asked of its serialiser.
+            (None, rate) => rate.and_then(ConstantRate::new).map_or(Self::Unlimited, Self::Constant),
         }
     }
 
@@ -70,7 +71,8 @@ impl Serialiser {
 /// rate as denominator, so that a busy period of any length does not drift.
 #[derive(Debug, Clone)]
 pub(crate) struct ConstantRate {
-    bps: u64,
+    /// Never zero.
+    bps: NonZeroU64,
     busy_until_nanos: u64,
     /// `fraction / bps` nanoseconds on top.
     fraction: u64,
@@ -82,21 +84,29 @@ pub(crate) struct ConstantRate {
 }
 
 impl ConstantRate {
-    pub fn new(rate: Rate) -> Self {
-        let bps = rate.as_bps();
-        Self { bps, busy_until_nanos: 0, fraction: 0, cached_bytes: 0, cached_nanos: 0, cached_fraction: 0 }
+    /// `None` for a rate of zero, which sends nothing.
+    pub fn new(rate: Rate) -> Option<Self> {
+        let bps = NonZeroU64::new(rate.as_bps())?;
+        Some(Self {
+            bps,
+            busy_until_nanos: 0,
+            fraction: 0,
+            cached_bytes: 0,
+            cached_nanos: 0,
+            cached_fraction: 0,
+        })
     }
 
     /// End of the last slot, rounded up.
     #[inline]
-    fn busy_until(&self) -> Instant {
+    pub fn busy_until(&self) -> Instant {
         Instant::from_nanos(self.busy_until_nanos + u64::from(self.fraction > 0))
     }
 
     #[inline]
-    fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
+    pub fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
         if size_bytes != self.cached_bytes {
-            let bit_nanos = u64::from(size_bytes) * 8 * 1_000_000_000;
+            let bit_nanos = u64::from(size_bytes) * 8_000_000_000;
             (self.cached_nanos, self.cached_fraction) = (bit_nanos / self.bps, bit_nanos % self.bps);
             self.cached_bytes = size_bytes;
         }
@@ -107,21 +117,23 @@ impl ConstantRate {
         }
         self.busy_until_nanos += self.cached_nanos;
         self.fraction += self.cached_fraction;
-        if self.fraction >= self.bps {
-            self.fraction -= self.bps;
+        if self.fraction >= self.bps.get() {
+            self.fraction -= self.bps.get();
             self.busy_until_nanos += 1;
         }
         Slot { starts, departs: self.busy_until() }
     }
 
     /// Another rate from `now` on; the rest of a packet that would have departed at `departs` goes out at the
-    /// new rate. Returns its new departure.
+    /// new rate, which is not zero. Returns its new departure.
     pub fn change(&mut self, now: Instant, rate: Rate, departs: Instant) -> Instant {
-        let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.bps);
-        *self = Self::new(rate);
-        let nanos = u64::try_from(left / u128::from(self.bps)).unwrap_or(u64::MAX);
-        self.busy_until_nanos = now.as_nanos().saturating_add(nanos);
-        self.fraction = (left % u128::from(self.bps)) as u64;
+        let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.bps.get());
+        if let Some(new) = Self::new(rate) {
+            let bps = u128::from(new.bps.get());
+            let nanos = u64::try_from(left / bps).unwrap_or(u64::MAX);
+            let busy_until_nanos = now.as_nanos().saturating_add(nanos);
+            *self = Self { busy_until_nanos, fraction: (left % bps) as u64, ..new };
+        }
         self.busy_until()
     }
 }

@@ -90,7 +90,7 @@ fn run(link: &mut Link<u32>, steps: &[Step]) -> Outcome {
         }
         outcome.dropped.extend(std::iter::from_fn(|| link.poll_dropped()).map(|dropped| dropped.packet));
         assert!(link.next_wakeup().is_none_or(|wakeup| wakeup >= now), "a wake-up in the past");
-        let stats = *link.stats();
+        let stats = link.stats();
         assert_eq!(
             stats.offered_packets + stats.duplicated_packets,
             stats.delivered_packets + stats.dropped_packets() + link.packets_inside() as u64,
@@ -201,7 +201,7 @@ proptest! {
         let history = || {
             let mut link = Link::new(&config, Seed(seed), "x");
             let outcome = run(&mut link, &steps);
-            (outcome.deliveries, outcome.dropped, *link.stats())
+            (outcome.deliveries, outcome.dropped, link.stats())
         };
         prop_assert_eq!(history(), history());
     }

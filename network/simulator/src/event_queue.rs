@@ -2,7 +2,7 @@
 //!
 //! Events leave in order of (time, insertion number), whatever the wheel looks like inside. Insertion and removal cost
 //! a constant number of steps at any number of pending events: each event sits in the list of one slot, moves down
-//! at most once per level, and is sorted only among the events of its own two microseconds. Nothing is allocated once
+//! at most once per level, and is sorted only among the events of its own 16 microseconds. Nothing is allocated once
 //! the most events that were ever pending at one time have been.
 
 #[cfg(test)]
@@ -10,9 +10,9 @@ mod tests;
 
 use prismux_units::Instant;
 
-/// Width of a slot of the lowest level: 2^11 ns. Fine enough that a slot seldom holds more than a few events at a
-/// million events per simulated second, coarse enough that an event seldom descends more than one level.
-const GRAIN_BITS: u32 = 11;
+/// Width of a slot of the lowest level: 2^14 ns. Fine enough that a slot holds about a dozen events at a million events
+/// per simulated second, coarse enough that an event seldom descends more than one level.
+const GRAIN_BITS: u32 = 14;
 /// Slots per level: one word of occupancy bits.
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
@@ -58,6 +58,8 @@ pub(crate) struct EventQueue<T> {
     slot_start: u64,
     /// Events of the current slot (or before it), the next one last.
     current: Vec<Event<T>>,
+    /// `current` has just been filled with more than one event.
+    fresh: bool,
     inserted: u64,
     pending: usize,
 }
@@ -70,6 +72,7 @@ impl<T: Copy> EventQueue<T> {
             free: NONE,
             slot_start: 0,
             current: Vec::new(),
+            fresh: false,
             inserted: 0,
             pending: 0,
         }
@@ -113,8 +116,11 @@ impl<T: Copy> EventQueue<T> {
     /// The next event not after `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Instant) -> Option<(Instant, T)> {
-        if self.current.is_empty() && !self.load_next_slot() {
-            return None;
+        if self.current.is_empty() {
+            if !self.load_next_slot() {
+                return None;
+            }
+            self.fresh = self.current.len() > 1;
         }
         let next = self.current.last()?;
         if next.nanos > until.as_nanos() {
@@ -124,6 +130,17 @@ impl<T: Copy> EventQueue<T> {
         self.current.pop();
         self.pending -= 1;
         Some((at, target))
+    }
+
+    /// Whether a slot with several events has been opened since the last call.
+    #[inline]
+    pub fn take_fresh(&mut self) -> bool {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// The targets of the current slot's events, the next one last.
+    pub fn current_targets(&self) -> impl Iterator<Item = T> {
+        self.current.iter().map(|event| event.target)
     }
 
     /// Keeps `current` in falling order.
@@ -161,7 +178,7 @@ impl<T: Copy> EventQueue<T> {
                 return true;
             }
             self.spread(list);
-            // Events of the first two microseconds of the spread slot are due now.
+            // Events of the first 16 microseconds of the spread slot are due now.
             if !self.current.is_empty() {
                 return true;
             }

@@ -44,18 +44,24 @@ pub(crate) enum NodeRole {
     Proxy(u32),
 }
 
-/// One direction of a link with its place in the network.
+/// One direction of a link: two cache lines, side by side.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Port {
     pub link: Link<Carried>,
-    pub to: NodeId,
     /// When its event is due; [`Instant::MAX`] for none. Events at other times are leftovers.
     armed: Instant,
 }
 
 impl Port {
-    pub fn new(link: Link<Carried>, to: NodeId) -> Self {
-        Self { link, to, armed: Instant::MAX }
+    pub fn new(link: Link<Carried>) -> Self {
+        Self { link, armed: Instant::MAX }
+    }
+
+    /// Reads a word of each cache line.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        self.armed.as_nanos() ^ self.link.next_delivery().map_or(0, Instant::as_nanos)
     }
 }
 
@@ -85,6 +91,8 @@ pub(crate) struct Fabric {
     pub queue: EventQueue<Target>,
     pub pool: PacketPool,
     pub ports: Vec<Port>,
+    /// By port: where it leads.
+    pub ends: Vec<NodeId>,
     pub roles: Vec<NodeRole>,
     pub routes: Routes,
     pub members: Vec<MemberNode>,
@@ -95,6 +103,8 @@ pub(crate) struct Fabric {
     /// Captures and event logs, where wanted.
     pub observer: Option<Box<Observer>>,
 }
+
+const _: () = assert!(size_of::<Port>() == 128, "a port fills two cache lines");
 
 impl Fabric {
     /// A packet leaves an endpoint on `node`. `exit` is the node's exit towards the destination, if it is a plain
@@ -134,9 +144,8 @@ impl Fabric {
     #[inline]
     pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
         loop {
-            let entry = &mut self.ports[port.index()];
-            let Some(delivery) = entry.link.poll_delivery(self.now) else { break };
-            let node = entry.to;
+            let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) else { break };
+            let node = self.ends[port.index()];
             if let Some(local) = self.arrive(node, port, delivery) {
                 return Some(local);
             }

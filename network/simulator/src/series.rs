@@ -52,7 +52,7 @@ impl Sampler {
             let port = LinkIndex(index as u32).forward();
             let now = simulation.fabric.now;
             let link = &mut simulation.fabric.ports[port.index()].link;
-            let bytes = link.stats().delivered_bytes;
+            let bytes = link.delivered_bytes();
             let before = std::mem::replace(&mut self.link_bytes[index], bytes);
             columns.throughput_bps.push(goodput_bps(bytes - before, seconds));
             columns.queue_bytes.push(link.queue(now).1.as_u64());

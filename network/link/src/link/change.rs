@@ -1,36 +1,32 @@
 //! Following changes: new rate, delay or loss, going down and coming back.
-use super::{DropReason, Dropped, InFlight, Link, State, Waiting};
+use super::rare::{State, Waiting};
+use super::{DropReason, Dropped, InFlight, Link};
+use crate::LossModel;
 use crate::channel::Channel;
-use crate::config::{LinkChange, LinkConfig, OutagePolicy};
+use crate::config::{LinkChange, LinkConfig};
 use crate::serialiser::Serialiser;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant, Rate};
 
 impl<P: Clone> Link<P> {
     /// Changes the link at `now`; see [`LinkChange`] for what that means for packets inside.
     pub fn apply(&mut self, now: Instant, change: LinkChange) {
-        if now >= self.next_change {
-            self.apply_due(now);
-        }
+        self.make_special();
+        self.apply_due(now);
         self.apply_one(now, change);
     }
 
     /// Applies scheduled changes up to `now`, each at its own time.
-    #[cold]
     pub(super) fn apply_due(&mut self, now: Instant) {
-        while let Some(next) = self.schedule.last().copied() {
-            if next.at > now {
-                break;
+        while self.rare.next_change().is_some_and(|at| at <= now) {
+            if let Some(due) = self.rare.schedule.pop() {
+                self.apply_one(due.at, due.change);
             }
-            self.schedule.pop();
-            self.apply_one(next.at, next.change);
         }
-        self.next_change = self.schedule.last().map_or(Instant::MAX, |entry| entry.at);
     }
 
     fn apply_one(&mut self, now: Instant, change: LinkChange) {
-        self.drain_started(now);
+        self.rare.drain_started(now);
         if let Some(loss) = change.loss {
             self.set_loss(loss);
         }
@@ -41,45 +37,35 @@ impl<P: Clone> Link<P> {
             self.set_rate(now, rate);
         }
         if let Some(up) = change.up {
-            self.setup.up = up;
+            self.rare.up = up;
         }
         self.set_limit();
-        self.enter(now, self.wanted_state());
-    }
-
-    /// The state that rate and outage ask for.
-    pub(super) fn wanted_state(&self) -> State {
-        let stalled = self.setup.rate == Some(Rate::ZERO) && self.setup.trace_rate.is_none();
-        match (self.setup.up, self.setup.outage) {
-            (false, OutagePolicy::Lose) => State::Dead,
-            (false, OutagePolicy::Hold) => State::Stopped,
-            (true, _) if stalled => State::Stopped,
-            (true, _) => State::Running,
-        }
+        self.enter(now, self.rare.wanted_state());
     }
 
     fn enter(&mut self, now: Instant, state: State) {
-        let before = core::mem::replace(&mut self.state, state);
+        let before = core::mem::replace(&mut self.rare.state, state);
         match (before, state) {
             (State::Running, State::Stopped) => self.stop(now),
             (State::Running | State::Stopped, State::Dead) => self.flush(now),
             (State::Stopped | State::Dead, State::Running) => {
-                self.serialiser.restart(now);
+                self.rare.serialiser.restart(now);
                 self.reschedule(now);
                 // The first packet is in service again and no longer waits.
-                self.drain_started(now);
+                self.rare.drain_started(now);
             }
             _ => {}
         }
     }
 
-    fn set_loss(&mut self, loss: crate::LossModel) {
-        match &mut self.channel {
+    fn set_loss(&mut self, loss: LossModel) {
+        let rare = &mut *self.rare;
+        match &mut rare.channel {
             Some(channel) => channel.set_loss(loss),
             None => {
                 // The streams of a channel that was perfect so far have not been drawn from.
                 let config = LinkConfig { loss, ..LinkConfig::default() };
-                self.channel = Some(Box::new(Channel::new(&config, self.setup.seed, &self.setup.name)));
+                rare.channel = Some(Channel::new(&config, rare.seed, &rare.name));
             }
         }
     }
@@ -87,114 +73,158 @@ impl<P: Clone> Link<P> {
     /// Packets that wait travel with the new delay; the one in service and those under way with the old.
     fn set_delay(&mut self, delay: Duration) {
         let old = core::mem::replace(&mut self.delay, delay);
-        if let Some(first) = self.waiting.front().map(|waiting| waiting.order) {
-            for entry in self.flight.iter_mut().filter(|entry| entry.order >= first) {
-                entry.travels = (entry.travels + delay) - old;
+        let Some(first) = self.rare.waiting.front().map(|waiting| waiting.order) else { return };
+        self.with_flight(|flight| {
+            for entry in flight.iter_mut().filter(|entry| is_not_before(entry.order, first)) {
+                if entry.departs < Instant::MAX {
+                    entry.arrives = entry.departs + (((entry.arrives - entry.departs) + delay) - old);
+                }
             }
-            self.restore_order_of_arrival();
-        }
+        });
     }
 
     fn set_rate(&mut self, now: Instant, rate: Rate) {
-        let old = self.setup.rate.replace(rate);
-        if self.setup.trace_rate.is_some() || old == Some(rate) {
+        let rare = &mut *self.rare;
+        let old = rare.rate.replace(rate);
+        if rare.trace_rate.is_some() || old == Some(rate) {
             return;
         }
-        if self.state != State::Running || rate == Rate::ZERO {
+        if rare.state != State::Running || rate == Rate::ZERO {
             // Nothing is scheduled while stopped; `enter` starts from the new rate (or stops).
             if rate != Rate::ZERO {
-                self.serialiser = Serialiser::new(Some(rate), None);
+                rare.serialiser = Serialiser::new(Some(rate), None);
             }
             return;
         }
-        let in_service_until = match self.waiting.front() {
-            Some(next) => next.starts,
-            None => self.serialiser.busy_until(),
-        };
-        let Serialiser::Constant(constant) = &mut self.serialiser else {
+        let until = rare.waiting.front().map_or(rare.serialiser.busy_until(), |next| next.starts);
+        let Serialiser::Constant(constant) = &mut rare.serialiser else {
             // From "no limit" to a rate: nothing is in service or waits.
-            self.serialiser = Serialiser::new(Some(rate), None);
+            rare.serialiser = Serialiser::new(Some(rate), None);
             return;
         };
-        let now_until = constant.change(now, rate, in_service_until);
-        if in_service_until > now {
-            let in_service = self.in_service_order();
-            for entry in self.flight.iter_mut().filter(|entry| entry.order == in_service) {
-                entry.departs = now_until;
-            }
+        let now_until = constant.change(now, rate, until);
+        if until > now {
+            let first_waiting = self.first_waiting();
+            self.with_flight(|flight| {
+                for entry in flight.iter_mut().filter(|entry| entry.in_service(now, first_waiting)) {
+                    let travels = entry.arrives - entry.departs;
+                    (entry.departs, entry.arrives) = (now_until, now_until + travels);
+                }
+            });
         }
         self.reschedule(now);
     }
 
-    /// The order number of the packet in service, if one is.
-    fn in_service_order(&self) -> u64 {
-        self.waiting.front().map_or(self.next_order, |next| next.order).wrapping_sub(1)
+    /// An order number not above any in use: the origin for comparisons, since order numbers wrap.
+    fn oldest_order(&self) -> u32 {
+        (self.accepted as u32).wrapping_sub(1 << 31)
+    }
+
+    /// The order number of the first packet that waits, or of the next to come.
+    fn first_waiting(&self) -> u32 {
+        self.rare.waiting.front().map_or(self.accepted as u32, |next| next.order)
     }
 
     /// Stops the serialiser: the packet in service goes back to the head of the queue.
     fn stop(&mut self, now: Instant) {
-        let in_service = self.in_service_order();
-        let interrupted = self.flight.iter().find(|entry| entry.order == in_service && entry.departs > now);
+        let first_waiting = self.first_waiting();
+        let interrupted = self.in_flight().find(|entry| entry.in_service(now, first_waiting));
         if let Some(entry) = interrupted {
-            let (order, size_bytes) = (entry.order, entry.size_bytes);
-            self.waiting.push_front(Waiting { starts: Instant::MAX, order, size_bytes });
-            self.waiting_bytes += u64::from(size_bytes);
+            let (order, size_bytes) = (entry.order, entry.tag.size_bytes());
+            self.rare.waiting.push_front(Waiting { starts: Instant::MAX, order, size_bytes });
+            self.rare.waiting_bytes += u64::from(size_bytes);
         }
-        self.waiting.iter_mut().for_each(|waiting| waiting.starts = Instant::MAX);
-        for entry in self.flight.iter_mut().filter(|entry| entry.departs > now) {
-            entry.departs = Instant::MAX;
-        }
-        self.restore_order_of_arrival();
+        self.rare.waiting.iter_mut().for_each(|waiting| waiting.starts = Instant::MAX);
+        self.with_flight(|flight| {
+            for entry in flight.iter_mut().filter(|entry| entry.departs > now) {
+                (entry.departs, entry.arrives) = (Instant::MAX, Instant::MAX);
+            }
+        });
     }
 
     /// Loses everything that has not departed by `now`.
     fn flush(&mut self, now: Instant) {
-        let (gone, kept): (Vec<InFlight<P>>, Vec<InFlight<P>>) =
-            self.flight.drain(..).partition(|entry| entry.departs > now);
-        self.flight.extend(kept);
-        self.stats.outage_drops += gone.len() as u64;
-        let dropped = |entry: InFlight<P>| Dropped {
-            reason: DropReason::Down,
-            packet: entry.packet,
-            size_bytes: entry.size_bytes,
-        };
-        self.dropped.extend(gone.into_iter().map(dropped));
-        self.waiting.clear();
-        self.waiting_bytes = 0;
-        self.restore_order_of_arrival();
-    }
-
-    /// Gives every waiting packet a new slot, in order, and finds the new order of arrival.
-    fn reschedule(&mut self, now: Instant) {
-        self.flight.make_contiguous().sort_by_key(|entry| entry.order);
-        let mut flight = self.flight.iter_mut().peekable();
-        for waiting in &mut self.waiting {
-            let slot = self.serialiser.accept(now, waiting.size_bytes);
-            waiting.starts = slot.starts;
-            // A lost packet takes its turn without being in flight.
-            while flight.next_if(|entry| entry.order < waiting.order).is_some() {}
-            if let Some(entry) = flight.next_if(|entry| entry.order == waiting.order) {
-                entry.departs = slot.departs;
-            }
+        let mut gone = Vec::new();
+        self.with_flight(|flight| {
+            let (lost, kept): (Vec<_>, Vec<_>) = flight.drain(..).partition(|entry| entry.departs > now);
+            gone = lost;
+            flight.extend(kept);
+        });
+        let rare = &mut *self.rare;
+        rare.count.flushed_packets += gone.len() as u64;
+        for InFlight { packet, tag, .. } in gone {
+            let size_bytes = tag.size_bytes();
+            rare.count.dropped_bytes += u64::from(size_bytes);
+            rare.dropped.push_back(Dropped { reason: DropReason::Down, packet, size_bytes });
         }
-        self.restore_order_of_arrival();
+        rare.waiting.clear();
+        rare.waiting_bytes = 0;
     }
 
-    fn restore_order_of_arrival(&mut self) {
-        let flight = self.flight.make_contiguous();
-        if self.in_order {
-            flight.sort_by_key(|entry| entry.order);
-            let mut latest = Instant::ZERO;
-            for entry in flight.iter_mut() {
-                if entry.arrives() < latest {
-                    entry.travels = latest - entry.departs;
+    /// Gives every waiting packet a new slot, in order, and finds the new order of arrival. A packet that was
+    /// stopped gets the present delay; its jitter is forgotten.
+    fn reschedule(&mut self, now: Instant) {
+        let mut waiting = core::mem::take(&mut self.rare.waiting);
+        let mut slots = Vec::with_capacity(waiting.len());
+        for waiting in &mut waiting {
+            let slot = self.rare.serialiser.accept(now, waiting.size_bytes);
+            waiting.starts = slot.starts;
+            slots.push((waiting.order, slot.departs));
+        }
+        self.rare.waiting = waiting;
+        let (delay, oldest) = (self.delay, self.oldest_order());
+        let mut slots = slots.into_iter().peekable();
+        self.with_flight(|flight| {
+            flight.sort_by_key(|entry| entry.order.wrapping_sub(oldest));
+            for entry in flight {
+                // A lost packet takes its turn without being in flight.
+                while slots
+                    .next_if(|&(order, _)| order != entry.order && is_not_before(entry.order, order))
+                    .is_some()
+                {}
+                if let Some((_, departs)) = slots.next_if(|&(order, _)| order == entry.order) {
+                    let stopped = entry.departs == Instant::MAX;
+                    let travels = if stopped { delay } else { entry.arrives - entry.departs };
+                    (entry.departs, entry.arrives) = (departs, departs + travels);
                 }
-                latest = entry.arrives();
+            }
+        });
+    }
+
+    /// Lets `action` change all packets under way, then puts them back in order of arrival.
+    fn with_flight(&mut self, action: impl FnOnce(&mut Vec<InFlight<P>>)) {
+        let oldest = self.oldest_order();
+        let mut flight: Vec<InFlight<P>> =
+            self.head.take().into_iter().chain(self.rare.behind.drain(..)).collect();
+        action(&mut flight);
+        if self.rare.in_order {
+            flight.sort_by_key(|entry| entry.order.wrapping_sub(oldest));
+            let mut latest = Instant::ZERO;
+            for entry in &mut flight {
+                entry.arrives = entry.arrives.max(latest);
+                latest = entry.arrives;
             }
         } else {
-            flight.sort_by_key(|entry| (entry.arrives(), entry.order));
+            flight.sort_by_key(|entry| (entry.arrives, entry.order.wrapping_sub(oldest)));
         }
-        let stopped = |entry: &&InFlight<P>| entry.departs < Instant::MAX;
-        self.last_arrival = self.flight.iter().rev().find(stopped).map_or(Instant::ZERO, InFlight::arrives);
+        let moving = |entry: &&InFlight<P>| entry.arrives < Instant::MAX;
+        self.rare.last_arrival =
+            flight.iter().rev().find(moving).map_or(Instant::ZERO, |entry| entry.arrives);
+        let mut flight = flight.into_iter();
+        self.head = flight.next();
+        self.rare.behind.extend(flight);
+        self.behind = self.rare.behind.len() as u32;
     }
+}
+
+impl<P> InFlight<P> {
+    /// Being sent at `now`, where packets from `first_waiting` on wait.
+    fn in_service(&self, now: Instant, first_waiting: u32) -> bool {
+        self.departs > now && !is_not_before(self.order, first_waiting)
+    }
+}
+
+/// Compares order numbers, which wrap; those in use at one time lie close together.
+fn is_not_before(order: u32, other: u32) -> bool {
+    order.wrapping_sub(other) < 1 << 31
 }

@@ -1,8 +1,10 @@
 //! Packet-by-packet tables.
 use super::*;
+use crate::config::{BDP_FLOOR_BYTES, OutagePolicy, QueueLimit, ScheduledChange};
 use crate::{DeliveryTrace, GilbertElliott, Jitter, LinkChange, LossModel};
 use alloc::sync::Arc;
 use alloc::vec;
+use alloc::vec::Vec;
 use prismux_units::Probability;
 
 const MS: u64 = 1_000_000;
@@ -76,11 +78,11 @@ fn a_byte_limit_counts_the_bytes_that_wait() {
 fn a_bdp_limit_follows_rate_and_delay() {
     let config = LinkConfig::new(Rate::from_mbps(8), ms(50)).with_queue(QueueLimit::Bdp(0.5));
     let mut link = link(&config);
-    assert_eq!(link.limit.bytes, 50_000); // 8 Mbit/s x 100 ms / 2
+    assert_eq!(link.limit_bytes(), 50_000); // 8 Mbit/s x 100 ms / 2
     link.apply(at(1), LinkChange::rate(Rate::from_mbps(16)));
-    assert_eq!(link.limit.bytes, 100_000);
+    assert_eq!(link.limit_bytes(), 100_000);
     link.apply(at(2), LinkChange::delay(ms(1)));
-    assert_eq!(link.limit.bytes, BDP_FLOOR_BYTES);
+    assert_eq!(link.limit_bytes(), BDP_FLOOR_BYTES);
 }
 
 #[test]

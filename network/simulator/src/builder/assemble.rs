@@ -49,6 +49,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         queue: EventQueue::new(),
         pool: PacketPool::default(),
         ports,
+        ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).collect(),
         roles: community.roles,
         routes,
         members: community.members,
@@ -134,10 +135,9 @@ fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
 }
 
 fn ports(link: &LinkPlan, seed: Seed) -> [Port; 2] {
-    let [a, b] = link.ends;
     [
-        Port::new(Link::new(&link.forward, seed, &format!("{}/forward", link.name)), b),
-        Port::new(Link::new(&link.reverse, seed, &format!("{}/reverse", link.name)), a),
+        Port::new(Link::new(&link.forward, seed, &format!("{}/forward", link.name))),
+        Port::new(Link::new(&link.reverse, seed, &format!("{}/reverse", link.name))),
     ]
 }
 

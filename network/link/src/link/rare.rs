@@ -1,0 +1,294 @@
+//! What a plain, idle link has no need of.
+use super::{Delivery, DropReason, Dropped, InFlight, Link, Tag};
+use crate::channel::{Channel, Fate};
+use crate::config::{BDP_FLOOR_BYTES, LinkConfig, OutagePolicy, QueueLimit, ScheduledChange};
+use crate::serialiser::{Serialiser, Slot};
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use prismux_endpoint::random::Seed;
+use prismux_units::{Duration, Instant, Rate};
+
+/// The larger, seldom needed part of a link.
+#[derive(Debug, Clone)]
+pub(super) struct Rare<P> {
+    /// Packets under way behind the head, in order of arrival.
+    pub behind: VecDeque<InFlight<P>>,
+    /// Accepted packets (lost ones too, which use the rate) that had to wait, in order of sending; those
+    /// whose sending has begun are taken off when somebody looks.
+    pub waiting: VecDeque<Waiting>,
+    pub waiting_bytes: u64,
+    pub limit: Limit,
+    pub count: Count,
+    /// A special link's serialiser.
+    pub serialiser: Serialiser,
+    pub state: State,
+    /// False where jitter lets packets overtake.
+    pub in_order: bool,
+    /// Latest arrival so far, which an in-order link never undercuts.
+    pub last_arrival: Instant,
+    /// `None` for a channel that leaves every packet alone.
+    pub channel: Option<Channel>,
+    /// Future changes, the next one last.
+    pub schedule: Vec<ScheduledChange>,
+    /// Packets lost inside the link by an outage.
+    pub dropped: VecDeque<Dropped<P>>,
+    pub rate: Option<Rate>,
+    /// A trace fixes the mean rate.
+    pub trace_rate: Option<Rate>,
+    pub queue: QueueLimit,
+    pub bdp_round_trip: Option<Duration>,
+    pub outage: OutagePolicy,
+    pub up: bool,
+    pub seed: Seed,
+    pub name: String,
+}
+
+/// A packet that waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub starts: Instant,
+    pub order: u32,
+    pub size_bytes: u32,
+}
+
+/// Whether the serialiser runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Running,
+    /// Packets wait: the rate is zero, or the link is down and holds its queue.
+    Stopped,
+    /// Down, and losing what it is given.
+    Dead,
+}
+
+/// The queue limit in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limit {
+    packets: usize,
+    bytes: u64,
+}
+
+impl Limit {
+    const NONE: Self = Self { packets: usize::MAX, bytes: u64::MAX };
+}
+
+/// Counters of what does not happen to every packet.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Count {
+    pub queue_drops: u64,
+    pub lost_packets: u64,
+    /// Offered while the link was dead.
+    pub refused_packets: u64,
+    /// Taken out by an outage.
+    pub flushed_packets: u64,
+    pub dropped_bytes: u64,
+    pub duplicated_packets: u64,
+    pub duplicated_bytes: u64,
+    pub corrupted_packets: u64,
+    pub max_queue_packets: u64,
+}
+
+impl<P> Rare<P> {
+    pub fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
+        let mut schedule = config.schedule.clone();
+        schedule.sort_by_key(|entry| entry.at);
+        // The next one is taken from the end.
+        schedule.reverse();
+        let channel = Channel::new(config, seed, name);
+        let mut rare = Self {
+            behind: VecDeque::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            limit: Limit::NONE,
+            count: Count::default(),
+            serialiser: Serialiser::new(config.rate, config.trace.clone()),
+            state: State::Running,
+            in_order: config.jitter.in_order || config.jitter.max.is_zero(),
+            last_arrival: Instant::ZERO,
+            channel: (!channel.is_perfect()).then_some(channel),
+            schedule,
+            dropped: VecDeque::new(),
+            rate: config.rate,
+            trace_rate: config.trace.as_ref().map(|trace| trace.mean_rate()),
+            queue: config.queue,
+            bdp_round_trip: config.bdp_round_trip,
+            outage: config.outage,
+            up: true,
+            seed,
+            name: name.to_string(),
+        };
+        rare.state = rare.wanted_state();
+        rare
+    }
+
+    /// The rate of a link that starts as plain.
+    pub fn plain_rate(&self) -> Option<Rate> {
+        let special = self.channel.is_some() || !self.schedule.is_empty() || self.trace_rate.is_some();
+        self.rate.filter(|&rate| !special && rate > Rate::ZERO)
+    }
+
+    /// The configured or last set rate, or the mean of the trace.
+    pub fn rate(&self) -> Option<Rate> {
+        self.trace_rate.or(self.rate)
+    }
+
+    /// The state that rate and outage ask for.
+    pub fn wanted_state(&self) -> State {
+        let stalled = self.rate == Some(Rate::ZERO) && self.trace_rate.is_none();
+        match (self.up, self.outage) {
+            (false, OutagePolicy::Lose) => State::Dead,
+            (false, OutagePolicy::Hold) => State::Stopped,
+            (true, _) if stalled => State::Stopped,
+            (true, _) => State::Running,
+        }
+    }
+
+    pub fn next_change(&self) -> Option<Instant> {
+        self.schedule.last().map(|entry| entry.at)
+    }
+
+    /// Takes off the packets whose sending has begun, then says whether one more may wait.
+    pub fn has_room(&mut self, now: Instant, size_bytes: u32) -> bool {
+        self.drain_started(now);
+        self.waiting.len() < self.limit.packets
+            && self.waiting_bytes + u64::from(size_bytes) <= self.limit.bytes
+    }
+
+    pub fn drain_started(&mut self, now: Instant) {
+        while let Some(first) = self.waiting.front() {
+            if first.starts > now || self.state != State::Running {
+                break;
+            }
+            self.waiting_bytes -= u64::from(first.size_bytes);
+            self.waiting.pop_front();
+        }
+    }
+
+    /// One more packet waits.
+    pub fn wait(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
+        self.waiting_bytes += u64::from(waiting.size_bytes);
+        self.count.max_queue_packets = self.count.max_queue_packets.max(self.waiting.len() as u64);
+    }
+}
+
+impl<P: Clone> Link<P> {
+    /// [`Link::enqueue`] of a link that is not plain.
+    pub(super) fn enqueue_special(
+        &mut self,
+        now: Instant,
+        size_bytes: u32,
+        packet: P,
+    ) -> Result<(), Dropped<P>> {
+        self.apply_due(now);
+        let slot = match self.rare.accept(now, size_bytes) {
+            Ok(slot) => slot,
+            Err(reason) => {
+                self.rare.count.dropped_bytes += u64::from(size_bytes);
+                return Err(Dropped { reason, packet, size_bytes });
+            }
+        };
+        let order = self.take_order(now, slot, size_bytes);
+        let fate = self.rare.channel.as_mut().map_or(Fate::default(), Channel::draw);
+        if fate.lost {
+            self.rare.count.lost_packets += 1;
+            self.rare.count.dropped_bytes += u64::from(size_bytes);
+            return Err(Dropped { reason: DropReason::Lost, packet, size_bytes });
+        }
+        let tag =
+            Tag::new(size_bytes).with(Tag::DUPLICATED, fate.duplicated).with(Tag::CORRUPTED, fate.corrupted);
+        let arrives = slot.departs + (self.delay + fate.extra_delay);
+        self.launch(InFlight { departs: slot.departs, arrives, order, tag, packet });
+        Ok(())
+    }
+
+    /// Puts a packet at its place in the order of arrival.
+    fn launch(&mut self, mut entry: InFlight<P>) {
+        if entry.departs == Instant::MAX {
+            return self.append(entry);
+        }
+        if self.rare.in_order {
+            entry.arrives = entry.arrives.max(self.rare.last_arrival);
+            self.rare.last_arrival = entry.arrives;
+            return self.append(entry);
+        }
+        let arrives = entry.arrives;
+        match &mut self.head {
+            Some(head) if head.arrives > arrives => {
+                let first = core::mem::replace(head, entry);
+                self.rare.behind.push_front(first);
+                self.behind += 1;
+            }
+            Some(_) => {
+                let behind = &mut self.rare.behind;
+                let overtaken = behind.iter().rev().take_while(|other| other.arrives > arrives).count();
+                behind.insert(behind.len() - overtaken, entry);
+                self.behind += 1;
+            }
+            None => self.head = Some(entry),
+        }
+    }
+
+    /// [`Link::poll_delivery`] of a link that is not plain.
+    pub(super) fn poll_special(&mut self, now: Instant) -> Option<Delivery<P>> {
+        self.apply_due(now);
+        let head = self.head.as_mut()?;
+        if head.arrives > now || head.arrives == Instant::MAX {
+            return None;
+        }
+        if head.tag.has(Tag::CORRUPTED) {
+            self.rare.count.corrupted_packets += 1;
+        }
+        if !head.tag.has(Tag::DUPLICATED) {
+            return self.take_head();
+        }
+        head.tag = head.tag.original();
+        let (at, size_bytes) = (head.arrives, head.tag.size_bytes());
+        self.rare.count.duplicated_packets += 1;
+        self.rare.count.duplicated_bytes += u64::from(size_bytes);
+        self.delivered_bytes += u64::from(size_bytes);
+        let (packet, corrupted) = (head.packet.clone(), head.tag.has(Tag::CORRUPTED));
+        Some(Delivery { at, packet, size_bytes, corrupted, copy: true })
+    }
+
+    pub(super) fn set_limit(&mut self) {
+        let rare = &mut self.rare;
+        rare.limit = match rare.queue {
+            QueueLimit::Packets(packets) => Limit { packets: packets as usize, ..Limit::NONE },
+            QueueLimit::Bytes(bytes) => Limit { bytes: bytes.as_u64(), ..Limit::NONE },
+            QueueLimit::Unlimited => Limit::NONE,
+            QueueLimit::Bdp(factor) => {
+                let round_trip = rare.bdp_round_trip.unwrap_or(self.delay * 2);
+                let product = rare.rate().map(|rate| rate.bytes_in(round_trip).as_u64());
+                let scaled = product.map(|bytes| libm::round(bytes as f64 * factor) as u64);
+                Limit { bytes: scaled.map_or(u64::MAX, |bytes| bytes.max(BDP_FLOOR_BYTES)), ..Limit::NONE }
+            }
+        };
+    }
+
+    #[cfg(test)]
+    pub(super) fn limit_bytes(&self) -> u64 {
+        self.rare.limit.bytes
+    }
+}
+
+impl<P> Rare<P> {
+    /// A slot for a packet that arrives at a special link, or why there is none.
+    fn accept(&mut self, now: Instant, size_bytes: u32) -> Result<Slot, DropReason> {
+        if self.state == State::Dead {
+            self.count.refused_packets += 1;
+            return Err(DropReason::Down);
+        }
+        let stopped = self.state == State::Stopped;
+        let waits = stopped || self.serialiser.next_start(now) > now;
+        if waits && !self.has_room(now, size_bytes) {
+            self.count.queue_drops += 1;
+            return Err(DropReason::QueueFull);
+        }
+        Ok(match stopped {
+            true => Slot { starts: Instant::MAX, departs: Instant::MAX },
+            false => self.serialiser.accept(now, size_bytes),
+        })
+    }
+}
