@@ -1,0 +1,42 @@
+use super::Mix;
+use prismux_endpoint::random::Seed;
+
+const SEED: Seed = Seed(1);
+
+#[test]
+fn a_number_gives_the_same_mix_whichever_others_are_drawn() {
+    let alone = Mix::draw(SEED, 17);
+    let among: Vec<Mix> = (0..20).map(|number| Mix::draw(SEED, number)).collect();
+    assert_eq!(alone, among[17]);
+    assert_ne!(alone.links, among[16].links);
+}
+
+#[test]
+fn links_stay_within_their_ranges_and_fill_them() {
+    let links: Vec<_> = (0..2000).flat_map(|number| Mix::draw(SEED, number).links).collect();
+    for link in &links {
+        assert!((400_000..=100_000_000).contains(&link.rate_bps), "{link:?}");
+        assert!((5.0..=400.0).contains(&link.delay_ms), "{link:?}");
+        assert!((0.0..=0.01).contains(&link.loss), "{link:?}");
+        let bdp = link.rate_bps as f64 * 2.0 * link.delay_ms / 8000.0;
+        assert!(link.queue_bytes >= 30_000 && link.queue_bytes as f64 > bdp - 1.0, "{link:?}");
+    }
+    let share = |of: &dyn Fn(&super::MixLink) -> bool| {
+        links.iter().filter(|link| of(link)).count() as f64 / links.len() as f64
+    };
+    // Uniform in the logarithm: half below the geometric mean.
+    assert!((share(&|link| link.rate_bps < 6_324_555) - 0.5).abs() < 0.03);
+    assert!((share(&|link| link.delay_ms < 44.72) - 0.5).abs() < 0.03);
+    assert!((share(&|link| link.loss == 0.0) - 0.5).abs() < 0.03);
+    assert!((share(&|link| link.loss > 0.005) - 0.25).abs() < 0.03);
+}
+
+#[test]
+fn mixes_have_two_to_five_links() {
+    let mut counts = [0; 6];
+    for number in 0..400 {
+        counts[Mix::draw(SEED, number).links.len()] += 1;
+    }
+    assert_eq!(counts[..2], [0, 0]);
+    assert!(counts[2..].iter().all(|&count| count > 70), "{counts:?}");
+}
