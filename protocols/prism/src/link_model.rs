@@ -20,6 +20,10 @@ const CAP_EXTRA_TIME: f64 = 0.004;
 const INITIAL_CAP_PACKETS: f64 = 10.0;
 /// A round that delivers this much more than the best before it means the link is not full yet.
 const STARTUP_GROWTH: f64 = 1.25;
+/// A round that delivers less than this share of the cap was short of supply and says nothing about the link.
+const FULL_ROUND: f64 = 0.8;
+/// Growth within a round, after the startup, that begins another.
+const RESTART_GROWTH: f64 = 1.12;
 /// Rounds without such growth that end the startup.
 const STARTUP_PATIENCE: u8 = 3;
 /// Gain of the average behind the loss ratio, per packet.
@@ -84,6 +88,8 @@ struct Round {
     since: Instant,
     /// The cap stood in the way of sending more at some time.
     limited: bool,
+    /// The cap when it began.
+    cap: f64,
 }
 
 /// Learned properties of one link.
@@ -231,6 +237,7 @@ impl LinkModel {
                     delivered: self.delivered,
                     since: self.last_delivery,
                     limited,
+                    cap: self.cap,
                 });
             }
         }
@@ -255,7 +262,7 @@ impl LinkModel {
             let elapsed = now.saturating_since(round.since).as_secs_f64();
             if elapsed > 0.0 {
                 let bytes = (self.delivered - round.delivered) as f64;
-                self.on_round(bytes, bytes / elapsed, round.limited);
+                self.on_round(bytes, bytes / elapsed, round.limited, round.cap);
             }
         }
         self.last_delivery = now;
@@ -305,12 +312,20 @@ impl LinkModel {
         }
     }
 
-    fn on_round(&mut self, bytes: f64, rate: f64, limited: bool) {
+    fn on_round(&mut self, bytes: f64, rate: f64, limited: bool, cap: f64) {
         self.rounds = self.rounds.wrapping_add(1);
-        // A round that did not carry most of what the cap allows says nothing about the link.
-        let limited = limited && bytes > 0.6 * self.cap;
-        if limited || rate >= self.rate.get() {
+        let limited = limited && bytes > FULL_ROUND * cap;
+        let before = self.rate.get();
+        if limited || rate >= before {
             self.rate.update(self.rounds, rate);
+        }
+        if !self.startup && limited && rate > RESTART_GROWTH * before {
+            // The link carries clearly more than it was given: find out how much, quickly.
+            self.startup = true;
+            self.best_startup_rate = rate;
+            self.rounds_without_growth = 0;
+            self.queued_in_a_row = 0;
+            return;
         }
         self.restraint = (self.restraint + 0.01).min(1.0);
         if !self.startup || !limited {

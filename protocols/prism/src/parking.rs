@@ -17,7 +17,7 @@ const LEAST_GAIN: f64 = 0.015;
 /// Beyond this loss a link costs the others more in repairs than it carries.
 const MOST_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
-const FLIGHT_MARGIN: f64 = 1.15;
+const FLIGHT_MARGIN: f64 = 1.5;
 /// Share of the largest rate that a link in startup is credited with.
 const OPTIMISM: f64 = 0.2;
 /// How often the question is asked.
