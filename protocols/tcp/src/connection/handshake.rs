@@ -190,6 +190,7 @@ impl Connection {
         }
         header.flags = header.flags.without(TcpFlags::SYN);
         header.seq += 1;
+        // Not scaled in a SYN; rounded down here until the next ACK says more.
         header.window >>= self.sending.shift;
         true
     }
