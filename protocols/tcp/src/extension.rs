@@ -32,7 +32,8 @@ impl SenderView<'_> {
     }
 }
 
-/// A sender's extra ear: called with every acceptable acknowledgement, before the engine is.
+/// A sender's extra ear: called, before the engine is, with every acceptable segment that acknowledges something new, carries
+/// SACK blocks or arrives while something is outstanding.
 pub trait SenderExtension: Debug + Send {
     /// Looks at the header (its options above all); a returned notice is handed to the engine with the
     /// acknowledgement.

@@ -32,3 +32,8 @@ pub use connection::{
     Connection, ConnectionMetrics, DropCounters, SegmentIn, SegmentOut, State, TcpEvent, reset_for,
 };
 pub use listener::{Listener, ListenerEvent};
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
