@@ -48,7 +48,7 @@ pub struct DirectionReport {
     pub stats: LinkStats,
     /// Packets that the receiving kernel did not take.
     pub refused_packets: u64,
-    /// The configured rate averaged over the run; `None` without a limit.
+    /// The rate averaged over the run, none while down or not in use; `None` without a limit.
     pub mean_rate_bps: Option<u64>,
     /// Bytes delivered in each interval of the series.
     pub delivered_bytes: Vec<u64>,
@@ -73,6 +73,11 @@ enum Command {
         link: usize,
         way: Way,
         change: LinkChange,
+    },
+    /// The link's member has come or gone: its rate counts as offered, or no longer.
+    InUse {
+        link: usize,
+        in_use: bool,
     },
 }
 
@@ -113,6 +118,11 @@ impl Emulator {
     /// Changes one direction of a link, now.
     pub fn change(&self, link: usize, way: Way, change: LinkChange) {
         self.command(Command::Change { link, way, change });
+    }
+
+    /// Says whether the link is at the community's disposal, which matters for the mean of its rate alone.
+    pub fn set_in_use(&self, link: usize, in_use: bool) {
+        self.command(Command::InUse { link, in_use });
     }
 
     fn command(&self, command: Command) {
@@ -159,10 +169,11 @@ struct Direction {
     damage: RandomStream,
     refused_packets: u64,
     delivered_before: u64,
-    /// Rate times time so far, for the mean; the present rate and since when it holds.
-    rate_bits: f64,
-    rate: Option<Rate>,
-    rate_since: Instant,
+    /// What the link has offered so far, in bits; at which rate it does so now, and since when.
+    offered_bits: f64,
+    offered_rate: Option<Rate>,
+    offered_since: Instant,
+    in_use: bool,
     delivered_bytes: Vec<u64>,
     queue_bytes: Vec<u64>,
 }
@@ -232,6 +243,7 @@ impl Carrier {
             let mut direction = Direction::new(if running { config } else { &wire }, self.seed, name);
             if running && !up {
                 direction.link.apply(Instant::ZERO, LinkChange::DOWN);
+                direction.account_offer(Instant::ZERO);
             }
             direction
         };
@@ -324,7 +336,7 @@ impl Carrier {
                 self.lateness.record(now - delivery.at);
             }
             while direction.link.poll_dropped().is_some() {}
-            direction.account_rate(now);
+            direction.account_offer(now);
             self.schedule(index);
         }
     }
@@ -351,8 +363,15 @@ impl Carrier {
                     let direction = &mut self.directions[index];
                     direction.link.apply(now, change);
                     while direction.link.poll_dropped().is_some() {}
-                    direction.account_rate(now);
+                    direction.account_offer(now);
                     self.schedule(index);
+                }
+                Command::InUse { link, in_use } => {
+                    let now = self.now();
+                    for direction in &mut self.directions[2 * link..2 * link + 2] {
+                        direction.in_use = in_use;
+                        direction.account_offer(now);
+                    }
                 }
             }
         }
@@ -390,39 +409,47 @@ impl Direction {
     fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
         let link = Link::new(config, seed, name);
         Self {
-            rate: link.rate(),
+            offered_rate: link.rate(),
+            in_use: true,
             link,
             scheduled: None,
             damage: seed.stream(&format!("link/{name}/damage")),
             refused_packets: 0,
             delivered_before: 0,
-            rate_bits: 0.0,
-            rate_since: Instant::ZERO,
+            offered_bits: 0.0,
+            offered_since: Instant::ZERO,
             delivered_bytes: Vec::new(),
             queue_bytes: Vec::new(),
         }
     }
 
-    /// Notices a change of the rate and closes the time in which the old one held.
-    fn account_rate(&mut self, now: Instant) {
-        if self.link.rate() != self.rate {
-            self.close_rate_period(now);
-            self.rate = self.link.rate();
+    /// What the link offers now; `None` without a limit.
+    fn current_offer(&self) -> Option<Rate> {
+        self.link.rate().map(|rate| if self.link.is_up() && self.in_use { rate } else { Rate::ZERO })
+    }
+
+    /// Notices a change of what the link offers and closes the time before it.
+    fn account_offer(&mut self, now: Instant) {
+        if self.current_offer() != self.offered_rate {
+            self.close_offer(now);
+            self.offered_rate = self.current_offer();
         }
     }
 
-    fn close_rate_period(&mut self, now: Instant) {
-        let bps = self.rate.map_or(0.0, |rate| rate.as_bps() as f64);
-        self.rate_bits += bps * (now - self.rate_since).as_secs_f64();
-        self.rate_since = now;
+    fn close_offer(&mut self, now: Instant) {
+        let bps = self.offered_rate.map_or(0.0, |rate| rate.as_bps() as f64);
+        self.offered_bits += bps * (now - self.offered_since).as_secs_f64();
+        self.offered_since = now;
     }
 
     fn report(&mut self, now: Instant) -> DirectionReport {
-        self.close_rate_period(now);
+        self.close_offer(now);
         DirectionReport {
             stats: self.link.stats(),
             refused_packets: self.refused_packets,
-            mean_rate_bps: self.rate.map(|_| (self.rate_bits / now.as_secs_f64().max(1e-9)).round() as u64),
+            mean_rate_bps: self
+                .offered_rate
+                .map(|_| (self.offered_bits / now.as_secs_f64().max(1e-9)).round() as u64),
             delivered_bytes: std::mem::take(&mut self.delivered_bytes),
             queue_bytes: std::mem::take(&mut self.queue_bytes),
         }

@@ -1,7 +1,7 @@
 //! From counters to the columns of a result.
 use super::emulator::{DirectionReport, EmulatorReport};
 use super::fabric::LINK_MTU_BYTES;
-use super::plan::{FlowPlan, LabPlan, Traffic};
+use super::plan::{FlowPlan, LabPlan, Role, Traffic, Transport};
 use super::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
 use prismux_trace::results::{
     Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, RunResult, TimeSeries, TotalResult,
@@ -10,8 +10,10 @@ use prismux_trace::results::{
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
 
-/// IPv4 and TCP headers with the timestamp option, in bytes: what a full packet spends on them.
-const HEADER_BYTES: u32 = 52;
+/// Shares of a flow's bytes between which its steady goodput is measured: slow start and tail left out. The first one
+/// counts only where no warm-up time is set. The simulator has the same.
+const STEADY_FROM: f64 = 0.2;
+const STEADY_TO: f64 = 0.95;
 
 /// Builds the result of a run that lasted `duration`.
 pub(super) fn result(
@@ -38,9 +40,9 @@ pub(super) fn result(
     let shared: Vec<_> =
         plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
     let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
-    let capacity = capacity_bps(rates, LINK_MTU_BYTES - HEADER_BYTES, LINK_MTU_BYTES);
-    let bulk = plan.flows.iter().filter(|flow| matches!(flow.traffic, Traffic::Bulk { .. }));
-    let total = TotalResult::new(bulk.filter_map(|flow| flows.get(&flow.name)), capacity);
+    let (payload_bytes, packet_bytes) = full_packet(plan);
+    let capacity = capacity_bps(rates, payload_bytes, packet_bytes);
+    let total = TotalResult::new(flows.values(), capacity);
     let mut result = RunResult {
         scenario: plan.name.clone(),
         scenario_hash: plan.scenario_hash.clone(),
@@ -71,7 +73,7 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
     FlowResult {
         transport: flow.transport_name().to_owned(),
         goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
-        steady_goodput_bps: steady_goodput_bps(arrivals, flow.start + warm_up, last),
+        steady_goodput_bps: steady_goodput_bps(flow, arrivals, warm_up, last),
         bytes: arrivals.total_bytes,
         completion_s: outcome.completed_at.map(|at| (at - flow.start).as_secs_f64()),
         retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0),
@@ -81,8 +83,21 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
     }
 }
 
-/// Goodput in the whole [`ARRIVAL_CELL`]s between `from` and `to`; `None` where there is not one.
-fn steady_goodput_bps(arrivals: &Arrivals, from: Instant, to: Instant) -> Option<f64> {
+/// Goodput from the end of the warm-up (without one, of the first fifth of the bytes) to the end (of a file: to 95 % of
+/// it); `None` for a flow too short for that.
+fn steady_goodput_bps(flow: &FlowPlan, arrivals: &Arrivals, warm_up: Duration, end: Instant) -> Option<f64> {
+    let total = match flow.traffic {
+        Traffic::Bulk { bytes } => bytes.map(|bytes| bytes.as_u64() as f64),
+        _ => None,
+    };
+    let from = match total {
+        Some(total) if warm_up.is_zero() => arrivals.reached((total * STEADY_FROM) as u64)?,
+        _ => flow.start + warm_up,
+    };
+    let to = match total {
+        Some(total) => arrivals.reached((total * STEADY_TO) as u64)?,
+        None => end,
+    };
     let cell_ns = ARRIVAL_CELL.as_nanos();
     let cells = from.as_nanos().div_ceil(cell_ns) as usize..(to.as_nanos() / cell_ns) as usize;
     if cells.is_empty() {
@@ -91,6 +106,27 @@ fn steady_goodput_bps(arrivals: &Arrivals, from: Instant, to: Instant) -> Option
     // No cell behind the last arrival was ever made.
     let bytes: u64 = arrivals.cells.iter().take(cells.end).skip(cells.start).sum();
     Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
+}
+
+/// Payload and length on a member's link of a full packet, after the first TCP flow: what capacity is reckoned with,
+/// here as in the simulator. Where there is a proxy its tunnel counts, so that all contenders are measured against one capacity.
+fn full_packet(plan: &LabPlan) -> (u32, u32) {
+    const TCP_IP_HEADER_BYTES: u32 = 40;
+    const TIMESTAMP_BYTES: u32 = 12;
+    let flow = plan.flows.iter().find(|flow| flow.transport != Transport::Udp);
+    let mut mss = flow.and_then(|flow| flow.tcp.mss_bytes).map_or(u32::MAX, u32::from);
+    let options = match flow.map(|flow| flow.tcp.timestamps) {
+        Some(None | Some(true)) => TIMESTAMP_BYTES,
+        _ => 0,
+    };
+    let mut overhead = 0;
+    for node in &plan.nodes {
+        if let Role::Proxy(proxy) = &node.role {
+            overhead = overhead.max(proxy.tunnel.overhead_bytes());
+        }
+    }
+    mss = mss.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - overhead);
+    (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
 }
 
 /// The whole numbers of a status page's `counters` and `drops`.

@@ -137,6 +137,17 @@ pub enum Tunnel {
     GreInUdp,
 }
 
+impl Tunnel {
+    /// What the tunnel adds to each packet, in bytes.
+    pub(super) fn overhead_bytes(self) -> u32 {
+        let transport = match self {
+            Self::Gre => crate::tunnel::Transport::Gre,
+            Self::GreInUdp => crate::tunnel::Transport::Udp,
+        };
+        transport.overhead_bytes(false) as u32
+    }
+}
+
 /// A member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberPlan {

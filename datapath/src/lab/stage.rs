@@ -206,7 +206,7 @@ impl<'a> Stage<'a> {
             _ => None,
         });
         for member in absent {
-            self.switch_links(member, LinkChange::DOWN);
+            self.switch_links(member, false);
         }
         Ok(())
     }
@@ -296,13 +296,13 @@ impl<'a> Stage<'a> {
         for (path, endpoint) in self.mptcp_endpoints(Some(member))? {
             self.configure(path.to, || PathManager::open()?.remove(endpoint))?;
         }
-        self.switch_links(member, LinkChange::DOWN);
+        self.switch_links(member, false);
         self.steer_returns()
     }
 
     /// A member comes.
     fn join(&mut self, member: NodeIndex) -> Result<(), LabError> {
-        self.switch_links(member, LinkChange::UP);
+        self.switch_links(member, true);
         self.start_daemons(member)?;
         for (path, endpoint) in self.mptcp_endpoints(Some(member))? {
             self.configure(path.to, || PathManager::open()?.add(endpoint))?;
@@ -330,14 +330,17 @@ impl<'a> Stage<'a> {
         self.steer_returns()
     }
 
-    /// Switches a member's links, unless daemons speak for it: then its links stay, and it takes its leave.
-    fn switch_links(&mut self, member: NodeIndex, change: LinkChange) {
-        if self.daemons.iter().any(|daemon| daemon.node == member) {
-            return;
-        }
+    /// Switches a member's links, unless daemons speak for it: then its links stay, and it takes its leave. In either case
+    /// what they offer counts no longer.
+    fn switch_links(&mut self, member: NodeIndex, up: bool) {
+        let change = if up { LinkChange::UP } else { LinkChange::DOWN };
+        let speaks_for_itself = self.daemons.iter().any(|daemon| daemon.node == member);
         for port in &self.topology.nodes[member].ports {
-            self.emulator.change(port.link, Way::Forward, change);
-            self.emulator.change(port.link, Way::Reverse, change);
+            self.emulator.set_in_use(port.link, up);
+            if !speaks_for_itself {
+                self.emulator.change(port.link, Way::Forward, change);
+                self.emulator.change(port.link, Way::Reverse, change);
+            }
         }
     }
 }

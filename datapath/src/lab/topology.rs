@@ -236,7 +236,7 @@ impl Topology {
             }
             return members.into_iter().map(|member| self.path_via(from, to, member)).collect();
         }
-        if let (Some(proxy), Transport::Tcp) = (proxy, flow.transport) {
+        if let Some(proxy) = proxy {
             return Ok(vec![self.path_through(from, to, proxy)?]);
         }
         Ok(vec![Path { from, to, address: self.address(to), member: None, proxy: None, table: 0 }])

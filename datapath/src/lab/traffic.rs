@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) const WAIT: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Width of the cells in which arrivals are counted.
-pub const ARRIVAL_CELL: Duration = Duration::from_millis(100);
+pub const ARRIVAL_CELL: Duration = Duration::from_millis(10);
 
 /// When a flow runs, by whose clock, and whether everything is over.
 #[derive(Debug, Clone)]
@@ -71,6 +71,16 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
+    /// When the first `bytes` bytes had arrived, to within a cell.
+    pub fn reached(&self, bytes: u64) -> Option<Instant> {
+        let mut sum = 0;
+        let cell = self.cells.iter().position(|&cell| {
+            sum += cell;
+            sum >= bytes
+        })?;
+        Some((Instant::ZERO + ARRIVAL_CELL * (cell as u64 + 1)).min(self.last_at))
+    }
+
     /// Counts `bytes` that arrived at `now`.
     pub fn record(&mut self, now: Instant, bytes: u64) {
         let cell = (now.as_nanos() / ARRIVAL_CELL.as_nanos()) as usize;
