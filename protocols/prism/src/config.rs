@@ -87,6 +87,8 @@ pub struct ProxyConfig {
     /// Tail rule: a packet is lost once it has been out this many times the largest recent RTT of its link and
     /// anything sent later has arrived. 0 switches the rule off.
     pub tail_factor: f64,
+    /// Added to the tail rule for receivers that delay ACKs. Zero in the paper.
+    pub ack_delay_allowance: Duration,
     /// No ACK is held longer than this many times the largest hRTT (0: no limit)...
     pub hold_max_rtts: f64,
     /// ... nor longer than this share of the sender's estimated retransmission timeout.
@@ -129,6 +131,7 @@ impl ProxyConfig {
             rtt_gain: 0.25,
             link_dupthresh: 1,
             tail_factor: 1.5,
+            ack_delay_allowance: Duration::ZERO,
             hold_max_rtts: 4.0,
             hold_max_rto_share: 0.75,
             loss_reports: true,
@@ -158,6 +161,7 @@ impl Default for ProxyConfig {
             repair_budget_packets: 65_536,
             parking: true,
             loss_reports: false,
+            ack_delay_allowance: Duration::from_millis(45),
             ..Self::paper()
         }
     }

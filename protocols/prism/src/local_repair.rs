@@ -1,7 +1,7 @@
 //! Beyond the paper: the proxy resends what a link lost.
 //!
 //! A copy of every packet in flight is kept while the budget lasts. When the order on its link, or age, shows that a packet is
-//! lost, the copy goes out over the best link and its ACKs stay held: the sender sees a little delay and no loss. After two
+//! lost, the copy goes out over the best link and its ACKs stay held: the sender sees a little delay and no loss. After five
 //! repairs of one packet, or without a copy, the paper's way is taken and the sender learns of the loss.
 use crate::flow::Flow;
 use crate::flow::history::PacketState;
@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use prismux_wire::SeqNumber;
 
 /// How often one packet is sent at most, the first time included, before the sender is told.
-const MOST_SENDS: u8 = 3;
+const MOST_SENDS: u8 = 6;
 /// Delivered packets kept for probing other links.
 const MOST_PROBES: usize = 6;
 
@@ -53,6 +53,11 @@ impl<P: Clone> Copies<P> {
     pub(crate) fn find(&self, seq: SeqNumber) -> Option<&Copy<P>> {
         let at = self.in_flight.partition_point(|copy| copy.seq.before(seq));
         self.in_flight.get(at).filter(|copy| copy.seq == seq)
+    }
+
+    /// True when there is a copy of the packet that starts at `seq`.
+    pub(crate) fn has(&self, seq: SeqNumber) -> bool {
+        self.find(seq).is_some()
     }
 
     /// Drops the copies that the cumulative ACK covers; the newest few remain as probes if `keep_probes`.

@@ -23,6 +23,8 @@ const PACING_GAIN: f64 = 1.25;
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// Bytes acknowledged between two estimates of a sender's response.
 const RESPONSE_SPAN: u32 = 30_000;
+/// See [`waits_too_long`].
+const MOST_WAIT: Duration = Duration::from_secs(1);
 /// Over how long the largest flight counts.
 const FLIGHT_WINDOW: Duration = Duration::from_millis(1000);
 
@@ -157,8 +159,10 @@ impl<P: Clone> AckPool<P> {
     /// When unanswered ACKs stop counting, or the next ACK may go.
     pub(crate) fn deadline(&self, now: Instant, valve: &Valve) -> Option<Instant> {
         let unanswered = (self.pending > 0).then_some(self.pending_until);
+        // Also when the books are wrong: nothing waits for ever.
         let paced = (!self.is_empty()).then(|| valve.next_release - PACING_QUANTUM).filter(|&at| at > now);
-        [unanswered, paced].into_iter().flatten().min()
+        let overdue = self.ready.front().map(|_| now + MOST_WAIT);
+        [unanswered, paced, overdue].into_iter().flatten().min()
     }
 
     pub(crate) fn push(&mut self, ack: HeldAck<P>) {
@@ -255,7 +259,7 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
         let bytes = front.number.distance_from(flow.released).max(1460) as u64;
         let called_up = (bytes as f32 * flow.pool.response) as u64;
         let paced = context.valve.next_release > context.now + PACING_QUANTUM;
-        if paced || !has_room(flow, called_up, context) {
+        if paced || !(has_room(flow, called_up, context) || waits_too_long(flow, front, context)) {
             return true;
         }
         if let Some(ack) = flow.pool.pop() {
@@ -265,6 +269,12 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
         }
     }
     false
+}
+
+/// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links.
+fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, context: &Context<'_, P>) -> bool {
+    let longest = context.links.largest_hrtt().unwrap_or(MOST_WAIT) * 4;
+    flow.pool.pending == 0 && context.micros().since(ack.arrived) > longest.max(MOST_WAIT)
 }
 
 /// True when the data that an ACK over `bytes` calls up fits the links.
@@ -280,12 +290,14 @@ fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> b
     let rate: f64 = context.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
     let cap = cap.saturating_add((rate * (flow.pool.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64);
     let under_way = in_flight + context.valve.pending;
+    // An ACK may stand for more than the links hold; it goes when they are half empty.
+    let bytes = bytes.min(cap / 2);
     if under_way + bytes <= cap {
         return true;
     }
     // A flow below its fair share of what is under way goes first; those above it wait.
     let flows = context.valve.waiting.len() as u64 + u64::from(!flow.pool.queued);
-    flows > 1 && flow.bytes_out + u64::from(flow.pool.pending) + bytes <= cap / flows
+    flows > 1 && flow.bytes_out + u64::from(flow.pool.pending) + bytes.min(cap / flows) <= cap / flows
 }
 
 /// The right edge up to which the sender of `flow` may send, seen from an ACK with `number`; `None` for no limit of ours.

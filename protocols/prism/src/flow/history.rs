@@ -17,8 +17,8 @@ pub(crate) enum PacketState {
 
 const STATE_MASK: u8 = 0b0000_0011;
 const SENDS_SHIFT: u8 = 2;
-const SENDS_MASK: u8 = 0b0000_1100;
-const REPAIRED: u8 = 0b0001_0000;
+const SENDS_MASK: u8 = 0b0001_1100;
+const REPAIRED: u8 = 0b0010_0000;
 
 /// One packet: 16 bytes, because a flow keeps one per packet in flight.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +61,7 @@ impl Record {
         self.bits = self.bits & !STATE_MASK | state as u8;
     }
 
-    /// How often it was sent; counts to 3 only.
+    /// How often it was sent; counts to 7 only.
     pub(crate) fn sends(&self) -> u8 {
         (self.bits & SENDS_MASK) >> SENDS_SHIFT
     }
@@ -73,7 +73,7 @@ impl Record {
 
     /// Sent once more, over `link`; `repair` when by the proxy itself.
     pub(crate) fn resend(&mut self, link: LinkId, index: u32, sent: Micros, repair: bool) {
-        let sends = (self.sends() + 1).min(3);
+        let sends = (self.sends() + 1).min(7);
         self.bits = PacketState::InFlight as u8 | sends << SENDS_SHIFT | if repair { REPAIRED } else { 0 };
         (self.link, self.index, self.sent) = (link, index, sent);
     }

@@ -98,7 +98,10 @@ fn tail_limit<P: Clone>(record: &Record, context: &Context<'_, P>) -> Option<Dur
 /// True when age alone decides: the member has gone, or something sent later has arrived.
 fn may_be_overdue<P: Clone>(flow: &Flow<P>, record: &Record, context: &Context<'_, P>) -> bool {
     let departed = context.links.get(record.link).is_none_or(|link| !link.up);
-    departed || flow.latest_delivered.is_some_and(|latest| latest.after(record.sent))
+    // A proxy that repairs need not wait for something later: while it keeps ACKs back, there may be nothing later.
+    departed
+        || flow.copies.has(record.seq) && !flow.pool.is_empty()
+        || flow.latest_delivered.is_some_and(|latest| latest.after(record.sent))
 }
 
 /// Packets that the tail rule, or the departure of their member, gives up.
