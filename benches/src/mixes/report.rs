@@ -147,13 +147,19 @@ pub fn worst(lines: &[Line], way: Way) -> String {
     let ratio = |line: &Line| line.ratio(way).unwrap_or(f64::NAN);
     let orders: [(&str, &dyn Fn(&Line) -> f64); 2] =
         [("ratio to best single link", &ratio), ("efficiency", &efficiency)];
+    let mut described: Vec<u32> = Vec::new();
     for (name, key) in orders {
         let mut order = tried.clone();
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: worst by {name}", way.name());
         for line in order.into_iter().take(WORST) {
-            text += &describe(line, way);
+            if described.contains(&line.mix.number) {
+                let _ = writeln!(text, "  mix {}: see above", line.mix.number);
+            } else {
+                described.push(line.mix.number);
+                text += &describe(line, way);
+            }
         }
     }
     text

@@ -289,7 +289,7 @@ fn counters(simulation: &Simulation, flow: FlowId) -> prismux_tcp::engine::Engin
 
 impl Network {
     fn stats(&self) -> Vec<LinkStats> {
-        self.links.iter().map(|&(_, link)| *self.simulation.forward_stats(link)).collect()
+        self.links.iter().map(|&(_, link)| self.simulation.forward_stats(link)).collect()
     }
 
     fn status(&self) -> Vec<LinkStatus> {
