@@ -3,10 +3,13 @@
 mod check;
 mod compare;
 mod daemon;
+mod demo;
 mod doctor;
 mod run;
 mod scenarios;
 mod status;
+
+pub(crate) use run::prepare;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
@@ -23,6 +26,6 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        _ => Err(Failure::Failed("this command is not part of this build".to_string())),
+        Command::Demo(arguments) => demo::run(&arguments),
     }
 }

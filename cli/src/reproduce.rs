@@ -13,6 +13,7 @@ mod report;
 pub(crate) mod verdict;
 
 use crate::args::{ReproduceArguments, ReproduceBackend};
+use crate::commands::prepare;
 use crate::failure::Failure;
 use crate::jobs;
 use claims::Claim;
@@ -59,6 +60,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         ReproduceBackend::Lab => &[Backend::Lab],
         ReproduceBackend::Both => &[Backend::Sim, Backend::Lab],
     };
+    if backends.contains(&Backend::Lab) {
+        prepare(Backend::Lab)?;
+    }
     let mut answers = Vec::new();
     for &backend in backends {
         answers.push(reproduce(arguments, &claims, backend)?);

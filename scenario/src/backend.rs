@@ -107,7 +107,18 @@ fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunErr
     let plan = lower::to_lab(scenario, options.seed)?;
     let lab_options = LabOptions { interrupt: options.interrupt.clone(), ..LabOptions::default() };
     match lab::run(&plan, &lab_options) {
-        Ok(outcome) => Ok(outcome.result),
+        Ok(outcome) => {
+            let damaged = |flow: &lab::FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
+                (Some(received), Some(sent)) => received != sent,
+                _ => false,
+            };
+            match outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
+                Some((name, _)) => Err(RunError::Failed(format!(
+                    "flow \"{name}\": the bytes received are not those sent (SHA-256 differs)"
+                ))),
+                None => Ok(outcome.result),
+            }
+        }
         Err(LabError::Interrupted) => Err(RunError::Interrupted),
         Err(error) => Err(RunError::Failed(error.to_string())),
     }

@@ -1,6 +1,6 @@
 //! `prismux compare`.
 
-use super::run::{interval, once, parallel, summarise};
+use super::run::{interval, once, parallel, prepare, summarise};
 use crate::args::{Common, CompareArguments};
 use crate::failure::Failure;
 use crate::jobs;
@@ -18,8 +18,10 @@ use serde_json::{Value, json};
 pub(crate) struct Outcome {
     /// Its name; with the member's, where the best of several counts.
     pub name: String,
-    /// One result for each seed.
+    /// One result for each seed; none when it could not run.
     pub results: Vec<RunResult>,
+    /// Why it could not run.
+    pub failure: Option<String>,
 }
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
@@ -27,15 +29,26 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
     let file = ScenarioFile::find(&arguments.scenario)?;
     let contenders = contender::contenders(&file, &arguments.variants, &set, common.on.into())?;
+    prepare(common.on.into())?;
     let outcomes = compete(&contenders, common, arguments.runs)?;
+    if outcomes.iter().all(|outcome| outcome.results.is_empty()) {
+        let reason = outcomes.into_iter().find_map(|outcome| outcome.failure);
+        return Err(Failure::Failed(reason.unwrap_or_else(|| "there is nothing to compare".to_string())));
+    }
     if common.json {
         return Ok(print(json_of(&file, &outcomes)?)?);
     }
-    Ok(print(table_of(&outcomes))?)
+    print(table_of(&outcomes))?;
+    for outcome in &outcomes {
+        if let Some(reason) = &outcome.failure {
+            print(format!("\n{}: {reason}", outcome.name))?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs every candidate of every contender, `runs` times each; of several candidates the one with the highest mean
-/// goodput stands for its contender.
+/// goodput stands for its contender. A contender that this machine cannot run (a kernel without MPTCP) fails alone.
 pub(crate) fn compete(contenders: &[Contender], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
     let mut work: Vec<(usize, usize, &Scenario, u64)> = Vec::new();
     for (c, contender) in contenders.iter().enumerate() {
@@ -44,24 +57,35 @@ pub(crate) fn compete(contenders: &[Contender], common: &Common, runs: u64) -> R
         }
     }
     let results = jobs::run(&work, parallel(common), "comparing", |&(_, _, scenario, seed)| {
-        once(scenario, common, &RunOptions { seed, ..RunOptions::default() })
+        match once(scenario, common, &RunOptions { seed, ..RunOptions::default() }) {
+            Err(Failure::Failed(reason)) => Ok(Err(reason)),
+            Err(other) => Err(other),
+            Ok(result) => Ok(Ok(result)),
+        }
     })?;
-    let mut outcomes = Vec::new();
-    for (c, contender) in contenders.iter().enumerate() {
-        let candidate = |k: usize| -> Outcome {
-            let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
-            let label = &contender.candidates[k].label;
-            let name = if label.is_empty() {
-                contender.name.clone()
-            } else {
-                format!("{} ({label})", contender.name)
-            };
-            Outcome { name, results: own.map(|(_, result)| result.clone()).collect() }
-        };
-        let all = (0..contender.candidates.len()).map(candidate);
-        outcomes.extend(all.max_by(|a, b| mean_goodput(a).total_cmp(&mean_goodput(b))));
-    }
-    Ok(outcomes)
+    let candidate = |c: usize, k: usize| -> Outcome {
+        let contender = &contenders[c];
+        let label = &contender.candidates[k].label;
+        let name =
+            if label.is_empty() { contender.name.clone() } else { format!("{} ({label})", contender.name) };
+        let mut outcome = Outcome { name, results: Vec::new(), failure: None };
+        let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
+        for (_, result) in own {
+            match result {
+                Ok(result) => outcome.results.push(result.clone()),
+                Err(reason) => outcome.failure = Some(reason.clone()),
+            }
+        }
+        if outcome.failure.is_some() {
+            outcome.results.clear();
+        }
+        outcome
+    };
+    let best = |c: usize| {
+        let all = (0..contenders[c].candidates.len()).map(|k| candidate(c, k));
+        all.max_by(|a, b| mean_goodput(a).total_cmp(&mean_goodput(b)))
+    };
+    Ok((0..contenders.len()).filter_map(best).collect())
 }
 
 fn mean_goodput(outcome: &Outcome) -> f64 {
@@ -104,9 +128,10 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
         }
         table.row(row);
     }
+    let seeds_run = outcomes.iter().map(|outcome| outcome.results.len()).max().unwrap_or(0);
     let seeds = match first.seed {
-        seed if outcomes[0].results.len() == 1 => format!("seed {seed}"),
-        seed => format!("{} runs from seed {seed}; means and 95 % intervals", outcomes[0].results.len()),
+        seed if seeds_run == 1 => format!("seed {seed}"),
+        seed => format!("{} runs from seed {seed}; means and 95 % intervals", seeds_run),
     };
     let possible = rate(first.total.capacity_bps);
     format!("{} ({}, {seeds}), at most {possible} possible\n\n{table}", first.scenario, first.backend)
@@ -129,6 +154,7 @@ fn json_of(file: &ScenarioFile, outcomes: &[Outcome]) -> Result<String, Failure>
             "goodput_bps": of(|r| Some(r.total.goodput_bps)),
             "efficiency": of(|r| r.total.efficiency),
             "steady_efficiency": of(|r| r.total.steady_efficiency),
+            "failed": outcome.failure,
             "runs": outcome.results,
         })
     };

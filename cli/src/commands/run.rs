@@ -7,7 +7,9 @@ use crate::output::number::{bytes, or_dash, percent, rate, seconds};
 use crate::output::print;
 use crate::output::table::Table;
 use crate::statistics::Summary;
+use prismux_datapath::lab;
 use prismux_scenario::backend::{self, RunOptions};
+use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
 use serde_json::json;
@@ -17,6 +19,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
     let file = ScenarioFile::find(&arguments.scenario)?;
     let scenario = file.scenario(arguments.variant.as_deref(), &set)?;
+    prepare(common.on.into())?;
     let options = RunOptions {
         seed: common.seed,
         pcap: arguments.pcap.clone(),
@@ -36,6 +39,18 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         once(&scenario, common, &RunOptions { seed, ..options.clone() })
     })?;
     Ok(print(if common.json { many_json(&results)? } else { many_table(&results) })?)
+}
+
+/// Makes ready for runs on `backend`. Call it before any thread starts: the lab may need a user namespace, which
+/// only a process with a single thread can enter.
+pub(crate) fn prepare(backend: Backend) -> Result<(), Failure> {
+    if backend == Backend::Lab {
+        lab::ensure_privileges().map_err(|error| {
+            let remedy = "remedy: `prismux doctor` says what is missing; --on sim simulates instead";
+            Failure::Failed(format!("the lab cannot be built here: {error}\n  {remedy}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// One run.
