@@ -1,9 +1,9 @@
 //! Beyond the paper: which links a flow gains from.
 //!
 //! All data is acknowledged in order, so a sender feels the slowest link in use: with flight F and links whose longest
-//! round trip is R, it gets at most F / R, whatever the rates. Links are therefore taken in order of round trip, and of all
-//! such prefixes the one counts that gives most, `min(sum of rates, F / R)`. A link left out is *parked*: it is measured with copies
-//! of packets the receiver already has, and joins when the senders' flight covers it.
+//! round trip is R, it gets at most F / R, whatever the rates. Of all sets of links the one is used that gives most,
+//! `min(sum of rates, F / R)`. A link left out is *parked*: it is measured with copies of packets the receiver already has,
+//! and joins when the senders' flight covers it.
 use crate::link_table::{LinkId, LinkTable};
 use crate::probe::MOST_UNANSWERED;
 use crate::window_control::Valve;
@@ -12,8 +12,10 @@ use prismux_units::{Duration, Instant};
 
 /// A larger set must promise this much more before it replaces the present one, and a smaller one too.
 const HYSTERESIS: f64 = 1.03;
-/// A distant link must add this share to be worth its delay.
-const LEAST_GAIN: f64 = 0.015;
+/// Share of its value that a very distant set must gain over a near one to be worth its delay.
+const DELAY_PRICE: f64 = 0.02;
+/// Sets are compared exhaustively up to this many links; beyond it, the slowest links are left out of the comparison.
+const MOST_COMPARED: usize = 8;
 /// Beyond this loss a link costs the others more in repairs than it carries.
 const MOST_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
@@ -27,76 +29,72 @@ pub(crate) const REVIEW_INTERVAL: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     id: LinkId,
+    /// Bytes per second.
     rate: f64,
+    /// Seconds in flight when the link is full.
     rtt: f64,
+    /// Probability that, at any time, a packet of this link is missing and being repaired.
+    repairing: f64,
 }
 
-/// Decides anew which links are usable and how much flight senders may have. `largest_window` is the largest
-/// receive window seen, in bytes.
-pub(crate) fn review(
-    now: Instant,
-    links: &mut LinkTable,
-    valve: &mut Valve,
-    largest_window: u64,
-    park: bool,
-) {
+/// Decides anew which links are usable and how much flight senders may have together.
+pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, park: bool) {
     valve.reviewed = now;
     let candidates = candidates(links);
-    if candidates.is_empty()
-        && links.up().all(|(_, link)| link.model.min_rtt().is_some())
-        && links.up_count() > 0
-    {
-        valve.flight_limit = None;
-        for id in up_ids(links) {
-            set(links, id, true, "all links lose many packets");
-        }
-        return;
-    }
     if candidates.is_empty() {
-        valve.flight_limit = None;
-        valve.wants_probes = true;
-        for id in up_ids(links) {
-            let first = links.up_id(0) == Some(id);
-            set(links, id, first, if first { "first to be used" } else { "being measured" });
-        }
-        return;
+        return without_knowledge(links, valve);
     }
     let flight = valve.peak_flight() as f64;
-    let now_best = best_prefix(&candidates, flight);
-    let present = candidates.iter().take_while(|c| links.get(c.id).is_some_and(|link| link.usable)).count();
-    let chosen = if !park {
-        candidates.len()
-    } else if present > 0
-        && present != now_best
-        && value(&candidates[..now_best], flight) < HYSTERESIS * value(&candidates[..present], flight)
-    {
-        present
-    } else {
-        now_best
-    };
-    let target = best_prefix(&candidates, largest_window as f64).max(chosen);
+    let all = (1_u32 << candidates.len()) - 1;
+    let present = mask_where(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
+    let chosen = if park { choose(&candidates, flight, present) } else { all };
+    let target = if park { choose(&candidates, valve.largest_window as f64, 0) | chosen } else { all };
     for (position, candidate) in candidates.iter().enumerate() {
-        let reason = match position {
-            _ if position < chosen => "carries traffic",
-            _ if position < target => "waits until the sender's window covers its delay",
-            _ => "its delay needs more window than it gains",
+        let (used, wanted) = (chosen >> position & 1 != 0, target >> position & 1 != 0);
+        let reason = match (used, wanted) {
+            (true, _) => "carries traffic",
+            (false, true) => "waits until the sender's window covers its delay",
+            (false, false) => "its delay needs more window than it gains",
         };
-        set(links, candidate.id, position < chosen, reason);
+        set(links, candidate.id, used, reason);
     }
+    settle_others(links, &candidates);
+    valve.wants_probes = links.up().any(|(_, link)| !link.usable);
+    let (rate, rtt) = sum(&candidates, target);
+    valve.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + 20_000.0) as u64);
+}
+
+/// Nothing is known of any link: one carries the first packets while the others are measured.
+fn without_knowledge(links: &mut LinkTable, valve: &mut Valve) {
+    valve.flight_limit = None;
+    valve.wants_probes = true;
+    let first = links.up().find(|(_, link)| link.model.min_rtt().is_none()).map(|(id, _)| id);
     for id in up_ids(links) {
-        if candidates.iter().all(|candidate| candidate.id != id) {
-            let known = links.get(id).is_some_and(|link| link.model.min_rtt().is_some());
-            // A receiver that does not report duplicates leaves only the direct way.
-            let mute = links.get(id).is_some_and(|link| link.probe.unanswered >= MOST_UNANSWERED);
-            set(links, id, mute && !known, if known { "loses too many packets" } else { "being measured" });
+        match first {
+            None => set(links, id, true, "all links lose many packets"),
+            Some(first) if first == id => set(links, id, true, "first to be used"),
+            Some(_) => set(links, id, false, "being measured"),
         }
     }
-    valve.wants_probes = links.up().any(|(_, link)| !link.usable);
-    let wanted = &candidates[..target];
-    let rate: f64 = wanted.iter().map(|c| c.rate).sum();
-    let rtt = wanted.last().map_or(0.0, |c| c.rtt);
-    let limit = FLIGHT_MARGIN * rate * rtt + 20_000.0;
-    valve.flight_limit = Some(limit as u64);
+}
+
+/// Links that are up but no candidates.
+fn settle_others(links: &mut LinkTable, candidates: &[Candidate]) {
+    for id in up_ids(links) {
+        if candidates.iter().any(|candidate| candidate.id == id) {
+            continue;
+        }
+        let Some(link) = links.get(id) else { continue };
+        let known = link.model.min_rtt().is_some();
+        // A receiver that does not report duplicates leaves only the direct way.
+        let mute = link.probe.unanswered >= MOST_UNANSWERED;
+        let reason = match (known, mute) {
+            (true, _) => "loses too many packets",
+            (false, true) => "tried with data",
+            (false, false) => "being measured",
+        };
+        set(links, id, mute && !known, reason);
+    }
 }
 
 fn up_ids(links: &LinkTable) -> Vec<LinkId> {
@@ -111,16 +109,12 @@ fn set(links: &mut LinkTable, id: LinkId, usable: bool, reason: &'static str) {
 
 /// Links with known round trip and bearable loss, nearest first.
 fn candidates(links: &LinkTable) -> Vec<Candidate> {
-    let nearest = links.up().filter_map(|(_, link)| link.model.min_rtt()).min().unwrap_or(Duration::ZERO);
-    let mut found: Vec<Candidate> = links
-        .up()
-        .filter(|(_, link)| link.model.loss() < MOST_LOSS)
+    let known = links.up().filter(|(_, link)| link.model.loss() < MOST_LOSS);
+    let mut found: Vec<Candidate> = known
         .filter_map(|(id, link)| {
-            let rate = link.model.planning_rate()?;
-            // A lost packet is missing until it is repaired over the nearest link.
-            let repair = if link.model.loss() > 0.0005 { nearest } else { Duration::ZERO };
-            let rtt = link.model.full_rtt()? + repair;
-            Some(Candidate { id, rate, rtt: rtt.as_secs_f64().max(1e-4) })
+            let (rate, rtt) = (link.model.planning_rate()?, link.model.full_rtt()?.as_secs_f64().max(1e-4));
+            let lost_per_second = link.model.loss() * rate / 1448.0;
+            Some(Candidate { id, rate, rtt, repairing: (lost_per_second * rtt).min(1.0) })
         })
         .collect();
     // A link that has not shown its rate yet is taken for a fair one, so that it gets a chance to.
@@ -130,24 +124,41 @@ fn candidates(links: &LinkTable) -> Vec<Candidate> {
             candidate.rate = candidate.rate.max(OPTIMISM * largest);
         }
     }
+    if found.len() > MOST_COMPARED {
+        found.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.id.cmp(&b.id)));
+        found.truncate(MOST_COMPARED);
+    }
     found.sort_by(|a, b| a.rtt.total_cmp(&b.rtt).then(a.id.cmp(&b.id)));
     found
 }
 
-/// What a set of links gives a sender with this flight, in bytes per second.
-fn value(set: &[Candidate], flight: f64) -> f64 {
-    let rate: f64 = set.iter().map(|c| c.rate).sum();
-    set.last().map_or(0.0, |last| rate.min(flight / last.rtt))
+fn mask_where(candidates: &[Candidate], holds: impl Fn(&Candidate) -> bool) -> u32 {
+    candidates.iter().enumerate().filter(|(_, c)| holds(c)).fold(0, |mask, (i, _)| mask | 1 << i)
 }
 
-/// Length of the best prefix, at least 1.
-fn best_prefix(candidates: &[Candidate], flight: f64) -> usize {
-    let mut best = (1, value(&candidates[..1], flight));
-    for length in 2..=candidates.len() {
-        let this = value(&candidates[..length], flight);
-        if this > best.1 * (1.0 + LEAST_GAIN) {
-            best = (length, this);
+/// Sum of the rates and the longest round trip, repairs over the nearest link included.
+fn sum(candidates: &[Candidate], mask: u32) -> (f64, f64) {
+    let chosen = candidates.iter().enumerate().filter(|(i, _)| mask >> i & 1 != 0).map(|(_, c)| c);
+    let nearest = chosen.clone().next().map_or(0.0, |c| c.rtt);
+    chosen.fold((0.0, 0.0), |(rate, rtt), c| {
+        (rate + c.rate, f64::max(rtt, c.rtt + 1.2 * nearest * c.repairing))
+    })
+}
+
+/// What a set of links is worth to senders with this flight, in bytes per second.
+fn value(candidates: &[Candidate], mask: u32, flight: f64) -> f64 {
+    let (rate, rtt) = sum(candidates, mask);
+    if rtt == 0.0 { 0.0 } else { rate.min(flight / rtt) * (1.0 - DELAY_PRICE * rtt / (rtt + 0.2)) }
+}
+
+/// The best set; `present` stays unless another is clearly better.
+fn choose(candidates: &[Candidate], flight: f64, present: u32) -> u32 {
+    let mut best = (present, HYSTERESIS * value(candidates, present, flight));
+    for mask in 1..1_u32 << candidates.len() {
+        let this = value(candidates, mask, flight);
+        if this > best.1 {
+            best = (mask, this);
         }
     }
-    best.0
+    best.0.max(1)
 }

@@ -255,8 +255,7 @@ impl<P: Clone> Proxy<P> {
         if !self.config.learn_rates || now.saturating_since(self.valve.reviewed) < parking::REVIEW_INTERVAL {
             return;
         }
-        let window = self.valve.largest_window;
-        parking::review(now, &mut self.links, &mut self.valve, window, self.config.parking);
+        parking::review(now, &mut self.links, &mut self.valve, self.config.parking);
         self.links.assign_weights(&self.config);
     }
 
