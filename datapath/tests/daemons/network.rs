@@ -130,6 +130,15 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            for (name, space) in [("sender", &self.sender), ("receiver", &self.receiver)] {
+                // What the kernel knows of the connections, where `ss` is installed.
+                let sockets = space.enter(|| Command::new("ss").arg("-tino").output());
+                if let Ok(Ok(output)) = sockets {
+                    eprintln!("{name}: {}", String::from_utf8_lossy(&output.stdout));
+                }
+            }
+        }
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
@@ -189,6 +198,9 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        if let Some(status) = self.status().filter(|_| std::thread::panicking()) {
+            eprintln!("{}: {status}", self.socket.display());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
