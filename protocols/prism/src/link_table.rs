@@ -180,6 +180,8 @@ pub struct LinkTable {
     links: Vec<Option<Link>>,
     /// Numbers of the links that are up, rising.
     up: Vec<LinkId>,
+    /// Senders have more to send than the links take at the moment.
+    pub(crate) backlogged: bool,
 }
 
 impl LinkTable {

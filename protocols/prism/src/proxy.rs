@@ -163,6 +163,7 @@ impl<P: Clone> Proxy<P> {
             return self.handle_opaque(now, hash, packet);
         };
         let clamp = self.config.mss_clamp;
+        self.links.backlogged = !self.valve.waiting.is_empty();
         with_flow!(self, now, number, |flow, context| {
             flow.last_activity = now;
             flow.finished.forward |= header.flags.contains(TcpFlags::FIN);
