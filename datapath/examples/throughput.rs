@@ -6,14 +6,17 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     lab::ensure_privileges()?;
     let seconds = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(4);
     let throughput = throughput::measure(Duration::from_secs(seconds))?;
+    let baseline = throughput.forwarder;
     let ways = [
-        ("bare forwarder", throughput.forwarder, 1.0),
-        ("PRISM by GRE", throughput.prism_gre, throughput.ratio_gre()),
-        ("PRISM by GRE-in-UDP", throughput.prism_udp, throughput.ratio_udp()),
+        ("bare forwarder", baseline),
+        ("PRISM by GRE", throughput.prism_gre),
+        ("PRISM by GRE-in-UDP", throughput.prism_udp),
     ];
-    println!("{:20} {:>10} {:>10} {:>8}", "", "Gbit/s", "CPU s/GB", "ratio");
-    for (name, path, ratio) in ways {
-        println!("{name:20} {:10.3} {:10.3} {ratio:8.3}", path.goodput_bps / 1e9, path.cpu_s_per_gb);
+    println!("{:20} {:>8} {:>8} {:>8} {:>8}", "", "Gbit/s", "ratio", "CPU s/GB", "ratio");
+    for (name, path) in ways {
+        let (goodput, cost) = (path.goodput_bps / 1e9, path.cpu_s_per_gb);
+        let (speed, efficiency) = (path.goodput_ratio(&baseline), path.efficiency_ratio(&baseline));
+        println!("{name:20} {goodput:8.3} {speed:8.3} {cost:8.3} {efficiency:8.3}");
     }
     Ok(())
 }

@@ -48,15 +48,16 @@ pub struct Throughput {
     pub prism_udp: Path,
 }
 
-impl Throughput {
-    /// Goodput through PRISM by GRE, as a fraction of the bare forwarder's.
-    pub fn ratio_gre(&self) -> f64 {
-        self.prism_gre.goodput_bps / self.forwarder.goodput_bps
+impl Path {
+    /// Goodput as a fraction of `baseline`'s. Both ends and the datapath share the processors, so this swings with
+    /// whatever else runs there.
+    pub fn goodput_ratio(&self, baseline: &Self) -> f64 {
+        self.goodput_bps / baseline.goodput_bps
     }
 
-    /// Goodput through PRISM by GRE-in-UDP, as a fraction of the bare forwarder's.
-    pub fn ratio_udp(&self) -> f64 {
-        self.prism_udp.goodput_bps / self.forwarder.goodput_bps
+    /// Bytes moved per second of processor time as a fraction of `baseline`'s: steady also on a busy machine.
+    pub fn efficiency_ratio(&self, baseline: &Self) -> f64 {
+        baseline.cpu_s_per_gb / self.cpu_s_per_gb
     }
 }
 

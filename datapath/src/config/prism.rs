@@ -32,6 +32,8 @@ struct Table {
     rtt_gain: Option<f64>,
     link_dupthresh: Option<u8>,
     tail_factor: Option<f64>,
+    #[serde(deserialize_with = "text::optional")]
+    ack_delay_allowance: Option<Duration>,
     hold_max_rtts: Option<f64>,
     hold_max_rto_share: Option<f64>,
     loss_reports: Option<bool>,
@@ -84,6 +86,7 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.rtt_gain, table.rtt_gain);
     set(&mut core.link_dupthresh, table.link_dupthresh);
     set(&mut core.tail_factor, table.tail_factor);
+    set(&mut core.ack_delay_allowance, table.ack_delay_allowance);
     set(&mut core.hold_max_rtts, table.hold_max_rtts);
     set(&mut core.hold_max_rto_share, table.hold_max_rto_share);
     set(&mut core.report_repeat, table.report_repeat);

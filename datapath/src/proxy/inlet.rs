@@ -90,7 +90,7 @@ impl ProxyDaemon {
             return Err(Drop::CongestionMark);
         }
         let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else {
-            self.outlet.to_kernel(&packet);
+            self.outlet.hand_to_kernel(&packet);
             return Ok(());
         };
         self.clamp(&mut packet, &tcp.header);

@@ -72,14 +72,14 @@ impl Outlet {
                 if let Some(mss) = rewrite.mss_clamp {
                     let _ = clamp_mss(packet.buffer_mut(), mss);
                 }
-                self.to_kernel(&packet);
+                self.hand_to_kernel(&packet);
             }
             Err(_) => self.drops.count(Drop::MalformedPacket),
         }
     }
 
     /// A packet towards a sender.
-    pub fn to_kernel(&mut self, packet: &[u8]) {
+    pub fn hand_to_kernel(&mut self, packet: &[u8]) {
         device::write(&self.tun, packet, &mut self.drops);
     }
 

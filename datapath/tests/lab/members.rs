@@ -1,6 +1,9 @@
 //! Members, MPTCP and the daemons.
 use crate::plans::{assert_near, community, link, lossy, run, seconds};
-use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, Transport};
+use prismux_datapath::lab::LabPlan;
+use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport};
+use prismux_prism::{ProxyConfig, RpcMode};
+use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
 
 fn download(transport: Transport) -> FlowPlan {
@@ -19,6 +22,16 @@ pub fn single() {
     assert!(acks > 100, "{acks}");
     // One of two equal links.
     assert_near("efficiency", outcome.result.total.steady_efficiency.expect("one"), 0.5, 0.1);
+}
+
+/// Changes the proxy's settings.
+fn with_proxy(mut plan: LabPlan, change: impl Fn(&mut ProxyConfig)) -> LabPlan {
+    for node in &mut plan.nodes {
+        if let Role::Proxy(proxy) = &mut node.role {
+            change(&mut proxy.config);
+        }
+    }
+    plan
 }
 
 fn index_of(outcome: &prismux_datapath::lab::LabOutcome, name: &str) -> usize {
@@ -64,6 +77,18 @@ pub fn proxied_download() {
     assert_eq!(outcome.status["m1"]["state"], "registered");
 }
 
+pub fn own_tcp() {
+    let sender = OwnSender { tcp: TcpConfig::modern(), prism: true };
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(4_000_000)).own_sender(sender);
+    let plan = community(20.0, &[link(8, 10), lossy(link(8, 15), 0.005)], flow);
+    let outcome = run(&with_proxy(plan, |config| *config = ProxyConfig::paper()));
+    let flow = &outcome.result.flows["download"];
+    assert_eq!((flow.transport.as_str(), flow.bytes), ("tcp-prism", 4_000_000), "{:?}", outcome.flows["download"].trouble);
+    // Losses were told to a sender that acted on them.
+    let reports = outcome.result.nodes["proxy"]["reports_sent"];
+    assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");
+}
+
 pub fn kills() {
     let flow = download(Transport::Tcp).bytes(ByteCount::new(5_000_000));
     let plan = community(40.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
@@ -71,6 +96,8 @@ pub fn kills() {
         .event(Duration::from_millis(1500), Action::Restart("m2".to_owned()))
         .event(Duration::from_millis(2200), Action::Kill("proxy".to_owned()))
         .event(Duration::from_millis(2700), Action::Restart("proxy".to_owned()));
+    // Plain striping: whether full ACK control survives is the proxy's affair, not the lab's.
+    let plan = with_proxy(plan, |config| config.rpc = RpcMode::Off);
     let outcome = run(&plan);
     assert_eq!(outcome.result.flows["download"].bytes, 5_000_000, "{:?}", outcome.flows["download"].trouble);
     // The proxy that answers now is the second one.
