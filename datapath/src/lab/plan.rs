@@ -1,6 +1,7 @@
 //! What a lab is asked to build and do: plain data, already resolved, parts referring to each other by name.
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_prism::ProxyConfig;
+use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 pub use kernel_tcp::KernelTcp;
@@ -201,6 +202,8 @@ pub struct FlowPlan {
     pub via: Option<String>,
     /// How the kernels at its two ends treat TCP. All flows that end at a node must agree.
     pub tcp: KernelTcp,
+    /// Prismux's own TCP in the kernel's place at the sender of a file over [`Transport::Tcp`].
+    pub own_sender: Option<Box<OwnSender>>,
     /// When it starts.
     pub start: Instant,
     /// When it stops at the latest; the end of the run without.
@@ -218,6 +221,7 @@ impl FlowPlan {
             traffic: Traffic::Bulk { bytes: None },
             via: None,
             tcp: KernelTcp::default(),
+            own_sender: None,
             start: Instant::ZERO,
             stop: None,
         }
@@ -251,6 +255,13 @@ impl FlowPlan {
         self
     }
 
+    /// Sends by prismux's own TCP.
+    #[must_use]
+    pub fn own_sender(mut self, sender: OwnSender) -> Self {
+        self.own_sender = Some(Box::new(sender));
+        self
+    }
+
     /// Starts the flow `at` after the start of the run.
     #[must_use]
     pub fn start_at(mut self, at: Duration) -> Self {
@@ -264,11 +275,21 @@ impl FlowPlan {
             (_, Traffic::Cbr { .. }) => "cbr",
             (_, Traffic::ParetoOnOff { .. }) => "pareto-on-off",
             (_, Traffic::RequestResponse { .. }) => "request-response",
+            (Transport::Tcp, _) if self.own_sender.as_ref().is_some_and(|sender| sender.prism) => "tcp-prism",
             (Transport::Tcp, _) => "tcp",
             (Transport::Mptcp, _) => "mptcp",
             (Transport::Udp, _) => "udp",
         }
     }
+}
+
+/// Prismux's own TCP as a sender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnSender {
+    /// Its switches.
+    pub tcp: TcpConfig,
+    /// It acts on the proxy's loss reports (TCP-PRISM).
+    pub prism: bool,
 }
 
 /// How a flow's data travels.

@@ -1,11 +1,12 @@
 //! A flow's sockets, made in its nodes' namespaces before the run begins.
 use super::LabError;
-use super::plan::{FlowPlan, Traffic, Transport};
+use super::plan::{FlowPlan, OwnSender, Traffic, Transport};
 use super::stage::Stage;
 use super::topology::Path;
 use super::traffic::exchange::ExchangeFlow;
+use super::traffic::own_tcp::OwnTcp;
 use super::traffic::socket::SocketMaker;
-use super::traffic::tcp::TcpFlow;
+use super::traffic::tcp::{SenderEnd, TcpFlow};
 use super::traffic::udp::{Pattern, UdpFlow};
 use super::traffic::{FlowOutcome, Schedule};
 use crate::clock::Clock;
@@ -69,14 +70,37 @@ impl Stage<'_> {
         };
         let path = self.first_path(flow)?;
         let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
-        let server = SocketAddrV4::new(self.topology.address(path.from), port);
+        let server = SocketAddrV4::new(self.topology.sender_address(flow)?, port);
         let failed = |error| LabError::flow(&flow.name, error);
+        let bytes = bytes.map(|bytes| bytes.as_u64());
+        let sender = match &flow.own_sender {
+            None => SenderEnd::Kernel(self.inside(&flow.from, || maker.listener(server))?.map_err(failed)?),
+            Some(_) if maker.mptcp => {
+                return Err(LabError::flow(
+                    &flow.name,
+                    "MPTCP is the kernel's and cannot have a sender of our own",
+                ));
+            }
+            Some(settings) => SenderEnd::Own(Box::new(OwnTcp {
+                flow: flow.name.clone(),
+                seed: Seed(self.plan.seed),
+                schedule: schedule.clone(),
+                settings: OwnSender::clone(settings),
+                tun: self
+                    .own_senders
+                    .remove(server.ip())
+                    .ok_or_else(|| LabError::flow(&flow.name, "the device of its sender is taken"))?,
+                address: server,
+                bytes,
+                sample_interval: self.plan.series_interval,
+            })),
+        };
         Ok(TcpFlow {
             name: flow.name.clone(),
             seed: Seed(self.plan.seed),
             schedule,
-            bytes: bytes.map(|bytes| bytes.as_u64()),
-            listener: self.inside(&flow.from, || maker.listener(server))?.map_err(failed)?,
+            bytes,
+            sender,
             caller: self.inside(&flow.to, || maker.caller(path.address))?.map_err(failed)?,
             server,
             mptcp: maker.mptcp,

@@ -49,7 +49,7 @@ pub struct LabOutcome {
 pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let began = Clock::start();
     let topology = Topology::new(plan)?;
-    let Fabric { namespaces, devices } = Fabric::build(plan, &topology)?;
+    let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
     let links = plan.links.iter().zip(devices).map(|(link, ends)| EmulatedLink {
         name: link.name.clone(),
         forward: link.forward.clone(),
@@ -58,7 +58,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         ends,
     });
     let emulator = Emulator::start(links.collect(), Seed(plan.seed), plan.series_interval)?;
-    let mut stage = Stage::set(plan, topology, &namespaces, &emulator, &options.daemons)?;
+    let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, &options.daemons)?;
     let setup = began.now() - Instant::ZERO;
 
     let clock = Clock::start();

@@ -10,11 +10,13 @@ use super::plan::{Action, EventPlan, LabPlan, MemberPlan, Role, Transport};
 use super::run::LabOptions;
 use super::topology::{NodeIndex, Path, Topology};
 use crate::clock::Clock;
+use crate::tun::Tun;
 use prismux_link::LinkChange;
 use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering;
 
 /// After how long a receiver notices that a neighbour has gone without a word.
@@ -27,6 +29,8 @@ pub(super) struct Stage<'a> {
     namespaces: &'a [Namespace],
     emulator: &'a Emulator,
     how: &'a DaemonCommand,
+    /// Devices of senders that are not the kernel's, by address, until their flows take them.
+    pub own_senders: BTreeMap<Ipv4Addr, Tun>,
     daemons: Vec<Daemon>,
     /// Members that are there.
     present: BTreeSet<NodeIndex>,
@@ -47,6 +51,7 @@ impl<'a> Stage<'a> {
         plan: &'a LabPlan,
         topology: Topology,
         namespaces: &'a [Namespace],
+        own_senders: BTreeMap<Ipv4Addr, Tun>,
         emulator: &'a Emulator,
         how: &'a DaemonCommand,
     ) -> Result<Self, LabError> {
@@ -56,7 +61,8 @@ impl<'a> Stage<'a> {
         });
         let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
-        let mut stage = Self { plan, topology, namespaces, emulator, how, daemons, present, returns };
+        let mut stage =
+            Self { plan, topology, namespaces, emulator, how, own_senders, daemons, present, returns };
         stage.make_daemons()?;
         for index in 0..stage.daemons.len() {
             if stage.daemons[index].role == DaemonRole::Proxy || stage.is_present(stage.daemons[index].node) {
@@ -149,14 +155,13 @@ impl<'a> Stage<'a> {
             }
             for (node, port) in self.topology.return_steps(&path, member)? {
                 let device = self.topology.nodes[node].ports[port].device.clone();
-                let destination = self.topology.address(path.from);
                 let metrics = self.topology.nodes[node].tcp.route_metrics();
                 self.configure(node, || {
                     let failed = |source| NetlinkError { request: "turn the way back".to_owned(), source };
                     let device = netlink::device_index(&device).map_err(failed)?;
                     let route = netlink::Route {
                         table: path.table,
-                        destination: Some(destination),
+                        destination: None,
                         device,
                         source: None,
                         metrics,

@@ -7,6 +7,7 @@
 //!   path lead to it, and rules send what comes from it back the same way.
 //! * A flow that a proxy takes over ends at `10.33.x.y`: routes lead it to the proxy and from the members to the
 //!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
+//! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
 use super::LabError;
 use super::plan::{FlowPlan, KernelTcp, LabPlan, Role, Transport};
 use std::collections::{BTreeMap, VecDeque};
@@ -37,7 +38,8 @@ pub(super) struct Port {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RouteEntry {
     pub table: u32,
-    pub destination: Ipv4Addr,
+    /// Where to; `None` for everything.
+    pub destination: Option<Ipv4Addr>,
     /// Index in [`NodeNet::ports`].
     pub port: usize,
     /// Address that local senders use.
@@ -55,6 +57,8 @@ pub(super) struct NodeNet {
     pub rules: Vec<(Ipv4Addr, u32)>,
     /// Settings of the flows that end here.
     pub tcp: KernelTcp,
+    /// Senders that are not the kernel's: a TUN device and the address behind it.
+    pub own_senders: Vec<(String, Ipv4Addr)>,
 }
 
 /// One way for a flow.
@@ -86,6 +90,8 @@ pub(super) struct Topology {
     names: Vec<String>,
     /// Members of each proxy.
     communities: BTreeMap<NodeIndex, Vec<NodeIndex>>,
+    /// Addresses of senders that are not the kernel's, by flow.
+    own_senders: BTreeMap<String, Ipv4Addr>,
     /// Paths with an address of their own, by (sender, receiver, member or proxy).
     made: BTreeMap<(NodeIndex, NodeIndex, NodeIndex), Path>,
 }
@@ -114,6 +120,9 @@ impl Topology {
             }
             topology.paths(flow)?;
             topology.demand_kernel(plan, index)?;
+            if flow.own_sender.is_some() {
+                topology.add_own_sender(flow, index)?;
+            }
         }
         Ok(topology)
     }
@@ -163,6 +172,27 @@ impl Topology {
             self.communities.insert(index, members);
         }
         Ok(())
+    }
+
+    /// Gives a flow's own TCP an address that everybody has a route to.
+    fn add_own_sender(&mut self, flow: &FlowPlan, index: usize) -> Result<(), LabError> {
+        let node = self.node(&flow.from)?;
+        let own = address(34, index + 1);
+        for (other, port) in self.ports_towards(node).into_iter().enumerate() {
+            if let Some(port) = port {
+                let source = Some(self.address(other));
+                self.add_route(other, MAIN_TABLE, Some(own), port, source);
+            }
+        }
+        self.nodes[node].own_senders.push((format!("own{index}"), own));
+        self.own_senders.insert(flow.name.clone(), own);
+        Ok(())
+    }
+
+    /// The address that a flow's data comes from.
+    pub fn sender_address(&self, flow: &FlowPlan) -> Result<Ipv4Addr, LabError> {
+        let own = self.own_senders.get(&flow.name).copied();
+        own.map_or_else(|| Ok(self.address(self.node(&flow.from)?)), Ok)
     }
 
     /// Notes what a flow asks of the kernels at its ends.
@@ -297,8 +327,8 @@ impl Topology {
             for (node, port) in self.ports_towards(to).into_iter().enumerate() {
                 if let Some(port) = port {
                     let source = Some(self.address(node));
-                    let entry = RouteEntry { table: MAIN_TABLE, destination, port, source };
-                    self.nodes[node].routes.push(entry);
+                    let destination = Some(destination);
+                    self.nodes[node].routes.push(RouteEntry { table: MAIN_TABLE, destination, port, source });
                 }
             }
         }
@@ -320,7 +350,13 @@ impl Topology {
         let path = self.new_path(32, from, to);
         let path = Path { member: Some(member), ..path };
         for (node, port) in steps {
-            self.add_route(node, MAIN_TABLE, path.address, port, (node == from).then(|| self.address(from)));
+            self.add_route(
+                node,
+                MAIN_TABLE,
+                Some(path.address),
+                port,
+                (node == from).then(|| self.address(from)),
+            );
         }
         self.add_return(&path, member, true)?;
         self.made.insert((from, to, member), path.clone());
@@ -335,11 +371,17 @@ impl Topology {
         }
         let path = Path { proxy: Some(proxy), ..self.new_path(33, from, to) };
         for (node, port) in self.walk(from, proxy)? {
-            self.add_route(node, MAIN_TABLE, path.address, port, (node == from).then(|| self.address(from)));
+            self.add_route(
+                node,
+                MAIN_TABLE,
+                Some(path.address),
+                port,
+                (node == from).then(|| self.address(from)),
+            );
         }
         for member in self.members_of(proxy).to_vec() {
             for (node, port) in self.walk(member, to)? {
-                self.add_route(node, MAIN_TABLE, path.address, port, None);
+                self.add_route(node, MAIN_TABLE, Some(path.address), port, None);
             }
             self.add_return(&path, member, false)?;
         }
@@ -371,7 +413,7 @@ impl Topology {
                 self.nodes[node].rules.push(rule);
             }
             if fill {
-                self.add_route(node, path.table, self.address(path.from), port, None);
+                self.add_route(node, path.table, None, port, None);
             }
         }
         Ok(())
@@ -387,7 +429,7 @@ impl Topology {
         &mut self,
         node: NodeIndex,
         table: u32,
-        destination: Ipv4Addr,
+        destination: Option<Ipv4Addr>,
         port: usize,
         source: Option<Ipv4Addr>,
     ) {

@@ -4,10 +4,12 @@
 //! each flow. Every wait is bounded, so that a stop is noticed within [`WAIT`].
 //!
 //! * [`tcp`]: bulk data over the kernel's TCP or MPTCP. The receiver opens the connection, as in a download.
+//! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM if wanted.
 //! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
 //! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
 mod content;
 pub(super) mod exchange;
+pub(super) mod own_tcp;
 pub(super) mod socket;
 pub(super) mod tcp;
 pub(super) mod tcp_info;

@@ -83,7 +83,12 @@ pub fn own_tcp() {
     let plan = community(20.0, &[link(8, 10), lossy(link(8, 15), 0.005)], flow);
     let outcome = run(&with_proxy(plan, |config| *config = ProxyConfig::paper()));
     let flow = &outcome.result.flows["download"];
-    assert_eq!((flow.transport.as_str(), flow.bytes), ("tcp-prism", 4_000_000), "{:?}", outcome.flows["download"].trouble);
+    assert_eq!(
+        (flow.transport.as_str(), flow.bytes),
+        ("tcp-prism", 4_000_000),
+        "{:?}",
+        outcome.flows["download"].trouble
+    );
     // Losses were told to a sender that acted on them.
     let reports = outcome.result.nodes["proxy"]["reports_sent"];
     assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");

@@ -1,11 +1,12 @@
 //! From a scenario to a plan of network namespaces.
 
 use super::Unsupported;
+use super::tcp::tcp_config;
 use crate::model::{Action, Flow, Role, Scenario, Sides, TcpSettings, Traffic};
 use crate::registry::{Congestion, Transport, Tunnel};
 use crate::{hash, paths};
 use prismux_datapath::lab::plan::{
-    self, EventPlan, FlowPlan, KernelTcp, LabPlan, LinkPlan, MemberPlan, NodePlan, ProxyPlan,
+    self, EventPlan, FlowPlan, KernelTcp, LabPlan, LinkPlan, MemberPlan, NodePlan, OwnSender, ProxyPlan,
 };
 use prismux_tcp::TcpProfile;
 use prismux_units::{Duration, Instant};
@@ -69,12 +70,8 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
-        Transport::TcpPrism => {
-            return Err(Unsupported {
-                what: format!("flow \"{}\": the lab's kernels do not speak TCP-PRISM", flow.name),
-                remedy: "use transport = \"tcp\" in the lab, or --on sim".to_string(),
-            });
-        }
+        // The kernels do not speak TCP-PRISM: its sender is our own TCP.
+        Transport::TcpPrism => plan::Transport::Tcp,
     };
     let packet_bytes = |packet: prismux_units::ByteCount| packet.as_u64() as u32;
     let traffic = match flow.traffic {
@@ -87,6 +84,10 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
             plan::Traffic::ParetoOnOff { rate, packet_bytes: packet_bytes(packet), on, off, shape }
         }
     };
+    let own_sender = match flow.transport {
+        Transport::TcpPrism => Some(Box::new(OwnSender { tcp: tcp_config(flow)?, prism: true })),
+        _ => None,
+    };
     let (start, stop) = paths::times(scenario, index);
     Ok(FlowPlan {
         name: flow.name.clone(),
@@ -96,6 +97,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         traffic,
         via: flow.via.map(node),
         tcp: kernel_tcp(flow),
+        own_sender,
         start: Instant::ZERO + start,
         stop: stop.map(|stop| Instant::ZERO + stop),
     })

@@ -39,22 +39,25 @@ impl Community<'_> {
         };
         let mut file = self.common(self.receivers(node));
         file.insert("tunnel".to_owned(), tunnel.into());
-        file.insert("prism".to_owned(), prism_table(&proxy.config).into());
-        let text = file.to_string();
-        let read = config::ProxyConfig::from_text(Path::new("proxy.toml"), &text);
-        let read =
-            read.map_err(|error| LabError::Plan(format!("proxy \"{}\": {error}", self.topology.name(node))))?;
-        // The daemon clamps the MSS to its tunnel's MTU instead.
-        let read_prism = ProxyConfig { mss_clamp: proxy.config.mss_clamp, ..read.prism };
-        if read_prism != proxy.config {
-            return Err(LabError::Plan(format!(
-                "proxy \"{}\" has a setting that its configuration file cannot express: wanted {:?}, the file gives {:?}",
-                self.topology.name(node),
-                proxy.config,
-                read_prism
-            )));
+        let mut given = None;
+        for profile in ["modern", "paper"] {
+            file.insert("prism".to_owned(), prism_table(profile, &proxy.config).into());
+            let text = file.to_string();
+            let read = config::ProxyConfig::from_text(Path::new("proxy.toml"), &text).map_err(|error| {
+                LabError::Plan(format!("proxy \"{}\": {error}", self.topology.name(node)))
+            })?;
+            // The daemon clamps the MSS to its tunnel's MTU instead.
+            let read = ProxyConfig { mss_clamp: proxy.config.mss_clamp, ..read.prism };
+            if read == proxy.config {
+                return Ok(text);
+            }
+            given = Some(read);
         }
-        Ok(text)
+        Err(LabError::Plan(format!(
+            "proxy \"{}\" has a setting that its configuration file cannot express: wanted {:?}, the file gives {given:?}",
+            self.topology.name(node),
+            proxy.config,
+        )))
     }
 
     /// The configuration file of the member `node` for one of its proxies.
@@ -106,8 +109,8 @@ impl Community<'_> {
     }
 }
 
-/// The protocol's settings as the `[prism]` table, every one of them written out.
-fn prism_table(config: &ProxyConfig) -> Table {
+/// The protocol's settings as the `[prism]` table: a profile and every setting that has a key of its own.
+fn prism_table(profile: &str, config: &ProxyConfig) -> Table {
     let weight_unit = match config.weight_unit {
         WeightUnit::SlowestLink => "slowest-link",
         WeightUnit::Gcd => "gcd",
@@ -116,13 +119,15 @@ fn prism_table(config: &ProxyConfig) -> Table {
     let number = |value: u64| Value::from(i64::try_from(value).unwrap_or(i64::MAX));
     Table::from_iter(
         [
-            ("scheduler", Value::from(config.scheduler.name())),
+            ("profile", Value::from(profile)),
+            ("scheduler", config.scheduler.name().into()),
             ("rpc", config.rpc.name().into()),
             ("weight_unit", weight_unit.into()),
             ("weight_floor", config.weight_floor.into()),
             ("rtt_gain", config.rtt_gain.into()),
             ("link_dupthresh", number(config.link_dupthresh.into())),
             ("tail_factor", config.tail_factor.into()),
+            ("ack_delay_allowance", config.ack_delay_allowance.to_string().into()),
             ("hold_max_rtts", config.hold_max_rtts.into()),
             ("hold_max_rto_share", config.hold_max_rto_share.into()),
             ("loss_reports", config.loss_reports.into()),

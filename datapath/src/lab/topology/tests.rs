@@ -33,7 +33,8 @@ fn links_taken(plan: &LabPlan, topology: &Topology, from: &str, to: Ipv4Addr) ->
     let (mut at, mut taken) = (topology.node(from).unwrap(), Vec::new());
     while !topology.nodes[at].addresses.contains(&to) {
         let routes = &topology.nodes[at].routes;
-        let route = routes.iter().find(|route| route.table == MAIN_TABLE && route.destination == to).unwrap();
+        let route =
+            routes.iter().find(|route| route.table == MAIN_TABLE && route.destination == Some(to)).unwrap();
         let port = &topology.nodes[at].ports[route.port];
         taken.push(plan.links[port.link].name.clone());
         at = port.neighbour;
@@ -106,8 +107,9 @@ fn a_proxy_takes_over_what_passes_it_and_one_of_its_members() {
     let [server, proxy, m1, m2] = ["server", "proxy", "m1", "m2"].map(|name| topology.node(name).unwrap());
     assert_eq!(path.proxy, Some(proxy));
     // Up to the proxy by routes, from there on by the daemon, from the members on by routes again.
-    let routed =
-        |node: NodeIndex| topology.nodes[node].routes.iter().any(|route| route.destination == path.address);
+    let routed = |node: NodeIndex| {
+        topology.nodes[node].routes.iter().any(|route| route.destination == Some(path.address))
+    };
     assert_eq!([server, proxy, m1, m2].map(routed), [true, false, true, true]);
     // Background load to a member itself is none of the proxy's business.
     let load = FlowPlan::new("load", "server", "m1", Transport::Udp);

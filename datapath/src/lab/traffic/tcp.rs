@@ -1,5 +1,6 @@
 //! Bulk data over the kernel's TCP or MPTCP.
 use super::content::{Content, Verifier};
+use super::own_tcp::OwnTcp;
 use super::socket::{CONNECT_TIMEOUT, is_pause};
 use super::tcp_info::TcpInfo;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
@@ -19,7 +20,7 @@ pub(in crate::lab) struct TcpFlow {
     pub seed: Seed,
     pub schedule: Schedule,
     pub bytes: Option<u64>,
-    pub listener: TcpListener,
+    pub sender: SenderEnd,
     pub caller: Socket,
     pub server: SocketAddrV4,
     pub mptcp: bool,
@@ -27,12 +28,20 @@ pub(in crate::lab) struct TcpFlow {
     pub sample_interval: Option<Duration>,
 }
 
+/// Who sends.
+pub(in crate::lab) enum SenderEnd {
+    /// The kernel, from connections that come in here.
+    Kernel(TcpListener),
+    /// Our own TCP.
+    Own(Box<OwnTcp>),
+}
+
 /// What the sending thread found out.
 #[derive(Default)]
-struct Sent {
-    infos: Vec<TcpInfo>,
-    samples: Vec<(u64, Duration)>,
-    trouble: Option<String>,
+pub(super) struct Sent {
+    pub infos: Vec<TcpInfo>,
+    pub samples: Vec<(u64, Duration)>,
+    pub trouble: Option<String>,
 }
 
 impl TcpFlow {
@@ -40,7 +49,11 @@ impl TcpFlow {
     pub fn run(self) -> FlowOutcome {
         let flow = &self;
         std::thread::scope(|scope| {
-            let sender = scope.spawn(move || match flow.send() {
+            let send = || match &flow.sender {
+                SenderEnd::Kernel(listener) => flow.send(listener),
+                SenderEnd::Own(own) => own.run(),
+            };
+            let sender = scope.spawn(move || match send() {
                 Ok(sent) => sent,
                 Err(error) => Sent { trouble: Some(format!("sender: {error}")), ..Sent::default() },
             });
@@ -96,9 +109,9 @@ impl TcpFlow {
     }
 
     /// The sender: waits for the receiver, writes, and stays until everything is acknowledged.
-    fn send(&self) -> io::Result<Sent> {
+    fn send(&self, listener: &TcpListener) -> io::Result<Sent> {
         let mut sent = Sent::default();
-        let Some(mut stream) = accept(&self.listener, &self.schedule)? else { return Ok(sent) };
+        let Some(mut stream) = accept(listener, &self.schedule)? else { return Ok(sent) };
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(WAIT))?;
         let mut sampler = Sampler { interval: self.sample_interval, next: self.schedule.start };
