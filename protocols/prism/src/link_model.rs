@@ -11,11 +11,21 @@ const CAP_GAIN: f64 = 1.1;
 /// ... and this times in one round of [`PROBE_ROUNDS`], to find out whether the link got faster.
 const PROBE_GAIN: f64 = 1.3;
 /// See [`PROBE_GAIN`].
-const PROBE_ROUNDS: u32 = 8;
+const PROBE_ROUNDS: u32 = 12;
 /// ... plus this many packets, for links whose product is less than a packet, ...
 const CAP_EXTRA_PACKETS: f64 = 3.0;
 /// ... plus what passes in this time, for ACKs that come in clumps.
 const CAP_EXTRA_TIME: f64 = 0.004;
+/// An overflow, at most one for each round trip, multiplies the cap by this, ...
+const RESTRAINT_FACTOR: f64 = 0.95;
+/// ... down to this share at most;
+const LEAST_RESTRAINT: f64 = 0.7;
+/// a second without any gives back this share.
+const RESTRAINT_RECOVERY: f64 = 0.02;
+/// Gain of the average behind the jitter, per round.
+const JITTER_GAIN: f64 = 0.25;
+/// Jitter counts up to this share of the shortest RTT.
+const MOST_JITTER: f64 = 0.6;
 /// First cap, in packets.
 const INITIAL_CAP_PACKETS: f64 = 10.0;
 /// A round that delivers this much more than the best before it means the link is not full yet.
@@ -31,10 +41,12 @@ const LOSS_GAIN: f64 = 1.0 / 1024.0;
 /// So many round trips in a row that show a queue end the startup too.
 const QUEUED_SAMPLES: u8 = 8;
 /// Rounds over which the largest rate counts.
-const RATE_WINDOW_ROUNDS: u32 = 10;
+const RATE_WINDOW_ROUNDS: u32 = 14;
 /// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link is well above that
 /// of an idle one; the rounds at [`DRAIN_GAIN`] keep a standing queue from passing for propagation.
-const RTT_WINDOW_ROUNDS: u32 = 10;
+const RTT_WINDOW_ROUNDS: u32 = 14;
+/// ... and it counts at least for this time.
+const RTT_WINDOW: Duration = Duration::from_secs(1);
 /// The round after one at [`PROBE_GAIN`]: what queued there drains.
 const DRAIN_GAIN: f64 = 0.9;
 
@@ -77,6 +89,14 @@ impl WindowedMax {
     }
 }
 
+/// A round-trip time and when it was measured.
+#[derive(Debug, Clone, Copy)]
+struct RttSample {
+    rtt: Duration,
+    at: Instant,
+    round: u32,
+}
+
 /// The open measurement round.
 #[derive(Debug, Clone, Copy)]
 struct Round {
@@ -90,6 +110,10 @@ struct Round {
     limited: bool,
     /// The cap when it began.
     cap: f64,
+    /// Round trips in it: least and sum in seconds, and how many.
+    least_rtt: f64,
+    rtt_sum: f64,
+    rtt_count: u32,
 }
 
 /// Learned properties of one link.
@@ -100,8 +124,8 @@ pub struct LinkModel {
     rate: WindowedMax,
     rounds: u32,
     /// The shortest round trip of the last rounds, and a younger candidate to follow it.
-    min_rtt: Option<(u32, Duration)>,
-    next_min_rtt: Option<(u32, Duration)>,
+    min_rtt: Option<RttSample>,
+    next_min_rtt: Option<RttSample>,
     startup: bool,
     best_startup_rate: f64,
     rounds_without_growth: u8,
@@ -109,6 +133,9 @@ pub struct LinkModel {
     cap: f64,
     /// Share of the cap left by congestion, 0.6 to 1.
     restraint: f64,
+    /// By how much round trips exceed the shortest of their round, in the mean; seconds.
+    jitter: f64,
+    restrained: Instant,
     packet_bytes: f64,
     delivered: u64,
     last_delivery: Instant,
@@ -134,6 +161,8 @@ impl LinkModel {
             queued_in_a_row: 0,
             cap: INITIAL_CAP_PACKETS * 1448.0,
             restraint: 1.0,
+            jitter: 0.0,
+            restrained: Instant::ZERO,
             packet_bytes: 1448.0,
             delivered: 0,
             last_delivery: Instant::ZERO,
@@ -157,7 +186,7 @@ impl LinkModel {
 
     /// The shortest round trip of the last seconds.
     pub fn min_rtt(&self) -> Option<Duration> {
-        self.min_rtt.map(|(_, rtt)| rtt)
+        self.min_rtt.map(|least| least.rtt)
     }
 
     /// True while the cap still doubles.
@@ -183,8 +212,8 @@ impl LinkModel {
     /// The rate to plan with, bytes per second: learned, else guessed from what the cap allows, else advertised.
     pub fn planning_rate(&self) -> Option<f64> {
         let learned = self.rate.get();
-        match (self.startup && self.learning, self.min_rtt) {
-            (true, Some((_, rtt))) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
+        match (self.startup && self.learning, self.min_rtt()) {
+            (true, Some(rtt)) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
             _ if learned > 0.0 => Some(learned),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
@@ -192,11 +221,11 @@ impl LinkModel {
 
     /// How long data stays in flight when the link is at its cap.
     pub fn full_rtt(&self) -> Option<Duration> {
-        let (_, rtt) = self.min_rtt?;
+        let rtt = self.min_rtt()?;
         match self.planning_rate() {
             Some(rate) if self.learning && !self.startup => {
                 let extra = CAP_EXTRA_PACKETS * self.packet_bytes / rate + CAP_EXTRA_TIME;
-                Some(rtt.mul_f64(CAP_GAIN) + Duration::from_secs_f64(extra))
+                Some(Duration::from_secs_f64(CAP_GAIN * self.loaded_rtt(rtt) + extra))
             }
             _ => Some(rtt),
         }
@@ -238,6 +267,9 @@ impl LinkModel {
                     since: self.last_delivery,
                     limited,
                     cap: self.cap,
+                    least_rtt: f64::MAX,
+                    rtt_sum: 0.0,
+                    rtt_count: 0,
                 });
             }
         }
@@ -252,6 +284,12 @@ impl LinkModel {
         }
         if let Some(rtt) = rtt {
             self.on_rtt(now, rtt);
+            if let Some(round) = &mut self.round {
+                let rtt = rtt.as_secs_f64();
+                round.least_rtt = round.least_rtt.min(rtt);
+                round.rtt_sum += rtt;
+                round.rtt_count += 1;
+            }
             self.end_startup_on_queue(rtt);
         }
         if self.startup && self.round.is_some_and(|round| round.limited) {
@@ -259,10 +297,14 @@ impl LinkModel {
         }
         if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
             self.round = None;
+            if round.rtt_count > 1 {
+                let spread = round.rtt_sum / f64::from(round.rtt_count) - round.least_rtt;
+                self.jitter += (spread - self.jitter) * JITTER_GAIN;
+            }
             let elapsed = now.saturating_since(round.since).as_secs_f64();
             if elapsed > 0.0 {
                 let bytes = (self.delivered - round.delivered) as f64;
-                self.on_round(bytes, bytes / elapsed, round.limited, round.cap);
+                self.on_round(now, bytes, bytes / elapsed, round.limited, round.cap);
             }
         }
         self.last_delivery = now;
@@ -276,34 +318,27 @@ impl LinkModel {
     }
 
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let value = (self.rounds, rtt);
-        let expired = |age: u32| self.rounds.wrapping_sub(age) > RTT_WINDOW_ROUNDS;
-        self.min_rtt = match self.min_rtt {
-            Some((at, least)) if rtt > least && !expired(at) => {
-                self.next_min_rtt = match self.next_min_rtt {
-                    Some((at, next))
-                        if rtt > next && self.rounds.wrapping_sub(at) <= RTT_WINDOW_ROUNDS / 2 =>
-                    {
-                        Some((at, next))
-                    }
-                    _ => Some(value),
-                };
-                Some((at, least))
-            }
-            Some((_, least)) if rtt > least => {
-                self.next_min_rtt.take().filter(|&(at, _)| !expired(at)).or(Some(value))
-            }
-            _ => {
-                self.next_min_rtt = None;
-                Some(value)
-            }
+        let sample = RttSample { rtt, at: now, round: self.rounds };
+        let old = |sample: &RttSample, share: u32| {
+            self.rounds.wrapping_sub(sample.round) > RTT_WINDOW_ROUNDS / share
+                && now.saturating_since(sample.at) > RTT_WINDOW / u64::from(share)
         };
-        let _ = now;
+        match self.min_rtt {
+            Some(least) if rtt > least.rtt && !old(&least, 1) => {
+                if self.next_min_rtt.is_none_or(|next| rtt <= next.rtt || old(&next, 2)) {
+                    self.next_min_rtt = Some(sample);
+                }
+            }
+            Some(least) if rtt > least.rtt => {
+                self.min_rtt = self.next_min_rtt.take().filter(|next| !old(next, 1)).or(Some(sample));
+            }
+            _ => (self.min_rtt, self.next_min_rtt) = (Some(sample), None),
+        }
     }
 
     /// A queue has built up: for a while every round trip has been well above the shortest.
     fn end_startup_on_queue(&mut self, rtt: Duration) {
-        let (Some((_, least)), true) = (self.min_rtt, self.startup) else { return };
+        let (Some(least), true) = (self.min_rtt(), self.startup) else { return };
         let packet = self.planning_rate().map_or(0.0, |rate| self.packet_bytes / rate);
         let limit = 1.2 * least.as_secs_f64() + 0.003 + 2.0 * packet;
         self.queued_in_a_row = if rtt.as_secs_f64() > limit { self.queued_in_a_row + 1 } else { 0 };
@@ -312,7 +347,7 @@ impl LinkModel {
         }
     }
 
-    fn on_round(&mut self, bytes: f64, rate: f64, limited: bool, cap: f64) {
+    fn on_round(&mut self, now: Instant, bytes: f64, rate: f64, limited: bool, cap: f64) {
         self.rounds = self.rounds.wrapping_add(1);
         let limited = limited && bytes > FULL_ROUND * cap;
         let before = self.rate.get();
@@ -327,7 +362,7 @@ impl LinkModel {
             self.queued_in_a_row = 0;
             return;
         }
-        self.restraint = (self.restraint + 0.01).min(1.0);
+        self.recover(now);
         if !self.startup || !limited {
             return;
         }
@@ -348,7 +383,7 @@ impl LinkModel {
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
             return false;
         }
-        let (Some((_, least)), Some(rtt)) = (self.min_rtt, last_rtt) else { return false };
+        let (Some(least), Some(rtt)) = (self.min_rtt(), last_rtt) else { return false };
         let rate = self.rate.get();
         let product = rate * least.as_secs_f64();
         let queued = rtt.as_secs_f64() > 1.15 * least.as_secs_f64() + self.packet_bytes / rate.max(1.0);
@@ -356,8 +391,9 @@ impl LinkModel {
         if congested {
             if self.startup {
                 self.startup = false;
-            } else {
-                self.restraint = (self.restraint * 0.98).max(0.6);
+            } else if now.saturating_since(self.restrained) > least {
+                self.restraint = (self.restraint * RESTRAINT_FACTOR).max(LEAST_RESTRAINT);
+                self.restrained = now;
             }
             self.set_cap(now);
         } else if !self.startup {
@@ -367,17 +403,33 @@ impl LinkModel {
         congested
     }
 
+    /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is only full with
+    /// the delayed ones in flight too.
+    fn loaded_rtt(&self, shortest: Duration) -> f64 {
+        let shortest = shortest.as_secs_f64();
+        shortest + self.jitter.min(MOST_JITTER * shortest)
+    }
+
+    /// Congestion seen long ago is forgiven slowly.
+    fn recover(&mut self, now: Instant) {
+        let calm = now.saturating_since(self.restrained).as_secs_f64();
+        if self.restraint < 1.0 && calm > 1.0 {
+            self.restraint = (self.restraint + RESTRAINT_RECOVERY).min(1.0);
+            self.restrained = now;
+        }
+    }
+
     fn set_cap(&mut self, now: Instant) {
-        let (Some((_, rtt)), false) = (self.min_rtt, self.startup) else { return };
+        let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
         let rate = self.rate.get();
-        let product = rate * rtt.as_secs_f64();
+        let product = rate * self.loaded_rtt(rtt);
         let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
-        let gain = match self.rounds % PROBE_ROUNDS {
-            0 => PROBE_GAIN,
-            1 => DRAIN_GAIN,
-            _ => CAP_GAIN,
+        let cap = match self.rounds % PROBE_ROUNDS {
+            0 => PROBE_GAIN * product + extra,
+            1 => DRAIN_GAIN * product + self.packet_bytes,
+            _ => CAP_GAIN * product + extra,
         };
-        self.cap = gain * self.restraint * product + extra;
+        self.cap = self.restraint * cap;
     }
 
     /// The learned bandwidth-delay product.

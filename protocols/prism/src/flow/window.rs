@@ -55,11 +55,12 @@ impl WindowEdge {
         }
     }
 
-    /// An ACK came from the receiver; says whether it moves the right edge up.
-    pub(crate) fn on_ack(&mut self, ack: SeqNumber, field: u16) -> bool {
+    /// An ACK came from the receiver; says whether it moves the right edge up. The window of a SYN-ACK is never
+    /// scaled (RFC 7323 section 2.2).
+    pub(crate) fn on_ack(&mut self, ack: SeqNumber, field: u16, is_syn: bool) -> bool {
         let changed = field != self.latest_field;
         self.latest_field = field;
-        let Some(shift) = self.shift() else { return changed };
+        let Some(shift) = self.shift().map(|shift| if is_syn { 0 } else { shift }) else { return changed };
         let edge = ack + (u32::from(field) << shift);
         let moved = self.edge.is_none_or(|old| edge.after(old));
         if moved {

@@ -2,7 +2,7 @@
 use super::Context;
 use crate::flow::Flow;
 use crate::flow::receiver_model::ReceiverModel;
-use prismux_wire::{SackBlock, SeqNumber, TcpHeader};
+use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader};
 
 /// What an ACK says, beside the ranges in [`super::Scratch::new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +80,9 @@ pub(crate) fn identify<P: Clone>(
     if new.len() > 1 {
         new.sort_unstable_by_key(|range| range.start.distance_from(result.old_cumulative));
     }
-    result.opens_window = flow.window.on_ack(header.ack, header.window);
-    context.valve.on_window(flow.window.shift(), header.window);
+    let is_syn = header.flags.contains(TcpFlags::SYN);
+    result.opens_window = flow.window.on_ack(header.ack, header.window, is_syn);
+    context.valve.on_window(flow.window.shift().map(|shift| if is_syn { 0 } else { shift }), header.window);
     result
 }
 
@@ -96,7 +97,7 @@ fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Conte
             receiver.add(block.start, block.end, &mut context.scratch.new);
         }
     }
-    flow.window.on_ack(header.ack, header.window);
+    flow.window.on_ack(header.ack, header.window, header.flags.contains(TcpFlags::SYN));
     super::release::note_released(flow, header.ack, None, context);
     flow.released = header.ack;
     // What lies between the ACK and the first packet seen was sent by others, or before the proxy restarted.
