@@ -17,6 +17,9 @@ impl Engine {
         if !self.config.sack {
             return self.detect_by_duplicates(context);
         }
+        if self.notices.govern() {
+            return self.detect_unreported(context.now);
+        }
         if self.config.rack {
             if context.delivery.newest.is_none() && self.board.sacked().segments == 0 {
                 return false;
@@ -28,6 +31,24 @@ impl Engine {
         }
         let by_count = self.board.judge(self.dup_threshold, self.config.fack, u64::MAX);
         by_count | self.detect_lost_retransmissions()
+    }
+
+    /// In a recovery begun by a notice. The network in front reports what its paths lose, and until it has, the holes
+    /// between its paths look like losses and are none: neither counting nor RACK's window may judge them. Only
+    /// what has been out for two smoothed round trips, with something younger returned, was lost unreported.
+    fn detect_unreported(&mut self, now: Instant) -> bool {
+        self.reorder_at = Instant::MAX;
+        let Some(srtt) = self.rtt.srtt() else { return false };
+        let mut marked = false;
+        while let Some(index) = self.board.oldest_in_flight() {
+            let segment = *self.board.get(index);
+            if segment.sent_after(self.rack.sent_at, self.rack.end) || segment.sent_at + srtt * 2 > now {
+                break;
+            }
+            self.board.mark_lost(index);
+            marked = true;
+        }
+        marked
     }
 
     /// NewReno without SACK (RFC 6582 section 3.2): the third duplicate, and each partial ACK in recovery, mean
