@@ -23,7 +23,7 @@ demo: build ## one download over several links, each way of using them, on this 
 	$(PRISMUX) demo --out results/demo.svg
 
 test: setup ## all tests
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 lint: setup ## formatting, and warnings as errors
 	$(CARGO) fmt --all --check
