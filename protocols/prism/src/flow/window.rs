@@ -1,4 +1,7 @@
 //! The receive window in ACKs whose number changes: the right edge must neither shrink nor pass the receiver's own.
+#[cfg(test)]
+mod tests;
+
 use prismux_wire::SeqNumber;
 
 /// What the receiver offers, followed through its ACKs.
