@@ -1,6 +1,6 @@
 //! One run from plan to result.
 use super::daemons::DaemonCommand;
-use super::emulator::{EmulatedLink, Emulator, EmulatorReport};
+use super::emulator::{EmulatedLink, Emulator, EmulatorReport, Recording};
 use super::fabric::Fabric;
 use super::plan::{LabPlan, Transport};
 use super::stage::Stage;
@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use prismux_endpoint::random::Seed;
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::{Duration, Instant};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +22,8 @@ pub struct LabOptions {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// How to start the daemons of proxies and members.
     pub daemons: DaemonCommand,
+    /// Write everything that is handed to the links to this pcapng file, one interface for each link.
+    pub capture: Option<PathBuf>,
 }
 
 /// Everything that a run measured.
@@ -34,6 +37,9 @@ pub struct LabOutcome {
     pub emulator: EmulatorReport,
     /// Last status page of each daemon, by node; a member of several proxies has one for each ("m1/proxy2").
     pub status: Named<serde_json::Value>,
+    /// Packets that devices dropped because the emulator was late to take them. A run with any is not to be trusted:
+    /// the machine is too slow for it.
+    pub device_drops: u64,
     /// Real time from the plan to a network ready to use, daemons included.
     pub setup: Duration,
 }
@@ -50,6 +56,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     let began = Clock::start();
     let topology = Topology::new(plan)?;
     let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
+    let recording = Recording { series: plan.series_interval, capture: options.capture.clone() };
     let links = plan.links.iter().zip(devices).map(|(link, ends)| EmulatedLink {
         name: link.name.clone(),
         forward: link.forward.clone(),
@@ -57,7 +64,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         up: link.up,
         ends,
     });
-    let emulator = Emulator::start(links.collect(), Seed(plan.seed), plan.series_interval)?;
+    let emulator = Emulator::start(links.collect(), Seed(plan.seed), recording)?;
     let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, &options.daemons)?;
     let setup = began.now() - Instant::ZERO;
 
@@ -80,11 +87,12 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     })?;
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
     let status = stage.status();
+    let device_drops = stage.device_drops()?;
     drop(stage);
     let report = emulator.finish()?;
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
     let result = measure::result(plan, duration, &flows, &report, &status);
-    Ok(LabOutcome { result, flows, emulator: report, status, setup })
+    Ok(LabOutcome { result, flows, emulator: report, status, device_drops, setup })
 }
 
 struct SetOnDrop(Arc<AtomicBool>);

@@ -95,6 +95,23 @@ impl<'a> Stage<'a> {
         self.daemons.iter().filter_map(page).collect()
     }
 
+    /// Packets that found a device's queue full because the emulator had not emptied it.
+    pub fn device_drops(&self) -> Result<u64, LabError> {
+        let mut sum = 0;
+        for node in 0..self.topology.nodes.len() {
+            let read = || std::fs::read_to_string("/proc/thread-self/net/dev");
+            let table = self.inside_of(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
+            let ours = |name: &str| self.topology.nodes[node].ports.iter().any(|port| port.device == name);
+            sum += table
+                .lines()
+                .filter_map(transmit_drops)
+                .filter(|(name, _)| ours(name))
+                .map(|(_, n)| n)
+                .sum::<u64>();
+        }
+        Ok(sum)
+    }
+
     /// Runs `work` in the namespace of the node called `node`.
     pub fn inside<T: Send>(&self, node: &str, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
         self.inside_of(self.topology.node(node)?, work)
@@ -347,5 +364,22 @@ impl<'a> Stage<'a> {
                 self.emulator.change(port.link, Way::Reverse, change);
             }
         }
+    }
+}
+
+/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,
+/// then bytes, packets, errors and drops of transmitting.
+fn transmit_drops(line: &str) -> Option<(&str, u64)> {
+    let (name, columns) = line.split_once(':')?;
+    Some((name.trim(), columns.split_whitespace().nth(11)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn transmit_drops_are_the_twelfth_column() {
+        let line = " wwan1: 1 2 3 4 5 6 7 8 9000 100 0 17 0 0 0 0";
+        assert_eq!(super::transmit_drops(line), Some(("wwan1", 17)));
+        assert_eq!(super::transmit_drops("Inter-|   Receive"), None);
     }
 }

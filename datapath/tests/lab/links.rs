@@ -1,8 +1,11 @@
 //! Links against what they are told to be.
 use crate::plans::{assert_near, link, lossy, run, seconds, two_hosts};
 use prismux_datapath::lab::plan::{Action, FlowPlan, Traffic, Transport};
+use prismux_datapath::lab::{self, LabOptions};
 use prismux_link::{Jitter, LinkChange, LinkConfig};
+use prismux_trace::pcapng::{self, Direction};
 use prismux_units::{ByteCount, Duration, Probability, Rate};
+use prismux_wire::TcpPacket;
 
 /// Share of a full packet that is payload: 1500 bytes less IPv4, TCP and timestamps.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
@@ -110,4 +113,28 @@ pub fn side_by_side() {
             assert_near("goodput", lab.join().expect("a lab"), 2e6 * PAYLOAD, 0.03);
         }
     });
+}
+
+pub fn capture() {
+    let file = std::env::temp_dir().join(format!("prismux-lab-{}.pcapng", std::process::id()));
+    let options = LabOptions { capture: Some(file.clone()), ..LabOptions::default() };
+    let plan = two_hosts(10.0, link(10, 5), bulk().bytes(ByteCount::new(300_000)));
+    let outcome = lab::run(&plan, &options).expect("a run");
+    let bytes = std::fs::read(&file).expect("a capture");
+    std::fs::remove_file(&file).expect("a file to remove");
+    let capture = pcapng::read(&bytes).expect("a readable capture");
+    assert_eq!(capture.interfaces[0].name, "wire");
+    let count = |direction| {
+        capture.packets.iter().filter(|packet| packet.direction == Some(direction)).count() as u64
+    };
+    let (forward, reverse) = &outcome.emulator.links[0];
+    assert_eq!(count(Direction::Outbound), forward.stats.offered_packets);
+    assert_eq!(count(Direction::Inbound), reverse.stats.offered_packets);
+    // Whole packets with right checksums, and in them the whole file.
+    let payloads = capture.packets.iter().filter_map(|packet| {
+        let tcp = TcpPacket::parse(&packet.bytes).ok()?;
+        assert!(tcp.verify_checksum(&packet.bytes).is_ok());
+        Some(tcp.payload(&packet.bytes).len() as u64)
+    });
+    assert!(payloads.sum::<u64>() >= 300_000);
 }

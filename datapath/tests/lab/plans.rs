@@ -51,6 +51,7 @@ pub fn community(duration_s: f64, wwan: &[LinkConfig], flow: FlowPlan) -> LabPla
 pub fn run(plan: &LabPlan) -> LabOutcome {
     let outcome =
         lab::run(plan, &LabOptions::default()).unwrap_or_else(|error| panic!("{}: {error}", plan.name));
+    assert_eq!(outcome.device_drops, 0, "{}", plan.name);
     for (name, flow) in &outcome.flows {
         assert_eq!(flow.sha256, flow.expected_sha256, "content of flow {name}");
     }

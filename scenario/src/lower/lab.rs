@@ -84,10 +84,14 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
             plan::Traffic::ParetoOnOff { rate, packet_bytes: packet_bytes(packet), on, off, shape }
         }
     };
-    let own_sender = match flow.transport {
-        Transport::TcpPrism => Some(Box::new(OwnSender { tcp: tcp_config(flow)?, prism: true })),
-        _ => None,
-    };
+    let mut tcp = kernel_tcp(flow);
+    let mut own_sender = None;
+    if flow.transport == Transport::TcpPrism {
+        let own = tcp_config(flow)?;
+        // The receiver answers as the sender's profile expects, not as kernels imitate it.
+        (tcp.sack, tcp.dsack, tcp.timestamps) = (Some(own.sack), Some(own.dsack), Some(own.timestamps));
+        own_sender = Some(Box::new(OwnSender { tcp: own, prism: true }));
+    }
     let (start, stop) = paths::times(scenario, index);
     Ok(FlowPlan {
         name: flow.name.clone(),
@@ -96,7 +100,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         transport,
         traffic,
         via: flow.via.map(node),
-        tcp: kernel_tcp(flow),
+        tcp,
         own_sender,
         start: Instant::ZERO + start,
         stop: stop.map(|stop| Instant::ZERO + stop),
