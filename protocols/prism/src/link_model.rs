@@ -16,6 +16,8 @@ const PROBE_ROUNDS: u32 = 12;
 const CAP_EXTRA_PACKETS: f64 = 3.0;
 /// ... plus what passes in this time, for ACKs that come in clumps.
 const CAP_EXTRA_TIME: f64 = 0.004;
+/// With this many bandwidth-delay products in flight a loss is an overflow, whatever the round trips say.
+const CLEAR_OVERLOAD: f64 = 1.5;
 /// An overflow, at most one for each round trip, multiplies the cap by this, ...
 const RESTRAINT_FACTOR: f64 = 0.95;
 /// ... down to this share at most;
@@ -387,7 +389,8 @@ impl LinkModel {
         let rate = self.rate.get();
         let product = rate * least.as_secs_f64();
         let queued = rtt.as_secs_f64() > 1.15 * least.as_secs_f64() + self.packet_bytes / rate.max(1.0);
-        let congested = rate > 0.0 && queued && in_flight as f64 > 1.05 * product;
+        let load = in_flight as f64 / product.max(1.0);
+        let congested = rate > 0.0 && (queued && load > 1.05 || load > CLEAR_OVERLOAD);
         if congested {
             if self.startup {
                 self.startup = false;

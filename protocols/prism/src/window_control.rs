@@ -23,6 +23,10 @@ const PACING_GAIN: f64 = 1.25;
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// Bytes acknowledged between two estimates of a sender's response.
 const RESPONSE_SPAN: u32 = 30_000;
+/// Bytes that the right edge may always lead what is expected by, so that a growing window is not stopped.
+const EDGE_SLACK: u64 = 24_000;
+/// No flight is ever allowed beyond this, far below half the sequence space.
+const MOST_FLIGHT: u64 = 1 << 29;
 /// See [`waits_too_long`].
 const MOST_WAIT: Duration = Duration::from_secs(1);
 /// Over how long the largest flight counts.
@@ -277,8 +281,8 @@ fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, context: &Context<
     flow.pool.pending == 0 && context.micros().since(ack.arrived) > longest.max(MOST_WAIT)
 }
 
-/// True when the data that an ACK over `bytes` calls up fits the links.
-fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> bool {
+/// What may be under way to and on the links, and what is on them.
+fn capacity<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> (u64, u64) {
     let (mut cap, mut in_flight) = (0_u64, 0_u64);
     for (_, link) in context.links.up() {
         in_flight += link.in_flight_bytes;
@@ -288,11 +292,16 @@ fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> b
     }
     // What is called up now arrives one upstream round trip later, when the links have drained that much.
     let rate: f64 = context.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
-    let cap = cap.saturating_add((rate * (flow.pool.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64);
-    let under_way = in_flight + context.valve.pending;
+    let drained = (rate * (flow.pool.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64;
+    (cap.saturating_add(drained), in_flight)
+}
+
+/// True when the data that an ACK over `bytes` calls up fits the links.
+fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> bool {
+    let (cap, in_flight) = capacity(flow, context);
     // An ACK may stand for more than the links hold; it goes when they are half empty.
     let bytes = bytes.min(cap / 2);
-    if under_way + bytes <= cap {
+    if in_flight + context.valve.pending + bytes <= cap {
         return true;
     }
     // A flow below its fair share of what is under way goes first; those above it wait.
@@ -301,6 +310,9 @@ fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, context: &Context<'_, P>) -> b
 }
 
 /// The right edge up to which the sender of `flow` may send, seen from an ACK with `number`; `None` for no limit of ours.
+///
+/// Two limits: what the links can use altogether, and what fits them now. The second matters when a hole fills and the
+/// receiver's own edge jumps: a single ACK would let out everything that was held up.
 pub(crate) fn edge_limit<P: Clone>(
     flow: &Flow<P>,
     number: SeqNumber,
@@ -308,7 +320,13 @@ pub(crate) fn edge_limit<P: Clone>(
 ) -> Option<SeqNumber> {
     let total = context.valve.flight_limit?;
     let flows = (context.valve.waiting.len() as u64).max(1);
-    let share = (total / flows).max(20 * 1460).min(1 << 29) as u32;
-    let edge = number + share;
+    let share = (total / flows).clamp(20 * 1460, MOST_FLIGHT) as u32;
+    let mut edge = number + share;
+    if let Some(sent_end) = flow.sent_end {
+        let (cap, in_flight) = capacity(flow, context);
+        let advance = number.distance_from(flow.released).max(0) as u64;
+        let room = cap.saturating_sub(in_flight) / flows + 2 * advance + EDGE_SLACK;
+        edge = edge.min(sent_end.max(number) + room.min(MOST_FLIGHT) as u32);
+    }
     Some(flow.edge_sent.map_or(edge, |sent| edge.max(sent)))
 }
