@@ -93,19 +93,32 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
         simulation.run_until(end);
     }
     let result = simulation.result();
+    if let Some(fault) = simulation.faults().first() {
+        // Ours to mend: a result that breaks a rule of its own must not be believed.
+        let name = &scenario.name;
+        let seed = options.seed;
+        return Err(RunError::Failed(format!(
+            "the simulator broke a rule in \"{name}\" with seed {seed}: {fault}"
+        )));
+    }
     simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
     Ok(result)
 }
 
 fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
-    if options.pcap.is_some() || options.events.is_some() {
+    if options.events.is_some() {
         return Err(RunError::Unsupported(Unsupported {
-            what: "the lab records neither captures nor events yet".to_string(),
-            remedy: "leave out --pcap and --events, or use --on sim".to_string(),
+            what: "the lab records no events".to_string(),
+            remedy: "leave out --events, or use --on sim".to_string(),
         }));
     }
     let plan = lower::to_lab(scenario, options.seed)?;
-    let lab_options = LabOptions { interrupt: options.interrupt.clone(), ..LabOptions::default() };
+    let mut lab_options = LabOptions { interrupt: options.interrupt.clone(), ..LabOptions::default() };
+    if let Some(folder) = &options.pcap {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        let name = scenario.name.replace(['/', ' '], "-");
+        lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
+    }
     match lab::run(&plan, &lab_options) {
         Ok(outcome) => {
             let damaged = |flow: &lab::FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {

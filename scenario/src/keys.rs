@@ -193,7 +193,7 @@ pub const MEASURE: &[Key] = &[
         "warm_up",
         "duration",
         "a fifth of the run, at most 30 s",
-        "steady-state figures leave out this much from each flow's start",
+        "steady-state figures leave out this much from each flow's start; a run too short for it has none",
     ),
     key("interval", "duration", "none", "sampling interval of the time series"),
 ];

@@ -12,7 +12,7 @@ use prismux_endpoint::random::Seed;
 pub(super) const S1: Experiment = Experiment {
     id: "S1",
     title: "one to five members of 400 kbit/s to 2.4 Mbit/s",
-    claims: &["PR-015", "PR-016", "PR-017", "PR-018", "PR-064"],
+    claims: &["PR-015", "PR-016", "PR-017", "PR-064"],
     lab: false,
     jobs,
     judge,
@@ -85,10 +85,6 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             "PR-017",
             striped.iter().all(|share| *share < 1.0),
             figures(&[("WRR over the best single member, 2 to 5 members", mean(&striped))]),
-        ),
-        Finding::not_yet(
-            "PR-018",
-            "no model of the 802.11 medium here; the scenarios use links of 11 Mbit/s",
         ),
         Finding::shape("PR-064", near_ideal, share_text),
     ];

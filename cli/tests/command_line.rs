@@ -1,0 +1,254 @@
+//! The program as a shell sees it: what it prints, where, and how it exits.
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+fn prismux(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_prismux")).args(arguments).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A folder of this test's own, removed afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, file: &str) -> String {
+        self.0.join(file).to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const SHORT: [&str; 4] = ["--set", "duration=5 s", "--set", "events=[]"];
+
+#[test]
+fn a_run_prints_the_documented_columns_as_json() {
+    let output = prismux(&[&["run", "two-members", "--json", "--seed", "3"], &SHORT[..]].concat());
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let result: Value = serde_json::from_str(&out(&output)).unwrap();
+    for key in ["scenario", "backend", "seed", "version", "duration_s", "scenario_hash"] {
+        assert!(!result[key].is_null(), "{key}");
+    }
+    assert_eq!(
+        (&result["scenario"], &result["backend"], &result["seed"]),
+        (&"two-members".into(), &"sim".into(), &3.into())
+    );
+    let flow = &result["flows"]["download"];
+    for key in [
+        "transport",
+        "goodput_bps",
+        "bytes",
+        "retransmitted_segments",
+        "spurious_retransmissions",
+        "timeouts",
+    ] {
+        assert!(!flow[key].is_null(), "{key}");
+    }
+    assert!(flow.get("completion_s").is_some());
+    for link in ["wwan1", "wwan2"] {
+        for key in ["rate_bps", "delivered_bytes", "dropped_packets", "utilization"] {
+            assert!(!result["links"][link][key].is_null(), "{link}.{key}");
+        }
+    }
+    for key in ["goodput_bps", "capacity_bps", "efficiency"] {
+        assert!(!result["total"][key].is_null(), "{key}");
+    }
+}
+
+#[test]
+fn the_same_seed_prints_the_same_bytes() {
+    let run = || prismux(&[&["run", "prism-loss-disparity", "--json"], &SHORT[..]].concat()).stdout;
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn several_runs_give_means_and_every_single_result() {
+    let output = prismux(&[&["run", "demo-2005", "--runs", "3", "--json"], &SHORT[..]].concat());
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let result: Value = serde_json::from_str(&out(&output)).unwrap();
+    let seeds: Vec<u64> =
+        result["runs"].as_array().unwrap().iter().map(|run| run["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds, [1, 2, 3]);
+    let goodputs: Vec<f64> = result["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["total"]["goodput_bps"].as_f64().unwrap())
+        .collect();
+    let mean = goodputs.iter().sum::<f64>() / 3.0;
+    let summary = &result["total"]["goodput_bps"];
+    assert!((summary["mean"].as_f64().unwrap() - mean).abs() < 1e-6 * mean);
+    assert!(summary["ci95"][0].as_f64().unwrap() <= mean && summary["ci95"][1].as_f64().unwrap() >= mean);
+}
+
+#[test]
+fn tables_for_people_fit_a_hundred_columns() {
+    let fairness = prismux(&[&["run", "prism-delay-disparity"], &SHORT[..]].concat());
+    let compared = prismux(&[&["compare", "demo-today"], &SHORT[..]].concat());
+    let listed = prismux(&["scenarios"]);
+    for output in [&fairness, &compared] {
+        assert_eq!(code(output), 0, "{}", err(output));
+        for line in out(output).lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+    assert!(out(&compared).contains("striping") && out(&compared).contains("tcp-prism"));
+    assert!(out(&listed).contains("prism-heterogeneity"));
+}
+
+#[test]
+fn shipped_scenarios_are_listed_with_a_summary() {
+    let list: Value = serde_json::from_str(&out(&prismux(&["scenarios", "--json"]))).unwrap();
+    let names: Vec<&str> =
+        list.as_array().unwrap().iter().map(|line| line["name"].as_str().unwrap()).collect();
+    for name in ["prism-delay-disparity", "prism-loss-disparity", "prism-heterogeneity", "prism-aggregation"]
+    {
+        assert!(names.contains(&name), "{name}");
+    }
+    assert!(list.as_array().unwrap().iter().all(|line| !line["summary"].as_str().unwrap().is_empty()));
+    let text = out(&prismux(&["scenarios", "--show", "two-members"]));
+    assert!(text.contains("[links]"));
+}
+
+#[test]
+fn a_bad_file_is_refused_by_line_with_exit_code_2() {
+    let folder = Folder::new("bad-file");
+    let path = folder.path("bad.toml");
+    let good = out(&prismux(&["scenarios", "--show", "two-members"]));
+    fs::write(&path, good.replace("delay = \"70 ms\"", "dealy = \"70 ms\"")).unwrap();
+    for command in ["check", "run"] {
+        let output = prismux(&[command, &path]);
+        assert_eq!(code(&output), 2);
+        let message = err(&output);
+        assert!(
+            message.contains("bad.toml:15:") && message.contains("dealy") && message.contains("delay"),
+            "{message}"
+        );
+        assert!(out(&output).is_empty());
+    }
+    let output = prismux(&["check", &path, "two-members", "--json"]);
+    assert_eq!(code(&output), 2);
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!((&report[0]["good"], &report[1]["good"]), (&false.into(), &true.into()));
+    assert_eq!(report[0]["errors"][0]["line"], 15);
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_good_files_with_0() {
+    assert_eq!(code(&prismux(&["check", "two-members", "demo-2005"])), 0);
+    for wrong in [
+        &["run", "no-such-scenario"][..],
+        &["run", "two-members", "--set", "links.wwan3.delay=1ms"],
+        &["run", "two-members", "--on", "moon"],
+        &["run", "two-members", "--runs", "0"],
+        &["run", "two-members", "--runs", "2", "--pcap", "x"],
+        &["compare", "two-members", "--variants", "nonsense"],
+        &["reproduce", "nonsense"],
+        &["reproduce", "prism", "--only", "PR-999"],
+        &["nonsense"],
+    ] {
+        let output = prismux(wrong);
+        assert_eq!(code(&output), 2, "{wrong:?}: {}", err(&output));
+        assert!(
+            !err(&output).is_empty() && !err(&output).contains("panicked"),
+            "{wrong:?}: {}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let commands =
+        ["run", "check", "scenarios", "compare", "reproduce", "proxy", "member", "status", "doctor", "demo"];
+    for command in commands {
+        let output = prismux(&[command, "--help"]);
+        assert_eq!(code(&output), 0);
+        assert!(
+            out(&output).contains("Example") && out(&output).contains(&format!("prismux {command}")),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn captures_and_event_logs_are_written() {
+    let folder = Folder::new("traces");
+    let (captures, events) = (folder.path("captures"), folder.path("events.jsonl"));
+    let arguments = ["run", "two-members", "--pcap", &captures, "--events", &events];
+    let output = prismux(&[&arguments[..], &SHORT[..]].concat());
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let capture = fs::read(folder.0.join("captures/two-members-seed1.pcapng")).unwrap();
+    // Section header block, little-endian byte-order magic.
+    assert_eq!(&capture[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+    assert_eq!(&capture[8..12], [0x4d, 0x3c, 0x2b, 0x1a]);
+    let text = fs::read_to_string(&events).unwrap();
+    assert!(text.lines().count() > 100);
+    assert!(text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}
+
+#[test]
+fn a_closed_pipe_ends_the_program_quietly() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_prismux"))
+        .args(["scenarios", "--show", "dumbbell-s1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let status = child.wait().unwrap();
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!((status.code(), message.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn claims_are_judged_and_reported_as_json() {
+    let output = prismux(&["reproduce", "prism", "--only", "PR-060,PR-018", "--json"]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    let claim =
+        |id: &str| report["claims"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone();
+    let energy = claim("PR-060");
+    assert_eq!((&energy["reported"], &energy["verdict"]), (&1275.0.into(), &"holds".into()));
+    assert!((energy["measured"].as_f64().unwrap() - 1269.3).abs() < 0.1);
+    assert!(energy.get("ci95").is_some() && energy.get("cause").is_some());
+    assert_eq!(claim("PR-018")["verdict"], "not-yet");
+}
+
+#[test]
+fn daemons_refuse_a_bad_configuration_and_status_says_who_is_missing() {
+    let folder = Folder::new("daemons");
+    let path = folder.path("proxy.toml");
+    fs::write(&path, "receivers = [\"10.77.0.2\"]\ntokn = \"x\"\n").unwrap();
+    let output = prismux(&["proxy", "--config", &path]);
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("proxy.toml:2:"), "{}", err(&output));
+    let output = prismux(&["status", "--socket", &folder.path("nobody.sock")]);
+    assert_eq!(code(&output), 1);
+    assert!(err(&output).contains("no daemon answers"), "{}", err(&output));
+}
