@@ -1,7 +1,7 @@
 //! Members, MPTCP and the daemons.
 use crate::plans::{assert_near, community, link, lossy, run, seconds};
 use prismux_datapath::lab::LabPlan;
-use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport};
+use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport, Tunnel};
 use prismux_prism::{ProxyConfig, RpcMode};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
@@ -75,6 +75,20 @@ pub fn proxied_download() {
     let proxy = &outcome.result.nodes["proxy"];
     assert!(proxy["data_packets"] > 4000 && proxy["reverse_packets"] > 500, "{proxy:?}");
     assert_eq!(outcome.status["m1"]["state"], "registered");
+}
+
+pub fn gre_in_udp() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    let mut plan = community(20.0, &[link(10, 10), link(10, 10)], flow);
+    for node in &mut plan.nodes {
+        if let Role::Proxy(proxy) = &mut node.role {
+            proxy.tunnel = Tunnel::GreInUdp;
+        }
+    }
+    let outcome = run(&plan);
+    assert_eq!(outcome.result.flows["download"].bytes, 2_000_000);
+    // Eight bytes less than with plain GRE.
+    assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1416);
 }
 
 pub fn own_tcp() {
