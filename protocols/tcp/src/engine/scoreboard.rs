@@ -9,9 +9,12 @@
 //!   already known is stepped over at once.
 //!
 //! All sums are kept as segments change state, so an acknowledgement costs what it changes.
-use super::delivery::Delivery;
+mod returned;
+mod segment;
+
+pub(crate) use segment::{Segment, SegmentState, Tally};
+
 use alloc::vec::Vec;
-use core::ops::Range;
 use prismux_units::Instant;
 
 /// Number of a segment since the start of the connection, modulo 2^31.
@@ -19,86 +22,6 @@ pub(crate) type Index = u32;
 const INDEX_MASK: u32 = 0x7fff_ffff;
 const NIL: Index = u32::MAX;
 const FIRST_CAPACITY: usize = 16;
-
-/// What is known about a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SegmentState {
-    InFlight,
-    Lost,
-    Sacked,
-}
-
-/// One outstanding segment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Segment {
-    pub(crate) start: u64,
-    /// Last (re)transmission.
-    pub(crate) sent_at: Instant,
-    pub(crate) length: u32,
-    /// Flight: the one sent before; lost: the lost one below; sacked, last of its run: the first.
-    before: Index,
-    /// Flight: the one sent after; lost: the lost one above; sacked, first of its run: the last.
-    after: Index,
-    pub(crate) state: SegmentState,
-    /// Times sent, saturating.
-    pub(crate) transmissions: u8,
-}
-
-impl Segment {
-    const EMPTY: Self = Self {
-        start: 0,
-        sent_at: Instant::ZERO,
-        length: 0,
-        before: NIL,
-        after: NIL,
-        state: SegmentState::InFlight,
-        transmissions: 0,
-    };
-
-    pub(crate) fn end(&self) -> u64 {
-        self.start + u64::from(self.length)
-    }
-
-    pub(crate) fn range(&self) -> Range<u64> {
-        self.start..self.end()
-    }
-
-    pub(crate) fn before(&self) -> Index {
-        self.before
-    }
-
-    pub(crate) fn after(&self) -> Index {
-        self.after
-    }
-
-    pub(crate) fn was_retransmitted(&self) -> bool {
-        self.transmissions > 1
-    }
-
-    /// Order of transmission; segments of one instant left in order of position (RFC 8985 section 6.2).
-    pub(crate) fn sent_after(&self, sent_at: Instant, end: u64) -> bool {
-        self.sent_at > sent_at || (self.sent_at == sent_at && self.end() > end)
-    }
-}
-
-/// Bytes and segments in one state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tally {
-    pub(crate) bytes: u64,
-    pub(crate) segments: u32,
-}
-
-impl Tally {
-    fn add(&mut self, length: u32) {
-        self.bytes += u64::from(length);
-        self.segments += 1;
-    }
-
-    fn remove(&mut self, length: u32) {
-        self.bytes -= u64::from(length);
-        self.segments -= 1;
-    }
-}
 
 /// A doubly linked list through the records.
 #[derive(Debug, Clone, Copy)]
@@ -394,154 +317,6 @@ impl Scoreboard {
         while self.lost.tail != NIL {
             self.unmark_lost(self.lost.tail);
         }
-    }
-
-    /// Cumulative acknowledgement up to `position`: drops whole segments, trims one covered in part.
-    pub(crate) fn acknowledge(&mut self, position: u64, delivery: &mut Delivery) {
-        while self.count > 0 {
-            let index = self.first;
-            let segment = *self.get(index);
-            if segment.end() > position {
-                if segment.start < position {
-                    self.trim_head(index, position, delivery);
-                }
-                break;
-            }
-            if segment.state == SegmentState::Sacked {
-                self.drop_sacked_head(index, &segment);
-            } else {
-                self.unlink(index);
-                delivery.note(&segment, self.forward, true);
-            }
-            self.first = Self::next(index);
-            self.count -= 1;
-            if self.judged == index {
-                self.judged = self.first;
-            }
-        }
-        self.forward = self.forward.max(position);
-    }
-
-    fn drop_sacked_head(&mut self, index: Index, segment: &Segment) {
-        self.sacked.remove(segment.length);
-        if self.judged == index {
-            self.sacked_above_judged -= 1;
-        }
-        if segment.after != index {
-            // The run begins one later now.
-            let (start, last) = (Self::next(index), segment.after);
-            self.get_mut(start).after = last;
-            self.get_mut(last).before = start;
-        }
-    }
-
-    fn trim_head(&mut self, index: Index, position: u64, delivery: &mut Delivery) {
-        let segment = self.get_mut(index);
-        let cut = (position - segment.start) as u32;
-        segment.start = position;
-        segment.length -= cut;
-        let state = segment.state;
-        let tally = match state {
-            SegmentState::InFlight => &mut self.in_flight,
-            SegmentState::Lost => &mut self.lost_tally,
-            SegmentState::Sacked => &mut self.sacked,
-        };
-        tally.bytes -= u64::from(cut);
-        if state != SegmentState::Sacked {
-            delivery.bytes += u64::from(cut);
-        }
-    }
-
-    /// Selective acknowledgement: marks the segments that lie wholly inside `range`.
-    pub(crate) fn sack(&mut self, range: Range<u64>, delivery: &mut Delivery) {
-        if range.start >= range.end {
-            return;
-        }
-        let mut offset = self.partition(range.start);
-        if offset < self.count && self.get(self.index_at(offset)).start < range.start {
-            offset += 1;
-        }
-        let forward = self.forward;
-        while offset < self.count {
-            let index = self.index_at(offset);
-            let segment = *self.get(index);
-            if segment.end() > range.end {
-                break;
-            }
-            if segment.state == SegmentState::Sacked {
-                // At the first of a run `after` is its last; inside one it may be stale but never beyond the run.
-                offset = self.offset(segment.after).max(offset) + 1;
-                continue;
-            }
-            self.unlink(index);
-            delivery.note(&segment, forward, false);
-            self.join_run(index);
-            self.sacked.add(segment.length);
-            if offset >= self.offset(self.judged) {
-                self.sacked_above_judged += 1;
-            }
-            self.forward = self.forward.max(segment.end());
-            offset += 1;
-        }
-    }
-
-    /// Makes `index` sacked and merges it with the runs beside it.
-    fn join_run(&mut self, index: Index) {
-        let offset = self.offset(index);
-        let (mut start, mut last) = (index, index);
-        if offset > 0 {
-            let below = *self.get(Self::previous(index));
-            if below.state == SegmentState::Sacked {
-                start = below.before;
-            }
-        }
-        if offset + 1 < self.count {
-            let above = *self.get(Self::next(index));
-            if above.state == SegmentState::Sacked {
-                last = above.after;
-            }
-        }
-        let segment = self.get_mut(index);
-        segment.state = SegmentState::Sacked;
-        segment.before = start;
-        segment.after = last;
-        self.get_mut(start).after = last;
-        self.get_mut(last).before = start;
-    }
-
-    /// RFC 6675 `IsLost` by segments, each judged once: marks as lost what lies below `threshold` sacked segments,
-    /// or, by `fack`, what lies `threshold` segments below the highest sacked one. Only positions below `limit`.
-    /// Returns whether anything was marked.
-    pub(crate) fn judge(&mut self, threshold: u32, fack: bool, limit: u64) -> bool {
-        let mut marked = false;
-        if self.sacked_above_judged == 0 {
-            return false;
-        }
-        let highest = if fack { self.partition(self.forward.saturating_sub(1)) } else { 0 };
-        while self.sacked_above_judged > 0 {
-            let index = self.judged;
-            let segment = *self.get(index);
-            if segment.start >= limit {
-                break;
-            }
-            let is_sacked = segment.state == SegmentState::Sacked;
-            let above = if fack {
-                highest.saturating_sub(self.offset(index))
-            } else {
-                self.sacked_above_judged - u32::from(is_sacked)
-            };
-            if above < threshold {
-                break;
-            }
-            if is_sacked {
-                self.sacked_above_judged -= 1;
-            } else if segment.state == SegmentState::InFlight {
-                self.mark_lost(index);
-                marked = true;
-            }
-            self.judged = Self::next(index);
-        }
-        marked
     }
 
     /// Takes everything unsacked for lost (timeout); `forget_sacks` also what the receiver had reported
