@@ -1,9 +1,11 @@
 //! The machine: queue, serialiser and channel in one time line.
 //!
-//! Most links are *plain*: constant rate, perfect channel, no change so far. Their state fits two cache lines and
-//! is all that a packet on an idle link touches; a network of thousands of links lives in the cache by it. Everything
-//! else is in [`Rare`]: what waits, what is under way beyond the first packet, and all that makes a link special.
+//! Most links are *plain*: constant rate, perfect channel, no change so far. Their state fits two cache lines, the
+//! first packets under way two more, and a packet on a link without a queue touches nothing else; that keeps networks
+//! of thousands of links fast. Everything else is in [`Rare`]: what waits, what is under way beyond the first few
+//! packets, and all that makes a link special.
 mod change;
+mod flight;
 mod rare;
 #[cfg(test)]
 mod tests;
@@ -13,6 +15,7 @@ use crate::serialiser::{ConstantRate, Serialiser, Slot};
 use crate::stats::LinkStats;
 use alloc::boxed::Box;
 use core::num::NonZeroU32;
+use flight::Flight;
 use prismux_endpoint::random::Seed;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use rare::{Rare, Waiting};
@@ -22,9 +25,8 @@ use rare::{Rare, Waiting};
 /// After every call look at [`Link::next_wakeup`]; when that time has come call [`Link::poll_delivery`] until
 /// it is empty, and [`Link::poll_dropped`] likewise.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Link<P> {
-    /// The next packet to arrive.
-    head: Option<InFlight<P>>,
     /// A plain link's serialiser; `None` for a special link, whose serialiser is among the rest.
     plain: Option<ConstantRate>,
     delay: Duration,
@@ -32,8 +34,8 @@ pub struct Link<P> {
     accepted: u64,
     delivered_bytes: u64,
     rare: Box<Rare<P>>,
-    /// Packets under way behind `head`.
-    behind: u32,
+    /// Packets under way, in order of arrival; those beyond its room are in `rare.beyond`.
+    flight: Flight<P>,
 }
 
 /// A packet under way.
@@ -135,13 +137,12 @@ impl<P: Clone> Link<P> {
     pub fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
         let rare = Rare::new(config, seed, name);
         let mut link = Self {
-            head: None,
             plain: rare.plain_rate().and_then(ConstantRate::new),
             delay: config.delay,
             accepted: 0,
             delivered_bytes: 0,
             rare: Box::new(rare),
-            behind: 0,
+            flight: Flight::new(),
         };
         link.set_limit();
         link
@@ -180,11 +181,9 @@ impl<P: Clone> Link<P> {
     /// Puts a packet behind all others.
     #[inline]
     fn append(&mut self, entry: InFlight<P>) {
-        if self.head.is_none() {
-            self.head = Some(entry);
-        } else {
-            self.rare.behind.push_back(entry);
-            self.behind += 1;
+        if let Err(entry) = self.flight.push(entry) {
+            self.flight.note_beyond();
+            self.rare.beyond.push_back(entry);
         }
     }
 
@@ -194,7 +193,7 @@ impl<P: Clone> Link<P> {
         if self.plain.is_none() {
             return self.poll_special(now);
         }
-        if self.head.as_ref()?.arrives > now {
+        if self.flight.head()?.arrives > now {
             return None;
         }
         self.take_head()
@@ -203,11 +202,7 @@ impl<P: Clone> Link<P> {
     /// Delivers the head.
     #[inline]
     fn take_head(&mut self) -> Option<Delivery<P>> {
-        let InFlight { arrives, tag, packet, .. } = self.head.take()?;
-        if self.behind > 0 {
-            self.behind -= 1;
-            self.head = self.rare.behind.pop_front();
-        }
+        let InFlight { arrives, tag, packet, .. } = self.flight.pop(&mut self.rare.beyond)?;
         let size_bytes = tag.size_bytes();
         self.delivered_bytes += u64::from(size_bytes);
         let corrupted = tag.has(Tag::CORRUPTED);
@@ -226,13 +221,13 @@ impl<P: Clone> Link<P> {
     /// The packet that arrives next, as things stand.
     #[inline]
     pub fn peek(&self) -> Option<&P> {
-        self.head.as_ref().map(|head| &head.packet)
+        self.flight.head().map(|head| &head.packet)
     }
 
     /// When the next packet arrives, as things stand.
     #[inline]
     pub fn next_delivery(&self) -> Option<Instant> {
-        self.head.as_ref().map(|head| head.arrives).filter(|&at| at < Instant::MAX)
+        self.flight.head().map(|head| head.arrives).filter(|&at| at < Instant::MAX)
     }
 
     /// When to call [`Link::poll_delivery`] next: a packet arrives or the schedule changes the link.
@@ -278,7 +273,7 @@ impl<P: Clone> Link<P> {
 
     /// Packets accepted and not yet delivered.
     pub fn packets_inside(&self) -> usize {
-        usize::from(self.head.is_some()) + self.behind as usize
+        self.flight.len()
     }
 
     /// The packets inside, for checkers.
@@ -287,7 +282,7 @@ impl<P: Clone> Link<P> {
     }
 
     fn in_flight(&self) -> impl Iterator<Item = &InFlight<P>> {
-        self.head.iter().chain(&self.rare.behind)
+        self.flight.iter().chain(&self.rare.beyond)
     }
 
     /// The rate now: the configured or last set one, the mean of a trace, `None` without a limit.
@@ -309,7 +304,7 @@ impl<P: Clone> Link<P> {
     fn make_special(&mut self) {
         if let Some(rate) = self.plain.take() {
             self.rare.serialiser = Serialiser::Constant(rate);
-            self.rare.last_arrival = self.in_flight().last().map_or(Instant::ZERO, |entry| entry.arrives);
+            self.with_flight(|_| {});
         }
     }
 }

@@ -29,16 +29,6 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Reads words here and there.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        match self {
-            Self::Tcp(tcp) => tcp.touch(),
-            Self::UdpSource(source) => source.sent,
-            Self::UdpSink(sink) => sink.bytes,
-        }
-    }
-
     pub fn site_mut(&mut self) -> &mut Site {
         match self {
             Self::Tcp(tcp) => &mut tcp.site,

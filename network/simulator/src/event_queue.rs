@@ -1,9 +1,9 @@
 //! The future: a hierarchical timing wheel with a stable order.
 //!
 //! Events leave in order of (time, insertion number), whatever the wheel looks like inside. Insertion and removal cost
-//! a constant number of steps at any number of pending events: each event sits in the list of one slot, moves down
-//! at most once per level, and is sorted only among the events of its own 16 microseconds. Nothing is allocated once
-//! the most events that were ever pending at one time have been.
+//! a constant number of steps at any number of pending events: an event is appended to the list of one slot, moves
+//! down at most once per level, and is sorted only among the events of its own 16 microseconds, which mostly
+//! come in order. Lists keep their memory, so that nothing is allocated once a run has settled.
 
 #[cfg(test)]
 mod tests;
@@ -11,15 +11,17 @@ mod tests;
 use prismux_units::Instant;
 
 /// Width of a slot of the lowest level: 2^14 ns. Fine enough that a slot holds about a dozen events at a million events
-/// per simulated second, coarse enough that an event seldom descends more than one level.
+/// per simulated second.
 const GRAIN_BITS: u32 = 14;
-/// Slots per level: one word of occupancy bits.
-const SLOT_BITS: u32 = 6;
-const SLOTS: usize = 1 << SLOT_BITS;
+/// Slots of the lowest level: 256, so that it spans 4 ms, more than most links take. What is further away
+/// descends once or twice.
+const BASE_BITS: u32 = 8;
+const BASE_SLOTS: usize = 1 << BASE_BITS;
+/// Slots of every other level: one word of occupancy bits.
+const UPPER_BITS: u32 = 6;
+const UPPER_SLOTS: usize = 1 << UPPER_BITS;
 /// Enough levels for all of time.
-const LEVELS: usize = (64 - GRAIN_BITS as usize).div_ceil(SLOT_BITS as usize);
-/// End of a list.
-const NONE: u32 = u32::MAX;
+const UPPER_LEVELS: usize = (64 - (GRAIN_BITS + BASE_BITS) as usize).div_ceil(UPPER_BITS as usize);
 
 /// An event: when, in what order among equals, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,55 +35,54 @@ impl<T> Event<T> {
     fn key(&self) -> (u64, u64) {
         (self.nanos, self.number)
     }
+
+    fn grain(&self) -> u64 {
+        self.nanos >> GRAIN_BITS
+    }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Node<T> {
-    event: Event<T>,
-    next: u32,
-}
-
+/// A level above the lowest.
 #[derive(Debug)]
-struct Level {
+struct Upper<T> {
     /// Bit `i` set: slot `i` has events.
     occupied: u64,
-    heads: [u32; SLOTS],
+    slots: [Vec<Event<T>>; UPPER_SLOTS],
 }
 
 /// Pending events with targets of type `T`.
 #[derive(Debug)]
 pub(crate) struct EventQueue<T> {
-    levels: [Level; LEVELS],
-    nodes: Vec<Node<T>>,
-    free: u32,
-    /// Start of the slot whose events are in `current`; every event in the levels is in a later slot.
-    slot_start: u64,
-    /// Events of the current slot (or before it), the next one last.
+    /// Events of the slot that is being worked off (or before it), in order, from `next` on.
     current: Vec<Event<T>>,
-    /// `current` has just been filled with more than one event.
-    fresh: bool,
+    next: usize,
+    /// The current slot, counted in grains; every event in the levels is in a later one.
+    grain: u64,
+    /// Bit `i` of word `w` set: slot `64 w + i` of the lowest level has events.
+    base_occupied: [u64; BASE_SLOTS / 64],
+    base: Vec<Vec<Event<T>>>,
+    upper: Vec<Upper<T>>,
     inserted: u64,
-    pending: usize,
 }
 
 impl<T: Copy> EventQueue<T> {
     pub fn new() -> Self {
+        let upper = || Upper { occupied: 0, slots: std::array::from_fn(|_| Vec::new()) };
         Self {
-            levels: std::array::from_fn(|_| Level { occupied: 0, heads: [NONE; SLOTS] }),
-            nodes: Vec::new(),
-            free: NONE,
-            slot_start: 0,
             current: Vec::new(),
-            fresh: false,
+            next: 0,
+            grain: 0,
+            base_occupied: [0; BASE_SLOTS / 64],
+            base: (0..BASE_SLOTS).map(|_| Vec::new()).collect(),
+            upper: (0..UPPER_LEVELS).map(|_| upper()).collect(),
             inserted: 0,
-            pending: 0,
         }
     }
 
     /// Events waiting.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.pending
+        let upper = self.upper.iter().flat_map(|level| &level.slots);
+        self.current.len() - self.next + self.base.iter().chain(upper).map(Vec::len).sum::<usize>()
     }
 
     /// Events ever inserted.
@@ -93,132 +94,91 @@ impl<T: Copy> EventQueue<T> {
     pub fn push(&mut self, at: Instant, target: T) {
         let event = Event { nanos: at.as_nanos(), number: self.inserted, target };
         self.inserted += 1;
-        self.pending += 1;
-        if event.nanos >> GRAIN_BITS <= self.slot_start >> GRAIN_BITS {
-            self.push_current(event);
-            return;
+        if event.grain() <= self.grain {
+            self.insert_current(event);
+        } else {
+            self.place(event);
         }
-        let index = match self.free {
-            NONE => {
-                self.nodes.push(Node { event, next: NONE });
-                (self.nodes.len() - 1) as u32
-            }
-            index => {
-                let node = &mut self.nodes[index as usize];
-                self.free = node.next;
-                node.event = event;
-                index
-            }
-        };
-        self.link(index, event.nanos);
     }
 
     /// The next event not after `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Instant) -> Option<(Instant, T)> {
-        if self.current.is_empty() {
-            if !self.load_next_slot() {
-                return None;
-            }
-            self.fresh = self.current.len() > 1;
-        }
-        let next = self.current.last()?;
-        if next.nanos > until.as_nanos() {
+        if self.next == self.current.len() && !self.open_next_slot() {
             return None;
         }
-        let (at, target) = (Instant::from_nanos(next.nanos), next.target);
-        self.current.pop();
-        self.pending -= 1;
-        Some((at, target))
+        let event = self.current.get(self.next)?;
+        if event.nanos > until.as_nanos() {
+            return None;
+        }
+        self.next += 1;
+        Some((Instant::from_nanos(event.nanos), event.target))
     }
 
-    /// Whether a slot with several events has been opened since the last call.
-    #[inline]
-    pub fn take_fresh(&mut self) -> bool {
-        std::mem::take(&mut self.fresh)
-    }
-
-    /// The targets of the current slot's events, the next one last.
-    pub fn current_targets(&self) -> impl Iterator<Item = T> {
-        self.current.iter().map(|event| event.target)
-    }
-
-    /// Keeps `current` in falling order.
-    fn push_current(&mut self, event: Event<T>) {
-        let later = self.current.iter().rev().take_while(|other| other.key() < event.key()).count();
+    /// Puts an event at its place among the current ones; it is mostly one of the last.
+    fn insert_current(&mut self, event: Event<T>) {
+        let waiting = &self.current[self.next..];
+        let later = waiting.iter().rev().take_while(|other| other.key() > event.key()).count();
         self.current.insert(self.current.len() - later, event);
     }
 
-    /// Puts a node into the slot of its time. The level is that of the highest digit (base 64) in which its
-    /// time differs from the current one, so a slot never mixes rounds.
+    /// Appends an event to its slot. The level is that of the highest digit in which its time differs from the
+    /// current one, so a slot never mixes rounds.
     #[inline]
-    fn link(&mut self, index: u32, nanos: u64) {
-        let difference = (nanos ^ self.slot_start) >> GRAIN_BITS;
-        debug_assert!(difference > 0, "the current slot's events are kept apart");
-        let level = (63 - difference.leading_zeros()) / SLOT_BITS;
-        let slot = (nanos >> (GRAIN_BITS + level * SLOT_BITS)) as usize % SLOTS;
-        let level = &mut self.levels[level as usize];
-        self.nodes[index as usize].next = level.heads[slot];
-        level.heads[slot] = index;
-        level.occupied |= 1 << slot;
+    fn place(&mut self, event: Event<T>) {
+        let grain = event.grain();
+        let difference = grain ^ self.grain;
+        debug_assert!(grain > self.grain, "the current slot's events are kept apart");
+        if difference < BASE_SLOTS as u64 {
+            let slot = grain as usize % BASE_SLOTS;
+            self.base_occupied[slot / 64] |= 1 << (slot % 64);
+            self.base[slot].push(event);
+        } else {
+            let level = (63 - difference.leading_zeros() - BASE_BITS) / UPPER_BITS;
+            let slot = (grain >> (BASE_BITS + level * UPPER_BITS)) as usize % UPPER_SLOTS;
+            let upper = &mut self.upper[level as usize];
+            upper.occupied |= 1 << slot;
+            upper.slots[slot].push(event);
+        }
     }
 
-    /// Moves the events of the next occupied slot to `current`, spreading slots of higher levels on the way.
-    fn load_next_slot(&mut self) -> bool {
-        loop {
-            let Some(level) = self.levels.iter().position(|level| level.occupied != 0) else { return false };
-            let slot = self.levels[level].occupied.trailing_zeros();
-            let shift = GRAIN_BITS + level as u32 * SLOT_BITS;
-            let above = shift + SLOT_BITS;
-            let round = if above >= 64 { 0 } else { self.slot_start >> above << above };
-            self.slot_start = round | u64::from(slot) << shift;
-            let list = self.take(level, slot as usize);
-            if level == 0 {
-                self.load(list);
-                return true;
+    /// Makes the next occupied slot the current one, spreading slots of higher levels on the way.
+    fn open_next_slot(&mut self) -> bool {
+        self.current.clear();
+        self.next = 0;
+        while self.current.is_empty() {
+            if let Some(word) = self.base_occupied.iter().position(|&word| word != 0) {
+                let slot = word * 64 + self.base_occupied[word].trailing_zeros() as usize;
+                self.base_occupied[word] &= self.base_occupied[word] - 1;
+                self.grain = self.grain & !(BASE_SLOTS as u64 - 1) | slot as u64;
+                std::mem::swap(&mut self.current, &mut self.base[slot]);
+                self.current.sort_unstable_by_key(Event::key);
+            } else if !self.spread_next_slot() {
+                return false;
             }
-            self.spread(list);
-            // Events of the first 16 microseconds of the spread slot are due now.
-            if !self.current.is_empty() {
-                return true;
-            }
         }
+        true
     }
 
-    fn take(&mut self, level: usize, slot: usize) -> u32 {
-        let level = &mut self.levels[level];
-        level.occupied &= !(1 << slot);
-        std::mem::replace(&mut level.heads[slot], NONE)
-    }
-
-    /// Moves a list to `current`, in order.
-    fn load(&mut self, mut index: u32) {
-        while index != NONE {
-            let node = self.nodes[index as usize];
-            self.release(index);
-            self.current.push(node.event);
-            index = node.next;
-        }
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|event| std::cmp::Reverse(event.key()));
-        }
-    }
-
-    fn spread(&mut self, mut index: u32) {
-        while index != NONE {
-            let Node { event, next } = self.nodes[index as usize];
-            if event.nanos >> GRAIN_BITS == self.slot_start >> GRAIN_BITS {
-                self.release(index);
-                self.push_current(event);
+    /// Moves the events of the next occupied slot above the lowest level down; those due first become current.
+    fn spread_next_slot(&mut self) -> bool {
+        let Some(level) = self.upper.iter().position(|level| level.occupied != 0) else { return false };
+        let slot = self.upper[level].occupied.trailing_zeros();
+        self.upper[level].occupied &= self.upper[level].occupied - 1;
+        let shift = BASE_BITS + level as u32 * UPPER_BITS;
+        let above = shift + UPPER_BITS;
+        let round = if above >= 64 { 0 } else { self.grain >> above << above };
+        self.grain = round | u64::from(slot) << shift;
+        let mut events = std::mem::take(&mut self.upper[level].slots[slot as usize]);
+        for event in events.drain(..) {
+            if event.grain() == self.grain {
+                self.insert_current(event);
             } else {
-                self.link(index, event.nanos);
+                self.place(event);
             }
-            index = next;
         }
-    }
-
-    fn release(&mut self, index: u32) {
-        self.nodes[index as usize].next = self.free;
-        self.free = index;
+        // The list's memory serves the next round.
+        self.upper[level].slots[slot as usize] = events;
+        true
     }
 }

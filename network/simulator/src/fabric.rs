@@ -44,24 +44,18 @@ pub(crate) enum NodeRole {
     Proxy(u32),
 }
 
-/// One direction of a link: two cache lines, side by side.
+/// One direction of a link: what every packet needs fills two cache lines, the first packets under way two more.
 #[derive(Debug)]
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub(crate) struct Port {
-    pub link: Link<Carried>,
     /// When its event is due; [`Instant::MAX`] for none. Events at other times are leftovers.
     armed: Instant,
+    pub link: Link<Carried>,
 }
 
 impl Port {
     pub fn new(link: Link<Carried>) -> Self {
         Self { link, armed: Instant::MAX }
-    }
-
-    /// Reads a word of each cache line.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        self.armed.as_nanos() ^ self.link.next_delivery().map_or(0, Instant::as_nanos)
     }
 }
 
@@ -104,7 +98,7 @@ pub(crate) struct Fabric {
     pub observer: Option<Box<Observer>>,
 }
 
-const _: () = assert!(size_of::<Port>() == 128, "a port fills two cache lines");
+const _: () = assert!(size_of::<Port>() == 256, "a port fills four cache lines");
 
 impl Fabric {
     /// A packet leaves an endpoint on `node`. `exit` is the node's exit towards the destination, if it is a plain

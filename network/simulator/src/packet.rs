@@ -25,6 +25,7 @@ pub(crate) enum Body {
 
 /// A packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(align(64))]
 pub(crate) struct Packet {
     pub body: Body,
     pub payload_bytes: u32,
@@ -48,16 +49,6 @@ impl Packet {
             Body::Udp { .. } => UDP_HEADER_BYTES,
         };
         IPV4_HEADER_BYTES + transport + self.payload_bytes
-    }
-
-    /// Reads a word of each cache line.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        let first = match &self.body {
-            Body::Tcp { header, stream_offset } => u64::from(header.ack.0) ^ stream_offset,
-            Body::Udp { number } => *number,
-        };
-        first ^ u64::from(self.endpoint.0)
     }
 
     /// True when `rewrite` would leave another header than there is.

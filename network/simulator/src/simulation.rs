@@ -56,9 +56,6 @@ impl Simulation {
     fn step(&mut self, until: Instant) -> bool {
         let Some((at, target)) = self.fabric.queue.pop_until(until) else { return false };
         self.fabric.now = at;
-        if self.fabric.queue.take_fresh() {
-            self.warm_up();
-        }
         match target {
             Target::Port(port) => self.take_port(port),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
@@ -71,38 +68,6 @@ impl Simulation {
             self.deliver(packet);
         }
         true
-    }
-
-    /// Reads a word of everything that the current slot's events will need. With thousands of flows none of it
-    /// is in the near caches; read one after the other without waiting, the misses overlap.
-    fn warm_up(&self) {
-        let mut sum = 0;
-        for target in self.fabric.queue.current_targets() {
-            match target {
-                Target::Port(port) => sum ^= self.fabric.ports[port.index()].touch(),
-                Target::Endpoint(id) => sum ^= self.endpoints[id.index()].touch(),
-                _ => {}
-            }
-        }
-        for target in self.fabric.queue.current_targets() {
-            let Target::Port(port) = target else { continue };
-            let Some(carried) = self.fabric.ports[port.index()].link.peek() else { continue };
-            let node = self.fabric.ends[port.index()];
-            if carried.towards == node {
-                sum ^= self.fabric.pool.get(carried.packet).touch();
-            } else if let Some(next) = self.fabric.routes.next(node, carried.towards) {
-                sum ^= self.fabric.ports[next.index()].touch();
-            }
-        }
-        for target in self.fabric.queue.current_targets() {
-            let Target::Port(port) = target else { continue };
-            let Some(carried) = self.fabric.ports[port.index()].link.peek() else { continue };
-            if carried.towards == self.fabric.ends[port.index()] {
-                let endpoint = self.fabric.pool.get(carried.packet).endpoint;
-                sum ^= self.endpoints[endpoint.index()].touch();
-            }
-        }
-        std::hint::black_box(sum);
     }
 
     #[inline]

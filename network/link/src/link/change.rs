@@ -192,10 +192,9 @@ impl<P: Clone> Link<P> {
     }
 
     /// Lets `action` change all packets under way, then puts them back in order of arrival.
-    fn with_flight(&mut self, action: impl FnOnce(&mut Vec<InFlight<P>>)) {
+    pub(super) fn with_flight(&mut self, action: impl FnOnce(&mut Vec<InFlight<P>>)) {
         let oldest = self.oldest_order();
-        let mut flight: Vec<InFlight<P>> =
-            self.head.take().into_iter().chain(self.rare.behind.drain(..)).collect();
+        let mut flight = self.take_flight();
         action(&mut flight);
         if self.rare.in_order {
             flight.sort_by_key(|entry| entry.order.wrapping_sub(oldest));
@@ -210,10 +209,20 @@ impl<P: Clone> Link<P> {
         let moving = |entry: &&InFlight<P>| entry.arrives < Instant::MAX;
         self.rare.last_arrival =
             flight.iter().rev().find(moving).map_or(Instant::ZERO, |entry| entry.arrives);
-        let mut flight = flight.into_iter();
-        self.head = flight.next();
-        self.rare.behind.extend(flight);
-        self.behind = self.rare.behind.len() as u32;
+        for entry in flight {
+            match self.flight.head() {
+                None => self.flight.set_head(entry),
+                Some(_) => {
+                    self.rare.beyond.push_back(entry);
+                    self.flight.note_beyond();
+                }
+            }
+        }
+    }
+
+    /// Takes all packets under way out of the link, in order of arrival.
+    fn take_flight(&mut self) -> Vec<InFlight<P>> {
+        core::iter::from_fn(|| self.flight.pop(&mut self.rare.beyond)).collect()
     }
 }
 

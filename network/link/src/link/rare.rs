@@ -12,8 +12,8 @@ use prismux_units::{Duration, Instant, Rate};
 /// The larger, seldom needed part of a link.
 #[derive(Debug, Clone)]
 pub(super) struct Rare<P> {
-    /// Packets under way behind the head, in order of arrival.
-    pub behind: VecDeque<InFlight<P>>,
+    /// Packets under way behind those that the link holds in place.
+    pub beyond: VecDeque<InFlight<P>>,
     /// Accepted packets (lost ones too, which use the rate) that had to wait, in order of sending; those
     /// whose sending has begun are taken off when somebody looks.
     pub waiting: VecDeque<Waiting>,
@@ -97,7 +97,7 @@ impl<P> Rare<P> {
         schedule.reverse();
         let channel = Channel::new(config, seed, name);
         let mut rare = Self {
-            behind: VecDeque::new(),
+            beyond: VecDeque::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             limit: Limit::NONE,
@@ -205,35 +205,28 @@ impl<P: Clone> Link<P> {
 
     /// Puts a packet at its place in the order of arrival.
     fn launch(&mut self, mut entry: InFlight<P>) {
-        if entry.departs == Instant::MAX {
-            return self.append(entry);
-        }
-        if self.rare.in_order {
+        let beyond = &mut self.rare.beyond;
+        if entry.departs < Instant::MAX && self.rare.in_order {
             entry.arrives = entry.arrives.max(self.rare.last_arrival);
             self.rare.last_arrival = entry.arrives;
-            return self.append(entry);
         }
         let arrives = entry.arrives;
-        match &mut self.head {
-            Some(head) if head.arrives > arrives => {
-                let first = core::mem::replace(head, entry);
-                self.rare.behind.push_front(first);
-                self.behind += 1;
-            }
+        match self.flight.head_mut() {
+            None => return self.flight.set_head(entry),
+            Some(head) if head.arrives > arrives => beyond.push_front(core::mem::replace(head, entry)),
             Some(_) => {
-                let behind = &mut self.rare.behind;
-                let overtaken = behind.iter().rev().take_while(|other| other.arrives > arrives).count();
-                behind.insert(behind.len() - overtaken, entry);
-                self.behind += 1;
+                // In order, nobody is overtaken and the place is at the end.
+                let overtaken = beyond.iter().rev().take_while(|other| other.arrives > arrives).count();
+                beyond.insert(beyond.len() - overtaken, entry);
             }
-            None => self.head = Some(entry),
         }
+        self.flight.note_beyond();
     }
 
     /// [`Link::poll_delivery`] of a link that is not plain.
     pub(super) fn poll_special(&mut self, now: Instant) -> Option<Delivery<P>> {
         self.apply_due(now);
-        let head = self.head.as_mut()?;
+        let head = self.flight.head_mut()?;
         if head.arrives > now || head.arrives == Instant::MAX {
             return None;
         }

@@ -74,9 +74,10 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         unfinished: 0,
         checks: builder.checks,
     };
+    let mut configs = Vec::new();
     for (name, config) in &builder.flows {
         builder.check_flow(name, config)?;
-        simulation.add_flow(builder.seed, name, config, builder.checks);
+        simulation.add_flow(builder.seed, name, config, &mut configs);
     }
     (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
     simulation.choose_return_members();
@@ -202,13 +203,15 @@ fn check_way(
 }
 
 impl Simulation {
-    fn add_flow(&mut self, seed: Seed, name: &str, config: &FlowConfig, checks: bool) {
+    fn add_flow(&mut self, seed: Seed, name: &str, config: &FlowConfig, configs: &mut Vec<Arc<TcpConfig>>) {
         let flow = FlowId(self.flows.len() as u32);
         let (source, sink) = (EndpointId(2 * flow.0), EndpointId(2 * flow.0 + 1));
         let site = |own, node, peer, peer_node| Site { own, node, peer, peer_node, flow, exit: None };
         let sites = [site(source, config.from, sink, config.to), site(sink, config.to, source, config.from)];
         let [first, second] = match &config.transport {
-            Transport::Tcp(_) | Transport::RequestResponse(_) => tcp_ends(seed, name, config, sites, checks),
+            Transport::Tcp(_) | Transport::RequestResponse(_) => {
+                tcp_ends(seed, name, config, sites, self.checks, configs)
+            }
             Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
         };
         self.endpoints.extend([first, second]);
@@ -252,7 +255,14 @@ impl Simulation {
     }
 }
 
-fn tcp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2], checks: bool) -> [Endpoint; 2] {
+fn tcp_ends(
+    seed: Seed,
+    name: &str,
+    config: &FlowConfig,
+    sites: [Site; 2],
+    checks: bool,
+    configs: &mut Vec<Arc<TcpConfig>>,
+) -> [Endpoint; 2] {
     let mut numbers = seed.stream(&format!("flow/{name}/initial-sequence"));
     let flow = sites[0].flow.0;
     // Ports differ between flows as long as there are ports.
@@ -260,10 +270,8 @@ fn tcp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2], check
     let mut end =
         |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
             let (local_port, remote_port) = if active { (near, far) } else { (far, near) };
-            // Simulated applications read at once.
-            let tcp = TcpConfig { consume_on_arrival: true, ..tcp.clone() };
             let setup = TcpSetup {
-                config: Arc::new(tcp),
+                config: shared(configs, tcp),
                 extension: extension.cloned(),
                 local_port,
                 remote_port,
@@ -304,6 +312,18 @@ fn tcp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2], check
         }
         Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
     }
+}
+
+/// One copy of equal configurations, the latest first: thousands of flows that share one keep it in the cache.
+fn shared(configs: &mut Vec<Arc<TcpConfig>>, config: &TcpConfig) -> Arc<TcpConfig> {
+    // Simulated applications read at once.
+    let config = TcpConfig { consume_on_arrival: true, ..config.clone() };
+    if let Some(equal) = configs.iter().rev().find(|known| ***known == config) {
+        return Arc::clone(equal);
+    }
+    let config = Arc::new(config);
+    configs.push(Arc::clone(&config));
+    config
 }
 
 fn udp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2]) -> [Endpoint; 2] {

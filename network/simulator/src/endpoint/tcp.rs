@@ -257,19 +257,6 @@ impl TcpEndpoint {
         }
     }
 
-    /// Reads words here and there.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        let connection = self.connection.as_ref().map_or(0, |connection| {
-            connection.stream_acked()
-                ^ connection.bytes_received_in_order()
-                ^ connection.receive_window_edge()
-                ^ u64::from(connection.segment_bytes())
-                ^ u64::from(connection.local_port())
-        });
-        connection ^ self.armed.as_nanos()
-    }
-
     /// In-order bytes received.
     pub fn received(&self) -> u64 {
         self.connection.as_ref().map_or(0, Connection::bytes_received_in_order)
