@@ -137,8 +137,7 @@ impl Fabric {
     /// is left the port's next event is set.
     #[inline]
     pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
-        loop {
-            let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) else { break };
+        while let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) {
             let node = self.ends[port.index()];
             if let Some(local) = self.arrive(node, port, delivery) {
                 return Some(local);
