@@ -310,7 +310,7 @@ impl LinkModel {
             }
         }
         self.last_delivery = now;
-        self.set_cap(now);
+        self.set_cap();
     }
 
     /// A probe was answered.
@@ -398,7 +398,7 @@ impl LinkModel {
                 self.restraint = (self.restraint * RESTRAINT_FACTOR).max(LEAST_RESTRAINT);
                 self.restrained = now;
             }
-            self.set_cap(now);
+            self.set_cap();
         } else if !self.startup {
             // Overflow says nothing about the channel.
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
@@ -422,7 +422,7 @@ impl LinkModel {
         }
     }
 
-    fn set_cap(&mut self, now: Instant) {
+    fn set_cap(&mut self) {
         let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
         let rate = self.rate.get();
         let product = rate * self.loaded_rtt(rtt);

@@ -134,7 +134,8 @@ impl<P: Clone> Proxy<P> {
         }
         let touched: Vec<u32> = self.flows.numbers().collect();
         for number in touched {
-            with_flow!(self, now, number, |_flow, _context| ());
+            // Their deadlines have changed; the packets themselves may still arrive.
+            with_flow!(self, now, number, |flow, context| timers::handle(flow, context));
         }
     }
 
@@ -362,6 +363,7 @@ impl<P: Clone> Proxy<P> {
         Some(FlowStatus {
             state: flow.state,
             held_acks: flow.held.len(),
+            waiting_acks: flow.pool.len(),
             recorded_packets: flow.history.len(),
             resequencing_bytes: span,
             holes: model.map_or(0, |m| m.range_count()),

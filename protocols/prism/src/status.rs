@@ -63,6 +63,8 @@ pub struct FlowStatus {
     pub state: ReverseState,
     /// ACKs kept back.
     pub held_acks: usize,
+    /// ACKs that are in order and wait for room on the links.
+    pub waiting_acks: usize,
     /// Packets on record.
     pub recorded_packets: usize,
     /// Bytes between the receiver's cumulative ACK and the highest byte it is known to have (`highest - left`).

@@ -148,7 +148,7 @@ impl Run {
         let window_end = self.acked + WINDOW_PACKETS * LENGTH;
         while self.next.before(self.end) && self.next.before(window_end) {
             let seq = self.next;
-            self.next = self.next + LENGTH;
+            self.next += LENGTH;
             self.send(seq);
         }
         for lost in std::mem::take(&mut self.reported) {

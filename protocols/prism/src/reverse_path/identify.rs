@@ -90,7 +90,8 @@ pub(crate) fn identify<P: Clone>(
 fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
     // Packets of ours below the ACK have arrived; the model starts beneath them so that they are accounted for.
     let first = flow.history.iter().next().map(|record| record.seq);
-    let mut receiver = ReceiverModel::new(first.map_or(header.ack, |first| first.min(header.ack)));
+    let receiver_start = first.map_or(header.ack, |first| first.min(header.ack));
+    let mut receiver = ReceiverModel::new(receiver_start);
     receiver.advance(header.ack, &mut context.scratch.new);
     for block in header.options.sack.as_slice() {
         if block.start.before(block.end) && flow.sent_end.is_none_or(|end| !block.end.after(end)) {
@@ -98,8 +99,9 @@ fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Conte
         }
     }
     flow.window.on_ack(header.ack, header.window, header.flags.contains(TcpFlags::SYN));
+    // Only what passed here counts as flight that this ACK ends.
+    flow.released = receiver_start;
     super::release::note_released(flow, header.ack, None, context);
-    flow.released = header.ack;
     // What lies between the ACK and the first packet seen was sent by others, or before the proxy restarted.
     if let Some(first) = first.filter(|first| first.after(header.ack)) {
         flow.add_unscheduled(header.ack, first);
