@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint bench reproduce fuzz soak clean
+.PHONY: help setup build demo test lint bench mixes reproduce fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -29,8 +29,17 @@ lint: setup ## formatting, and warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-bench: setup ## speed of the simulator, cost of the proxy, memory per flow
-	$(CARGO) bench --locked -p prismux-benches
+bench: setup ## speed of the simulator, cost of TCP, proxy and datapath, memory per flow
+	$(CARGO) build --release --locked -p prismux-benches
+	target/release/sim-speed
+	target/release/tcp-cost
+	target/release/proxy-cost
+	target/release/datapath-cost
+
+mixes: setup ## 200 random mixes of links: PRISM against the best single link (minutes)
+	@mkdir -p results
+	$(CARGO) run --release --locked -p prismux-benches --bin random-mixes -- \
+	  --out results/random-mixes.json --svg results/random-mixes.svg
 
 reproduce: build ## every published claim: reported, measured, verdict
 	$(PRISMUX) reproduce prism

@@ -5,6 +5,7 @@ use prismux_benches::mixes::run::{Outcome, Plan, Way, simulate};
 use prismux_benches::mixes::{Mix, picture};
 use prismux_endpoint::random::Seed;
 use serde::Serialize;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -116,7 +117,7 @@ fn simulate_all(mixes: &[Mix], arguments: &Arguments, plan: &Plan) -> Vec<Line> 
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if arguments.threads == 0 { cores } else { arguments.threads };
-    let next = AtomicUsize::new(0);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let outcomes: Mutex<Vec<Vec<Outcome>>> = Mutex::new(vec![Vec::new(); mixes.len()]);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -124,6 +125,10 @@ fn simulate_all(mixes: &[Mix], arguments: &Arguments, plan: &Plan) -> Vec<Line> 
                 while let Some(&(index, way)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let outcome = simulate(&mixes[index], way, plan);
                     outcomes.lock().expect("no thread panics while it holds the lock")[index].push(outcome);
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    if std::io::stderr().is_terminal() {
+                        eprint!("\r{done} of {} runs", jobs.len());
+                    }
                 }
             });
         }

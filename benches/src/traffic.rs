@@ -1,0 +1,291 @@
+//! Flows through the core of the proxy, without any network: what a packet costs and what a flow keeps.
+//!
+//! Time goes in rounds. In each, every sender fills its window with what has been released to it, flows in turn; the links take
+//! 10, 20 and 30 ms; every receiver answers each packet with an ACK of its own, with timestamps and up to three SACK
+//! blocks. Flows in turn is the hard case: by the time a flow comes round again, its state has left the cache.
+use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
+use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::{FlowKey, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
+use std::net::{IpAddr, Ipv4Addr};
+
+const LINKS: u8 = 3;
+/// Payload of each packet, and its bytes on a link.
+const PAYLOAD_BYTES: u32 = 1400;
+const WIRE_BYTES: u32 = 1476;
+/// One way over the first link; the second takes twice, the third three times as long.
+const DELAY: Duration = Duration::from_millis(10);
+/// From the receiver back.
+const RETURN: Duration = Duration::from_millis(10);
+/// In which a round's packets leave.
+const ROUND: Duration = Duration::from_millis(60);
+
+/// The proxy's packets: a number, like a host's handle.
+pub type Handle = u32;
+
+/// Flows between senders and receivers with a proxy between them.
+#[derive(Debug)]
+pub struct Traffic {
+    proxy: Proxy<Handle>,
+    flows: Vec<Flow>,
+    now: Instant,
+    /// Packets that links carry: when they arrive, whose, and which sequence number.
+    under_way: Vec<(Instant, u32, SeqNumber)>,
+    /// ACKs on the way to the proxy.
+    acks: Vec<(Instant, u32, TcpHeader)>,
+}
+
+#[derive(Debug)]
+struct Flow {
+    key: FlowKey,
+    next: SeqNumber,
+    released: SeqNumber,
+    expected: SeqNumber,
+    /// Ranges beyond the expected number that have arrived, newest first.
+    beyond: Vec<SackBlock>,
+}
+
+impl Traffic {
+    /// `flows` connections through a proxy with three links, opened by handshakes.
+    pub fn new(config: ProxyConfig, flows: u32) -> Self {
+        let mut proxy = Proxy::new(config);
+        for link in 0..LINKS {
+            let rate = Some(Rate::from_mbps(1000));
+            proxy.join(
+                Instant::ZERO,
+                LinkId(link),
+                LinkConfig { name: String::new(), advertised_rate: rate },
+            );
+        }
+        let flows = (0..flows).map(Flow::new).collect();
+        Self { proxy, flows, now: Instant::ZERO, under_way: Vec::new(), acks: Vec::new() }
+    }
+
+    /// Every flow's handshake.
+    pub fn open(&mut self) {
+        let step = Duration::from_micros(1);
+        for number in 0..self.flows.len() as u32 {
+            let flow = &mut self.flows[number as usize];
+            let key = flow.key;
+            let mut header = flow.header(key, self.now, TcpFlags::SYN);
+            header.options.mss = Some(1460);
+            header.options.window_scale = Some(7);
+            header.options.sack_permitted = true;
+            self.proxy.handle_data(self.now, key, &header, 0, 76, number);
+            (header.seq, header.ack) = (SeqNumber(7_000_000), flow.next);
+            header.flags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+            self.drain();
+            self.now += step;
+            self.proxy.handle_reverse(self.now, key, &header, 0, number);
+            self.drain();
+        }
+        self.under_way.clear();
+    }
+
+    /// Every sender fills its window of `window` packets: the data packets that this makes.
+    pub fn send(&mut self, window: u32) -> u64 {
+        let budget: Vec<u32> = self.flows.iter().map(|flow| flow.room(window)).collect();
+        let most = budget.iter().copied().max().unwrap_or(0);
+        let total: u64 = budget.iter().map(|&packets| u64::from(packets)).sum();
+        let step = Duration::from_nanos(ROUND.as_nanos() / total.max(1));
+        for turn in 0..most {
+            for number in 0..self.flows.len() as u32 {
+                if budget[number as usize] <= turn {
+                    continue;
+                }
+                let flow = &mut self.flows[number as usize];
+                let key = flow.key;
+                let header = flow.header(key, self.now, TcpFlags::ACK);
+                flow.next = SeqNumber(flow.next.0.wrapping_add(PAYLOAD_BYTES));
+                self.fire();
+                self.proxy.handle_data(self.now, key, &header, PAYLOAD_BYTES, WIRE_BYTES, number);
+                self.drain_data(number, header.seq);
+                self.now += step;
+            }
+        }
+        total
+    }
+
+    /// What was sent reaches the receivers, in order of arrival, and they make ACKs of it.
+    pub fn receive(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.under_way);
+        arrivals.sort_by_key(|&(at, _, _)| at);
+        for &(at, number, seq) in &arrivals {
+            let flow = &mut self.flows[number as usize];
+            flow.arrived(seq);
+            let header = flow.ack_header(at);
+            self.acks.push((at + RETURN, number, header));
+        }
+        arrivals.clear();
+        self.under_way = arrivals;
+    }
+
+    /// The ACKs reach the proxy; then it is left alone until it has nothing more to do within a round.
+    pub fn acknowledge(&mut self) -> u64 {
+        let acks = std::mem::take(&mut self.acks);
+        for &(at, number, header) in &acks {
+            self.now = self.now.max(at);
+            self.fire();
+            let key = self.flows[number as usize].key;
+            self.proxy.handle_reverse(self.now, key, &header, 0, number);
+            self.drain();
+        }
+        let until = self.now + ROUND;
+        while let Some(deadline) = self.proxy.poll_timeout().filter(|deadline| deadline.at <= until) {
+            self.now = self.now.max(deadline.at);
+            self.proxy.handle_timeout(self.now);
+            self.drain();
+        }
+        let count = acks.len() as u64;
+        self.acks = acks;
+        self.acks.clear();
+        count
+    }
+
+    /// Packets sent and not released to their senders, all flows together.
+    pub fn outstanding(&self) -> u64 {
+        let of = |flow: &Flow| u64::from(flow.next.0.wrapping_sub(flow.released.0) / PAYLOAD_BYTES);
+        self.flows.iter().map(of).sum()
+    }
+
+    /// Heap that this driver, not the proxy, has taken since [`Traffic::new`].
+    pub fn driver_bytes(&self) -> u64 {
+        let beyond: usize =
+            self.flows.iter().map(|flow| flow.beyond.capacity() * size_of::<SackBlock>()).sum();
+        let under_way = self.under_way.capacity() * size_of::<(Instant, u32, SeqNumber)>();
+        let acks = self.acks.capacity() * size_of::<(Instant, u32, TcpHeader)>();
+        (beyond + under_way + acks) as u64
+    }
+
+    /// The proxy.
+    pub fn proxy(&self) -> &Proxy<Handle> {
+        &self.proxy
+    }
+
+    fn fire(&mut self) {
+        while self.proxy.poll_timeout().is_some_and(|deadline| deadline.at <= self.now) {
+            self.proxy.handle_timeout(self.now);
+            self.drain();
+        }
+    }
+
+    /// Takes verdicts of the proxy's own accord, or about ACKs.
+    fn drain(&mut self) {
+        while let Some(verdict) = self.proxy.poll_verdict() {
+            if let Verdict::Release { packet, rewrite } = verdict {
+                let flow = &mut self.flows[packet as usize];
+                if rewrite.ack.after(flow.released) {
+                    flow.released = rewrite.ack;
+                }
+            }
+        }
+    }
+
+    /// Takes the verdicts about a data packet.
+    fn drain_data(&mut self, number: u32, seq: SeqNumber) {
+        while let Some(verdict) = self.proxy.poll_verdict() {
+            match verdict {
+                Verdict::Forward { link, packet, .. } if packet == number => {
+                    let delay = Duration::from_nanos(DELAY.as_nanos() * (u64::from(link.0) + 1));
+                    self.under_way.push((self.now + delay, number, seq));
+                }
+                Verdict::Release { packet, rewrite } => {
+                    let flow = &mut self.flows[packet as usize];
+                    if rewrite.ack.after(flow.released) {
+                        flow.released = rewrite.ack;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Flow {
+    fn new(number: u32) -> Self {
+        let [_, high, middle, low] = number.to_be_bytes();
+        let key = FlowKey {
+            source: IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7)),
+            destination: IpAddr::V4(Ipv4Addr::new(10, high, middle, low)),
+            source_port: 443,
+            destination_port: 40_000,
+            protocol: 6,
+        };
+        // Anywhere in sequence space, and not twice the same.
+        let first = SeqNumber(number.wrapping_mul(2_654_435_761));
+        Self { key, next: first, released: first, expected: first, beyond: Vec::new() }
+    }
+
+    /// Packets that fit into a window of `window` beside those that wait for their ACK.
+    fn room(&self, window: u32) -> u32 {
+        window.saturating_sub(self.next.0.wrapping_sub(self.released.0) / PAYLOAD_BYTES)
+    }
+
+    fn header(&mut self, key: FlowKey, now: Instant, flags: TcpFlags) -> TcpHeader {
+        let seq = self.next;
+        if flags == TcpFlags::SYN {
+            self.next = SeqNumber(seq.0.wrapping_add(1));
+            self.expected = self.next;
+            self.released = self.next;
+        }
+        let milliseconds = (now.as_nanos() / 1_000_000) as u32;
+        TcpHeader {
+            source_port: key.source_port,
+            destination_port: key.destination_port,
+            seq,
+            ack: SeqNumber(7_000_001),
+            flags,
+            window: 4000,
+            urgent: 0,
+            options: TcpOptions {
+                timestamps: Some(Timestamps { value: milliseconds, echo: milliseconds }),
+                ..TcpOptions::default()
+            },
+        }
+    }
+
+    /// A packet reaches the receiver.
+    fn arrived(&mut self, seq: SeqNumber) {
+        let mut block = SackBlock { start: seq, end: SeqNumber(seq.0.wrapping_add(PAYLOAD_BYTES)) };
+        if !block.end.after(self.expected) {
+            return;
+        }
+        self.beyond.retain(|other| {
+            let touches = !other.start.after(block.end) && !block.start.after(other.end);
+            if touches {
+                block.start = if block.start.after(other.start) { other.start } else { block.start };
+                block.end = if block.end.after(other.end) { block.end } else { other.end };
+            }
+            !touches
+        });
+        if block.start.after(self.expected) {
+            self.beyond.insert(0, block);
+        } else {
+            self.expected = block.end;
+        }
+    }
+
+    fn ack_header(&self, at: Instant) -> TcpHeader {
+        let milliseconds = (at.as_nanos() / 1_000_000) as u32;
+        let mut sack = SackBlocks::EMPTY;
+        self.beyond.iter().take(3).for_each(|&block| {
+            sack.push(block);
+        });
+        TcpHeader {
+            source_port: self.key.destination_port,
+            destination_port: self.key.source_port,
+            seq: SeqNumber(7_000_001),
+            ack: self.expected,
+            flags: TcpFlags::ACK,
+            window: 20_000,
+            urgent: 0,
+            options: TcpOptions {
+                timestamps: Some(Timestamps { value: milliseconds, echo: milliseconds }),
+                sack,
+                ..TcpOptions::default()
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+use super::Traffic;
+use prismux_prism::ProxyConfig;
+
+#[test]
+fn every_packet_is_answered_and_released() {
+    for config in [ProxyConfig::paper(), ProxyConfig::default()] {
+        let mut traffic = Traffic::new(config, 50);
+        traffic.open();
+        for _ in 0..20 {
+            let sent = traffic.send(8);
+            traffic.receive();
+            assert_eq!(traffic.acknowledge(), sent);
+        }
+        let counters = traffic.proxy().counters();
+        assert!(counters.data_packets >= 50 * 8 * 10, "{counters:?}");
+        assert_eq!(counters.implausible_acks, 0);
+        assert_eq!(counters.retransmissions, 0);
+        assert_eq!(counters.false_losses, 0);
+        assert_eq!(traffic.proxy().flow_count(), 50);
+        // Held ACKs of the last round go out in the next; nothing is stuck for longer.
+        assert!(traffic.outstanding() <= 50 * 8, "{}", traffic.outstanding());
+    }
+}
+
+#[test]
+fn packets_arrive_out_of_order() {
+    let mut traffic = Traffic::new(ProxyConfig::paper(), 1);
+    traffic.open();
+    traffic.send(64);
+    traffic.receive();
+    traffic.acknowledge();
+    assert!(traffic.proxy().counters().acks_held > 0, "links of unequal delay reorder");
+}
