@@ -139,14 +139,16 @@ pub fn table(lines: &[Line]) -> String {
     table.to_string()
 }
 
+/// What lines are sorted by.
+type Key<'a> = &'a dyn Fn(&Line) -> f64;
+
 /// The worst mixes of a way by ratio to the best single link and by efficiency, with their links and why.
 pub fn worst(lines: &[Line], way: Way) -> String {
     let mut text = String::new();
     let tried: Vec<&Line> = lines.iter().filter(|line| line.outcome(way).is_some()).collect();
     let efficiency = |line: &Line| line.outcome(way).map_or(f64::NAN, |outcome| outcome.efficiency);
     let ratio = |line: &Line| line.ratio(way).unwrap_or(f64::NAN);
-    let orders: [(&str, &dyn Fn(&Line) -> f64); 2] =
-        [("ratio to best single link", &ratio), ("efficiency", &efficiency)];
+    let orders: [(&str, Key<'_>); 2] = [("ratio to best single link", &ratio), ("efficiency", &efficiency)];
     let mut described: Vec<u32> = Vec::new();
     for (name, key) in orders {
         let mut order = tried.clone();

@@ -143,7 +143,7 @@ fn run_proxy(data: &[u8]) -> ProxyCounters {
         }
         assert!(proxy.poll_timeout().is_none_or(|d| d.at < Instant::MAX), "a deadline that never comes");
     }
-    proxy.counters().clone()
+    *proxy.counters()
 }
 
 /// A connection under arbitrary segments, application calls and time that jumps.
