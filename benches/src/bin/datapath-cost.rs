@@ -68,9 +68,12 @@ fn measure(arguments: &Arguments) -> Result<Results, Box<dyn std::error::Error +
     Ok(Results { version: env!("CARGO_PKG_VERSION"), rounds, ratio_gre, ratio_udp })
 }
 
+/// Picks one path of a round.
+type PathOf = fn(&throughput::Throughput) -> throughput::Path;
+
 fn print(results: &Results) {
     let mut table = Table::new(&["datapath", "Gbit/s", "CPU s per GB", "fraction of bare", "reach 0.5"]);
-    let ways: [(&str, fn(&throughput::Throughput) -> throughput::Path, Option<f64>); 3] = [
+    let ways: [(&str, PathOf, Option<f64>); 3] = [
         ("bare forwarder", |round| round.forwarder, None),
         ("PRISM by GRE", |round| round.prism_gre, Some(results.ratio_gre)),
         ("PRISM by GRE-in-UDP", |round| round.prism_udp, Some(results.ratio_udp)),
