@@ -51,9 +51,10 @@ fn on_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Contex
     if !again {
         settle(flow, context);
         let (key, window) = (flow.key, flow.window);
-        let queued = flow.pool.queued;
+        let (queued, timers) = (flow.pool.queued, (flow.timer_at, flow.idle_at));
         *flow = Flow::new(context.now, key);
         flow.pool.queued = queued;
+        (flow.timer_at, flow.idle_at) = timers;
         if header.flags.contains(TcpFlags::ACK) {
             flow.window = window;
         }

@@ -4,7 +4,11 @@
 //! a packet to hearing of it), the propagation time is the shortest round trip of the last seconds, and what may be in flight is a
 //! little more than their product. A link starts with a few packets and doubles per round trip until its rate stops growing.
 //! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
+mod estimates;
+mod windowed_max;
+
 use prismux_units::{ByteCount, Duration, Instant, Rate};
+use windowed_max::WindowedMax;
 
 /// In flight at most this times rate x shortest RTT ...
 const CAP_GAIN: f64 = 1.1;
@@ -51,45 +55,6 @@ const RTT_WINDOW_ROUNDS: u32 = 14;
 const RTT_WINDOW: Duration = Duration::from_secs(1);
 /// The round after one at [`PROBE_GAIN`]: what queued there drains.
 const DRAIN_GAIN: f64 = 0.9;
-
-/// A maximum over a sliding window of rounds, by the three best candidates of rising age (Nichols).
-#[derive(Debug, Clone, Copy, Default)]
-struct WindowedMax {
-    samples: [(u32, f64); 3],
-}
-
-impl WindowedMax {
-    fn get(&self) -> f64 {
-        self.samples[0].1
-    }
-
-    fn update(&mut self, round: u32, value: f64) {
-        let new = (round, value);
-        if value >= self.samples[0].1 || round.wrapping_sub(self.samples[2].0) > RATE_WINDOW_ROUNDS {
-            self.samples = [new; 3];
-            return;
-        }
-        if value >= self.samples[1].1 {
-            (self.samples[1], self.samples[2]) = (new, new);
-        } else if value >= self.samples[2].1 {
-            self.samples[2] = new;
-        }
-        if round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS {
-            self.samples = [self.samples[1], self.samples[2], new];
-            if round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS {
-                self.samples = [self.samples[1], self.samples[2], new];
-            }
-        } else if self.samples[1].0 == self.samples[0].0
-            && round.wrapping_sub(self.samples[0].0) > RATE_WINDOW_ROUNDS / 4
-        {
-            (self.samples[1], self.samples[2]) = (new, new);
-        } else if self.samples[2].0 == self.samples[1].0
-            && round.wrapping_sub(self.samples[1].0) > RATE_WINDOW_ROUNDS / 2
-        {
-            self.samples[2] = new;
-        }
-    }
-}
 
 /// A round-trip time and when it was measured.
 #[derive(Debug, Clone, Copy)]
@@ -178,69 +143,6 @@ impl LinkModel {
     /// Turns learning on: caps become finite.
     pub fn learn(&mut self) {
         self.learning = true;
-    }
-
-    /// The learned rate of useful data; `None` before the first full round.
-    pub fn rate(&self) -> Option<Rate> {
-        let rate = self.rate.get();
-        (rate > 0.0).then(|| Rate::from_bps((rate * 8.0) as u64))
-    }
-
-    /// The shortest round trip of the last seconds.
-    pub fn min_rtt(&self) -> Option<Duration> {
-        self.min_rtt.map(|least| least.rtt)
-    }
-
-    /// True while the cap still doubles.
-    pub fn in_startup(&self) -> bool {
-        self.startup
-    }
-
-    /// Share of packets lost lately.
-    pub fn loss(&self) -> f64 {
-        self.loss
-    }
-
-    /// Bytes delivered since the start.
-    pub fn delivered_bytes(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Bytes that may be in flight.
-    pub fn cap_bytes(&self) -> u64 {
-        if self.learning { self.cap as u64 } else { u64::MAX }
-    }
-
-    /// The rate to plan with, bytes per second: learned, else guessed from what the cap allows, else advertised.
-    pub fn planning_rate(&self) -> Option<f64> {
-        let learned = self.rate.get();
-        match (self.startup && self.learning, self.min_rtt()) {
-            (true, Some(rtt)) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
-            _ if learned > 0.0 => Some(learned),
-            _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
-        }
-    }
-
-    /// How long data stays in flight when the link is at its cap.
-    pub fn full_rtt(&self) -> Option<Duration> {
-        let rtt = self.min_rtt()?;
-        match self.planning_rate() {
-            Some(rate) if self.learning && !self.startup => {
-                let extra = CAP_EXTRA_PACKETS * self.packet_bytes / rate + CAP_EXTRA_TIME;
-                Some(Duration::from_secs_f64(CAP_GAIN * self.loaded_rtt(rtt) + extra))
-            }
-            _ => Some(rtt),
-        }
-    }
-
-    /// When a packet of `bytes` sent now would be heard of, as a time from now.
-    pub fn expected_arrival(&self, now: Instant, bytes: u64, in_flight: u64, hrtt: Duration) -> Duration {
-        let propagation = self.min_rtt().unwrap_or(hrtt);
-        let Some(rate) = self.planning_rate() else { return propagation };
-        let backlog = Duration::from_secs_f64((in_flight + bytes) as f64 / rate);
-        let wait =
-            (self.free_at.saturating_since(now) + Duration::from_secs_f64(bytes as f64 / rate)).min(backlog);
-        propagation + wait
     }
 
     /// A packet went out; `in_flight` includes it.

@@ -1,4 +1,9 @@
 //! The proxy: flows, links and verdicts.
+mod endpoint;
+mod look;
+
+pub use endpoint::{ProxyEvent, ProxyInput};
+
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::flow::Flow;
 use crate::flow_table::{FlowTable, fold};
@@ -7,14 +12,14 @@ use crate::link_table::{LinkId, LinkTable};
 use crate::parking;
 use crate::reverse_path::{self, Context, Scratch, release, timers};
 use crate::scheduler::Scheduler;
-use crate::status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
+use crate::status::ProxyCounters;
 use crate::verdict::{AckRewrite, DataRewrite, DropReason, Verdict};
 use crate::window_control::Valve;
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use prismux_endpoint::{Deadline, Endpoint};
+use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
 
@@ -34,47 +39,9 @@ pub struct Proxy<P> {
     valve: Valve,
     /// One entry per flow that wants to be looked at; entries that no longer match the flow are stale.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// The same for flows that may have ended: apart, because these lie minutes ahead and would pile up stale.
+    endings: BinaryHeap<Reverse<(Instant, u32)>>,
 }
-
-/// A packet, by direction and kind, for [`Endpoint::handle_input`].
-#[derive(Debug, Clone)]
-pub enum ProxyInput<P> {
-    /// TCP towards the receiver.
-    Data {
-        /// Its flow.
-        flow: FlowKey,
-        /// Its header.
-        header: TcpHeader,
-        /// Bytes of TCP payload.
-        payload_bytes: u32,
-        /// Bytes it takes on a link, tunnel headers included if the host knows them.
-        wire_bytes: u32,
-        /// The packet.
-        packet: P,
-    },
-    /// TCP towards the sender.
-    Reverse {
-        /// The flow of the *data* that it answers (its own key reversed).
-        data_flow: FlowKey,
-        /// Its header.
-        header: TcpHeader,
-        /// Bytes of TCP payload.
-        payload_bytes: u32,
-        /// The packet.
-        packet: P,
-    },
-    /// Anything else towards the receiver.
-    Opaque {
-        /// A hash that is equal for all packets of one flow.
-        flow_hash: u64,
-        /// The packet.
-        packet: P,
-    },
-}
-
-/// What a trace may want to know.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ProxyEvent {}
 
 /// Runs `$body` with a flow and the context for it.
 macro_rules! with_flow {
@@ -92,7 +59,7 @@ macro_rules! with_flow {
                 number: $number,
             };
             $body;
-            arm($flow, $number, $context, &mut $proxy.timers);
+            arm($flow, $number, $context, &mut $proxy.timers, &mut $proxy.endings);
         }
     };
 }
@@ -109,6 +76,7 @@ impl<P: Clone> Proxy<P> {
             scratch: Scratch::default(),
             valve: Valve::default(),
             timers: BinaryHeap::new(),
+            endings: BinaryHeap::new(),
             config,
         }
     }
@@ -292,13 +260,27 @@ impl<P: Clone> Proxy<P> {
             self.timers.pop();
             let Some(flow) = self.flows.get_mut(number).filter(|flow| flow.timer_at == at) else { continue };
             flow.timer_at = Instant::MAX;
-            if expired(flow, now, self.config.flow_idle) {
-                self.forget(now, number);
-                continue;
-            }
             with_flow!(self, now, number, |flow, context| timers::handle(flow, context));
         }
+        self.end_flows(now);
         self.serve_waiting(now);
+    }
+
+    /// Forgets flows that have ended; looks again later at those that have not.
+    fn end_flows(&mut self, now: Instant) {
+        while let Some(&Reverse((at, number))) = self.endings.peek() {
+            if at > now {
+                return;
+            }
+            self.endings.pop();
+            let Some(flow) = self.flows.get_mut(number).filter(|flow| flow.idle_at == at) else { continue };
+            flow.idle_at = expiry(flow, self.config.flow_idle);
+            if flow.idle_at <= now {
+                self.forget(now, number);
+            } else {
+                self.endings.push(Reverse((flow.idle_at, number)));
+            }
+        }
     }
 
     /// Lets a flow go: what it holds goes out, what it has in flight is no longer counted.
@@ -312,82 +294,15 @@ impl<P: Clone> Proxy<P> {
 
     /// When to call [`Proxy::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.timers.peek().map(|&Reverse((at, _))| Deadline { at, why: "prism" })
+        let next = |heap: &BinaryHeap<Reverse<(Instant, u32)>>, why| {
+            heap.peek().map(|&Reverse((at, _))| Deadline { at, why })
+        };
+        Deadline::earliest(next(&self.timers, "prism"), next(&self.endings, "prism-flow-end"))
     }
 
     /// The next verdict; call until `None` after every other call.
     pub fn poll_verdict(&mut self) -> Option<Verdict<P>> {
         self.verdicts.pop_front()
-    }
-
-    /// Every link that ever joined, in order of number.
-    pub fn link_status(&self, now: Instant) -> Vec<LinkStatus> {
-        let total: u64 = self.links.iter().map(|(_, link)| link.scheduled_packets).sum();
-        let _ = now;
-        self.links
-            .iter()
-            .map(|(id, link)| {
-                let (state, reason) = match (link.up, link.usable) {
-                    (false, _) => (LinkState::Down, "its member has left"),
-                    (true, false) if link.model.min_rtt().is_none() => (LinkState::Learning, link.reason),
-                    (true, false) => (LinkState::Parked, link.reason),
-                    (true, true) => (LinkState::Active, link.reason),
-                };
-                LinkStatus {
-                    id,
-                    name: link.name.clone(),
-                    rate: link.rate(),
-                    rtt: link.smoothed_rtt(),
-                    min_rtt: link.model.min_rtt(),
-                    loss: link.model.loss(),
-                    share: link.scheduled_packets as f64 / total.max(1) as f64,
-                    in_flight_packets: link.in_flight_packets,
-                    weight: link.weight,
-                    state,
-                    reason,
-                }
-            })
-            .collect()
-    }
-
-    /// The link table, to look at.
-    pub fn links(&self) -> &LinkTable {
-        &self.links
-    }
-
-    /// What is known of the flow with this key (the direction of its data).
-    pub fn flow_status(&self, flow: &FlowKey) -> Option<FlowStatus> {
-        let flow = self.flows.get(self.flows.find(flow)?)?;
-        let model = flow.receiver.as_ref();
-        let span = model.map_or(0, |m| m.highest().distance_from(m.cumulative()).max(0) as u32);
-        Some(FlowStatus {
-            state: flow.state,
-            held_acks: flow.held.len(),
-            waiting_acks: flow.pool.len(),
-            recorded_packets: flow.history.len(),
-            resequencing_bytes: span,
-            holes: model.map_or(0, |m| m.range_count()),
-        })
-    }
-
-    /// Keys of all flows with state (the direction of their data), in order of their numbers.
-    pub fn flow_keys(&self) -> impl Iterator<Item = FlowKey> + '_ {
-        self.flows.numbers().filter_map(|number| self.flows.get(number).map(|flow| flow.key))
-    }
-
-    /// Number of flows with state.
-    pub fn flow_count(&self) -> usize {
-        self.flows.len()
-    }
-
-    /// Bytes of memory for flows: tables and rings, held packets themselves apart.
-    pub fn flow_memory_bytes(&self) -> usize {
-        self.flows.memory_bytes() + self.timers.capacity() * size_of::<Reverse<(Instant, u32)>>()
-    }
-
-    /// Counters.
-    pub fn counters(&self) -> &ProxyCounters {
-        &self.counters
     }
 }
 
@@ -424,9 +339,10 @@ fn reverse<P: Clone>(
             // A new connection between the same ports.
             forward::settle(flow, context);
             release::held_in_original_form(flow, context);
-            let queued = flow.pool.queued;
+            let (queued, timers) = (flow.pool.queued, (flow.timer_at, flow.idle_at));
             *flow = Flow::new(context.now, flow.key);
             flow.pool.queued = queued;
+            (flow.timer_at, flow.idle_at) = timers;
         }
         flow.window.on_receiver_syn(header.options.window_scale);
         let rewrite = AckRewrite { mss_clamp: context.config.mss_clamp, ..AckRewrite::identity(header) };
@@ -442,10 +358,6 @@ fn reverse<P: Clone>(
     }
 }
 
-fn expired<P: Clone>(flow: &Flow<P>, now: Instant, idle: Duration) -> bool {
-    now >= expiry(flow, idle)
-}
-
 /// When a flow is forgotten if nothing more happens.
 fn expiry<P: Clone>(flow: &Flow<P>, idle: Duration) -> Instant {
     let closed = flow.finished.reset || (flow.finished.forward && flow.finished.reverse);
@@ -459,45 +371,15 @@ fn arm<P: Clone>(
     number: u32,
     context: &Context<'_, P>,
     timers: &mut BinaryHeap<Reverse<(Instant, u32)>>,
+    endings: &mut BinaryHeap<Reverse<(Instant, u32)>>,
 ) {
-    let idle = expiry(flow, context.config.flow_idle);
-    let wanted = timers::next_deadline(flow, context).map_or(idle, |at| at.min(idle));
-    if wanted < flow.timer_at {
+    if let Some(wanted) = timers::next_deadline(flow, context).filter(|&at| at < flow.timer_at) {
         flow.timer_at = wanted;
         timers.push(Reverse((wanted, number)));
     }
-}
-
-impl<P: Clone> Endpoint for Proxy<P> {
-    type Input = ProxyInput<P>;
-    type Transmit = Verdict<P>;
-    type Event = ProxyEvent;
-
-    fn handle_input(&mut self, now: Instant, input: Self::Input) {
-        match input {
-            ProxyInput::Data { flow, header, payload_bytes, wire_bytes, packet } => {
-                self.handle_data(now, flow, &header, payload_bytes, wire_bytes, packet);
-            }
-            ProxyInput::Reverse { data_flow, header, payload_bytes, packet } => {
-                self.handle_reverse(now, data_flow, &header, payload_bytes, packet);
-            }
-            ProxyInput::Opaque { flow_hash, packet } => self.handle_opaque(now, flow_hash, packet),
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        Proxy::handle_timeout(self, now);
-    }
-
-    fn poll_transmit(&mut self, _now: Instant) -> Option<Self::Transmit> {
-        self.poll_verdict()
-    }
-
-    fn poll_event(&mut self) -> Option<Self::Event> {
-        None
-    }
-
-    fn poll_timeout(&self) -> Option<Deadline> {
-        Proxy::poll_timeout(self)
+    let end = expiry(flow, context.config.flow_idle);
+    if end < flow.idle_at {
+        flow.idle_at = end;
+        endings.push(Reverse((end, number)));
     }
 }

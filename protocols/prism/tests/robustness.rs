@@ -253,6 +253,24 @@ fn twenty_thousand_flows_fit_sixty_megabytes() {
 }
 
 #[test]
+fn a_long_connection_does_not_grow_the_timer_heap() {
+    let mut bench = Bench::new(ProxyConfig::paper(), &[1000, 1000]);
+    bench.handshake(at(0), 1000, 0);
+    let mut sizes = Vec::new();
+    for round in 0..4000_u32 {
+        let now = 100 + 100 * u64::from(round);
+        let seq = 1000 + 2000 * round;
+        bench.send(at(now), seq, 1000);
+        bench.send(at(now), seq + 1000, 1000);
+        bench.ack(at(now + 30), &ack(seq, &[(seq + 1000, seq + 2000)]), 1);
+        bench.ack(at(now + 40), &ack(seq + 2000, &[]), 2);
+        bench.run_timers(at(now + 99));
+        sizes.push(bench.proxy.flow_memory_bytes());
+    }
+    assert!(sizes[3999] <= sizes[500], "{} bytes grew to {}", sizes[500], sizes[3999]);
+}
+
+#[test]
 fn sequence_numbers_near_the_wrap_make_no_difference() {
     for first in [1000, u32::MAX - 2500] {
         let mut bench = Bench::new(ProxyConfig::paper(), &[1000, 1000]);

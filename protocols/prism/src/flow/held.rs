@@ -74,11 +74,13 @@ impl<P> HeldAck<P> {
 pub(crate) struct HeldAcks<P> {
     ring: VecDeque<HeldAck<P>>,
     next_serial: u32,
+    /// No ACK that is held arrived before this; exact after [`HeldAcks::refresh_oldest`].
+    oldest: Option<Micros>,
 }
 
 impl<P> Default for HeldAcks<P> {
     fn default() -> Self {
-        Self { ring: VecDeque::new(), next_serial: 0 }
+        Self { ring: VecDeque::new(), next_serial: 0, oldest: None }
     }
 }
 
@@ -106,6 +108,9 @@ impl<P> HeldAcks<P> {
 
     /// Keeps an ACK back.
     pub(crate) fn insert(&mut self, ack: HeldAck<P>) {
+        if self.ring.is_empty() {
+            self.oldest = Some(ack.arrived);
+        }
         if self.ring.len() == self.ring.capacity() {
             self.ring.reserve_exact((self.ring.len() / 8).max(4));
         }
@@ -135,14 +140,14 @@ impl<P> HeldAcks<P> {
         all
     }
 
-    /// When the ACK held longest arrived.
+    /// No ACK that is held arrived before this; `None` when nothing is held.
     pub(crate) fn oldest_arrival(&self) -> Option<Micros> {
-        let mut oldest = self.ring.front()?.arrived;
-        for ack in &self.ring {
-            if oldest.after(ack.arrived) {
-                oldest = ack.arrived;
-            }
-        }
-        Some(oldest)
+        self.oldest.filter(|_| !self.ring.is_empty())
+    }
+
+    /// Makes [`HeldAcks::oldest_arrival`] exact, by looking at all; for when a timer fires, not for every ACK.
+    pub(crate) fn refresh_oldest(&mut self) {
+        let earlier = |a: Micros, b: Micros| if a.after(b) { b } else { a };
+        self.oldest = self.ring.iter().map(|ack| ack.arrived).reduce(earlier);
     }
 }

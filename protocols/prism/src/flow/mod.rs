@@ -93,6 +93,8 @@ pub(crate) struct Flow<P> {
     pub(crate) latest_delivered: Option<Micros>,
     pub(crate) sender_rtt: SenderRtt,
     pub(crate) timer_at: Instant,
+    /// When the flow is next checked for having ended.
+    pub(crate) idle_at: Instant,
     pub(crate) last_activity: Instant,
     pub(crate) finished: Finished,
     /// Copies for repair and probing.
@@ -141,6 +143,7 @@ impl<P: Clone> Flow<P> {
             latest_delivered: None,
             sender_rtt: SenderRtt::default(),
             timer_at: Instant::MAX,
+            idle_at: Instant::MAX,
             last_activity: now,
             finished: Finished::default(),
             copies: Copies::default(),

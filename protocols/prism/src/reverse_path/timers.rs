@@ -37,6 +37,7 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>)
         return;
     }
     context.scratch.lost.clear();
+    flow.held.refresh_oldest();
     for seq in overdue(flow, context) {
         delivery::declare_lost(flow, seq, true, context);
     }

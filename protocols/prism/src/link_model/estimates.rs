@@ -1,0 +1,68 @@
+//! What has been learned, for those who plan with it.
+use super::{CAP_EXTRA_PACKETS, CAP_EXTRA_TIME, CAP_GAIN, LinkModel};
+use prismux_units::{Duration, Instant, Rate};
+
+impl LinkModel {
+    /// The learned rate of useful data; `None` before the first full round.
+    pub fn rate(&self) -> Option<Rate> {
+        let rate = self.rate.get();
+        (rate > 0.0).then(|| Rate::from_bps((rate * 8.0) as u64))
+    }
+
+    /// The shortest round trip of the last seconds.
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt.map(|least| least.rtt)
+    }
+
+    /// True while the cap still doubles.
+    pub fn in_startup(&self) -> bool {
+        self.startup
+    }
+
+    /// Share of packets lost lately.
+    pub fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// Bytes delivered since the start.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Bytes that may be in flight.
+    pub fn cap_bytes(&self) -> u64 {
+        if self.learning { self.cap as u64 } else { u64::MAX }
+    }
+
+    /// The rate to plan with, bytes per second: learned, else guessed from what the cap allows, else advertised.
+    pub fn planning_rate(&self) -> Option<f64> {
+        let learned = self.rate.get();
+        match (self.startup && self.learning, self.min_rtt()) {
+            (true, Some(rtt)) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
+            _ if learned > 0.0 => Some(learned),
+            _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
+        }
+    }
+
+    /// How long data stays in flight when the link is at its cap.
+    pub fn full_rtt(&self) -> Option<Duration> {
+        let rtt = self.min_rtt()?;
+        match self.planning_rate() {
+            Some(rate) if self.learning && !self.startup => {
+                let extra = CAP_EXTRA_PACKETS * self.packet_bytes / rate + CAP_EXTRA_TIME;
+                Some(Duration::from_secs_f64(CAP_GAIN * self.loaded_rtt(rtt) + extra))
+            }
+            _ => Some(rtt),
+        }
+    }
+
+    /// When a packet of `bytes` sent now would be heard of, as a time from now.
+    pub fn expected_arrival(&self, now: Instant, bytes: u64, in_flight: u64, hrtt: Duration) -> Duration {
+        let propagation = self.min_rtt().unwrap_or(hrtt);
+        let Some(rate) = self.planning_rate() else { return propagation };
+        let backlog = Duration::from_secs_f64((in_flight + bytes) as f64 / rate);
+        let wait =
+            (self.free_at.saturating_since(now) + Duration::from_secs_f64(bytes as f64 / rate)).min(backlog);
+        propagation + wait
+    }
+}
