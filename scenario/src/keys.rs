@@ -257,7 +257,6 @@ pub const PRISM_PROXY: &[Key] = &[
         "0.75",
         "nor longer than this share of the sender's estimated timeout",
     ),
-    key("ack_pacing", "true or false", "false", "spread ACKs released together over one hRTT"),
     key("mss_clamp", "size", "\"1436 B\"", "lower the MSS of passing SYNs to this; \"0 B\" leaves it"),
     key("flow_idle", "duration", "\"15 min\"", "a flow silent for so long is forgotten"),
     key("max_flows", "whole number", "20000", "most flows with state"),

@@ -38,7 +38,6 @@ struct Table {
     hold_max_rto_share: Option<f64>,
     loss_reports: Option<bool>,
     report_repeat: Option<u8>,
-    ack_pacing: Option<bool>,
     learn_rates: Option<bool>,
     window_control: Option<bool>,
     parking: Option<bool>,
@@ -91,7 +90,6 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.hold_max_rto_share, table.hold_max_rto_share);
     set(&mut core.report_repeat, table.report_repeat);
     set(&mut core.loss_reports, table.loss_reports);
-    set(&mut core.ack_pacing, table.ack_pacing);
     set(&mut core.learn_rates, table.learn_rates);
     set(&mut core.window_control, table.window_control);
     set(&mut core.parking, table.parking);

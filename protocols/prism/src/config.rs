@@ -97,8 +97,6 @@ pub struct ProxyConfig {
     pub loss_reports: bool,
     /// On how many ACKs each report is carried.
     pub report_repeat: u8,
-    /// Spread the ACKs that a filled hole releases over one hRTT instead of sending them in one burst.
-    pub ack_pacing: bool,
     /// Lower the MSS of passing SYNs to this, so that tunnelled packets need no fragmentation.
     pub mss_clamp: Option<u16>,
     /// A flow without packets for this long is forgotten (and picked up in mid-stream should it wake).
@@ -136,7 +134,6 @@ impl ProxyConfig {
             hold_max_rto_share: 0.75,
             loss_reports: true,
             report_repeat: 3,
-            ack_pacing: false,
             mss_clamp: Some(1436),
             flow_idle: Duration::from_secs(15 * 60),
             max_flows: 20_000,

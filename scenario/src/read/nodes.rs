@@ -64,7 +64,6 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
     put(&mut config.hold_max_rto_share, reader.number("hold_max_rto_share", 0.0..=1000.0));
     put(&mut config.loss_reports, reader.boolean("loss_reports"));
     put(&mut config.report_repeat, reader.integer("report_repeat", 1..=255).map(|n| n as u8));
-    put(&mut config.ack_pacing, reader.boolean("ack_pacing"));
     put(&mut config.mss_clamp, mss_clamp(reader));
     put(&mut config.flow_idle, reader.duration("flow_idle"));
     put(&mut config.max_flows, reader.integer("max_flows", 1..=10_000_000).map(|n| n as u32));

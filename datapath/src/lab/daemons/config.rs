@@ -132,7 +132,6 @@ fn prism_table(profile: &str, config: &ProxyConfig) -> Table {
             ("hold_max_rto_share", config.hold_max_rto_share.into()),
             ("loss_reports", config.loss_reports.into()),
             ("report_repeat", number(config.report_repeat.into())),
-            ("ack_pacing", config.ack_pacing.into()),
             ("flow_idle", config.flow_idle.to_string().into()),
             ("max_flows", number(config.max_flows.into())),
             ("max_packets_per_flow", number(config.max_packets_per_flow.into())),
