@@ -79,7 +79,7 @@ pub(crate) struct Answer {
 
 fn reproduce(arguments: &ReproduceArguments, claims: &[Claim], backend: Backend) -> Result<Answer, Failure> {
     let seeds = arguments.seeds.unwrap_or(if arguments.quick { 3 } else { 10 });
-    let scope = Scope { backend, seeds, quick: arguments.quick };
+    let scope = Scope { seeds, quick: arguments.quick };
     let serves = |experiment: &&Experiment| {
         (backend == Backend::Sim || experiment.lab)
             && experiment.claims.iter().any(|id| claims.iter().any(|claim| claim.id == *id))

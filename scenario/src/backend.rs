@@ -5,7 +5,7 @@ use crate::model::Scenario;
 use crate::registry::Backend;
 use prismux_datapath::lab::{self, LabError, LabOptions};
 use prismux_trace::event::JsonLines;
-use prismux_trace::results::RunResult;
+use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
 use std::fmt;
 use std::fs::File;
@@ -13,6 +13,10 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Name of the counter, under `nodes.lab`, of packets that the lab itself lost for want of processor time. A result
+/// that has any is not to be trusted.
+pub const DEVICE_DROPS: &str = "device_drops";
 
 /// How a run is done, apart from what is run.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +124,10 @@ fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunErr
         lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
     }
     match lab::run(&plan, &lab_options) {
-        Ok(outcome) => {
+        Ok(mut outcome) => {
+            // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
+            let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
+            outcome.result.nodes.insert("lab".to_string(), lab);
             let damaged = |flow: &lab::FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
                 (Some(received), Some(sent)) => received != sent,
                 _ => false,

@@ -52,7 +52,6 @@ pub fn contenders(
         (true, true) => {
             let possible = |name: &&str| match *name {
                 "mptcp" => backend == Backend::Lab,
-                "tcp-prism" => backend == Backend::Sim,
                 _ => true,
             };
             BUILT_IN.into_iter().filter(possible).collect()

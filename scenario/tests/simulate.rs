@@ -111,7 +111,7 @@ fn the_built_in_contenders_are_the_scenarios_they_say() {
     let file = shipped::find("demo-today").unwrap().file();
     let all = contender::contenders(&file, &[], &[], Backend::Lab).unwrap();
     let names: Vec<&str> = all.iter().map(|contender| contender.name.as_str()).collect();
-    assert_eq!(names, ["single", "striping", "mptcp", "prism"]);
+    assert_eq!(names, ["single", "striping", "mptcp", "prism", "tcp-prism"]);
     let members: Vec<&str> = all[0].candidates.iter().map(|candidate| candidate.label.as_str()).collect();
     assert_eq!(members, ["m1", "m2", "m3"]);
     let bbr = contender::contenders(&file, &["prism-bbr".to_string()], &[], Backend::Lab).unwrap();

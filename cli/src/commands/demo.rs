@@ -8,10 +8,9 @@ use crate::output::number::{or_dash, percent, rate, seconds};
 use crate::output::picture::{Bar, Panel, draw};
 use crate::output::print;
 use crate::output::table::{Align, Table};
-use prismux_scenario::backend::{self, RunOptions};
+use prismux_scenario::ScenarioFile;
 use prismux_scenario::contender::{Contender, contenders};
 use prismux_scenario::registry::Backend;
-use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_trace::results::RunResult;
 use serde_json::json;
 
@@ -64,15 +63,9 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
 /// Everything, each mix in the order of the contenders.
 fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure> {
     let mut plans: Vec<(usize, Contender)> = Vec::new();
-    let mut simulated: Vec<(usize, Scenario)> = Vec::new();
     for (mix, (name, _)) in MIXES.iter().enumerate() {
         let file = ScenarioFile::find(name)?;
         plans.extend(contenders(&file, &[], &[], backend)?.into_iter().map(|contender| (mix, contender)));
-        if backend == Backend::Lab {
-            // No kernel understands loss reports, so this sender is shown as the simulator has it.
-            let own = contenders(&file, &["tcp-prism".to_string()], &[], Backend::Sim)?;
-            simulated.extend(own.into_iter().flat_map(|c| c.candidates).map(|c| (mix, c.scenario)));
-        }
     }
     let common = Common {
         on: arguments.on,
@@ -90,12 +83,6 @@ fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure
         let way = if result.is_ok() { name } else { contender.name.clone() };
         rows.push(Row { mix: *mix, way: described(&way), result });
     }
-    for (mix, scenario) in simulated {
-        let options = RunOptions { seed: arguments.seed, ..RunOptions::default() };
-        let result = backend::run(&scenario, Backend::Sim, &options).map_err(|error| error.to_string());
-        rows.push(Row { mix, way: described("tcp-prism (simulated)"), result });
-    }
-    rows.sort_by_key(|row| row.mix);
     Ok(rows)
 }
 

@@ -8,7 +8,7 @@ use crate::output::print;
 use crate::output::table::Table;
 use crate::statistics::Summary;
 use prismux_datapath::lab;
-use prismux_scenario::backend::{self, RunOptions};
+use prismux_scenario::backend::{self, DEVICE_DROPS, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
@@ -55,7 +55,15 @@ pub(crate) fn prepare(backend: Backend) -> Result<(), Failure> {
 
 /// One run.
 pub(crate) fn once(scenario: &Scenario, common: &Common, options: &RunOptions) -> Result<RunResult, Failure> {
-    backend::run(scenario, common.on.into(), options).map_err(Failure::from)
+    let result = backend::run(scenario, common.on.into(), options)?;
+    let drops = result.nodes.get("lab").and_then(|lab| lab.get(DEVICE_DROPS)).copied().unwrap_or(0);
+    if drops > 0 {
+        let name = &result.scenario;
+        eprintln!(
+            "warning: {name}: this machine was too slow and lost {drops} packets of its own; run less at a time (--jobs)"
+        );
+    }
+    Ok(result)
 }
 
 /// Runs at the same time.

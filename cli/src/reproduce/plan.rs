@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::statistics::Summary;
-use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, shipped};
 use prismux_trace::results::RunResult;
 use std::collections::BTreeMap;
@@ -10,8 +9,6 @@ use std::collections::BTreeMap;
 /// How large an experiment is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
-    /// Where it runs.
-    pub backend: Backend,
     /// Independent seeds at each point.
     pub seeds: u64,
     /// Fewer points, shorter runs.

@@ -11,12 +11,11 @@ mod fluctuation;
 mod heterogeneity;
 mod loss;
 mod resources;
+mod rules;
 mod several_flows;
 
 use super::Experiment;
-use super::plan::{Job, Outcomes, Scope, point};
-use crate::failure::Failure;
-use prismux_scenario::registry::Backend;
+use super::plan::Outcomes;
 use prismux_trace::results::RunResult;
 
 /// All of them.
@@ -34,24 +33,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     several_flows::S8,
     resources::MEMORY,
     resources::ENERGY,
+    rules::RULES,
     resources::OTHER,
 ];
-
-/// A variant at one point, in whichever backend; the lab's kernels do not know TCP-PRISM, so there the sender of
-/// PRISM is an ordinary one.
-fn testbed_point(
-    scope: &Scope,
-    key: String,
-    file: &str,
-    variant: &str,
-    set: &[String],
-) -> Result<Vec<Job>, Failure> {
-    let mut set = set.to_vec();
-    if scope.backend == Backend::Lab && variant == "prism" {
-        set.push("flows.download.transport=tcp".to_string());
-    }
-    point(scope, key, file, Some(variant), &set)
-}
 
 /// A quantity averaged over several points, one value for each seed.
 fn mean_over(outcomes: &Outcomes<'_>, keys: &[String], of: impl Fn(&RunResult) -> Option<f64>) -> Vec<f64> {

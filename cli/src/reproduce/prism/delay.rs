@@ -1,9 +1,9 @@
 //! T1: two links whose delays differ by 0 to 500 ms.
 
-use super::{figures, mean, mean_over, testbed_point, trend};
+use super::{figures, mean, mean_over, trend};
 use crate::failure::Failure;
 use crate::reproduce::Experiment;
-use crate::reproduce::plan::{Job, Outcomes, Scope, efficiency, goodput, steady_efficiency};
+use crate::reproduce::plan::{Job, Outcomes, Scope, efficiency, goodput, point, steady_efficiency};
 use crate::reproduce::report::Series;
 use crate::reproduce::verdict::Finding;
 use prismux_trace::results::RunResult;
@@ -27,7 +27,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
     for difference in DIFFERENCES_MS.into_iter().step_by(step) {
         let set = [format!("links.wwan2.forward.delay={} ms", 500 + difference)];
         for variant in VARIANTS {
-            jobs.extend(testbed_point(scope, format!("{variant}/{difference}"), FILE, variant, &set)?);
+            jobs.extend(point(scope, format!("{variant}/{difference}"), FILE, Some(variant), &set)?);
         }
     }
     Ok(jobs)

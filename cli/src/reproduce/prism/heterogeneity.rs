@@ -1,9 +1,9 @@
 //! T3: members that come and go.
 
-use super::{figures, mean, testbed_point};
+use super::{figures, mean};
 use crate::failure::Failure;
 use crate::reproduce::Experiment;
-use crate::reproduce::plan::{Job, Outcomes, Scope, goodput_between, ratios};
+use crate::reproduce::plan::{Job, Outcomes, Scope, goodput_between, point, ratios};
 use crate::reproduce::report::Series;
 use crate::reproduce::verdict::Finding;
 use crate::statistics::Summary;
@@ -32,7 +32,7 @@ const SETTLING_S: f64 = 10.0;
 fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
     for variant in VARIANTS {
-        jobs.extend(testbed_point(scope, variant.to_string(), FILE, variant, &[])?);
+        jobs.extend(point(scope, variant.to_string(), FILE, Some(variant), &[])?);
     }
     Ok(jobs)
 }

@@ -1,9 +1,9 @@
 //! T2: loss on one of two links.
 
-use super::{figures, mean, mean_over, testbed_point};
+use super::{figures, mean, mean_over};
 use crate::failure::Failure;
 use crate::reproduce::Experiment;
-use crate::reproduce::plan::{Job, Outcomes, Scope, efficiency, steady_efficiency};
+use crate::reproduce::plan::{Job, Outcomes, Scope, efficiency, point, steady_efficiency};
 use crate::reproduce::report::Series;
 use crate::reproduce::verdict::Finding;
 use prismux_trace::results::RunResult;
@@ -27,7 +27,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {
     for loss in LOSSES.into_iter().filter(|loss| !scope.quick || [1, 100, 400, 800, 1000].contains(loss)) {
         let set = [format!("links.wwan2.forward.loss={}", loss as f64 / 1e5)];
         for variant in VARIANTS {
-            jobs.extend(testbed_point(scope, format!("{variant}/{loss}"), FILE, variant, &set)?);
+            jobs.extend(point(scope, format!("{variant}/{loss}"), FILE, Some(variant), &set)?);
         }
     }
     Ok(jobs)
