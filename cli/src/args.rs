@@ -43,10 +43,15 @@ pub(crate) enum Command {
     Reproduce(ReproduceArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
-    Proxy(DaemonArguments),
+    Proxy(ProxyArguments),
     /// Lend this host's uplink to a proxy's community.
     #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
     Member(DaemonArguments),
+    /// Repeat what a proxy recorded through its core and compare every decision.
+    #[command(
+        after_help = "Examples:\n  prismux proxy --config proxy.toml --record proxy.pcapng\n  prismux replay proxy.pcapng"
+    )]
+    Replay(ReplayArguments),
     /// Ask a running proxy or member how it is.
     #[command(after_help = "Example: prismux status --json")]
     Status(StatusArguments),
@@ -111,6 +116,9 @@ pub(crate) struct RunArguments {
     /// Write a packet capture of every link to this folder (pcapng, one interface for each link).
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<PathBuf>,
+    /// Have each proxy of the lab record what it is told and decides to this folder (see `prismux replay`).
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
     /// Write every event of the run to this file, one JSON object on a line.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -193,6 +201,25 @@ pub(crate) enum ReproduceBackend {
     Lab,
     /// Both, side by side.
     Both,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArguments {
+    #[command(flatten)]
+    pub daemon: DaemonArguments,
+    /// Record what the protocol is told and decides to this file (pcapng), headers only.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// Recordings of proxies.
+    #[arg(value_name = "FILE", required = true)]
+    pub recordings: Vec<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

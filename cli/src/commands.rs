@@ -5,6 +5,7 @@ mod compare;
 mod daemon;
 mod demo;
 mod doctor;
+mod replay;
 mod run;
 mod scenarios;
 mod status;
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

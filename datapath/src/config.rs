@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use member::{MemberConfig, TunnelToProxy};
+pub use prism::{prism_settings_from_toml, prism_settings_to_toml};
 pub use proxy::{Liveness, ProxyConfig, StaticMember, TunnelListeners};
 
 /// A configuration file that cannot be used: where and why.

@@ -10,6 +10,7 @@
 //! * [`counters`]: what was dropped, and why. [`logging`]: structured logs.
 //!
 //! And to see how good it is:
+//! * [`replay`]: a proxy's recording, decided once more.
 //! * [`lab`]: a planned network of namespaces, run and measured.
 //! * [`throughput`]: the datapath against a bare [`forwarder`].
 
@@ -29,6 +30,7 @@ pub mod member;
 pub mod netconf;
 pub mod packet;
 pub mod proxy;
+pub mod replay;
 mod socket_option;
 pub mod status;
 pub mod throughput;

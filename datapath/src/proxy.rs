@@ -6,6 +6,7 @@
 //! ```
 //!
 //! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
+//! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
@@ -13,12 +14,13 @@
 
 mod inlet;
 pub mod members;
-mod outlet;
+pub(crate) mod outlet;
+pub mod recorder;
 mod registry;
 mod report;
 
 use crate::clock::Clock;
-use crate::config::ProxyConfig;
+use crate::config::{ProxyConfig, prism_settings_to_toml};
 use crate::counters::DropCounters;
 use crate::daemon::{self, DaemonError};
 use crate::device;
@@ -32,6 +34,7 @@ use members::Members;
 use outlet::{Core, Outlet};
 use prismux_endpoint::{Deadline, drive};
 use prismux_units::Instant;
+use recorder::{Happening, Recorder};
 use std::net::{IpAddr, SocketAddr};
 
 const TUN: Token = 0;
@@ -83,13 +86,16 @@ impl ProxyDaemon {
         }
         // The daemon clamps by address family, which the core's single number cannot.
         let settings = prismux_prism::ProxyConfig { mss_clamp: None, ..config.prism.clone() };
+        let overhead_bytes = config.tunnel.overhead_bytes();
+        let recorder = start_recording(&config, &settings, overhead_bytes)?;
         let outlet = Outlet {
             tun,
             pool: device::pool(inner_mtu_bytes),
             senders,
             members: Members::new(daemon::random_u64()?, config.liveness.dead_after),
             drops: DropCounters::default(),
-            overhead_bytes: config.tunnel.overhead_bytes(),
+            overhead_bytes,
+            recorder,
         };
         let mut daemon = Self {
             token,
@@ -145,6 +151,7 @@ impl ProxyDaemon {
     /// What has become due: the core's timers and members that have fallen silent.
     fn expire(&mut self, now: Instant) {
         if self.core_deadline.is_some_and(|deadline| deadline.at <= now) {
+            self.outlet.record(|recorder| recorder.happening(now, &Happening::Timeout));
             self.core.handle_timeout(now);
             self.drain(now);
         }
@@ -160,6 +167,21 @@ impl ProxyDaemon {
         let report = report::report(self, now);
         self.status.answer(&report);
     }
+}
+
+fn start_recording(
+    config: &ProxyConfig,
+    settings: &prismux_prism::ProxyConfig,
+    overhead_bytes: usize,
+) -> Result<Option<Box<Recorder>>, DaemonError> {
+    let Some(path) = &config.record else { return Ok(None) };
+    let settings = prism_settings_to_toml(settings).ok_or_else(|| {
+        DaemonError::Config("the protocol's settings cannot be written to the recording".to_owned())
+    })?;
+    let recorder = Recorder::create(path, settings.to_string(), overhead_bytes as u32).map_err(|error| {
+        DaemonError::Config(format!("cannot write the recording {}: {error}", path.display()))
+    })?;
+    Ok(Some(Box::new(recorder)))
 }
 
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);

@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// Folder for a capture of every link.
     pub pcap: Option<PathBuf>,
+    /// Folder for what every proxy of the lab is told and decides.
+    pub record: Option<PathBuf>,
     /// File for the events of the run.
     pub events: Option<PathBuf>,
     /// Set from outside to end a run in real time early.
@@ -79,6 +81,12 @@ pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Resul
 }
 
 fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    if options.record.is_some() {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "only the lab has proxies to record".to_string(),
+            remedy: "use --events or --pcap, or --on lab".to_string(),
+        }));
+    }
     let mut plan = lower::to_simulation(scenario, options.seed)?;
     let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
     if let Some(folder) = &options.pcap {
@@ -122,6 +130,11 @@ fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunErr
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let name = scenario.name.replace(['/', ' '], "-");
         lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
+    }
+    if let Some(folder) = &options.record {
+        // The daemons open it from elsewhere.
+        let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+        lab_options.record = Some(made.map_err(|error| cannot_write(folder, &error))?);
     }
     match lab::run(&plan, &lab_options) {
         Ok(mut outcome) => {

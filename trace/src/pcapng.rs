@@ -145,6 +145,14 @@ impl<W: Write> PcapNg<W> {
         self.end()
     }
 
+    /// Hands everything written so far to the file.
+    ///
+    /// # Errors
+    /// When flushing fails.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+
     /// Flushes and gives the writer back.
     ///
     /// # Errors

@@ -1,13 +1,16 @@
 //! `prismux proxy` and `prismux member`.
 
-use crate::args::DaemonArguments;
+use crate::args::{DaemonArguments, ProxyArguments};
 use crate::failure::Failure;
 use prismux_datapath::config::{ConfigError, MemberConfig, ProxyConfig};
 use prismux_datapath::{logging, member, proxy};
 
-pub(crate) fn proxy(arguments: &DaemonArguments) -> Result<(), Failure> {
-    let config = ProxyConfig::load(&arguments.config).map_err(bad_file)?;
-    logging::init(arguments.log_format.into(), arguments.log_level);
+pub(crate) fn proxy(arguments: &ProxyArguments) -> Result<(), Failure> {
+    let mut config = ProxyConfig::load(&arguments.daemon.config).map_err(bad_file)?;
+    if arguments.record.is_some() {
+        config.record.clone_from(&arguments.record);
+    }
+    logging::init(arguments.daemon.log_format.into(), arguments.daemon.log_level);
     proxy::run(config).map_err(Failure::failed)
 }
 

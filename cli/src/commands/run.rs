@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let options = RunOptions {
         seed: common.seed,
         pcap: arguments.pcap.clone(),
+        record: arguments.record.clone(),
         events: arguments.events.clone(),
         ..RunOptions::default()
     };
@@ -30,8 +31,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         let result = once(&scenario, common, &options)?;
         return Ok(print(if common.json { result.to_json() } else { one_table(&result) })?);
     }
-    if options.pcap.is_some() || options.events.is_some() {
-        let message = "--pcap and --events record one run; leave out --runs, and choose the run with --seed";
+    if options.pcap.is_some() || options.events.is_some() || options.record.is_some() {
+        let message =
+            "--pcap, --record and --events record one run; leave out --runs, and choose the run with --seed";
         return Err(Failure::Usage(message.to_string()));
     }
     let seeds: Vec<u64> = (0..arguments.runs).map(|k| common.seed.wrapping_add(k)).collect();

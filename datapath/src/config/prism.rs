@@ -106,3 +106,58 @@ fn set<T>(slot: &mut T, value: Option<T>) {
         *slot = value;
     }
 }
+
+/// The `[prism]` table that gives exactly these settings; `None` when there is none. The MSS clamp is left out: the daemon
+/// clamps to its tunnel's MTU instead.
+pub fn prism_settings_to_toml(config: &ProxyConfig) -> Option<toml::Table> {
+    let mut tables = ["modern", "paper"].into_iter().map(|profile| written(profile, config));
+    let gives = |table: &toml::Table| {
+        let read = prism_settings_from_toml(&table.to_string());
+        read.is_ok_and(|read| ProxyConfig { mss_clamp: config.mss_clamp, ..read } == *config)
+    };
+    tables.find(gives)
+}
+
+/// The settings that the text of a `[prism]` table gives.
+///
+/// # Errors
+/// As the configuration file: unknown keys, wrong units.
+pub fn prism_settings_from_toml(text: &str) -> Result<ProxyConfig, toml::de::Error> {
+    table(toml::Deserializer::parse(text)?)
+}
+
+/// A profile and every setting that has a key of its own.
+fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
+    let weight_unit = match config.weight_unit {
+        WeightUnit::SlowestLink => "slowest-link",
+        WeightUnit::Gcd => "gcd",
+    };
+    // TOML has no unsigned numbers of 64 bits; a larger seed is told by the comparison that follows.
+    let number = |value: u64| toml::Value::from(i64::try_from(value).unwrap_or(i64::MAX));
+    toml::Table::from_iter(
+        [
+            ("profile", toml::Value::from(profile)),
+            ("scheduler", config.scheduler.name().into()),
+            ("rpc", config.rpc.name().into()),
+            ("weight_unit", weight_unit.into()),
+            ("weight_floor", config.weight_floor.into()),
+            ("rtt_gain", config.rtt_gain.into()),
+            ("link_dupthresh", number(config.link_dupthresh.into())),
+            ("tail_factor", config.tail_factor.into()),
+            ("ack_delay_allowance", config.ack_delay_allowance.to_string().into()),
+            ("hold_max_rtts", config.hold_max_rtts.into()),
+            ("hold_max_rto_share", config.hold_max_rto_share.into()),
+            ("loss_reports", config.loss_reports.into()),
+            ("report_repeat", number(config.report_repeat.into())),
+            ("flow_idle", config.flow_idle.to_string().into()),
+            ("max_flows", number(config.max_flows.into())),
+            ("max_packets_per_flow", number(config.max_packets_per_flow.into())),
+            ("learn_rates", config.learn_rates.into()),
+            ("window_control", config.window_control.into()),
+            ("repair_budget_packets", number(config.repair_budget_packets.into())),
+            ("parking", config.parking.into()),
+            ("seed", number(config.seed.0)),
+        ]
+        .map(|(key, value)| (key.to_owned(), value)),
+    )
+}

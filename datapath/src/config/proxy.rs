@@ -36,6 +36,9 @@ pub struct ProxyConfig {
     /// The protocol: `profile = "modern" | "paper" | "striping"` and single deviations.
     #[serde(default, deserialize_with = "prism::table")]
     pub prism: prismux_prism::ProxyConfig,
+    /// Record what the core is told and what it decides to this pcapng file (see [`crate::proxy::recorder`]).
+    #[serde(default)]
+    pub record: Option<PathBuf>,
     /// Members that do not register, such as a router with a plain GRE tunnel.
     #[serde(default)]
     pub members: Vec<StaticMember>,
@@ -128,6 +131,7 @@ impl ProxyConfig {
             tunnel,
             liveness: Liveness::default(),
             prism: prismux_prism::ProxyConfig::default(),
+            record: None,
             members: Vec::new(),
         }
     }

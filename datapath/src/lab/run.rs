@@ -24,6 +24,9 @@ pub struct LabOptions {
     pub daemons: DaemonCommand,
     /// Write everything that is handed to the links to this pcapng file, one interface for each link.
     pub capture: Option<PathBuf>,
+    /// Have every proxy record what its core is told and decides, in a file of its own in this folder (see
+    /// [`crate::proxy::recorder`]). A proxy that is killed and started again begins another.
+    pub record: Option<PathBuf>,
 }
 
 /// Everything that a run measured.
@@ -65,7 +68,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         ends,
     });
     let emulator = Emulator::start(links.collect(), Seed(plan.seed), recording)?;
-    let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, &options.daemons)?;
+    let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, options)?;
     let setup = began.now() - Instant::ZERO;
 
     let clock = Clock::start();

@@ -53,17 +53,18 @@ impl<'a> Stage<'a> {
         namespaces: &'a [Namespace],
         own_senders: BTreeMap<Ipv4Addr, Tun>,
         emulator: &'a Emulator,
-        how: &'a DaemonCommand,
+        options: &'a LabOptions,
     ) -> Result<Self, LabError> {
         let members = plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
             Role::Member(member) => Some((index, member)),
             _ => None,
         });
         let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
+        let how = &options.daemons;
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
         let mut stage =
             Self { plan, topology, namespaces, emulator, how, own_senders, daemons, present, returns };
-        stage.make_daemons()?;
+        stage.make_daemons(options.record.as_deref())?;
         for index in 0..stage.daemons.len() {
             if stage.daemons[index].role == DaemonRole::Proxy || stage.is_present(stage.daemons[index].node) {
                 stage.daemons[index].start(how)?;
@@ -135,7 +136,7 @@ impl<'a> Stage<'a> {
     }
 
     /// One daemon for each proxy in use, and one for each of its members.
-    fn make_daemons(&mut self) -> Result<(), LabError> {
+    fn make_daemons(&mut self, record: Option<&std::path::Path>) -> Result<(), LabError> {
         let proxies: BTreeSet<_> = self.topology.proxied_paths().filter_map(|path| path.proxy).collect();
         let token = format!("lab {}", crate::daemon::random_u64().map_err(LabError::setup("draw a token"))?);
         let token = format!("{token:-<32}");
@@ -146,7 +147,9 @@ impl<'a> Stage<'a> {
             let daemon = |node: NodeIndex, role, config| {
                 Daemon::new(node, self.topology.name(node), role, &self.namespaces[node], config)
             };
-            daemons.push(daemon(proxy, DaemonRole::Proxy, community.proxy(proxy)?));
+            let record =
+                record.map(|folder| folder.join(recording_name(self.plan, self.topology.name(proxy))));
+            daemons.push(daemon(proxy, DaemonRole::Proxy, community.proxy(proxy, record.as_deref())?));
             for &member in self.topology.members_of(proxy) {
                 let Role::Member(settings) = &self.plan.nodes[member].role else { continue };
                 let settings: &MemberPlan = settings;
@@ -365,6 +368,12 @@ impl<'a> Stage<'a> {
             }
         }
     }
+}
+
+/// Name of the file in which a proxy of a run keeps its recording.
+pub(super) fn recording_name(plan: &LabPlan, proxy: &str) -> String {
+    let plain = |name: &str| name.replace(['/', ' '], "-");
+    format!("{}-seed{}-{}.pcapng", plain(&plan.name), plan.seed, plain(proxy))
 }
 
 /// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,

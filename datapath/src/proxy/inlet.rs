@@ -7,6 +7,7 @@ use crate::event_loop::BATCH_PACKETS;
 use crate::packet::PacketBuf;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, FrameError};
+use prismux_prism::LinkId;
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
 use prismux_wire::ip::protocol;
@@ -35,12 +36,14 @@ impl ProxyDaemon {
         match TcpPacket::from_ip(ip, &packet) {
             Ok(tcp) => {
                 self.clamp(&mut packet, &tcp.header);
+                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
                 let wire_bytes = (ip.total_bytes + self.outlet.overhead_bytes) as u32;
                 self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), wire_bytes, packet);
             }
             // Another protocol, a fragment, or a segment that its receiver must judge: whole, by flow.
             Err(_) => {
                 let hash = flow_hash(&ip, &packet);
+                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
                 self.core.handle_opaque(now, hash, packet);
             }
         }
@@ -65,11 +68,11 @@ impl ProxyDaemon {
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, frame),
             ether_type::IPV4 | ether_type::IPV6 => {
-                if self.outlet.members.heard(now, frame.peer, frame.inner.len()).is_none() {
+                let Some(link) = self.outlet.members.heard(now, frame.peer, frame.inner.len()) else {
                     self.outlet.drops.count(Drop::UnknownPeer);
                     return self.challenge(now, frame.peer);
-                }
-                if let Err(reason) = self.reverse(now, frame) {
+                };
+                if let Err(reason) = self.reverse(now, link, frame) {
                     self.outlet.drops.count(reason);
                 }
             }
@@ -78,7 +81,7 @@ impl ProxyDaemon {
     }
 
     /// A packet from a receiver.
-    fn reverse(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Drop> {
+    fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), Drop> {
         let ip = IpPacket::parse(frame.inner).map_err(|_| Drop::MalformedPacket)?;
         let is_icmp = matches!(ip.header.protocol, protocol::ICMP | protocol::ICMPV6);
         // ICMP errors come from routers on the way.
@@ -94,6 +97,7 @@ impl ProxyDaemon {
             return Ok(());
         };
         self.clamp(&mut packet, &tcp.header);
+        self.outlet.record(|recorder| recorder.from_member(now, link, &packet));
         self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
         self.drain(now);
         Ok(())

@@ -2,15 +2,19 @@
 use crate::counters::{Drop, DropCounters};
 use crate::packet::{PacketBuf, PacketPool};
 use crate::proxy::members::Members;
+use crate::proxy::recorder::{Happening, Recorder};
 use crate::tun::Tun;
 use crate::tunnel::Peer;
 use crate::tunnel::socket::TunnelSender;
 use crate::{daemon, device};
 use prismux_endpoint::Host;
-use prismux_prism::{AckRewrite, DataRewrite, DropReason, LinkId, ProxyEvent, SackRewrite, Verdict};
+use prismux_prism::{
+    AckRewrite, DataRewrite, DropReason, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict,
+};
 use prismux_units::Instant;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, SegmentRewrite};
+use std::io;
 
 /// The protocol machine, with packets as bytes.
 pub(super) type Core = prismux_prism::Proxy<PacketBuf>;
@@ -29,19 +33,24 @@ pub(super) struct Outlet {
     pub drops: DropCounters,
     /// Bytes that the tunnel with the largest headers adds.
     pub overhead_bytes: usize,
+    /// What passes is recorded, if asked for.
+    pub recorder: Option<Box<Recorder>>,
 }
 
 impl Host<Core> for Outlet {
     fn transmit(&mut self, now: Instant, verdict: Verdict<PacketBuf>) {
         match verdict {
             Verdict::Forward { link, packet, rewrite } => self.forward(now, link, packet, &rewrite),
-            Verdict::Release { packet, rewrite } => self.release(packet, &rewrite),
-            Verdict::Drop { reason, .. } => self.drops.count(match reason {
-                DropReason::NoLink => Drop::NoLink,
-                DropReason::RepeatedAck => Drop::RepeatedAck,
-                DropReason::ProbeAnswer => Drop::ProbeAnswer,
-                DropReason::StaleAck => Drop::StaleAck,
-            }),
+            Verdict::Release { packet, rewrite } => self.release(now, packet, &rewrite),
+            Verdict::Drop { packet, reason } => {
+                self.record(|recorder| recorder.dropped(now, &packet, reason.name()));
+                self.drops.count(match reason {
+                    DropReason::NoLink => Drop::NoLink,
+                    DropReason::RepeatedAck => Drop::RepeatedAck,
+                    DropReason::ProbeAnswer => Drop::ProbeAnswer,
+                    DropReason::StaleAck => Drop::StaleAck,
+                });
+            }
         }
     }
 
@@ -51,10 +60,30 @@ impl Host<Core> for Outlet {
 }
 
 impl Outlet {
+    /// Adds to the recording, if there is one; a recording that cannot be written ends.
+    pub fn record(&mut self, write: impl FnOnce(&mut Recorder) -> io::Result<()>) {
+        if let Some(recorder) = &mut self.recorder
+            && let Err(error) = write(recorder)
+        {
+            tracing::warn!(%error, "the recording could not be written and ends here");
+            self.recorder = None;
+        }
+    }
+
+    /// Records that a member offers its link.
+    pub fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
+        self.record(|recorder| {
+            let (name, rate) = (config.name.clone(), config.advertised_rate);
+            let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
+            recorder.happening(now, &Happening::Join { link: link.0, name, advertised_rate_bps })
+        });
+    }
+
     fn forward(&mut self, now: Instant, link: LinkId, mut packet: PacketBuf, rewrite: &DataRewrite) {
         if let Some(mss) = rewrite.mss_clamp {
             let _ = clamp_mss(packet.buffer_mut(), mss);
         }
+        self.record(|recorder| recorder.to_member(now, link, &packet));
         match self.members.sent(now, link, packet.len()) {
             Some(peer) => {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
@@ -64,7 +93,7 @@ impl Outlet {
         }
     }
 
-    fn release(&mut self, mut packet: PacketBuf, rewrite: &AckRewrite) {
+    fn release(&mut self, now: Instant, mut packet: PacketBuf, rewrite: &AckRewrite) {
         let length = packet.len();
         match to_bytes(rewrite).apply(packet.buffer_mut(), length) {
             Ok(length) => {
@@ -72,6 +101,7 @@ impl Outlet {
                 if let Some(mss) = rewrite.mss_clamp {
                     let _ = clamp_mss(packet.buffer_mut(), mss);
                 }
+                self.record(|recorder| recorder.to_sender(now, &packet));
                 self.hand_to_kernel(&packet);
             }
             Err(_) => self.drops.count(Drop::MalformedPacket),
@@ -99,6 +129,7 @@ impl Outlet {
         for index in 0..self.senders.len() {
             self.flush_sender(index);
         }
+        self.record(Recorder::flush);
     }
 
     fn flush_sender(&mut self, index: usize) {
@@ -110,7 +141,7 @@ impl Outlet {
 }
 
 /// The core's verdict on an ACK as changes to bytes.
-fn to_bytes(rewrite: &AckRewrite) -> SegmentRewrite {
+pub(crate) fn to_bytes(rewrite: &AckRewrite) -> SegmentRewrite {
     SegmentRewrite {
         ack: Some(rewrite.ack),
         window: Some(rewrite.window),

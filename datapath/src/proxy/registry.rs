@@ -1,12 +1,13 @@
 //! Members that call, leave, fall silent or are unknown.
 use super::ProxyDaemon;
 use super::members::Registration;
+use super::recorder::Happening;
 use crate::counters::Drop;
 use crate::tunnel::Peer;
 use crate::tunnel::control::{self, ControlError, Message};
 use crate::tunnel::socket::Frame;
 use prismux_endpoint::drive;
-use prismux_prism::LinkConfig;
+use prismux_prism::{LinkConfig, LinkId};
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 
@@ -19,6 +20,7 @@ impl ProxyDaemon {
         for member in &self.config.members {
             if let Some(link) = self.outlet.members.add_listed(now, &member.name, member.peer, member.rate) {
                 let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate };
+                self.outlet.record_join(now, link, &config);
                 self.core.join(now, link, config);
                 self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
             }
@@ -30,9 +32,14 @@ impl ProxyDaemon {
         while let Some(member) = self.outlet.members.expire(now) {
             tracing::warn!(member = member.name, peer = %member.peer, "member fell silent and has left");
             let link = member.link;
-            self.core.leave(now, link);
+            self.leave(now, link);
             self.drain(now);
         }
+    }
+
+    fn leave(&mut self, now: Instant, link: LinkId) {
+        self.outlet.record(|recorder| recorder.happening(now, &Happening::Leave { link: link.0 }));
+        self.core.leave(now, link);
     }
 
     /// A control message.
@@ -43,7 +50,9 @@ impl ProxyDaemon {
                 let registration = self.outlet.members.hello(now, frame.peer, &hello);
                 if let Registration::Joined(link, _) = registration {
                     tracing::info!(member = hello.name, peer = %frame.peer, "member joined");
-                    self.core.join(now, link, LinkConfig { name: hello.name, advertised_rate: hello.rate });
+                    let config = LinkConfig { name: hello.name, advertised_rate: hello.rate };
+                    self.outlet.record_join(now, link, &config);
+                    self.core.join(now, link, config);
                 }
                 self.registered(now, frame.peer, registration);
             }
@@ -66,7 +75,7 @@ impl ProxyDaemon {
             Registration::Repeat(challenge) => self.reply(peer, &Message::Challenge(challenge)),
             Registration::Left(link) => {
                 tracing::info!(%peer, %link, "member left");
-                self.core.leave(now, link);
+                self.leave(now, link);
             }
             Registration::Ignored => self.outlet.drops.count(Drop::ReplayedControl),
             Registration::Full => self.outlet.drops.count(Drop::TooManyMembers),

@@ -4,7 +4,6 @@ use crate::config;
 use crate::lab::LabError;
 use crate::lab::plan::{LabPlan, MemberPlan, ProxyPlan, Role, Tunnel};
 use crate::lab::topology::{NodeIndex, Topology};
-use prismux_prism::{ProxyConfig, WeightUnit};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use toml::{Table, Value};
@@ -24,8 +23,8 @@ pub(in crate::lab) struct Community<'a> {
 }
 
 impl Community<'_> {
-    /// The proxy's configuration file.
-    pub fn proxy(&self, node: NodeIndex) -> Result<String, LabError> {
+    /// The proxy's configuration file; `record` is where it keeps a recording.
+    pub fn proxy(&self, node: NodeIndex, record: Option<&Path>) -> Result<String, LabError> {
         let Role::Proxy(proxy) = &self.plan.nodes[node].role else {
             return Err(LabError::Plan(format!("\"{}\" is not a proxy", self.topology.name(node))));
         };
@@ -39,25 +38,18 @@ impl Community<'_> {
         };
         let mut file = self.common(self.receivers(node));
         file.insert("tunnel".to_owned(), tunnel.into());
-        let mut given = None;
-        for profile in ["modern", "paper"] {
-            file.insert("prism".to_owned(), prism_table(profile, &proxy.config).into());
-            let text = file.to_string();
-            let read = config::ProxyConfig::from_text(Path::new("proxy.toml"), &text).map_err(|error| {
-                LabError::Plan(format!("proxy \"{}\": {error}", self.topology.name(node)))
-            })?;
-            // The daemon clamps the MSS to its tunnel's MTU instead.
-            let read = ProxyConfig { mss_clamp: proxy.config.mss_clamp, ..read.prism };
-            if read == proxy.config {
-                return Ok(text);
-            }
-            given = Some(read);
+        let prism = config::prism_settings_to_toml(&proxy.config).ok_or_else(|| {
+            LabError::Plan(format!(
+                "proxy \"{}\" has a setting that its configuration file cannot express: {:?}",
+                self.topology.name(node),
+                proxy.config,
+            ))
+        })?;
+        file.insert("prism".to_owned(), prism.into());
+        if let Some(record) = record {
+            file.insert("record".to_owned(), record.to_string_lossy().into_owned().into());
         }
-        Err(LabError::Plan(format!(
-            "proxy \"{}\" has a setting that its configuration file cannot express: wanted {:?}, the file gives {given:?}",
-            self.topology.name(node),
-            proxy.config,
-        )))
+        Ok(file.to_string())
     }
 
     /// The configuration file of the member `node` for one of its proxies.
@@ -107,40 +99,4 @@ impl Community<'_> {
         let port = ports.iter().find(|port| port.neighbour == proxy);
         port.map_or_else(|| self.topology.address(node), |port| port.local)
     }
-}
-
-/// The protocol's settings as the `[prism]` table: a profile and every setting that has a key of its own.
-fn prism_table(profile: &str, config: &ProxyConfig) -> Table {
-    let weight_unit = match config.weight_unit {
-        WeightUnit::SlowestLink => "slowest-link",
-        WeightUnit::Gcd => "gcd",
-    };
-    // TOML has no unsigned numbers of 64 bits; a larger seed is told by the comparison that follows.
-    let number = |value: u64| Value::from(i64::try_from(value).unwrap_or(i64::MAX));
-    Table::from_iter(
-        [
-            ("profile", Value::from(profile)),
-            ("scheduler", config.scheduler.name().into()),
-            ("rpc", config.rpc.name().into()),
-            ("weight_unit", weight_unit.into()),
-            ("weight_floor", config.weight_floor.into()),
-            ("rtt_gain", config.rtt_gain.into()),
-            ("link_dupthresh", number(config.link_dupthresh.into())),
-            ("tail_factor", config.tail_factor.into()),
-            ("ack_delay_allowance", config.ack_delay_allowance.to_string().into()),
-            ("hold_max_rtts", config.hold_max_rtts.into()),
-            ("hold_max_rto_share", config.hold_max_rto_share.into()),
-            ("loss_reports", config.loss_reports.into()),
-            ("report_repeat", number(config.report_repeat.into())),
-            ("flow_idle", config.flow_idle.to_string().into()),
-            ("max_flows", number(config.max_flows.into())),
-            ("max_packets_per_flow", number(config.max_packets_per_flow.into())),
-            ("learn_rates", config.learn_rates.into()),
-            ("window_control", config.window_control.into()),
-            ("repair_budget_packets", number(config.repair_budget_packets.into())),
-            ("parking", config.parking.into()),
-            ("seed", number(config.seed.0)),
-        ]
-        .map(|(key, value)| (key.to_owned(), value)),
-    )
 }

@@ -1,0 +1,189 @@
+//! What the core is told and what it decides, written to a capture that Wireshark opens and [`crate::replay`] repeats.
+//!
+//! * Interface "sender": what comes from senders (inbound) and goes to them (outbound, rewritten).
+//! * One interface for each link: what goes to the member (outbound) and comes from it (inbound), without the tunnel.
+//! * Interface "dropped": packets that the core drops; the reason is the comment.
+//! * Interface "core": empty packets whose comments are a [`Happening`] each: settings, members, timers.
+//!
+//! Packets are recorded as the core sees them: the MSS of SYNs lowered, congestion marks carried over. Order in the file is
+//! the order of events. Of data packets the first [`SNAP_BYTES`] are kept: all headers, little of anybody's data.
+use prismux_prism::LinkId;
+use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
+use prismux_units::Instant;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// Bytes kept of each packet: any IP and TCP header with options.
+pub const SNAP_BYTES: usize = 160;
+
+/// Name of the interface towards senders.
+pub const SENDER: &str = "sender";
+/// Name of the interface of dropped packets.
+pub const DROPPED: &str = "dropped";
+/// Name of the interface of happenings.
+pub const CORE: &str = "core";
+
+/// What happens to the core beside packets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Happening {
+    /// The beginning.
+    Start {
+        /// Of prismux.
+        version: String,
+        /// The `[prism]` table of a proxy's configuration file, in full.
+        settings: String,
+        /// Bytes that the tunnel adds to a packet.
+        overhead_bytes: u32,
+    },
+    /// A member offers its link; from here on there is an interface "link N".
+    Join {
+        /// Number of the link.
+        link: u8,
+        /// The member's name.
+        name: String,
+        /// The rate it states.
+        advertised_rate_bps: Option<u64>,
+    },
+    /// A member goes.
+    Leave {
+        /// Number of its link.
+        link: u8,
+    },
+    /// A deadline of the core has come.
+    Timeout,
+}
+
+/// Name of a link's interface.
+pub fn interface_name(link: LinkId) -> String {
+    format!("link {}", link.0)
+}
+
+/// A recording under way.
+pub struct Recorder {
+    capture: PcapNg<BufWriter<File>>,
+    core: InterfaceId,
+    sender: InterfaceId,
+    dropped: InterfaceId,
+    links: Vec<Option<InterfaceId>>,
+}
+
+impl Recorder {
+    /// Starts a recording. A file that exists is kept: the new one gets a number behind its name.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn create(path: &Path, settings: String, overhead_bytes: u32) -> io::Result<Self> {
+        let mut capture = PcapNg::new(BufWriter::new(create_beside(path)?))?;
+        let core = capture.add_interface(CORE, "what happens to the core beside packets")?;
+        let sender = capture.add_interface(SENDER, "from and to senders")?;
+        let dropped = capture.add_interface(DROPPED, "dropped by the core")?;
+        let mut recorder = Self { capture, core, sender, dropped, links: Vec::new() };
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        recorder.happening(Instant::ZERO, &Happening::Start { version, settings, overhead_bytes })?;
+        Ok(recorder)
+    }
+
+    /// Something other than a packet.
+    pub fn happening(&mut self, now: Instant, happening: &Happening) -> io::Result<()> {
+        if let Happening::Join { link, name, .. } = happening {
+            self.add_link(LinkId(*link), name)?;
+        }
+        let comment = serde_json::to_string(happening)?;
+        self.put(self.core, now, &[], Direction::Inbound, &comment)
+    }
+
+    /// A packet from a sender.
+    pub fn from_sender(&mut self, now: Instant, packet: &[u8]) -> io::Result<()> {
+        self.put(self.sender, now, packet, Direction::Inbound, "")
+    }
+
+    /// A packet to a sender.
+    pub fn to_sender(&mut self, now: Instant, packet: &[u8]) -> io::Result<()> {
+        self.put(self.sender, now, packet, Direction::Outbound, "")
+    }
+
+    /// A packet from a member.
+    pub fn from_member(&mut self, now: Instant, link: LinkId, packet: &[u8]) -> io::Result<()> {
+        self.on_link(now, link, packet, Direction::Inbound)
+    }
+
+    /// A packet to a member.
+    pub fn to_member(&mut self, now: Instant, link: LinkId, packet: &[u8]) -> io::Result<()> {
+        self.on_link(now, link, packet, Direction::Outbound)
+    }
+
+    /// A packet that the core drops.
+    pub fn dropped(&mut self, now: Instant, packet: &[u8], reason: &str) -> io::Result<()> {
+        self.put(self.dropped, now, packet, Direction::Outbound, reason)
+    }
+
+    /// Writes out what is buffered, so that the file is whole should the process be killed.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.capture.flush()
+    }
+
+    fn add_link(&mut self, link: LinkId, member: &str) -> io::Result<()> {
+        let index = usize::from(link.0);
+        if self.links.len() <= index {
+            self.links.resize(index + 1, None);
+        }
+        if self.links[index].is_none() {
+            self.links[index] = Some(self.capture.add_interface(&interface_name(link), member)?);
+        }
+        Ok(())
+    }
+
+    fn on_link(&mut self, now: Instant, link: LinkId, packet: &[u8], way: Direction) -> io::Result<()> {
+        match self.links.get(usize::from(link.0)).copied().flatten() {
+            Some(interface) => self.put(interface, now, packet, way, ""),
+            None => Ok(()),
+        }
+    }
+
+    fn put(
+        &mut self,
+        interface: InterfaceId,
+        at: Instant,
+        packet: &[u8],
+        direction: Direction,
+        comment: &str,
+    ) -> io::Result<()> {
+        self.capture.packet(&CapturedPacket {
+            interface,
+            at,
+            bytes: &packet[..packet.len().min(SNAP_BYTES)],
+            original_bytes: packet.len() as u32,
+            direction: Some(direction),
+            comment,
+        })
+    }
+}
+
+/// Creates `path`, or where that exists "NAME-2.EXT", "NAME-3.EXT", ...
+fn create_beside(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    for number in 1..1000 {
+        match options.open(numbered(path, number)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            outcome => return outcome,
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// The name of recording `number` where `path` is that of the first.
+pub fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number <= 1 {
+        return path.to_owned();
+    }
+    let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let name = match text(path.extension()) {
+        none if none.is_empty() => format!("{}-{number}", text(path.file_stem())),
+        extension => format!("{}-{number}.{extension}", text(path.file_stem())),
+    };
+    path.with_file_name(name)
+}
