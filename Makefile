@@ -2,15 +2,17 @@
 
 CARGO ?= cargo
 PRISMUX = target/release/prismux
+# Where cargo builds.
+BUILT = $(abspath $(or $(CARGO_TARGET_DIR),target))
 # How long `make fuzz` spends on each target, and how hard `make soak` tries.
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint bench mixes reproduce fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes reproduce fuzz soak clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
 setup: ## check for (as root: install) what building and the lab need
 	@.ci/setup
@@ -22,12 +24,26 @@ demo: build ## one download over several links, each way of using them, on this 
 	@mkdir -p results
 	$(PRISMUX) demo --out results/demo.svg
 
-test: setup ## all tests
+test: test-rust test-python ## all tests
+
+test-rust: setup ## the tests of the crates
 	$(CARGO) test --workspace --locked --no-fail-fast
 
-lint: setup ## formatting, and warnings as errors
+test-python: python ## the tests of the Python package
+	$(CARGO) build --locked -p prismux
+	cd python && PRISMUX=$(BUILT)/debug/prismux ../.venv/bin/pytest
+
+python: setup ## the Python package, built into .venv (VIRTUAL_ENV is not touched)
+	@.ci/python
+
+lock: python ## pin the Python requirements anew
+	cd python && ../.venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --allow-unsafe \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock requirements.in
+
+lint: python ## formatting, and warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	cd python && ../.venv/bin/ruff format --check && ../.venv/bin/ruff check && ../.venv/bin/mypy
 
 bench: setup ## speed of the simulator, cost of TCP, proxy and datapath, memory per flow
 	$(CARGO) build --release --locked -p prismux-benches

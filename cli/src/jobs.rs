@@ -2,15 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-/// How many jobs run at the same time unless told otherwise.
-pub(crate) fn processors() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
+pub(crate) use prismux_study::jobs::processors;
 
 /// Does `work` for every item, `parallel` at a time; results in the order of `items`. Stops handing out work after
 /// the first failure, which it returns.
@@ -21,42 +15,13 @@ pub(crate) fn run<T: Sync, R: Send, E: Send>(
     work: impl Fn(&T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let bar = progress_bar(items.len(), what);
-    let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
-    let results: Mutex<Vec<Option<Result<R, E>>>> = Mutex::new(items.iter().map(|_| None).collect());
-    let worker = || {
-        while !stop.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { break };
-            let result = work(item);
-            if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
-            bar.inc(1);
-        }
-    };
-    let threads = parallel.clamp(1, items.len().max(1));
-    if threads == 1 {
-        worker();
-    } else {
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(worker);
-            }
-        });
-    }
+    let results = prismux_study::jobs::run(items, parallel, work, || bar.inc(1));
     bar.finish_and_clear();
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Skipped items come after a failure, which ends the collection first.
-    let (failed, done): (Vec<_>, Vec<_>) = results.into_iter().flatten().partition(Result::is_err);
-    match failed.into_iter().next() {
-        Some(Err(error)) => Err(error),
-        _ => Ok(done.into_iter().filter_map(Result::ok).collect()),
-    }
+    results
 }
 
-fn progress_bar(length: usize, what: &str) -> ProgressBar {
+/// A bar for `length` runs; hidden where nobody watches.
+pub(crate) fn progress_bar(length: usize, what: &str) -> ProgressBar {
     if length < 2 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

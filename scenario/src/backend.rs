@@ -4,6 +4,7 @@ use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
 use crate::registry::Backend;
 use prismux_datapath::lab::{self, LabError, LabOptions};
+use prismux_simulator::Simulation;
 use prismux_trace::event::JsonLines;
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
@@ -12,7 +13,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Name of the counter, under `nodes.lab`, of packets that the lab itself lost for want of processor time. A result
 /// that has any is not to be trusted.
@@ -29,7 +30,7 @@ pub struct RunOptions {
     pub record: Option<PathBuf>,
     /// File for the events of the run.
     pub events: Option<PathBuf>,
-    /// Set from outside to end a run in real time early.
+    /// Set from outside to end a run early.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -98,12 +99,7 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
     }
     let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
     simulation.set_scenario(&scenario.name, &crate::hash(scenario));
-    let end = Instant::ZERO + scenario.duration;
-    if lower::ends_by_itself(scenario) {
-        simulation.run_to_completion(end);
-    } else {
-        simulation.run_until(end);
-    }
+    pass_time(&mut simulation, scenario, options)?;
     let result = simulation.result();
     if let Some(fault) = simulation.faults().first() {
         // Ours to mend: a result that breaks a rule of its own must not be believed.
@@ -115,6 +111,30 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
     }
     simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
     Ok(result)
+}
+
+/// How often a run looks whether it is to stop: so many times in its duration.
+const SLICES: u64 = 1000;
+
+/// Lets the virtual time of the run pass, slice by slice.
+fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOptions) -> Result<(), RunError> {
+    let interrupted = || options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let ends_by_itself = lower::ends_by_itself(scenario);
+    for slice in 1..=SLICES {
+        let end = Instant::ZERO + scenario.duration;
+        let until = if slice == SLICES { end } else { Instant::ZERO + scenario.duration / SLICES * slice };
+        if ends_by_itself {
+            if simulation.run_to_completion(until) {
+                break;
+            }
+        } else {
+            simulation.run_until(until);
+        }
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+    }
+    Ok(())
 }
 
 fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {

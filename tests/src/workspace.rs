@@ -24,6 +24,9 @@ const GENERATED: &[&str] = &[
     "venv",
     "node_modules",
     "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
     "corpus",
     "artifacts",
     "results",
@@ -37,7 +40,8 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
         let name = entry.file_name();
         let path = folder.join(&name);
         let kind = entry.file_type().expect("the workspace can be read");
-        if kind.is_file() {
+        let built = path.extension().is_some_and(|extension| extension == "so");
+        if kind.is_file() && !built {
             files.push(path);
         } else if kind.is_dir() && !GENERATED.iter().any(|g| name == *g) {
             collect(root, &path, files);

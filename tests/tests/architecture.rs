@@ -16,14 +16,27 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
     ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
     ("scenario", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "simulator", "datapath"]),
+    ("study", &["units", "trace", "scenario"]),
     ("cli", EVERYTHING),
+    ("python", EVERYTHING),
     ("tests", EVERYTHING),
     ("benches", EVERYTHING),
 ];
 
 /// All that the outermost crates may use.
-const EVERYTHING: &[&str] =
-    &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "simulator", "datapath", "scenario"];
+const EVERYTHING: &[&str] = &[
+    "units",
+    "endpoint",
+    "wire",
+    "tcp",
+    "prism",
+    "link",
+    "trace",
+    "simulator",
+    "datapath",
+    "scenario",
+    "study",
+];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "link"];

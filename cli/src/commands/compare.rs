@@ -11,18 +11,11 @@ use crate::statistics::Summary;
 use prismux_scenario::backend::RunOptions;
 use prismux_scenario::contender::{self, Contender};
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::compare;
+pub(crate) use prismux_study::compare::Outcome;
+use prismux_study::table::completion_s;
 use prismux_trace::results::RunResult;
 use serde_json::{Value, json};
-
-/// What one contender achieved.
-pub(crate) struct Outcome {
-    /// Its name; with the member's, where the best of several counts.
-    pub name: String,
-    /// One result for each seed; none when it could not run.
-    pub results: Vec<RunResult>,
-    /// Why it could not run.
-    pub failure: Option<String>,
-}
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let common = &arguments.common;
@@ -47,49 +40,15 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs every candidate of every contender, `runs` times each; of several candidates the one with the highest mean
-/// goodput stands for its contender. A contender that this machine cannot run (a kernel without MPTCP) fails alone.
+/// Runs the contenders with seeds from `common.seed` on, `runs` each.
 pub(crate) fn compete(contenders: &[Contender], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
-    let mut work: Vec<(usize, usize, &Scenario, u64)> = Vec::new();
-    for (c, contender) in contenders.iter().enumerate() {
-        for (k, candidate) in contender.candidates.iter().enumerate() {
-            work.extend((0..runs).map(|run| (c, k, &candidate.scenario, common.seed.wrapping_add(run))));
-        }
-    }
-    let results = jobs::run(&work, parallel(common), "comparing", |&(_, _, scenario, seed)| {
-        match once(scenario, common, &RunOptions { seed, ..RunOptions::default() }) {
-            Err(Failure::Failed(reason)) => Ok(Err(reason)),
-            Err(other) => Err(other),
-            Ok(result) => Ok(Ok(result)),
-        }
-    })?;
-    let candidate = |c: usize, k: usize| -> Outcome {
-        let contender = &contenders[c];
-        let label = &contender.candidates[k].label;
-        let name =
-            if label.is_empty() { contender.name.clone() } else { format!("{} ({label})", contender.name) };
-        let mut outcome = Outcome { name, results: Vec::new(), failure: None };
-        let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
-        for (_, result) in own {
-            match result {
-                Ok(result) => outcome.results.push(result.clone()),
-                Err(reason) => outcome.failure = Some(reason.clone()),
-            }
-        }
-        if outcome.failure.is_some() {
-            outcome.results.clear();
-        }
-        outcome
-    };
-    let best = |c: usize| {
-        let all = (0..contenders[c].candidates.len()).map(|k| candidate(c, k));
-        all.max_by(|a, b| mean_goodput(a).total_cmp(&mean_goodput(b)))
-    };
-    Ok((0..contenders.len()).filter_map(best).collect())
-}
-
-fn mean_goodput(outcome: &Outcome) -> f64 {
-    summarise(&outcome.results, |result| Some(result.total.goodput_bps)).map_or(0.0, |summary| summary.mean)
+    let seeds: Vec<u64> = (0..runs).map(|run| common.seed.wrapping_add(run)).collect();
+    let bar = jobs::progress_bar(compare::run_count(contenders, seeds.len()), "comparing");
+    let once =
+        |scenario: &Scenario, seed| once(scenario, common, &RunOptions { seed, ..RunOptions::default() });
+    let outcomes = compare::compete(contenders, &seeds, parallel(common), once, || bar.inc(1));
+    bar.finish_and_clear();
+    Ok(outcomes?)
 }
 
 /// The outcomes as a table, one line each.
@@ -111,10 +70,7 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
         let flows = |value: fn(&prismux_trace::results::FlowResult) -> u64| {
             move |result: &RunResult| Some(result.flows.values().map(value).sum::<u64>() as f64)
         };
-        let completion = |result: &RunResult| {
-            let times: Option<Vec<f64>> = bulk(result).map(|flow| flow.completion_s).collect();
-            times?.into_iter().reduce(f64::max)
-        };
+        let completion = |result: &RunResult| completion_s(&result.flows);
         let mut row = vec![
             outcome.name.clone(),
             of(&|result| Some(result.total.goodput_bps), rate),
@@ -139,11 +95,6 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
 
 fn whole(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
-}
-
-/// Flows with a size or without, but not background load.
-fn bulk(result: &RunResult) -> impl Iterator<Item = &prismux_trace::results::FlowResult> {
-    result.flows.values().filter(|flow| flow.transport.contains("tcp"))
 }
 
 fn json_of(file: &ScenarioFile, outcomes: &[Outcome]) -> Result<String, Failure> {

@@ -8,7 +8,7 @@ use crate::output::print;
 use crate::output::table::Table;
 use crate::statistics::Summary;
 use prismux_datapath::lab;
-use prismux_scenario::backend::{self, DEVICE_DROPS, RunOptions};
+use prismux_scenario::backend::{self, DEVICE_DROPS, RunError, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
     let seeds: Vec<u64> = (0..arguments.runs).map(|k| common.seed.wrapping_add(k)).collect();
     let results = jobs::run(&seeds, parallel(common), "runs", |&seed| {
-        once(&scenario, common, &RunOptions { seed, ..options.clone() })
+        once(&scenario, common, &RunOptions { seed, ..options.clone() }).map_err(Failure::from)
     })?;
     Ok(print(if common.json { many_json(&results)? } else { many_table(&results) })?)
 }
@@ -56,7 +56,11 @@ pub(crate) fn prepare(backend: Backend) -> Result<(), Failure> {
 }
 
 /// One run.
-pub(crate) fn once(scenario: &Scenario, common: &Common, options: &RunOptions) -> Result<RunResult, Failure> {
+pub(crate) fn once(
+    scenario: &Scenario,
+    common: &Common,
+    options: &RunOptions,
+) -> Result<RunResult, RunError> {
     let result = backend::run(scenario, common.on.into(), options)?;
     let drops = result.nodes.get("lab").and_then(|lab| lab.get(DEVICE_DROPS)).copied().unwrap_or(0);
     if drops > 0 {

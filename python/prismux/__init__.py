@@ -1,0 +1,40 @@
+"""Several weak links used as one good one: simulation, comparison and sweeps.
+
+A scenario in three lines::
+
+    import prismux, polars
+    result = prismux.run("two-members", seed=1, set={"links.wwan2.delay": "900 ms"})
+    print(polars.DataFrame(result.links))
+
+Every table speaks the Arrow PyCapsule interface, so polars, pandas and pyarrow read it without copying.
+Units and meaning of the columns are in the metadata of their fields (``table.units``, ``table.about``), the
+scenario's hash, seed and version in that of the schema (``table.metadata``).
+"""
+
+from prismux._core import (
+    Comparison,
+    Diagnostic,
+    RunError,
+    RunResult,
+    Scenario,
+    ScenarioError,
+    Table,
+    __version__,
+    compare,
+    run,
+    shipped,
+)
+
+__all__ = [
+    "Comparison",
+    "Diagnostic",
+    "RunError",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "compare",
+    "run",
+    "shipped",
+]

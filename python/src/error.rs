@@ -1,0 +1,45 @@
+//! Errors, as Python raises them.
+
+use crate::scenario::Diagnostic;
+use prismux_scenario::backend;
+use prismux_scenario::lower::Unsupported;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    prismux,
+    ScenarioError,
+    PyValueError,
+    "A scenario is wrong. The text is what the command line prints: place, what was found, what was expected, what to do.\n\n\
+     `diagnostics` holds the findings one by one."
+);
+pyo3::create_exception!(prismux, RunError, PyRuntimeError, "A run could not be done.");
+
+/// A faulty scenario, with its findings.
+pub(crate) fn scenario_error(py: Python<'_>, error: &prismux_scenario::ScenarioError) -> PyErr {
+    let raised = ScenarioError::new_err(error.to_string());
+    let diagnostics: Vec<Diagnostic> = error.diagnostics.iter().cloned().map(Diagnostic::from).collect();
+    match raised.value(py).setattr("diagnostics", diagnostics) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
+}
+
+/// A scenario that the backend cannot run.
+pub(crate) fn unsupported(py: Python<'_>, what: &Unsupported) -> PyErr {
+    let raised = ScenarioError::new_err(what.to_string());
+    let none: Vec<Diagnostic> = Vec::new();
+    match raised.value(py).setattr("diagnostics", none) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
+}
+
+/// A run without a result.
+pub(crate) fn run_error(py: Python<'_>, error: &backend::RunError) -> PyErr {
+    match error {
+        backend::RunError::Unsupported(what) => unsupported(py, what),
+        backend::RunError::Failed(what) => RunError::new_err(what.clone()),
+        backend::RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+    }
+}

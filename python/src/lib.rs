@@ -1,0 +1,35 @@
+//! The compiled half of the Python package `prismux`: it converts, and leaves everything else to the crates below.
+//!
+//! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
+//! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
+//! * [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
+
+mod dictionary;
+mod error;
+mod result;
+mod run;
+mod scenario;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The module `prismux._core`.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::error::{RunError, ScenarioError};
+    #[pymodule_export]
+    use crate::result::{Comparison, RunResult};
+    #[pymodule_export]
+    use crate::run::{compare, run};
+    #[pymodule_export]
+    use crate::scenario::{Diagnostic, Scenario, shipped};
+    #[pymodule_export]
+    use crate::table::Table;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

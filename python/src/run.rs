@@ -1,0 +1,136 @@
+//! Runs, without the interpreter's lock and stopped by Ctrl-C.
+
+use crate::dictionary;
+use crate::error::{run_error, scenario_error, unsupported};
+use crate::result::{Comparison, RunResult};
+use crate::scenario::file_of;
+use prismux_scenario::backend::{self, RunError, RunOptions};
+use prismux_scenario::lower::Unsupported;
+use prismux_scenario::registry::Backend;
+use prismux_scenario::{Scenario, contender};
+use prismux_study::{compare as study, jobs};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often Ctrl-C is looked for while a run is under way.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Does `work` on a thread of its own without the interpreter's lock, and looks for signals meanwhile. A signal whose
+/// handler raises (Ctrl-C) sets the flag that `work` is given, and is raised once `work` has stopped.
+pub(crate) fn interruptible<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(Arc<AtomicBool>) -> R + Send,
+) -> PyResult<R> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let for_work = flag.clone();
+    py.detach(|| {
+        let (done, wait) = channel();
+        thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let result = work(for_work);
+                // The receiver outlives this thread.
+                let _ = done.send(());
+                result
+            });
+            let mut raised = None;
+            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(SIGNAL_INTERVAL) {
+                if raised.is_none()
+                    && let Err(error) = Python::attach(|py| py.check_signals())
+                {
+                    flag.store(true, Ordering::Relaxed);
+                    raised = Some(error);
+                }
+            }
+            let result = worker.join().map_err(|_| PyRuntimeError::new_err("the run panicked"))?;
+            raised.map_or(Ok(result), Err)
+        })
+    })
+}
+
+fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
+    match on {
+        "sim" => Ok(Backend::Sim),
+        _ => Err(unsupported(
+            py,
+            &Unsupported {
+                what: format!("on: \"{on}\" cannot be run from Python"),
+                remedy: "use on=\"sim\"; the lab needs a process of its own: `prismux run FILE --on lab --json`, whose output \
+                         RunResult.from_json reads"
+                    .to_string(),
+            },
+        )),
+    }
+}
+
+/// Runs a scenario once and returns what it measured.
+///
+/// `scenario` is a Scenario, a path, or the name of a shipped scenario; `set` changes values ({"links.wwan2.delay":
+/// "900ms"}). With `pcap` a capture of every link is written to that folder, with `events` every event of the run to that
+/// file. Other threads of Python run meanwhile; Ctrl-C stops the run.
+///
+/// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", pcap=None, events=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    seed: u64,
+    set: Option<&Bound<'_, PyAny>>,
+    variant: Option<&str>,
+    on: &str,
+    pcap: Option<PathBuf>,
+    events: Option<PathBuf>,
+) -> PyResult<RunResult> {
+    let backend = simulator_only(py, on)?;
+    let set = dictionary::overrides(set)?;
+    let set: Vec<&str> = set.iter().map(String::as_str).collect();
+    let file = file_of(scenario)?;
+    let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
+    let options = RunOptions { seed, pcap, events, interrupt: None };
+    let result = interruptible(py, |flag| {
+        backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), ..options })
+    })?;
+    result.map(RunResult).map_err(|error| run_error(py, &error))
+}
+
+/// Runs the variants of a scenario with the same seeds and returns them side by side.
+///
+/// `variants` are those of the file, else "single", "striping", "prism" and "tcp-prism"; a name may end in "-cubic" or
+/// "-newreno". `runs` seeds from `seed` on; `jobs` runs at the same time, by default one for each processor. Ctrl-C stops
+/// it.
+///
+/// Raises ScenarioError for a scenario or a variant that is wrong.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, variants=None, seed=1, runs=1, set=None, jobs=None))]
+pub(crate) fn compare(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    variants: Option<Vec<String>>,
+    seed: u64,
+    runs: u64,
+    set: Option<&Bound<'_, PyAny>>,
+    jobs: Option<usize>,
+) -> PyResult<Comparison> {
+    let set = dictionary::overrides(set)?;
+    let set: Vec<&str> = set.iter().map(String::as_str).collect();
+    let file = file_of(scenario)?;
+    let contenders = contender::contenders(&file, &variants.unwrap_or_default(), &set, Backend::Sim)
+        .map_err(|error| scenario_error(py, &error))?;
+    let seeds: Vec<u64> = (0..runs).map(|run| seed.wrapping_add(run)).collect();
+    let parallel = jobs.unwrap_or_else(jobs::processors);
+    let outcomes = interruptible(py, |flag| {
+        let once = |scenario: &Scenario, seed| -> Result<_, RunError> {
+            let options = RunOptions { seed, interrupt: Some(flag.clone()), ..RunOptions::default() };
+            backend::run(scenario, Backend::Sim, &options)
+        };
+        study::compete(&contenders, &seeds, parallel, once, || ())
+    })?;
+    outcomes.map(Comparison).map_err(|error| run_error(py, &error))
+}

@@ -1,0 +1,116 @@
+//! Several ways of using the same links, side by side.
+
+use crate::jobs;
+use crate::table::{Columns, TOTAL_QUANTITIES, birth, completion_s};
+use arrow_array::RecordBatch;
+use prismux_scenario::Scenario;
+use prismux_scenario::backend::RunError;
+use prismux_scenario::contender::Contender;
+use prismux_trace::results::{FlowResult, RunResult};
+
+/// What one contender achieved.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Its name; with the member's, where the best of several counts.
+    pub name: String,
+    /// One result for each seed; none when it could not run.
+    pub results: Vec<RunResult>,
+    /// Why it could not run.
+    pub failure: Option<String>,
+}
+
+impl Outcome {
+    /// Mean goodput over the seeds in bits per second; 0 without a result.
+    pub fn mean_goodput_bps(&self) -> f64 {
+        let sum: f64 = self.results.iter().map(|result| result.total.goodput_bps).sum();
+        sum / self.results.len().max(1) as f64
+    }
+}
+
+/// Runs every candidate of every contender with each of `seeds`, `parallel` at a time; of several candidates the one with
+/// the highest mean goodput stands for its contender. A contender whose run fails on this machine (a kernel without MPTCP)
+/// fails alone.
+///
+/// # Errors
+/// Whatever `once` refuses for another reason than [`RunError::Failed`].
+pub fn compete(
+    contenders: &[Contender],
+    seeds: &[u64],
+    parallel: usize,
+    once: impl Fn(&Scenario, u64) -> Result<RunResult, RunError> + Sync,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Outcome>, RunError> {
+    let work = runs(contenders, seeds);
+    let run_one = |&(_, _, scenario, seed): &Run<'_>| match once(scenario, seed) {
+        Err(RunError::Failed(reason)) => Ok(Err(reason)),
+        Err(other) => Err(other),
+        Ok(result) => Ok(Ok(result)),
+    };
+    let results = jobs::run(&work, parallel, run_one, done)?;
+    let candidate = |c: usize, k: usize| -> Outcome {
+        let contender = &contenders[c];
+        let label = &contender.candidates[k].label;
+        let name =
+            if label.is_empty() { contender.name.clone() } else { format!("{} ({label})", contender.name) };
+        let mut outcome = Outcome { name, results: Vec::new(), failure: None };
+        let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
+        for (_, result) in own {
+            match result {
+                Ok(result) => outcome.results.push(result.clone()),
+                Err(reason) => outcome.failure = Some(reason.clone()),
+            }
+        }
+        if outcome.failure.is_some() {
+            outcome.results.clear();
+        }
+        outcome
+    };
+    let best = |c: usize| {
+        let all = (0..contenders[c].candidates.len()).map(|k| candidate(c, k));
+        all.max_by(|a, b| a.mean_goodput_bps().total_cmp(&b.mean_goodput_bps()))
+    };
+    Ok((0..contenders.len()).filter_map(best).collect())
+}
+
+/// Contender, candidate, scenario and seed of one run.
+type Run<'a> = (usize, usize, &'a Scenario, u64);
+
+/// The runs that [`compete`] does.
+fn runs<'a>(contenders: &'a [Contender], seeds: &[u64]) -> Vec<Run<'a>> {
+    let mut work = Vec::new();
+    for (c, contender) in contenders.iter().enumerate() {
+        for (k, candidate) in contender.candidates.iter().enumerate() {
+            work.extend(seeds.iter().map(|&seed| (c, k, &candidate.scenario, seed)));
+        }
+    }
+    work
+}
+
+/// How many runs [`compete`] does.
+pub fn run_count(contenders: &[Contender], seeds: usize) -> usize {
+    contenders.iter().map(|contender| contender.candidates.len() * seeds).sum()
+}
+
+/// The outcomes as a table, one row for each variant and seed.
+pub fn table(outcomes: &[Outcome]) -> RecordBatch {
+    let rows =
+        || outcomes.iter().flat_map(|outcome| outcome.results.iter().map(move |result| (outcome, result)));
+    let mut columns = Columns::default();
+    columns.text("variant", "way of using the links", rows().map(|(outcome, _)| Some(outcome.name.as_str())));
+    columns.whole("seed", "1", "seed of every random stream", rows().map(|(_, result)| Some(result.seed)));
+    for quantity in TOTAL_QUANTITIES {
+        columns.quantity(quantity, quantity.name, rows().map(|(_, result)| result));
+    }
+    let complete = rows().map(|(_, result)| completion_s(&result.flows));
+    columns.float("completion_s", "s", "time until the last transfer was complete", complete);
+    let count = |of: fn(&FlowResult) -> u64| {
+        rows().map(move |(_, result)| Some(result.flows.values().map(of).sum::<u64>()))
+    };
+    columns.whole("retransmitted_segments", "1", "segments sent again", count(|f| f.retransmitted_segments));
+    columns.whole("timeouts", "1", "retransmission timeouts", count(|f| f.timeouts));
+    let hashes = rows().map(|(_, result)| Some(result.scenario_hash.as_str()));
+    columns.text("scenario_hash", "SHA-256 of the scenario as it ran", hashes);
+    let first = rows().next().map(|(_, result)| birth(result)).unwrap_or_default();
+    let shared = ["scenario", "backend", "version"];
+    columns.finish(first.into_iter().filter(|(key, _)| shared.contains(&key.as_str())).collect())
+}
