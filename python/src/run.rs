@@ -93,7 +93,7 @@ pub(crate) fn run(
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
-    let options = RunOptions { seed, pcap, events, interrupt: None };
+    let options = RunOptions { seed, pcap, events, ..RunOptions::default() };
     let result = interruptible(py, |flag| {
         backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), ..options })
     })?;
