@@ -4,10 +4,12 @@
 //! * [`Mix`]: two to five links drawn at random from a seed and a number;
 //! * [`run`]: one way of using a mix, simulated;
 //! * [`report`]: what came of a mix, over all mixes, and why the worst are bad;
-//! * [`picture`]: both distributions.
+//! * [`picture`]: both distributions;
+//! * [`series`]: one run over time, to find out why.
 pub mod picture;
 pub mod report;
 pub mod run;
+pub mod series;
 
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};

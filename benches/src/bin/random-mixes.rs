@@ -2,8 +2,9 @@
 use clap::Parser;
 use prismux_benches::mixes::report::{self, Line};
 use prismux_benches::mixes::run::{Outcome, Plan, Way, simulate};
-use prismux_benches::mixes::{Mix, picture};
+use prismux_benches::mixes::{Mix, picture, series};
 use prismux_endpoint::random::Seed;
+use prismux_units::Duration;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Draws random mixes of links and simulates one download over each: over every link alone, over all through PRISM with an
-/// unmodified sender, over all through PRISM with a TCP-PRISM sender.
+/// unmodified sender, over all through PRISM with a TCP-PRISM sender. Also on request: PRISM as published, and weighted striping
+/// without ACK control.
 #[derive(Debug, Parser)]
 #[command(name = "random-mixes", after_help = "Example: random-mixes --quick --svg mixes.svg")]
 struct Arguments {
@@ -25,6 +27,9 @@ struct Arguments {
     /// Only these mixes (by number, comma separated).
     #[arg(long, value_delimiter = ',')]
     only: Vec<u32>,
+    /// Only every so many.
+    #[arg(long, default_value_t = 1)]
+    stride: usize,
     /// Seed of the mixes and of the runs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -37,9 +42,12 @@ struct Arguments {
     /// Receive buffer of both ends, in MB: large enough not to be the limit.
     #[arg(long, default_value_t = 64)]
     buffer: u64,
-    /// Also PRISM as published, and weighted striping without ACK control.
-    #[arg(long)]
-    rivals: bool,
+    /// Ways of using the links; without `single` nothing is compared to the best single link.
+    #[arg(long, value_delimiter = ',', default_value = "single,prism,tcp-prism", value_parser = WAYS)]
+    ways: Vec<String>,
+    /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
+    #[arg(long, value_name = "MS")]
+    series: Option<u64>,
     /// Threads (all cores when 0).
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -52,6 +60,20 @@ struct Arguments {
     /// Writes the picture of both distributions.
     #[arg(long)]
     svg: Option<PathBuf>,
+}
+
+/// What [`Arguments::ways`] may hold.
+const WAYS: [&str; 5] = ["single", "prism", "tcp-prism", "paper", "striping"];
+
+/// The ways behind one name.
+fn ways_called(name: &str, links: usize) -> Vec<Way> {
+    match name {
+        "single" => (0..links).map(Way::Single).collect(),
+        "prism" => vec![Way::Prism],
+        "tcp-prism" => vec![Way::TcpPrism],
+        "paper" => vec![Way::Paper],
+        _ => vec![Way::Striping],
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -81,10 +103,16 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     };
     let numbers: Vec<u32> = match (&arguments.only[..], arguments.quick) {
         ([], true) => (0..arguments.mixes.min(20)).collect(),
-        ([], false) => (0..arguments.mixes).collect(),
+        ([], false) => (0..arguments.mixes).step_by(arguments.stride.max(1)).collect(),
         (only, _) => only.to_vec(),
     };
     let mixes: Vec<Mix> = numbers.into_iter().map(|number| Mix::draw(Seed(plan.seed), number)).collect();
+    if let Some(interval) = arguments.series {
+        for mix in &mixes {
+            println!("{}", series::series(mix, Way::Prism, &plan, Duration::from_millis(interval.max(1))));
+        }
+        return Ok(());
+    }
     let lines = simulate_all(&mixes, arguments, &plan);
     let summaries = report::ways(&lines).into_iter().filter_map(|way| report::summarise(&lines, way));
     let results =
@@ -110,9 +138,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
 fn simulate_all(mixes: &[Mix], arguments: &Arguments, plan: &Plan) -> Vec<Line> {
     let mut jobs: Vec<(usize, Way)> = Vec::new();
     for (index, mix) in mixes.iter().enumerate() {
-        let singles = (0..mix.links.len()).map(Way::Single);
-        let rivals: &[Way] = if arguments.rivals { &[Way::Paper, Way::Striping] } else { &[] };
-        let ways = singles.chain([Way::Prism, Way::TcpPrism]).chain(rivals.iter().copied());
+        let ways = arguments.ways.iter().flat_map(|name| ways_called(name, mix.links.len()));
         jobs.extend(ways.map(|way| (index, way)));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -125,12 +125,13 @@ pub struct LinkUse {
     pub reason: Option<&'static str>,
 }
 
-struct Network {
-    simulation: Simulation,
-    flow: FlowId,
+/// A network as built, and where its parts are.
+pub(super) struct Network {
+    pub(super) simulation: Simulation,
+    pub(super) flow: FlowId,
     /// The mix's links with their places in the mix.
-    links: Vec<(usize, LinkIndex)>,
-    proxy: Option<NodeId>,
+    pub(super) links: Vec<(usize, LinkIndex)>,
+    pub(super) proxy: Option<NodeId>,
 }
 
 impl Way {
@@ -226,7 +227,7 @@ pub fn simulate(mix: &Mix, way: Way, plan: &Plan) -> Outcome {
     }
 }
 
-fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
+pub(super) fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
     let mut builder = NetworkBuilder::new(Seed(plan.seed.wrapping_add(u64::from(mix.number) << 32)));
     let fast = |delay_ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(delay_ms))
@@ -288,11 +289,11 @@ fn counters(simulation: &Simulation, flow: FlowId) -> prismux_tcp::engine::Engin
 }
 
 impl Network {
-    fn stats(&self) -> Vec<LinkStats> {
+    pub(super) fn stats(&self) -> Vec<LinkStats> {
         self.links.iter().map(|&(_, link)| self.simulation.forward_stats(link)).collect()
     }
 
-    fn status(&self) -> Vec<LinkStatus> {
+    pub(super) fn status(&self) -> Vec<LinkStatus> {
         self.proxy.map_or_else(Vec::new, |proxy| self.simulation.proxy_links(proxy))
     }
 }

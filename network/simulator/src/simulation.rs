@@ -10,7 +10,7 @@ use crate::observer::Capture;
 use crate::packet::{Body, PacketHandle};
 use crate::series::Sampler;
 use prismux_link::LinkStats;
-use prismux_prism::{LinkStatus, ProxyCounters};
+use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
 use prismux_tcp::{Connection, SegmentIn};
 use prismux_units::Instant;
 use std::io;
@@ -221,6 +221,15 @@ impl Simulation {
     /// Counters of the proxy on `node`.
     pub fn proxy_counters(&self, node: NodeId) -> Option<&ProxyCounters> {
         self.fabric.proxies.iter().find(|proxy| proxy.node == node).map(|proxy| proxy.proxy.counters())
+    }
+
+    /// What the proxy on `node` knows of a TCP flow.
+    pub fn proxy_flow(&self, node: NodeId, flow: FlowId) -> Option<FlowStatus> {
+        let Endpoint::Tcp(tcp) = &self.endpoints[self.flows[flow.index()].source.index()] else {
+            return None;
+        };
+        let found = self.fabric.proxies.iter().find(|proxy| proxy.node == node)?;
+        found.proxy.flow_status(&tcp.flow_key())
     }
 
     /// ACKs of a TCP flow that proxies hold back at the moment; `None` where there is no proxy.

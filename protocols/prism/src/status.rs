@@ -48,6 +48,10 @@ pub struct LinkStatus {
     pub share: f64,
     /// Packets in flight (N).
     pub in_flight_packets: u32,
+    /// Bytes of sequence space in flight.
+    pub in_flight_bytes: u64,
+    /// Most bytes that may be in flight; `u64::MAX` where rates are not learned.
+    pub cap_bytes: u64,
     /// Current weight (W).
     pub weight: f64,
     /// What it is used for.
@@ -65,6 +69,8 @@ pub struct FlowStatus {
     pub held_acks: usize,
     /// ACKs that are in order and wait for room on the links.
     pub waiting_acks: usize,
+    /// Bytes of data that these ACKs will acknowledge.
+    pub waiting_bytes: u32,
     /// Packets on record.
     pub recorded_packets: usize,
     /// Bytes between the receiver's cumulative ACK and the highest byte it is known to have (`highest - left`).
