@@ -12,6 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &["units", "wire"]),
     ("tcp", &["units", "endpoint", "wire"]),
     ("prism", &["units", "endpoint", "wire", "tcp"]),
+    ("ptcp", &["units", "endpoint", "wire", "tcp"]),
     ("link", &["units", "endpoint"]),
     ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
     ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
@@ -39,7 +40,7 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "link"];
+const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "link"];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {

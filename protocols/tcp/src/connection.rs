@@ -183,6 +183,28 @@ impl Connection {
         }
     }
 
+    /// Replaces what was handed over and not yet sent by `bytes` new bytes. For hosts that decide at the last moment what
+    /// to send, and take back what the window did not let go.
+    pub fn offer(&mut self, bytes: u64) {
+        if self.state.can_send() && !self.sending.fin {
+            self.sending.written = self.sending.sent_end.saturating_add(bytes);
+        }
+    }
+
+    /// Owes the peer an acknowledgement now: something that travels with it has changed.
+    pub fn request_ack(&mut self) {
+        if self.state >= State::Established && self.state != State::Closed {
+            self.acking.need = AckNeed::Now;
+        }
+    }
+
+    /// Sends a segment without payload from below the peer's window, which the peer has to answer.
+    pub fn request_probe(&mut self) {
+        if self.state.may_transmit_data() && self.control.is_none() {
+            self.control = Some(Control::Probe);
+        }
+    }
+
     /// The application has taken `bytes` of what is readable; opens the window.
     pub fn read(&mut self, _now: Instant, bytes: u64) {
         let position = (self.receiving.window.read() + bytes).min(self.receiving.reassembly.next());

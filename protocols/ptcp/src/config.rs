@@ -1,0 +1,74 @@
+//! Every switch of a connection.
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Duration};
+
+/// When bytes bound to a pipe are untied because its window shrank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reassignment {
+    /// Never: what is bound stays with its pipe.
+    Off,
+    /// Only after a retransmission timeout.
+    Timeout,
+    /// Whenever bytes come to lie beyond the pipe's window, as published.
+    Window,
+}
+
+/// In which order pipes that ask for nothing are resumed when there is something to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ResumeOrder {
+    /// Least smoothed round-trip time first; pipes without a sample last.
+    LeastRtt,
+    /// By number.
+    Number,
+}
+
+/// How a connection behaves. Both ends need not agree on any of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PtcpConfig {
+    /// Switches of every pipe. Window, buffers and Nagle in it are without effect: pipes hold no bytes.
+    pub tcp: TcpConfig,
+    /// The most pipes to open or accept, from 1 to [`MAX_PIPES`](crate::MAX_PIPES). One means a single TCP.
+    pub pipes: u8,
+    /// Send buffer per pipe: the whole connection has as many times as much as pipes were agreed on.
+    pub send_buffer_per_pipe: ByteCount,
+    /// Receive buffer per pipe, likewise.
+    pub receive_buffer_per_pipe: ByteCount,
+    /// Bytes count as read when they arrive in order (simulated sinks).
+    pub consume_on_arrival: bool,
+    /// Untying of bytes from pipes in trouble.
+    pub reassignment: Reassignment,
+    /// After a timeout the one segment left in the pipe's window is also given to another pipe.
+    pub redundant_striping: bool,
+    /// Which pipe is asked first.
+    pub resume_order: ResumeOrder,
+    /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are suspects: sent again
+    /// unless the connection's own acknowledgement covers them in time. Without it a connection can hang.
+    pub suspect_rule: bool,
+    /// Least time that suspects are given.
+    pub suspect_floor: Duration,
+    /// When nothing is on its way on any pipe and bytes are missing all the same, send them again.
+    pub keep_alive_check: bool,
+    /// The increase of all pipes together is that of one TCP on the best of them (RFC 6356).
+    pub coupled: bool,
+}
+
+impl PtcpConfig {
+    /// A connection over `pipes` pipes with the switches of `tcp`.
+    pub fn new(tcp: TcpConfig, pipes: u8) -> Self {
+        let buffer = tcp.receive_buffer;
+        Self {
+            tcp,
+            pipes,
+            send_buffer_per_pipe: buffer,
+            receive_buffer_per_pipe: buffer,
+            consume_on_arrival: false,
+            reassignment: Reassignment::Window,
+            redundant_striping: true,
+            resume_order: ResumeOrder::LeastRtt,
+            suspect_rule: true,
+            suspect_floor: Duration::from_millis(200),
+            keep_alive_check: true,
+            coupled: false,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The connection: its pipes, its two streams, its state up to ESTABLISHED(n).
+//!
+//! * `open`: the first pipe, the others, what both sides agree on. `arrive`: segments.
+//! * `leave`: what is sent, on which pipe. `trouble`: windows that shrink, pipes that end, timers.
+//! * `read_out`: counters and invariants.
+mod arrive;
+mod leave;
+mod open;
+mod read_out;
+mod trouble;
+
+pub use open::Refusal;
+pub use read_out::{Drops, PipeMetrics};
+
+use crate::config::{PtcpConfig, ResumeOrder};
+use crate::event::{Events, PtcpEvent};
+use crate::pipe::Pipe;
+use crate::resequencer::Resequencer;
+use crate::segment::{Segment, SegmentOut};
+use crate::striper::Striper;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use prismux_endpoint::random::RandomStream;
+use prismux_endpoint::{Deadline, Endpoint};
+use prismux_tcp::TcpConfig;
+use prismux_units::{Duration, Instant};
+use prismux_wire::SeqNumber;
+use trouble::Stall;
+
+/// State of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The first pipe is not established yet.
+    Opening,
+    /// Data flows over so many pipes; none for a moment when the last one has ended and another is still opening.
+    Established(u8),
+    /// The application closed and everything has been acknowledged: pipes are closing.
+    Closing,
+    /// No pipe is left.
+    Closed,
+}
+
+/// Who this end is, and what it knows of the other.
+#[derive(Debug)]
+struct Identity {
+    /// True for the side that opened the connection.
+    opened_here: bool,
+    /// pSRC and pDST of what we send.
+    own: u16,
+    peer: u16,
+    /// Tokens: the one further pipes must show to us, and the one they show to the peer.
+    token: u64,
+    peer_token: u64,
+    /// pSEQ of the first byte of either stream.
+    initial: SeqNumber,
+    peer_initial: SeqNumber,
+    /// Shift of the window field: ours, the peer's.
+    shift: u8,
+    peer_shift: u8,
+    local_port: u16,
+    remote_port: u16,
+    /// Our addresses, in the order of pipes.
+    locals: Vec<IpAddr>,
+}
+
+/// One pTCP connection, without bytes: payload is (stream offset, length).
+///
+/// Drive it as an [`Endpoint`]: one mutation, then drain.
+#[derive(Debug)]
+pub struct Connection {
+    config: PtcpConfig,
+    /// The switches of every pipe.
+    pipe_config: Arc<TcpConfig>,
+    identity: Identity,
+    random: RandomStream,
+    state: State,
+    pipes: Vec<Pipe>,
+    /// Pipes that both sides agreed on, once known.
+    agreed_pipes: u8,
+    striper: Striper,
+    resequencer: Resequencer,
+    /// The application closed our direction.
+    closing: bool,
+    peer_closed: bool,
+    stall: Stall,
+    /// Resets for segments of pipes that have ended.
+    resets: VecDeque<Segment>,
+    events: Events,
+    drops: Drops,
+}
+
+impl Connection {
+    /// Bytes that the application adds to our stream; the host keeps them until [`PtcpEvent::Acknowledged`].
+    pub fn write(&mut self, _now: Instant, bytes: u64) {
+        if !self.closing && self.state != State::Closed {
+            self.striper.written = self.striper.written.saturating_add(bytes);
+            self.resume_all();
+        }
+    }
+
+    /// The application has taken `bytes` of what is readable.
+    pub fn read(&mut self, _now: Instant, bytes: u64) {
+        self.resequencer.set_read(self.resequencer.read() + bytes);
+        self.tell_window();
+    }
+
+    /// No more data from us. Pipes close once everything written has been acknowledged.
+    pub fn close(&mut self, now: Instant) {
+        self.closing = true;
+        self.close_when_complete(now);
+    }
+
+    /// Ends every pipe at once, with RST.
+    pub fn abort(&mut self, now: Instant) {
+        for pipe in &mut self.pipes {
+            pipe.abort(now);
+        }
+        self.enter_closed();
+    }
+
+    /// The state.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// Bytes of our stream handed over so far.
+    pub const fn stream_written(&self) -> u64 {
+        self.striper.written
+    }
+
+    /// Bytes of our stream that the peer has acknowledged (pACK).
+    pub const fn stream_acked(&self) -> u64 {
+        self.striper.acked
+    }
+
+    /// Bytes of the peer's stream that arrived without a gap.
+    pub fn bytes_received_in_order(&self) -> u64 {
+        self.resequencer.next()
+    }
+
+    /// Bytes that are readable and not read.
+    pub fn bytes_readable(&self) -> u64 {
+        self.resequencer.next() - self.resequencer.read()
+    }
+
+    /// Largest number of bytes that the receive buffer held at once, those beyond holes included.
+    pub fn receive_buffer_high_water(&self) -> u64 {
+        self.resequencer.high_water()
+    }
+
+    /// Pipes established now.
+    fn established_pipes(&self) -> u8 {
+        self.pipes.iter().filter(|pipe| pipe.established).count() as u8
+    }
+
+    /// One pipe is a plain TCP: the same sequence numbers always carry the same bytes.
+    fn is_single(&self) -> bool {
+        self.agreed_pipes == 1
+    }
+
+    fn resume_all(&mut self) {
+        for pipe in &mut self.pipes {
+            pipe.resume();
+        }
+    }
+
+    /// The pipe to ask first, among those for which `wanted` holds.
+    fn first_pipe(&self, wanted: impl Fn(&Pipe) -> bool) -> Option<usize> {
+        let mut best: Option<(usize, Duration)> = None;
+        for (index, pipe) in self.pipes.iter().enumerate().filter(|(_, pipe)| wanted(pipe)) {
+            let rtt = match self.config.resume_order {
+                ResumeOrder::LeastRtt => pipe.srtt().unwrap_or(Duration::MAX),
+                ResumeOrder::Number => Duration::ZERO,
+            };
+            if best.is_none_or(|(_, least)| rtt < least) {
+                best = Some((index, rtt));
+            }
+        }
+        best.map(|(index, _)| index)
+    }
+
+    fn close_when_complete(&mut self, now: Instant) {
+        if self.closing && matches!(self.state, State::Established(_)) && self.striper.is_complete() {
+            self.state = State::Closing;
+            for index in 0..self.pipes.len() {
+                let news = self.pipes[index].close(now);
+                self.take_news(now, index, news);
+            }
+        }
+    }
+
+    fn enter_closed(&mut self) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.stall.forget();
+            self.events.push(PtcpEvent::Closed);
+        }
+    }
+}
+
+impl Endpoint for Connection {
+    type Input = Segment;
+    type Transmit = SegmentOut;
+    type Event = PtcpEvent;
+
+    fn handle_input(&mut self, now: Instant, segment: Segment) {
+        self.arrive(now, &segment);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.fire(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<SegmentOut> {
+        self.leave(now)
+    }
+
+    fn poll_event(&mut self) -> Option<PtcpEvent> {
+        self.events.pop()
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        self.deadline()
+    }
+}

@@ -1,0 +1,142 @@
+//! Arriving segments: whom they are for, what they bring, what they acknowledge.
+use super::{Connection, State};
+use crate::event::PtcpEvent;
+use crate::pipe::{News, Settle};
+use crate::resequencer::Storing;
+use crate::segment::{Segment, reset_for};
+use prismux_units::Instant;
+use prismux_wire::TcpFlags;
+
+impl Connection {
+    pub(super) fn arrive(&mut self, now: Instant, segment: &Segment) {
+        let Some(index) = self.find_pipe(now, segment) else { return };
+        let answers = self.state == State::Opening && self.identity.opened_here;
+        if answers && !self.is_answer(segment) {
+            self.drops.not_set_up += 1;
+            return;
+        }
+        let has_payload = segment.payload_bytes > 0;
+        let known = self.pipes[index].established;
+        // Payload first: a pipe may discard as a repetition what the connection has never seen. And what does not fit must
+        // not be acknowledged by the pipe.
+        if has_payload && known && !self.store(index, segment) {
+            return;
+        }
+        if known && segment.tcp.flags.contains(TcpFlags::ACK) {
+            self.take_acknowledgement(segment);
+        }
+        let news = self.hand_to_pipe(now, index, segment);
+        if answers && news.established {
+            self.learn_from_answer(segment);
+        }
+        if news.established && segment.tcp.flags.contains(TcpFlags::ACK) {
+            self.take_acknowledgement(segment);
+            if has_payload {
+                self.store(index, segment);
+            }
+        }
+        self.take_news(now, index, news);
+        if news.established && self.identity.opened_here && index == 0 && !self.closing_early() {
+            let addresses = segment.set_up.as_ref().map(|set_up| set_up.addresses).unwrap_or_default();
+            self.open_others(&addresses, now);
+        }
+        self.close_when_complete(now);
+    }
+
+    /// Nothing was written and the application has closed: no further pipes are worth opening.
+    fn closing_early(&self) -> bool {
+        self.closing && self.striper.is_complete()
+    }
+
+    /// The pipe that `segment` is for; a valid SYN of a further pipe makes one.
+    fn find_pipe(&mut self, now: Instant, segment: &Segment) -> Option<usize> {
+        let header = &segment.header;
+        let identity = &self.identity;
+        let flags = segment.tcp.flags;
+        let opening = flags.contains(TcpFlags::SYN) && !flags.contains(TcpFlags::ACK);
+        let first_syn = opening && header.pipe == 0 && header.destination == 0;
+        let named =
+            header.destination == identity.own && (identity.peer == 0 || header.source == identity.peer);
+        if !(named || first_syn && header.source == identity.peer) || self.state == State::Closed {
+            self.drops.wrong_connection += 1;
+            return None;
+        }
+        if let Some(index) = self.pipes.iter().position(|pipe| pipe.id == header.pipe) {
+            if self.pipes[index].path != segment.path {
+                self.drops.foreign_path += 1;
+                return None;
+            }
+            if self.pipes[index].ended {
+                self.resets.extend(reset_for(segment));
+                return None;
+            }
+            return Some(index);
+        }
+        let wanted = opening && !identity.opened_here && header.pipe < self.agreed_pipes;
+        let proven = segment.set_up.as_ref().is_some_and(|set_up| set_up.token == identity.token);
+        match (wanted, proven) {
+            // The token proves that the peer has seen our answer, even if its acknowledgement is still under way.
+            (true, true) if self.state != State::Closing => self.accept_pipe(segment, now),
+            (true, false) => self.drops.bad_token += 1,
+            _ => self.drops.unknown_pipe += 1,
+        }
+        // A pipe that was just made has taken the SYN already.
+        None
+    }
+
+    /// Stores payload by pSEQ. False when it does not fit.
+    fn store(&mut self, index: usize, segment: &Segment) -> bool {
+        let next = self.resequencer.next();
+        let Some(start) = segment.header.seq.unwrap_near(self.identity.peer_initial, next) else {
+            self.drops.out_of_buffer += 1;
+            return false;
+        };
+        self.pipes[index].received_bytes += u64::from(segment.payload_bytes);
+        let events = &mut self.events;
+        let storing = self.resequencer.store(start..start + u64::from(segment.payload_bytes), |part| {
+            events.push(PtcpEvent::Accepted {
+                segment_offset: (part.start - start) as u32,
+                stream_offset: part.start,
+                bytes: (part.end - part.start) as u32,
+            });
+        });
+        match storing {
+            Storing::Stored => {
+                let now_next = self.resequencer.next();
+                if now_next > next {
+                    events.push(PtcpEvent::Readable { up_to: now_next });
+                    if self.config.consume_on_arrival {
+                        self.resequencer.set_read(now_next);
+                    }
+                }
+            }
+            Storing::Duplicate => self.drops.duplicate_bytes += u64::from(segment.payload_bytes),
+            Storing::NoRoom => self.drops.out_of_buffer += 1,
+        }
+        storing != Storing::NoRoom
+    }
+
+    /// pACK and the shared window.
+    fn take_acknowledgement(&mut self, segment: &Segment) {
+        let before = self.striper.acked;
+        let acked = segment.header.ack.unwrap_near(self.identity.initial, before);
+        let Some(acked) = acked.filter(|&acked| acked <= self.striper.frontier) else {
+            self.drops.bad_ack += 1;
+            return;
+        };
+        let edge = acked + (u64::from(segment.tcp.window) << self.identity.peer_shift);
+        if self.striper.acknowledge(acked, edge) {
+            self.resume_all();
+        }
+        if self.striper.acked > before {
+            self.events.push(PtcpEvent::Acknowledged { up_to: self.striper.acked });
+        }
+    }
+
+    fn hand_to_pipe(&mut self, now: Instant, index: usize, segment: &Segment) -> News {
+        let due = now + self.suspicion();
+        let mut settle = Settle { striper: &mut self.striper, due, suspect_rule: self.config.suspect_rule };
+        let length = u32::from(segment.header.virtual_bytes).max(segment.payload_bytes);
+        self.pipes[index].receive(now, &segment.tcp, length, segment.ecn, &mut settle)
+    }
+}

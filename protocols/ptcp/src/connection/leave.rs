@@ -1,0 +1,61 @@
+//! Leaving segments: the pipes are asked in order, each until it has nothing to say.
+use super::{Connection, State};
+use crate::header::PtcpHeader;
+use crate::pipe::PipeSegment;
+use crate::segment::{Segment, SegmentOut};
+use alloc::boxed::Box;
+use prismux_units::Instant;
+use prismux_wire::TcpFlags;
+
+impl Connection {
+    pub(super) fn leave(&mut self, now: Instant) -> Option<SegmentOut> {
+        if let Some(segment) = self.resets.pop_front() {
+            return Some(SegmentOut { segment, stream_offset: 0 });
+        }
+        while let Some(index) = self.first_pipe(|pipe| pipe.is_resumed()) {
+            if let Some(segment) = self.pipes[index].send(now, &mut self.striper) {
+                return Some(self.dress(index, segment));
+            }
+        }
+        self.watch_stall(now);
+        None
+    }
+
+    /// Adds the connection's header.
+    fn dress(&mut self, index: usize, mut segment: PipeSegment) -> SegmentOut {
+        let pipe = &self.pipes[index];
+        let identity = &self.identity;
+        let is_syn = segment.tcp.flags.contains(TcpFlags::SYN);
+        let set_up = is_syn.then(|| Box::new(self.set_up(pipe.id)));
+        let header = PtcpHeader {
+            pipe: pipe.id,
+            virtual_bytes: segment.virtual_bytes as u16,
+            source: identity.own,
+            destination: identity.peer,
+            seq: identity.initial + segment.data as u32,
+            ack: identity.peer_initial + self.resequencer.next() as u32,
+        };
+        segment.tcp.window = self.resequencer.advertise();
+        let path = pipe.path;
+        SegmentOut {
+            stream_offset: segment.data,
+            segment: Segment {
+                path,
+                header,
+                set_up,
+                tcp: segment.tcp,
+                payload_bytes: segment.bytes,
+                ecn: segment.ecn,
+            },
+        }
+    }
+
+    /// Reading has opened the window: tell the peer by the best pipe.
+    pub(super) fn tell_window(&mut self) {
+        let Some(best) = self.first_pipe(|pipe| pipe.established) else { return };
+        let segment_bytes = u32::from(self.config.tcp.mss);
+        if matches!(self.state, State::Established(_)) && self.resequencer.update_is_due(segment_bytes) {
+            self.pipes[best].request_ack();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Opening: the first pipe carries what both sides are and want; the others show its token.
+use super::{Connection, Drops, Identity, Stall, State};
+use crate::config::PtcpConfig;
+use crate::event::{Events, PtcpEvent};
+use crate::header::{Addresses, MAX_PIPES, SetUp};
+use crate::pipe::Pipe;
+use crate::resequencer::Resequencer;
+use crate::segment::{Path, Segment};
+use crate::striper::Striper;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::IpAddr;
+use prismux_endpoint::random::RandomStream;
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Instant};
+use prismux_wire::{SeqNumber, TcpFlags};
+
+/// Pipes hold no bytes: their own windows are as large as TCP can say.
+const PIPE_WINDOW: ByteCount = ByteCount::new(1 << 29);
+
+/// Why a segment opens no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is not a SYN of a first pipe with a set-up block.
+    NotAnOpening,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not the opening segment of a pTCP connection")
+    }
+}
+
+impl core::error::Error for Refusal {}
+
+impl Connection {
+    /// Opens actively: the first transmit is the SYN of the first pipe, from the first of `locals` to `remote`. Once it is
+    /// established every further local address gets a pipe, as far as both sides want.
+    ///
+    /// `random` should be unpredictable on a real network: names, token and sequence numbers are drawn from it.
+    pub fn connect(
+        config: PtcpConfig,
+        locals: &[IpAddr],
+        remote: IpAddr,
+        ports: (u16, u16),
+        random: RandomStream,
+        now: Instant,
+    ) -> Self {
+        let mut connection = Self::new(config, true, locals, ports, random);
+        let local = connection.identity.locals.first().copied().unwrap_or(remote);
+        connection.open_pipe(0, Path { local, remote }, now);
+        connection
+    }
+
+    /// Answers `opening`, the SYN of a first pipe; `locals` are the addresses to tell the peer, best order first.
+    ///
+    /// # Errors
+    /// When it is no such segment.
+    pub fn accept(
+        config: PtcpConfig,
+        locals: &[IpAddr],
+        opening: &Segment,
+        random: RandomStream,
+        now: Instant,
+    ) -> Result<Self, Refusal> {
+        let flags = opening.tcp.flags;
+        let is_syn = flags.contains(TcpFlags::SYN) && !flags.intersects(TcpFlags::ACK | TcpFlags::RST);
+        let Some(set_up) = opening.set_up.as_deref().filter(|_| {
+            is_syn
+                && opening.header.destination == 0
+                && opening.header.pipe == 0
+                && opening.header.source != 0
+        }) else {
+            return Err(Refusal::NotAnOpening);
+        };
+        let ports = (opening.tcp.destination_port, opening.tcp.source_port);
+        let mut connection = Self::new(config, false, locals, ports, random);
+        connection.learn(opening, set_up);
+        connection.agree(set_up.transmit_pipes.max(set_up.receive_pipes));
+        connection.accept_pipe(opening, now);
+        Ok(connection)
+    }
+
+    fn new(
+        config: PtcpConfig,
+        opened_here: bool,
+        locals: &[IpAddr],
+        (local_port, remote_port): (u16, u16),
+        mut random: RandomStream,
+    ) -> Self {
+        let locals: Vec<IpAddr> = locals.iter().copied().take(usize::from(MAX_PIPES)).collect();
+        let pipes = config.pipes.clamp(1, MAX_PIPES);
+        let capacity = config.receive_buffer_per_pipe.as_u64() * u64::from(pipes);
+        let shift = Resequencer::shift_for(capacity);
+        let pipe_config = TcpConfig {
+            receive_buffer: PIPE_WINDOW,
+            window_scaling: true,
+            consume_on_arrival: true,
+            nagle: false,
+            keep_alive: None,
+            ..config.tcp.clone()
+        };
+        let identity = Identity {
+            opened_here,
+            own: (random.next_u64() as u16).max(1),
+            peer: 0,
+            token: random.next_u64(),
+            peer_token: 0,
+            initial: SeqNumber(random.next_u64() as u32),
+            peer_initial: SeqNumber(0),
+            shift,
+            peer_shift: 0,
+            local_port,
+            remote_port,
+            locals,
+        };
+        Self {
+            pipe_config: Arc::new(pipe_config),
+            identity,
+            random,
+            state: State::Opening,
+            pipes: Vec::new(),
+            agreed_pipes: 1,
+            striper: Striper::new(config.send_buffer_per_pipe.as_u64()),
+            resequencer: Resequencer::new(config.receive_buffer_per_pipe.as_u64(), shift),
+            closing: false,
+            peer_closed: false,
+            stall: Stall::default(),
+            resets: VecDeque::new(),
+            events: Events::default(),
+            drops: Drops::default(),
+            config: PtcpConfig { pipes, ..config },
+        }
+    }
+
+    fn open_pipe(&mut self, id: u8, path: Path, now: Instant) {
+        let ports = (self.identity.local_port, self.identity.remote_port);
+        let iss = SeqNumber(self.random.next_u64() as u32);
+        self.pipes.push(Pipe::open(id, path, &self.pipe_config, ports, iss, now));
+    }
+
+    /// A SYN that has passed all checks.
+    pub(super) fn accept_pipe(&mut self, syn: &Segment, now: Instant) {
+        let iss = SeqNumber(self.random.next_u64() as u32);
+        self.pipes.push(Pipe::accept(syn.header.pipe, syn.path, &self.pipe_config, &syn.tcp, iss, now));
+    }
+
+    /// Takes over what the first segment of the other side says about itself.
+    fn learn(&mut self, segment: &Segment, set_up: &SetUp) {
+        let identity = &mut self.identity;
+        identity.peer = segment.header.source;
+        identity.peer_token = set_up.token;
+        identity.peer_initial = segment.header.seq;
+        identity.peer_shift = set_up.window_shift;
+        self.striper.acknowledge(0, u64::from(segment.tcp.window) << set_up.window_shift);
+    }
+
+    /// Settles the number of pipes, and with it the size of both buffers.
+    fn agree(&mut self, peer_pipes: u8) {
+        self.agreed_pipes = self.config.pipes.min(peer_pipes).max(1);
+        let pipes = u64::from(self.agreed_pipes);
+        self.striper.send_buffer = self.config.send_buffer_per_pipe.as_u64() * pipes;
+        self.resequencer.resize(self.config.receive_buffer_per_pipe.as_u64() * pipes);
+    }
+
+    /// The set-up block of a SYN or SYN-ACK of pipe `id`.
+    pub(super) fn set_up(&self, id: u8) -> SetUp {
+        let identity = &self.identity;
+        if id > 0 {
+            return SetUp { token: identity.peer_token, ..SetUp::default() };
+        }
+        let pipes = if identity.opened_here {
+            self.config.pipes.min((identity.locals.len() as u8).max(1))
+        } else {
+            self.agreed_pipes
+        };
+        SetUp {
+            transmit_pipes: pipes,
+            receive_pipes: pipes,
+            window_shift: identity.shift,
+            token: identity.token,
+            addresses: identity.locals.iter().copied().collect(),
+        }
+    }
+
+    /// Whether `segment` can answer the opening: a reset, or a SYN-ACK that says who the peer is.
+    pub(super) fn is_answer(&self, segment: &Segment) -> bool {
+        let flags = segment.tcp.flags;
+        let says_who = segment.set_up.is_some() && segment.header.source != 0;
+        flags.contains(TcpFlags::RST) || (flags.contains(TcpFlags::SYN | TcpFlags::ACK) && says_who)
+    }
+
+    /// The SYN-ACK of the first pipe has proven itself.
+    pub(super) fn learn_from_answer(&mut self, segment: &Segment) {
+        if let Some(set_up) = segment.set_up.as_deref() {
+            self.learn(segment, set_up);
+            self.agree((self.identity.locals.len() as u8).min(set_up.receive_pipes));
+        }
+    }
+
+    /// ESTABLISHED(1) was reached on the side that opened: the other pipes follow, one for each further local address, the
+    /// peer's addresses in rotation.
+    pub(super) fn open_others(&mut self, peer_addresses: &Addresses, now: Instant) {
+        let first_remote = self.pipes[0].path.remote;
+        let remotes = peer_addresses.as_slice();
+        for id in 1..self.agreed_pipes {
+            let Some(&local) = self.identity.locals.get(usize::from(id)) else { break };
+            let remote = match remotes.len() {
+                0 => first_remote,
+                count => remotes[usize::from(id) % count],
+            };
+            self.open_pipe(id, Path { local, remote }, now);
+        }
+    }
+
+    /// A pipe has reached ESTABLISHED.
+    pub(super) fn pipe_established(&mut self, id: u8) {
+        if self.state == State::Opening {
+            self.events.push(PtcpEvent::Connected);
+        }
+        self.state = State::Established(self.established_pipes());
+        self.events.push(PtcpEvent::PipeEstablished { pipe: id });
+    }
+}

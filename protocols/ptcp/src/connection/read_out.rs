@@ -1,0 +1,107 @@
+//! Counters, measures and invariants.
+use super::Connection;
+use crate::binding::Hold;
+use crate::segment::Path;
+use crate::striper::StripingCounters;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use prismux_tcp::{ConnectionMetrics, State};
+
+/// Segments that were not processed, and bytes not needed, by cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drops {
+    /// For another connection, or for none.
+    pub wrong_connection: u64,
+    /// For a pipe that does not exist.
+    pub unknown_pipe: u64,
+    /// A further pipe that did not show the token.
+    pub bad_token: u64,
+    /// From or to other addresses than the pipe's.
+    pub foreign_path: u64,
+    /// An answer to the opening without what it needs.
+    pub not_set_up: u64,
+    /// Acknowledged bytes that were never sent.
+    pub bad_ack: u64,
+    /// Payload outside the receive buffer.
+    pub out_of_buffer: u64,
+    /// Payload bytes that had arrived before.
+    pub duplicate_bytes: u64,
+}
+
+/// Measures of one pipe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PipeMetrics {
+    /// Number.
+    pub pipe: u8,
+    /// Addresses.
+    pub path: Path,
+    /// State of its TCP.
+    pub state: State,
+    /// Payload bytes sent over it, repetitions included.
+    pub sent_bytes: u64,
+    /// Payload bytes that came over it, repetitions included.
+    pub received_bytes: u64,
+    /// Its TCP's own measures.
+    pub tcp: ConnectionMetrics,
+}
+
+impl Connection {
+    /// Segments not processed.
+    pub const fn drops(&self) -> &Drops {
+        &self.drops
+    }
+
+    /// What became of bound bytes.
+    pub const fn striping(&self) -> &StripingCounters {
+        &self.striper.counters
+    }
+
+    /// Switches this connection was made with.
+    pub const fn config(&self) -> &crate::PtcpConfig {
+        &self.config
+    }
+
+    /// Pipes so far, ended ones included.
+    pub fn pipe_count(&self) -> usize {
+        self.pipes.len()
+    }
+
+    /// Measures of every pipe, in order of making.
+    pub fn pipes(&self) -> impl Iterator<Item = PipeMetrics> + '_ {
+        self.pipes.iter().map(|pipe| PipeMetrics {
+            pipe: pipe.id,
+            path: pipe.path,
+            state: pipe.state(),
+            sent_bytes: pipe.sent_bytes,
+            received_bytes: pipe.received_bytes,
+            tcp: pipe.metrics(),
+        })
+    }
+
+    /// Checks what must always hold: no byte bound twice, none both bound and unbound, pipes' books in order.
+    ///
+    /// # Errors
+    /// The first thing found wrong, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        let mut owned: Vec<(u64, u64)> = Vec::new();
+        for pipe in &self.pipes {
+            pipe.engine().audit()?;
+            let own =
+                pipe.bindings().iter().filter(|binding| binding.hold == Hold::Owner && !binding.ambiguous);
+            owned.extend(own.map(|binding| (binding.data, binding.data + u64::from(binding.bytes))));
+        }
+        owned.extend(self.striper.unbound().map(|range| (range.start, range.end)));
+        owned.retain(|&(start, end)| end > self.striper.acked && start < end);
+        owned.sort_unstable();
+        if let Some(two) = owned.windows(2).find(|two| two[0].1 > two[1].0) {
+            return Err(format!("bytes {:?} and {:?} are both bound or waiting", two[0], two[1]));
+        }
+        match owned.last() {
+            Some(&(_, end)) if end > self.striper.frontier => {
+                Err(format!("bound up to {end}, frontier {}", self.striper.frontier))
+            }
+            _ => Ok(()),
+        }
+    }
+}

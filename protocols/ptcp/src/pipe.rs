@@ -1,0 +1,339 @@
+//! TCP-v: one pipe. A whole TCP that happens to carry no bytes, which is what [`prismux_tcp::Connection`] is, with the
+//! record of which bytes of the striped connection its segments stand for.
+//!
+//! The eight calls between the connection and its pipes:
+//!
+//! | call | direction | here |
+//! |---|---|---|
+//! | `open`, `close` | down | [`Pipe::open`], [`Pipe::accept`], [`Pipe::close`] |
+//! | `receive` | down | [`Pipe::receive`] (and [`Pipe::fire`], time's own segment) |
+//! | `resume` | down | [`Pipe::resume`], then [`Pipe::send`] until it has nothing to say |
+//! | `established`, `closed`, `shrunk` | up | the [`News`] that `receive` and `fire` return |
+//! | `send` | up | [`Striper::offer`] and [`Striper::bind`], called from [`Pipe::send`]; an offer of nothing is *freeze* |
+use crate::binding::{Bindings, Hold};
+use crate::segment::Path;
+use crate::striper::Striper;
+use alloc::sync::Arc;
+use prismux_endpoint::{Deadline, Endpoint};
+use prismux_tcp::engine::Engine;
+use prismux_tcp::{Connection as Tcp, SegmentIn, State, TcpConfig, TcpEvent};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{Ecn, SeqNumber, TcpHeader};
+
+/// How a pipe ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Both sides closed it.
+    Closed,
+    /// The peer refused or reset it.
+    Reset,
+    /// It was given up.
+    TimedOut,
+}
+
+/// The window of a pipe fell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shrunk {
+    pub window: u64,
+    pub timeout: bool,
+}
+
+/// What a pipe tells the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct News {
+    pub established: bool,
+    pub closed: Option<Ending>,
+    pub shrunk: Option<Shrunk>,
+    pub peer_closed: bool,
+}
+
+/// A segment of a pipe: its header, its length in the pipe's stream, and what it carries of the connection's.
+#[derive(Debug, Clone)]
+pub(crate) struct PipeSegment {
+    pub tcp: TcpHeader,
+    pub virtual_bytes: u32,
+    pub data: u64,
+    pub bytes: u32,
+    pub ecn: Ecn,
+}
+
+/// One pipe.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    pub id: u8,
+    pub path: Path,
+    tcp: Tcp,
+    /// Sequence number of the first position of the pipe's stream.
+    origin: SeqNumber,
+    bindings: Bindings,
+    /// Congestion window and timeouts when last looked at.
+    window: u64,
+    timeouts: u64,
+    /// It may have something to say.
+    resumed: bool,
+    /// Its handshake is complete and it has not ended.
+    pub established: bool,
+    pub ended: bool,
+    /// Payload bytes sent, repetitions included.
+    pub sent_bytes: u64,
+    /// Payload bytes that arrived through it, repetitions included.
+    pub received_bytes: u64,
+}
+
+/// The window that pipes see: none. Flow control is the connection's.
+const NO_LIMIT: u16 = u16::MAX;
+
+impl Pipe {
+    /// `open`: sends SYN.
+    pub(crate) fn open(
+        id: u8,
+        path: Path,
+        config: &Arc<TcpConfig>,
+        ports: (u16, u16),
+        iss: SeqNumber,
+        now: Instant,
+    ) -> Self {
+        Self::new(id, path, Tcp::connect(Arc::clone(config), ports.0, ports.1, iss, now), iss)
+    }
+
+    /// `open` by the other side: answers SYN.
+    pub(crate) fn accept(
+        id: u8,
+        path: Path,
+        config: &Arc<TcpConfig>,
+        syn: &TcpHeader,
+        iss: SeqNumber,
+        now: Instant,
+    ) -> Self {
+        let syn = TcpHeader { window: NO_LIMIT, ..*syn };
+        Self::new(id, path, Tcp::accept(Arc::clone(config), &syn, iss, now), iss)
+    }
+
+    fn new(id: u8, path: Path, tcp: Tcp, iss: SeqNumber) -> Self {
+        let window = tcp.engine().cwnd();
+        Self {
+            id,
+            path,
+            tcp,
+            origin: iss + 1,
+            bindings: Bindings::default(),
+            window,
+            timeouts: 0,
+            resumed: true,
+            established: false,
+            ended: false,
+            sent_bytes: 0,
+            received_bytes: 0,
+        }
+    }
+
+    /// `close`: FIN after what was sent.
+    pub(crate) fn close(&mut self, now: Instant) -> News {
+        self.tcp.close(now);
+        self.resumed = true;
+        self.news()
+    }
+
+    /// Ends the pipe at once, with RST.
+    pub(crate) fn abort(&mut self, now: Instant) {
+        self.tcp.abort(now);
+        self.news();
+        self.resumed = true;
+    }
+
+    /// `resume`: there is something to send, or to say.
+    pub(crate) fn resume(&mut self) {
+        self.resumed = true;
+    }
+
+    /// Resumed and not yet silent again.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// An acknowledgement is to leave by this pipe.
+    pub(crate) fn request_ack(&mut self) {
+        self.tcp.request_ack();
+        self.resumed = true;
+    }
+
+    /// A segment is to leave that the peer must answer.
+    pub(crate) fn request_probe(&mut self) {
+        self.tcp.request_probe();
+        self.resumed = true;
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        self.tcp.engine()
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.tcp.state()
+    }
+
+    pub(crate) fn metrics(&self) -> prismux_tcp::ConnectionMetrics {
+        self.tcp.metrics()
+    }
+
+    pub(crate) fn bindings(&self) -> &Bindings {
+        &self.bindings
+    }
+
+    pub(crate) fn bindings_mut(&mut self) -> &mut Bindings {
+        &mut self.bindings
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.tcp.engine().srtt()
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Deadline> {
+        self.tcp.poll_timeout()
+    }
+
+    /// It can still take bytes.
+    pub(crate) fn can_send(&self) -> bool {
+        self.established && self.tcp.state().can_send() && !self.tcp.is_closing()
+    }
+
+    /// `receive`: a segment without its payload, `virtual_bytes` long.
+    pub(crate) fn receive(
+        &mut self,
+        now: Instant,
+        header: &TcpHeader,
+        virtual_bytes: u32,
+        ecn: Ecn,
+        settle: &mut Settle<'_>,
+    ) -> News {
+        let header = TcpHeader { window: NO_LIMIT, ..*header };
+        self.tcp.handle_input(now, SegmentIn { header, payload_bytes: virtual_bytes, ecn });
+        self.resumed = true;
+        let news = self.news();
+        self.settle(&header, settle);
+        news
+    }
+
+    /// Time has reached [`Pipe::deadline`].
+    pub(crate) fn fire(&mut self, now: Instant) -> News {
+        self.tcp.handle_timeout(now);
+        self.resumed = true;
+        self.news()
+    }
+
+    /// `established`, `closed`, `shrunk`.
+    fn news(&mut self) -> News {
+        let mut news = News::default();
+        while let Some(event) = self.tcp.poll_event() {
+            match event {
+                TcpEvent::Connected => news.established = true,
+                TcpEvent::PeerClosed => news.peer_closed = true,
+                TcpEvent::Reset => news.closed = Some(Ending::Reset),
+                TcpEvent::TimedOut => news.closed = Some(Ending::TimedOut),
+                TcpEvent::Closed => news.closed = news.closed.or(Some(Ending::Closed)),
+                TcpEvent::Accepted { .. } | TcpEvent::Readable { .. } | TcpEvent::Acknowledged { .. } => {}
+            }
+        }
+        self.established |= news.established;
+        if news.closed.is_some() {
+            (self.established, self.ended) = (false, true);
+        }
+        let metrics = self.tcp.engine().metrics();
+        let timeout = metrics.counters.timeouts > self.timeouts;
+        if metrics.cwnd_bytes < self.window || timeout {
+            news.shrunk = Some(Shrunk { window: metrics.cwnd_bytes, timeout });
+        }
+        (self.window, self.timeouts) = (metrics.cwnd_bytes, metrics.counters.timeouts);
+        news
+    }
+
+    /// What the acknowledgement in `header` says about bound bytes.
+    fn settle(&mut self, header: &TcpHeader, settle: &mut Settle<'_>) {
+        let due = settle.due;
+        let striper = &mut *settle.striper;
+        let mut settled = |binding: crate::binding::Binding| match binding.hold {
+            // It may have been an earlier transmission, with other bytes.
+            Hold::Owner if binding.ambiguous && settle.suspect_rule => {
+                striper.suspect(binding.carried(), due);
+            }
+            Hold::None if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
+            Hold::Copy if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
+            _ => {}
+        };
+        self.bindings.acknowledge(self.tcp.stream_acked(), &mut settled);
+        if header.options.sack.is_empty() || self.bindings.is_empty() {
+            return;
+        }
+        let (origin, acked, next) = (self.origin, self.tcp.stream_acked(), self.bindings.next());
+        for block in header.options.sack.as_slice() {
+            let positions = (block.start.unwrap_near(origin, acked), block.end.unwrap_near(origin, acked));
+            if let (Some(start), Some(end)) = positions
+                && start >= acked
+                && end <= next
+            {
+                self.bindings.arrived(start..end, &mut settled);
+            }
+        }
+    }
+
+    /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much new
+    /// as its window lets it and `striper` has for it.
+    pub(crate) fn send(&mut self, now: Instant, striper: &mut Striper) -> Option<PipeSegment> {
+        let most = self.tcp.segment_bytes();
+        let offered = if self.can_send() { striper.offer(self.id, most) } else { 0 };
+        self.tcp.offer(u64::from(offered));
+        let segment = self.tcp.poll_transmit(now);
+        let new =
+            segment.as_ref().is_some_and(|s| s.payload_bytes > 0 && s.stream_offset >= self.bindings.next());
+        self.tcp.offer(0);
+        let Some(segment) = segment else {
+            // Full, or frozen: it will be resumed.
+            self.resumed = false;
+            return None;
+        };
+        let virtual_bytes = segment.payload_bytes;
+        let carried = match virtual_bytes {
+            0 => 0..0,
+            _ if new => self.bind_new(striper, virtual_bytes),
+            _ => self.bind_again(striper, segment.stream_offset, virtual_bytes),
+        };
+        let bytes = (carried.end - carried.start) as u32;
+        self.sent_bytes += u64::from(bytes);
+        Some(PipeSegment { tcp: segment.header, virtual_bytes, data: carried.start, bytes, ecn: segment.ecn })
+    }
+
+    fn bind_new(&mut self, striper: &mut Striper, length: u32) -> core::ops::Range<u64> {
+        let data = striper.bind(self.id, length, false).unwrap_or(striper.acked..striper.acked);
+        debug_assert_eq!(data.end - data.start, u64::from(length), "what was offered is there");
+        self.bindings.push(data.clone());
+        data
+    }
+
+    /// A virtual segment is sent again: the same bytes if it still has them, else others, else none.
+    fn bind_again(&mut self, striper: &mut Striper, start: u64, length: u32) -> core::ops::Range<u64> {
+        let acked = striper.acked;
+        let Some(binding) = self.bindings.at(start) else { return acked..acked };
+        let carried = binding.carried();
+        if binding.hold != Hold::None && carried.end > acked {
+            return carried.start.max(acked)..carried.end;
+        }
+        binding.ambiguous = true;
+        let data = striper.bind(self.id, length, true);
+        let counters = &mut striper.counters;
+        match &data {
+            Some(_) => counters.rebound_segments += 1,
+            None => counters.void_segments += 1,
+        }
+        binding.hold = if data.is_some() { Hold::Owner } else { Hold::None };
+        let data = data.unwrap_or(acked..acked);
+        (binding.data, binding.bytes) = (data.start, (data.end - data.start) as u32);
+        data
+    }
+}
+
+/// What a pipe needs to judge acknowledgements.
+pub(crate) struct Settle<'a> {
+    pub striper: &'a mut Striper,
+    /// When suspects are looked at again.
+    pub due: Instant,
+    pub suspect_rule: bool,
+}
