@@ -6,6 +6,7 @@
 pub mod bytes;
 pub mod machines;
 mod mutate;
+pub mod rcp;
 mod seeds;
 pub mod text;
 
@@ -67,6 +68,14 @@ pub const TARGETS: &[Target] = &[
         mutator: Mutator::Bytes,
         weight: 0.2,
     },
+    Target {
+        name: "rcp_header",
+        run: rcp::header,
+        seeds: rcp::headers,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target { name: "rcp_ends", run: rcp::ends, seeds: rcp::programs, mutator: Mutator::Bytes, weight: 0.2 },
     Target {
         name: "scenario",
         run: text::scenario,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the two hosts, simulator
-/// and datapath, never use each other; only `scenario` and the command line know both.
+/// and datapath, never use each other; only `scenario` and the command line know both. `tcp` lies under the other
+/// transports because their loss detection and congestion control is its public engine.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("endpoint", &["units"]),
@@ -13,10 +14,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tcp", &["units", "endpoint", "wire"]),
     ("prism", &["units", "endpoint", "wire", "tcp"]),
     ("ptcp", &["units", "endpoint", "wire", "tcp"]),
+    ("rcp", &["units", "endpoint", "wire", "tcp"]),
     ("link", &["units", "endpoint"]),
-    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
-    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace"]),
-    ("scenario", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "simulator", "datapath"]),
+    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link", "trace"]),
+    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link", "trace"]),
+    (
+        "scenario",
+        &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link", "trace", "simulator", "datapath"],
+    ),
     ("study", &["units", "trace", "scenario"]),
     ("cli", EVERYTHING),
     ("python", EVERYTHING),
@@ -31,6 +36,7 @@ const EVERYTHING: &[&str] = &[
     "wire",
     "tcp",
     "prism",
+    "rcp",
     "link",
     "trace",
     "simulator",
@@ -40,7 +46,7 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "link"];
+const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link"];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {

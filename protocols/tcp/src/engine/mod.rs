@@ -10,7 +10,8 @@
 //! * `scoreboard`: outstanding segments. `rtt`: RTT and timeout (RFC 6298).
 //! * `detect`: which segments are lost (RFC 6675, RFC 6582, RFC 8985 with `rack`). `probe`: tail loss probes (RFC 8985).
 //! * `recover`: entering and leaving recovery. `prr`: how the window comes down (RFC 6937). `undo`: taking back a
-//!   reduction that was spurious (RFC 3522, RFC 3708, RFC 5682). `notice`: explicit loss notices.
+//!   reduction that was spurious (RFC 3522, RFC 3708, RFC 5682). `notice`: explicit loss notices. `write_off`: units given up
+//!   through no fault of the path.
 //! * [`congestion`]: NewReno (RFC 5681), CUBIC (RFC 9438), HyStart++ (RFC 9406).
 //! * `ns2`: the senders of ns-2, copied in behaviour.
 //!
@@ -35,6 +36,7 @@ mod scoreboard;
 mod sending;
 mod timeout;
 mod undo;
+mod write_off;
 
 pub use self::core::Engine;
 pub use config::{CongestionKind, EngineConfig, RecoveryStyle, RtoStyle, WindowReduction};

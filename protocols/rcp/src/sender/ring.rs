@@ -1,0 +1,30 @@
+//! The pulls answered last: a request's blocks are held against them.
+use alloc::collections::VecDeque;
+
+/// The most that is offered.
+const MAX: u8 = 16;
+
+/// First positions of the segments sent most recently in answer to pulls.
+#[derive(Debug, Clone)]
+pub(super) struct Ring {
+    starts: VecDeque<u64>,
+    depth: usize,
+}
+
+impl Ring {
+    pub(super) fn new(depth: u8) -> Self {
+        Self { starts: VecDeque::new(), depth: usize::from(depth.clamp(1, MAX)) }
+    }
+
+    /// A pull of the segment at `start` is being answered.
+    pub(super) fn note(&mut self, start: u64) {
+        if self.starts.len() == self.depth {
+            self.starts.pop_front();
+        }
+        self.starts.push_back(start);
+    }
+
+    pub(super) fn contains(&self, start: u64) -> bool {
+        self.starts.contains(&start)
+    }
+}
