@@ -3,20 +3,21 @@
 //! The proxy tells which segment a link lost and which factor `p` of its window the sender should keep. The sender resends that
 //! segment at once and shrinks its window to `p` times, once per link and window; the engine of `prismux_tcp` does both when it
 //! gets a [`LossNotice`]. What remains here is to decide which reports to believe.
+use alloc::vec::Vec;
 use prismux_tcp::engine::LossNotice;
 use prismux_tcp::extension::{SenderExtension, SenderView};
 use prismux_wire::{LossReport, SeqNumber, TcpHeader};
 
-/// Reports remembered so that repeats are recognised.
-const MEMORY: usize = 32;
+/// Most reports remembered so that repeats are recognised; only those above the cumulative ACK need be.
+const MOST_REMEMBERED: usize = 4096;
 /// Set in [`LossReport::flags`] when the same report went out before.
 const REPEATED: u8 = 1;
 
 /// Turns loss reports into notices for the engine.
 #[derive(Debug, Clone, Default)]
 pub struct TcpPrism {
-    recent: [Option<(SeqNumber, u8)>; MEMORY],
-    next: usize,
+    /// Lost segment and link of the reports acted upon, as far as they are not acknowledged.
+    recent: Vec<(SeqNumber, u8)>,
     accepted: u64,
     refused: u64,
 }
@@ -39,7 +40,16 @@ impl TcpPrism {
 
     /// True for a repeat of a report that was acted upon; a first copy lost on the way leaves its repeats valid.
     fn is_repeat(&self, report: &LossReport) -> bool {
-        report.flags & REPEATED != 0 && self.recent.contains(&Some((report.lost, report.link)))
+        report.flags & REPEATED != 0 && self.recent.contains(&(report.lost, report.link))
+    }
+
+    fn remember(&mut self, report: &LossReport, acknowledged: SeqNumber) {
+        if self.recent.len() == self.recent.capacity() {
+            self.recent.retain(|&(lost, _)| !lost.before(acknowledged));
+        }
+        if self.recent.len() < MOST_REMEMBERED && !self.recent.contains(&(report.lost, report.link)) {
+            self.recent.push((report.lost, report.link));
+        }
     }
 }
 
@@ -63,8 +73,7 @@ impl SenderExtension for TcpPrism {
             self.refused += 1;
             return None;
         };
-        self.recent[self.next] = Some((report.lost, report.link));
-        self.next = (self.next + 1) % MEMORY;
+        self.remember(&report, header.ack);
         self.accepted += 1;
         Some(LossNotice { position, path: report.link, keep })
     }

@@ -19,6 +19,7 @@ const STATE_MASK: u8 = 0b0000_0011;
 const SENDS_SHIFT: u8 = 2;
 const SENDS_MASK: u8 = 0b0001_1100;
 const REPAIRED: u8 = 0b0010_0000;
+const SOLE: u8 = 0b0100_0000;
 
 /// One packet: 16 bytes, because a flow keeps one per packet in flight.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +40,7 @@ pub(crate) struct Record {
 impl Record {
     /// A packet sent for the first time.
     pub(crate) fn new(seq: SeqNumber, length: u16, link: LinkId, index: u32, sent: Micros) -> Self {
-        Self { seq, index, sent, length, link, bits: PacketState::InFlight as u8 | 1 << SENDS_SHIFT }
+        Self { seq, index, sent, length, link, bits: PacketState::InFlight as u8 | 1 << SENDS_SHIFT | SOLE }
     }
 
     /// The sequence number after its last.
@@ -71,10 +72,26 @@ impl Record {
         self.bits & REPAIRED != 0
     }
 
+    /// True when no other copy than the newest can arrive any more: sent once, or every earlier copy proved lost by the
+    /// order of its link. Its arrival says which link it came over.
+    pub(crate) fn is_sole_copy(&self) -> bool {
+        self.bits & SOLE != 0
+    }
+
+    /// Declared lost; `proved` when a later packet of its link has arrived, not when it was merely out for long.
+    pub(crate) fn set_lost(&mut self, proved: bool) {
+        self.set_state(PacketState::Lost);
+        if !proved {
+            self.bits &= !SOLE;
+        }
+    }
+
     /// Sent once more, over `link`; `repair` when by the proxy itself.
     pub(crate) fn resend(&mut self, link: LinkId, index: u32, sent: Micros, repair: bool) {
         let sends = (self.sends() + 1).min(7);
-        self.bits = PacketState::InFlight as u8 | sends << SENDS_SHIFT | if repair { REPAIRED } else { 0 };
+        let sole = if self.state() == PacketState::Lost { self.bits & SOLE } else { 0 };
+        let repaired = if repair { REPAIRED } else { 0 };
+        self.bits = PacketState::InFlight as u8 | sends << SENDS_SHIFT | repaired | sole;
         (self.link, self.index, self.sent) = (link, index, sent);
     }
 }

@@ -181,6 +181,12 @@ impl<P: Clone> Flow<P> {
         }
     }
 
+    /// Queues a report behind those that were carried as often: no repeat delays a first copy.
+    pub(crate) fn queue_report(&mut self, pending: PendingReport) {
+        let place = self.reports.partition_point(|other| other.carried <= pending.carried);
+        self.reports.insert(place, pending);
+    }
+
     /// Takes `[start, end)` off the list of ranges that did not pass.
     pub(crate) fn fill_unscheduled(&mut self, start: SeqNumber, end: SeqNumber) {
         let mut index = 0;

@@ -1,8 +1,9 @@
 //! What arrivals mean for the links: packets in flight, hRTT, weights, and losses by order (section V-B.3).
 use super::{Context, Loss};
-use crate::flow::history::PacketState;
+use crate::flow::history::{PacketState, Record};
 use crate::flow::{Flow, Suspect};
-use crate::link_table::LinkId;
+use crate::link_table::{Link, LinkId};
+use prismux_units::Duration;
 use prismux_wire::SeqNumber;
 
 /// Marks the packets of the newly arrived ranges delivered, feeds hRTT and weights, and forgets what lies below the
@@ -46,11 +47,10 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     if flow.latest_delivered.is_none_or(|latest| record.sent.after(latest)) {
         flow.latest_delivered = Some(record.sent);
     }
-    // Of a packet sent twice it is unknown which copy arrived, and so over which link: no evidence of order.
-    if record.sends() == 1 {
+    let Some(link) = context.links.get_mut(record.link) else { return };
+    if is_evidence_of_order(&record, link, now.since(record.sent)) {
         context.scratch.delivered.push((record.link, record.index));
     }
-    let Some(link) = context.links.get_mut(record.link) else { return };
     if was == PacketState::Lost {
         context.counters.false_losses += 1;
         return;
@@ -64,6 +64,13 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
         link.on_rtt(context.now, rtt, context.config.rtt_gain);
     }
     link.model.on_delivered(context.now, u32::from(record.length), record.index, rtt);
+}
+
+/// Whether the arrival of `record`, `age` after it was sent last, shows how far its link has got. Of a packet sent twice it is
+/// unknown which copy arrived, and so over which link, unless the first was proved lost; and as lost ACKs can make
+/// that proof false, the second must have had time to arrive.
+fn is_evidence_of_order(record: &Record, link: &Link, age: Duration) -> bool {
+    record.sends() == 1 || record.is_sole_copy() && link.smoothed_rtt().is_some_and(|rtt| age * 2 >= rtt)
 }
 
 /// Packets overtaken on their own link are lost: links deliver in order.
@@ -135,7 +142,7 @@ pub(crate) fn declare_lost<P: Clone>(
 ) {
     let Some(at) = flow.history.find(seq) else { return };
     let record = flow.history.get_mut(at);
-    record.set_state(PacketState::Lost);
+    record.set_lost(!by_time);
     let record = *record;
     context.counters.losses_detected += 1;
     context.counters.losses_by_time += u64::from(by_time);

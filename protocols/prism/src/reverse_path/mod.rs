@@ -171,7 +171,7 @@ pub(crate) fn note_losses<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_
             flags: 0,
             keep_q16: libm::round(keep * 65536.0).min(65535.0) as u16,
         };
-        flow.reports.push_back(PendingReport { report, carried: 0 });
+        flow.queue_report(PendingReport { report, carried: 0 });
     }
     context.scratch.lost.clear();
 }

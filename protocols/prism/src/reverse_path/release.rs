@@ -118,7 +118,7 @@ fn next_report<P: Clone>(flow: &mut Flow<P>, repeat: u8) -> Option<LossReport> {
     let report = pending.report;
     pending.carried += 1;
     if pending.carried < repeat {
-        flow.reports.push_back(pending);
+        flow.queue_report(pending);
     }
     Some(report)
 }
@@ -155,7 +155,8 @@ pub(crate) fn original<P: Clone>(
     send(flow, packet, &outgoing, context);
 }
 
-/// Everything held goes out as it came, in the order it came (entering LOSS).
+/// Everything held goes out as it came, in the order it came (entering LOSS). Only the number is raised to what the sender has
+/// seen: below it, a sender would take the ACK for a stale one and ignore the duplicate with its SACK blocks and report.
 pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     let mut previous = None;
     for ack in flow.held.drain_by_arrival() {
@@ -164,11 +165,11 @@ pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut 
             continue;
         }
         if context.config.window_control {
-            let number = ack.original;
+            let number = ack.original.max(flow.acknowledged());
             flow.pool.push(ack.ready(number, true, context.micros()));
             continue;
         }
-        let outgoing = Outgoing::held(&ack, ack.original, true);
+        let outgoing = Outgoing::held(&ack, ack.original.max(flow.released), true);
         send(flow, ack.packet, &outgoing, context);
     }
 }

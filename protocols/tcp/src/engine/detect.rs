@@ -34,15 +34,17 @@ impl Engine {
     }
 
     /// In a recovery begun by a notice. The network in front reports what its paths lose, and until it has, the holes
-    /// between its paths look like losses and are none: neither counting nor RACK's window may judge them. Only
-    /// what has been out for two smoothed round trips, with something younger returned, was lost unreported.
+    /// between its paths look like losses and are none: neither counting nor RACK's window may judge them. While
+    /// reports stand in for duplicates, RTT samples come from the quickest path alone, so a slow path's packets are
+    /// out for several of them. Only what has been out for two timeouts, with something younger returned, was lost
+    /// unreported.
     fn detect_unreported(&mut self, now: Instant) -> bool {
         self.reorder_at = Instant::MAX;
-        let Some(srtt) = self.rtt.srtt() else { return false };
+        let patience = self.rtt.rto() * 2;
         let mut marked = false;
         while let Some(index) = self.board.oldest_in_flight() {
             let segment = *self.board.get(index);
-            if segment.sent_after(self.rack.sent_at, self.rack.end) || segment.sent_at + srtt * 2 > now {
+            if segment.sent_after(self.rack.sent_at, self.rack.end) || segment.sent_at + patience > now {
                 break;
             }
             self.board.mark_lost(index);

@@ -76,6 +76,10 @@ impl Engine {
             self.rescued = false;
             self.notices.governing = true;
             self.notices.ordinary = false;
+        } else if self.phase == Phase::Recovery {
+            // Until this loss is repaired, too, the network in front passes duplicates on.
+            let end = self.board.find(notice.position).map_or(0, |index| self.board.get(index).end());
+            self.recovery_point = self.recovery_point.max(end);
         }
         reduce
     }

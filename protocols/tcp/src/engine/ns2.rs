@@ -25,13 +25,25 @@ pub(super) struct Ns2 {
 impl Engine {
     /// In flight as the agent sees it, in bytes.
     pub(super) fn ns2_pipe(&self) -> u64 {
-        let segments =
-            if self.counts_pipe() { self.ns2.pipe.max(0) as u64 } else { self.unresolved_segments() };
+        let segments = if self.counts_pipe() {
+            self.ns2.pipe.max(0) as u64
+        } else if self.knows_pipe() {
+            u64::from(self.board.in_flight().segments)
+        } else {
+            self.unresolved_segments()
+        };
         segments * self.mss_bytes()
     }
 
     fn counts_pipe(&self) -> bool {
-        self.phase == Phase::Recovery && self.config.recovery == RecoveryStyle::Ns2Sack1
+        self.phase == Phase::Recovery
+            && self.config.recovery == RecoveryStyle::Ns2Sack1
+            && !self.notices.govern()
+    }
+
+    /// In a recovery begun by a notice, duplicates and reports together say exactly what is in the network.
+    fn knows_pipe(&self) -> bool {
+        self.phase == Phase::Recovery && self.config.sack && self.notices.govern()
     }
 
     /// `t_seqno_ - last_ack_ - 1`: sent and not acknowledged, less what a timeout set back.
@@ -55,6 +67,8 @@ impl Engine {
         }
         let open = if self.counts_pipe() {
             self.ns2.pipe < self.window_segments() as i64
+        } else if self.knows_pipe() {
+            u64::from(self.board.in_flight().segments) < self.window_segments()
         } else {
             self.unresolved_segments() < self.allowance()
         };
@@ -105,8 +119,9 @@ impl Engine {
 
     pub(super) fn ns2_on_ack(&mut self, now: Instant, ack: &Ack) -> AckOutcome {
         if ack.cumulative < self.acked {
-            // Ignored silently, as in the original.
-            return AckOutcome::default();
+            // Ignored silently, as in the original; what it reports is not old for that.
+            let window_reduced = ack.notice.is_some_and(|notice| self.ns2_on_notice(now, &notice));
+            return AckOutcome { window_reduced, ..AckOutcome::default() };
         }
         let acked_before = self.acked;
         let mut delivery = Delivery::new(self.recovery_point);
@@ -253,10 +268,12 @@ impl Engine {
         }
     }
 
-    /// In recovery every hole below the highest selective acknowledgement is eligible once.
+    /// In recovery every hole below the highest selective acknowledgement is eligible once; in one that a notice
+    /// began, only what is reported.
     fn mark_holes(&mut self) {
-        let threshold = if self.notices.govern() { self.dup_threshold } else { 1 };
-        self.board.judge(threshold, false, self.recovery_point);
+        if !self.notices.govern() {
+            self.board.judge(1, false, self.recovery_point);
+        }
     }
 
     fn sack1_in_recovery(&mut self, now: Instant, advanced: bool) {
@@ -327,12 +344,14 @@ impl Engine {
 
     fn ns2_on_notice(&mut self, now: Instant, notice: &super::interface::LossNotice) -> bool {
         let was_open = self.phase == Phase::Open;
-        let unresolved = self.unresolved_segments() as i64;
+        let heeded = self.counters.loss_notices;
         let reduced = self.on_notice(now, notice);
         if was_open && self.phase == Phase::Recovery {
-            // The duplicate that carries the notice, and those before it, have left the network.
-            self.ns2.pipe = unresolved - i64::from(self.dup_acks) - 1;
             self.ns2.timed = None;
+        }
+        if self.counters.loss_notices > heeded && notice.position == self.acked {
+            // The timer covers the segment the receiver waits for; it goes out anew.
+            self.restart_timer(now);
         }
         reduced
     }

@@ -112,6 +112,10 @@ impl Engine {
         if self.phase != Phase::Recovery || self.rescued || self.config.rack || !self.config.sack {
             return None;
         }
+        if self.notices.govern() {
+            // Reports stand in for the ACK it would provoke.
+            return None;
+        }
         let full = u64::from(limits.max_segment_bytes);
         if self.available(limits).is_some() || self.pipe() + full > self.window.cwnd {
             return None;
