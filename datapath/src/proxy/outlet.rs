@@ -13,7 +13,7 @@ use prismux_prism::{
 };
 use prismux_units::Instant;
 use prismux_wire::rewrite::clamp_mss;
-use prismux_wire::{Ecn, SegmentRewrite};
+use prismux_wire::{Ecn, SegmentRewrite, TcpPacket, WireError};
 use std::io;
 
 /// The protocol machine, with packets as bytes.
@@ -80,8 +80,10 @@ impl Outlet {
     }
 
     fn forward(&mut self, now: Instant, link: LinkId, mut packet: PacketBuf, rewrite: &DataRewrite) {
-        if let Some(mss) = rewrite.mss_clamp {
-            let _ = clamp_mss(packet.buffer_mut(), mss);
+        if !rewrite.is_identity() {
+            let length = packet.len();
+            // Parsed when it came in, so it cannot fail.
+            let _ = change_data(rewrite, packet.buffer_mut(), length);
         }
         self.record(|recorder| recorder.to_member(now, link, &packet));
         match self.members.sent(now, link, packet.len()) {
@@ -138,6 +140,24 @@ impl Outlet {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
     }
+}
+
+/// Changes the data packet in `buffer[..length]` as the core says.
+///
+/// # Errors
+/// When it is no well-formed TCP segment.
+pub(crate) fn change_data(rewrite: &DataRewrite, buffer: &mut [u8], length: usize) -> Result<(), WireError> {
+    if rewrite.tsval_at_least.is_some() {
+        let header = TcpPacket::parse(buffer.get(..length).unwrap_or_default())?.header;
+        let tsval = rewrite.new_tsval(&header);
+        if tsval.is_some() {
+            SegmentRewrite { tsval, ..SegmentRewrite::default() }.apply(buffer, length)?;
+        }
+    }
+    if let Some(mss) = rewrite.mss_clamp {
+        clamp_mss(buffer, mss)?;
+    }
+    Ok(())
 }
 
 /// The core's verdict on an ACK as changes to bytes.

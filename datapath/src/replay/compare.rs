@@ -1,5 +1,5 @@
 //! A decision on record beside the one of the replay.
-use crate::proxy::outlet::to_bytes;
+use crate::proxy::outlet::{change_data, to_bytes};
 use crate::proxy::recorder::{SNAP_BYTES, interface_name};
 use prismux_prism::{AckRewrite, DataRewrite, Verdict};
 use prismux_trace::pcapng::Packet;
@@ -104,9 +104,8 @@ fn header_after(typed: &Typed, change: impl FnOnce(&mut TcpHeader)) -> Option<Tc
 }
 
 fn forwarded(mut bytes: Vec<u8>, rewrite: &DataRewrite) -> Result<Vec<u8>, String> {
-    if let Some(mss) = rewrite.mss_clamp {
-        clamp_mss(&mut bytes, mss).map_err(|error| error.to_string())?;
-    }
+    let length = bytes.len();
+    change_data(rewrite, &mut bytes, length).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 

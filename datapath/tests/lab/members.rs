@@ -1,7 +1,7 @@
 //! Members, MPTCP and the daemons.
 use crate::plans::{assert_near, community, link, lossy, run, seconds};
-use prismux_datapath::lab::LabPlan;
 use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport, Tunnel};
+use prismux_datapath::lab::{ARRIVAL_CELL, LabPlan};
 use prismux_prism::{ProxyConfig, RpcMode};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
@@ -108,20 +108,43 @@ pub fn own_tcp() {
     assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");
 }
 
+/// Most time that a transfer may stand still after a member or the proxy was killed; the sender's timeouts are in it.
+const MOST_STALL_S: f64 = 10.0;
+
 pub fn kills() {
-    let flow = download(Transport::Tcp).bytes(ByteCount::new(5_000_000));
-    let plan = community(40.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
-        .event(Duration::from_millis(700), Action::Kill("m2".to_owned()))
-        .event(Duration::from_millis(1500), Action::Restart("m2".to_owned()))
-        .event(Duration::from_millis(2200), Action::Kill("proxy".to_owned()))
-        .event(Duration::from_millis(2700), Action::Restart("proxy".to_owned()));
-    // Plain striping: whether full ACK control survives is the proxy's affair, not the lab's.
-    let plan = with_proxy(plan, |config| config.rpc = RpcMode::Off);
+    survives_kills(ProxyConfig::default(), KernelTcp::modern("cubic"));
+}
+
+pub fn kills_of_the_published_proxy() {
+    survives_kills(ProxyConfig::paper(), KernelTcp::modern("reno"));
+}
+
+/// Member and proxy are killed in mid-transfer, ACK control in full; the connection goes on and the file is whole.
+fn survives_kills(config: ProxyConfig, tcp: KernelTcp) {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(12_000_000)).tcp(tcp);
+    let plan = community(90.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
+        .event(Duration::from_millis(1000), Action::Kill("m2".to_owned()))
+        .event(Duration::from_millis(2000), Action::Restart("m2".to_owned()))
+        .event(Duration::from_millis(4500), Action::Kill("proxy".to_owned()))
+        .event(Duration::from_millis(5000), Action::Restart("proxy".to_owned()));
+    let plan = with_proxy(plan, |proxy| *proxy = ProxyConfig { rpc: RpcMode::Full, ..config.clone() });
     let outcome = run(&plan);
-    assert_eq!(outcome.result.flows["download"].bytes, 5_000_000, "{:?}", outcome.flows["download"].trouble);
-    // The proxy that answers now is the second one.
-    let uptime = outcome.status["proxy"]["uptime_s"].as_f64().expect("an uptime");
-    assert!(uptime < outcome.result.duration_s - 2.0, "{uptime} of {}", outcome.result.duration_s);
+    let flow = &outcome.flows["download"];
+    assert_eq!(outcome.result.flows["download"].bytes, 12_000_000, "{:?}", flow.trouble);
+    // The proxy that answers now is the second one, and it found the connection in mid-stream.
+    let proxy = &outcome.status["proxy"];
+    let uptime = proxy["uptime_s"].as_f64().expect("an uptime");
+    assert!(uptime < outcome.result.duration_s - 4.0, "{uptime} of {}", outcome.result.duration_s);
+    assert_eq!(proxy["counters"]["midstream_flows"], 1);
+    let stall = longest_stall_s(&flow.arrivals.cells);
+    println!("longest stall: {stall:.2} s, of {:.1} s in all", outcome.result.duration_s);
+    assert!(stall < MOST_STALL_S, "the transfer stood still for {stall} s");
+}
+
+/// The longest time without any arrival between the first and the last.
+fn longest_stall_s(cells: &[u64]) -> f64 {
+    let longest = cells.split(|&bytes| bytes > 0).map(<[u64]>::len).max().unwrap_or(0);
+    longest as f64 * ARRIVAL_CELL.as_secs_f64()
 }
 
 pub fn era_settings() {

@@ -1,4 +1,6 @@
 //! Data packets on their way to the receiver: which link, and what to remember.
+use crate::backlog;
+use crate::config::RpcMode;
 use crate::flow::Flow;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::receiver_model::ReceiverModel;
@@ -8,13 +10,22 @@ use crate::scheduler::PacketView;
 use crate::window_control;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 
+/// Where a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Over this link, now.
+    Over(LinkId),
+    /// Nowhere yet: a copy must be kept, which leaves when there is room.
+    Waits,
+}
+
 /// Chooses a link for a packet of `flow` and records it; `None` without a link.
 pub(crate) fn schedule<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
     payload_bytes: u32,
     context: &mut Context<'_, P>,
-) -> Option<LinkId> {
+) -> Option<Placement> {
     let syn = header.flags.contains(TcpFlags::SYN);
     if syn {
         on_syn(flow, header, context);
@@ -23,7 +34,7 @@ pub(crate) fn schedule<P: Clone>(
     let (start, end) = (header.seq, header.seq + length);
     if length == 0 {
         // A bare ACK or RST: nothing that could be lost noticeably, so the quickest link.
-        return context.links.fastest(context.now);
+        return context.links.fastest(context.now).map(Placement::Over);
     }
     let sent_end = *flow.sent_end.get_or_insert(start);
     let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
@@ -33,15 +44,32 @@ pub(crate) fn schedule<P: Clone>(
     let link = context.scheduler.choose(context.now, context.links, view)?;
     if acknowledged || length > u32::from(u16::MAX) {
         // A keep-alive, or a needless retransmission: forwarded, nothing to account for.
-        return Some(link);
+        return Some(Placement::Over(link));
     }
-    record(flow, start, end, sent_end, link, context);
+    let full = !flow.backlog.is_empty() || backlog::is_overfull(context.links, link, length);
+    let waits = full && payload_bytes > 0 && start == sent_end && may_wait(flow, start, context);
+    if waits {
+        flow.history.insert(Record::waiting(start, length as u16, context.micros()));
+        flow.backlog.insert(start, length as u16, &mut context.valve.kept);
+        flow.sent_end = Some(end);
+    } else {
+        record(flow, start, end, sent_end, link, context);
+    }
     if end.after(sent_end) {
         let echo = header.options.timestamps.map(|timestamps| timestamps.echo);
         let bytes = end.distance_from(sent_end.max(start)) as u32;
         window_control::on_new_data(flow, bytes, echo, context);
     }
-    Some(link)
+    Some(if waits { Placement::Waits } else { Placement::Over(link) })
+}
+
+/// True when the proxy can keep a packet that starts at `start` until the links have room.
+fn may_wait<P: Clone>(flow: &Flow<P>, start: SeqNumber, context: &Context<'_, P>) -> bool {
+    let config = context.config;
+    config.window_control
+        && config.rpc == RpcMode::Full
+        && flow.history.len() < config.max_packets_per_flow as usize
+        && flow.copies.takes(start, context.valve.copies, config.repair_budget_packets)
 }
 
 /// The sender's SYN: the flow is known from its first byte.
@@ -172,6 +200,7 @@ pub(crate) fn settle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>)
         }
     }
     flow.copies.clear(&mut context.valve.copies);
+    flow.backlog.clear(&mut context.valve.kept);
     flow.pool.close(context.valve);
     context.valve.flight = context.valve.flight.saturating_sub(u64::from(flow.flight));
     flow.flight = 0;

@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+mod backlog;
 pub mod config;
 mod flow;
 mod flow_table;

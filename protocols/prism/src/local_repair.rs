@@ -3,12 +3,10 @@
 //! A copy of every packet in flight is kept while the budget lasts. When the order on its link, or age, shows that a packet is
 //! lost, the copy goes out over the best link and its ACKs stay held: the sender sees a little delay and no loss. After five
 //! repairs of one packet, or without a copy, the paper's way is taken and the sender learns of the loss.
+use crate::backlog;
 use crate::flow::Flow;
 use crate::flow::history::PacketState;
-use crate::forward;
 use crate::reverse_path::{Context, Loss};
-use crate::scheduler::PacketView;
-use crate::verdict::{DataRewrite, Verdict};
 use alloc::collections::VecDeque;
 use prismux_wire::SeqNumber;
 
@@ -40,10 +38,14 @@ impl<P> Default for Copies<P> {
 }
 
 impl<P: Clone> Copies<P> {
+    /// True when [`Copies::keep`] would keep a copy of the packet that starts at `seq`.
+    pub(crate) fn takes(&self, seq: SeqNumber, used: u32, budget: u32) -> bool {
+        used < budget && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
+    }
+
     /// Keeps a copy of a packet that follows all others; counts it in `used`.
     pub(crate) fn keep(&mut self, seq: SeqNumber, length: u16, packet: &P, used: &mut u32, budget: u32) {
-        let follows = self.in_flight.back().is_none_or(|last| last.seq.before(seq));
-        if *used < budget && follows {
+        if self.takes(seq, *used, budget) {
             *used += 1;
             self.in_flight.push_back(Copy { seq, length, packet: packet.clone() });
         }
@@ -95,30 +97,27 @@ impl<P: Clone> Copies<P> {
     }
 }
 
-/// Resends what can be resent of the losses found in this step; the others stay on the list.
+/// Has resent what can be resent of the losses found in this step, as the links have room; the others stay on the list.
 pub(crate) fn repair<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     if context.config.repair_budget_packets == 0 {
         return;
     }
     let mut lost = core::mem::take(&mut context.scratch.lost);
-    lost.retain(|loss| !resend(flow, loss, context));
+    lost.retain(|loss| !keep_for_repair(flow, loss, context));
     context.scratch.lost = lost;
+    backlog::send(flow, context);
 }
 
-fn resend<P: Clone>(flow: &mut Flow<P>, loss: &Loss, context: &mut Context<'_, P>) -> bool {
+fn keep_for_repair<P: Clone>(flow: &mut Flow<P>, loss: &Loss, context: &mut Context<'_, P>) -> bool {
     let Some(at) = flow.history.find(loss.start) else { return false };
     let record = *flow.history.get(at);
     if record.state() != PacketState::Lost || record.sends() >= MOST_SENDS {
         return false;
     }
-    let Some(copy) = flow.copies.find(record.seq).filter(|copy| copy.length == record.length) else {
+    if flow.copies.find(record.seq).is_none_or(|copy| copy.length != record.length) {
         return false;
-    };
-    let packet = copy.packet.clone();
-    let view = PacketView { bytes: u32::from(record.length), retransmission: true };
-    let Some(link) = context.scheduler.choose(context.now, context.links, view) else { return false };
-    forward::resend(flow, at, link, true, context);
-    context.counters.local_repairs += 1;
-    context.out.push_back(Verdict::Forward { link, packet, rewrite: DataRewrite::default() });
+    }
+    flow.history.get_mut(at).set_state(PacketState::Waiting);
+    flow.backlog.insert(record.seq, record.length, &mut context.valve.kept);
     true
 }

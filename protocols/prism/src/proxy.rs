@@ -4,10 +4,11 @@ mod look;
 
 pub use endpoint::{ProxyEvent, ProxyInput};
 
+use crate::backlog;
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::flow::Flow;
 use crate::flow_table::{FlowTable, fold};
-use crate::forward;
+use crate::forward::{self, Placement};
 use crate::link_table::{LinkId, LinkTable};
 use crate::parking;
 use crate::reverse_path::{self, Context, Scratch, release, timers};
@@ -137,22 +138,24 @@ impl<P: Clone> Proxy<P> {
             flow.last_activity = now;
             flow.finished.forward |= header.flags.contains(TcpFlags::FIN);
             flow.finished.reset |= header.flags.contains(TcpFlags::RST);
-            let verdict = match forward::schedule(flow, header, payload_bytes, context) {
-                Some(link) => {
+            match forward::schedule(flow, header, payload_bytes, context) {
+                Some(placement) => {
                     let syn = header.flags.contains(TcpFlags::SYN);
                     keep_copy(flow, header, payload_bytes, &packet, context);
-                    Verdict::Forward {
-                        link,
-                        packet,
-                        rewrite: DataRewrite { mss_clamp: clamp.filter(|_| syn) },
+                    match placement {
+                        Placement::Waits => backlog::send(flow, context),
+                        Placement::Over(link) => {
+                            let rewrite =
+                                DataRewrite { mss_clamp: clamp.filter(|_| syn), ..DataRewrite::default() };
+                            context.out.push_back(Verdict::Forward { link, packet, rewrite });
+                        }
                     }
                 }
                 None => {
                     context.counters.dropped_no_link += 1;
-                    Verdict::Drop { packet, reason: DropReason::NoLink }
+                    context.out.push_back(Verdict::Drop { packet, reason: DropReason::NoLink });
                 }
-            };
-            context.out.push_back(verdict)
+            }
         });
         self.review(now);
     }
@@ -202,6 +205,9 @@ impl<P: Clone> Proxy<P> {
         };
         with_flow!(self, now, number, |flow, context| {
             flow.last_activity = now;
+            if header.flags.contains(TcpFlags::ACK) {
+                flow.note_echo(header.options.timestamps.map(|timestamps| timestamps.echo));
+            }
             flow.finished.reverse |= header.flags.contains(TcpFlags::FIN);
             reverse(flow, header, payload_bytes, packet, context)
         });

@@ -60,16 +60,31 @@ impl DropReason {
 pub struct DataRewrite {
     /// On a SYN: lower the MSS option to this if it is larger.
     pub mss_clamp: Option<u16>,
+    /// On a copy that goes out late: raise TSval to this where it is below. The receiver has accepted a younger packet since
+    /// and would take the copy for an old duplicate (PAWS, RFC 7323 section 5). No higher than that, or the copy would make old
+    /// duplicates of packets that are still under way.
+    pub tsval_at_least: Option<u32>,
 }
 
 impl DataRewrite {
     /// True when the packet goes out as it came.
     pub const fn is_identity(&self) -> bool {
-        self.mss_clamp.is_none()
+        self.mss_clamp.is_none() && self.tsval_at_least.is_none()
+    }
+
+    /// The TSval that a packet with `header` must go out with, where that is not its own.
+    pub fn new_tsval(&self, header: &TcpHeader) -> Option<u32> {
+        let own = header.options.timestamps?.value;
+        self.tsval_at_least.filter(|least| (own.wrapping_sub(*least) as i32) < 0)
     }
 
     /// Applies the change to a typed header.
     pub fn apply(&self, header: &mut TcpHeader) {
+        if let Some(value) = self.new_tsval(header)
+            && let Some(timestamps) = &mut header.options.timestamps
+        {
+            timestamps.value = value;
+        }
         clamp_mss(header, self.mss_clamp);
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Valve {
     pub(crate) pending: u64,
     /// Flows whose ACKs wait, in turn.
     pub(crate) waiting: VecDeque<u32>,
+    /// Bytes of packets that wait for room on the links, all flows.
+    pub(crate) kept: u64,
     /// Copies kept for repair, all flows.
     pub(crate) copies: u32,
     /// Largest flight in this span and in the one before.
@@ -63,6 +65,7 @@ impl Default for Valve {
             flight: 0,
             pending: 0,
             waiting: VecDeque::new(),
+            kept: 0,
             copies: 0,
             peak: [0; 2],
             peak_since: Instant::ZERO,
@@ -283,7 +286,8 @@ fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, context: &Context<
 
 /// What may be under way to and on the links, and what is on them.
 fn capacity<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> (u64, u64) {
-    let (mut cap, mut in_flight) = (0_u64, 0_u64);
+    // What waits for room will be on the links first.
+    let (mut cap, mut in_flight) = (0_u64, context.valve.kept);
     for (_, link) in context.links.up() {
         in_flight += link.in_flight_bytes;
         if link.usable {

@@ -13,6 +13,8 @@ pub(crate) enum PacketState {
     Delivered,
     /// Declared lost and not resent yet.
     Lost,
+    /// Kept until a link has room: lost, or never sent.
+    Waiting,
 }
 
 const STATE_MASK: u8 = 0b0000_0011;
@@ -43,6 +45,11 @@ impl Record {
         Self { seq, index, sent, length, link, bits: PacketState::InFlight as u8 | 1 << SENDS_SHIFT | SOLE }
     }
 
+    /// A packet that was not sent yet.
+    pub(crate) fn waiting(seq: SeqNumber, length: u16, now: Micros) -> Self {
+        Self { seq, index: 0, sent: now, length, link: LinkId(u8::MAX), bits: PacketState::Waiting as u8 }
+    }
+
     /// The sequence number after its last.
     pub(crate) fn end(&self) -> SeqNumber {
         self.seq + u32::from(self.length)
@@ -53,7 +60,8 @@ impl Record {
         match self.bits & STATE_MASK {
             0 => PacketState::InFlight,
             1 => PacketState::Delivered,
-            _ => PacketState::Lost,
+            2 => PacketState::Lost,
+            _ => PacketState::Waiting,
         }
     }
 

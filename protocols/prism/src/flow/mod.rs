@@ -4,6 +4,7 @@ pub(crate) mod history;
 pub(crate) mod receiver_model;
 pub(crate) mod window;
 
+use crate::backlog::Backlog;
 use crate::link_table::LinkId;
 use crate::local_repair::Copies;
 use crate::micros::Micros;
@@ -87,6 +88,8 @@ pub(crate) struct Flow<P> {
     pub(crate) reports: VecDeque<PendingReport>,
     pub(crate) window: WindowEdge,
     pub(crate) tsval: Option<u32>,
+    /// Largest TSecr of the receiver: its TS.Recent (RFC 7323 section 4.3).
+    pub(crate) echoed: Option<u32>,
     /// ECE and CWR of ACKs that did not go out themselves.
     pub(crate) ecn: TcpFlags,
     /// Send time of the latest-sent packet that is known to have arrived.
@@ -99,6 +102,8 @@ pub(crate) struct Flow<P> {
     pub(crate) finished: Finished,
     /// Copies for repair and probing.
     pub(crate) copies: Copies<P>,
+    /// Packets that wait for room on the links.
+    pub(crate) backlog: Backlog,
     /// ACKs that wait for room on the links.
     pub(crate) pool: AckPool<P>,
     /// Bytes in flight on all links.
@@ -139,6 +144,7 @@ impl<P: Clone> Flow<P> {
             reports: VecDeque::new(),
             window: WindowEdge::default(),
             tsval: None,
+            echoed: None,
             ecn: TcpFlags::default(),
             latest_delivered: None,
             sender_rtt: SenderRtt::default(),
@@ -147,6 +153,7 @@ impl<P: Clone> Flow<P> {
             last_activity: now,
             finished: Finished::default(),
             copies: Copies::default(),
+            backlog: Backlog::default(),
             pool: AckPool::default(),
             bytes_out: 0,
             flight: 0,
@@ -206,15 +213,18 @@ impl<P: Clone> Flow<P> {
         }
     }
 
-    /// Largest TSval seen so far, `tsval` included.
+    /// Largest TSval of the receiver so far, `tsval` included.
     pub(crate) fn latest_tsval(&mut self, tsval: Option<u32>) -> Option<u32> {
         let value = tsval?;
-        let latest = match self.tsval {
-            Some(latest) if (value.wrapping_sub(latest) as i32) < 0 => latest,
-            _ => value,
-        };
-        self.tsval = Some(latest);
-        Some(latest)
+        self.tsval = Some(later(self.tsval, value));
+        self.tsval
+    }
+
+    /// The receiver sent a packet with this TSecr.
+    pub(crate) fn note_echo(&mut self, tsecr: Option<u32>) {
+        if let Some(value) = tsecr {
+            self.echoed = Some(later(self.echoed, value));
+        }
     }
 
     /// Bytes of memory of this flow, packets that it holds apart.
@@ -233,8 +243,14 @@ impl<P: Clone> Flow<P> {
             + self.reports.capacity() * size_of::<PendingReport>()
             + self.unscheduled.capacity() * size_of::<Range>()
             + self.copies.memory_bytes()
+            + self.backlog.memory_bytes()
             + self.pool.memory_bytes()
     }
+}
+
+/// The later of two TSvals, by RFC 7323's arithmetic.
+fn later(latest: Option<u32>, value: u32) -> u32 {
+    latest.filter(|&latest| (value.wrapping_sub(latest) as i32) < 0).unwrap_or(value)
 }
 
 /// The round-trip time as the sender must see it (holding included), estimated as in RFC 6298.

@@ -35,6 +35,7 @@ pub(crate) fn account<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>
     }
     context.scratch.new = new;
     flow.history.trim(cumulative);
+    flow.backlog.trim(cumulative, &mut context.valve.kept);
     flow.copies.trim(cumulative, context.valve.wants_probes, &mut context.valve.copies);
 }
 
@@ -51,7 +52,7 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     if is_evidence_of_order(&record, link, now.since(record.sent)) {
         context.scratch.delivered.push((record.link, record.index));
     }
-    if was == PacketState::Lost {
+    if matches!(was, PacketState::Lost | PacketState::Waiting) {
         context.counters.false_losses += 1;
         return;
     }

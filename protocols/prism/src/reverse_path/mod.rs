@@ -13,6 +13,7 @@ pub(crate) mod release;
 pub(crate) mod resequence;
 pub(crate) mod timers;
 
+use crate::backlog;
 use crate::config::{ProxyConfig, RpcMode};
 use crate::flow::receiver_model::Range;
 use crate::flow::{Flow, PendingReport, ReverseState};
@@ -99,7 +100,8 @@ pub(crate) fn handle_ack<P: Clone>(
 
 /// Sends what the links have room for; a flow that must wait joins the queue.
 pub(crate) fn wait_for_room<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    let waits = window_control::pump(flow, context);
+    backlog::send(flow, context);
+    let waits = window_control::pump(flow, context) || !flow.backlog.is_empty();
     if waits && !flow.pool.queued {
         flow.pool.queued = true;
         context.valve.waiting.push_back(context.number);

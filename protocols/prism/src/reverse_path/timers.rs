@@ -1,5 +1,6 @@
 //! What no ACK will tell: losses at the tail of a link's traffic, ACKs held too long, departed members.
 use super::{Context, Loss, delivery, note_losses, release};
+use crate::backlog;
 use crate::config::RpcMode;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::{Flow, ReverseState};
@@ -28,7 +29,8 @@ pub(crate) fn next_deadline<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) 
         .pool
         .deadline(context.now, context.valve)
         .map(|at| at.max(context.now + Duration::from_micros(100)));
-    [tail, held, pending].into_iter().flatten().min()
+    let backlog = (!flow.backlog.is_empty()).then(|| context.now + backlog::RETRY);
+    [tail, held, pending, backlog].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
