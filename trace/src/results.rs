@@ -88,6 +88,26 @@ pub struct FlowResult {
     /// SHA-256 (hex) of the bytes received, where real bytes were carried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// Per pipe, by its access link; empty for transports that have but one.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub pipes: Named<PipeResult>,
+}
+
+/// What one pipe of a striped flow carried.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PipeResult {
+    /// Payload bytes sent over it, repetitions included.
+    pub sent_bytes: u64,
+    /// Payload bytes that arrived over it, repetitions included.
+    pub received_bytes: u64,
+    /// Segments sent again on it.
+    pub retransmitted_segments: u64,
+    /// Its retransmission timeouts.
+    pub timeouts: u64,
+    /// Its smoothed round-trip time at the end, in seconds.
+    pub srtt_s: Option<f64>,
+    /// Its congestion window at the end.
+    pub cwnd_bytes: u64,
 }
 
 /// What one link carried.

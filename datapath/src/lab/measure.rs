@@ -80,6 +80,7 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
         spurious_retransmissions: sum(|info| info.spurious_retransmissions),
         timeouts: sum(|info| info.timeouts).unwrap_or(0),
         sha256: outcome.sha256.clone(),
+        ..FlowResult::default()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Building a network.
 mod assemble;
 mod community;
+mod interfaces;
+mod striped;
 
 use crate::fabric::Tunnel;
 use crate::flow::{FlowConfig, Transport};
@@ -13,6 +15,9 @@ use prismux_trace::event::EventSink;
 use prismux_units::{Duration, Instant, Rate};
 use std::fmt;
 use std::io::{self, Write};
+
+/// The most links of one flow.
+const MAX_LINKS: usize = prismux_ptcp::MAX_PIPES as usize;
 
 /// Collects nodes, links, flows and events; [`NetworkBuilder::build`] makes a [`Simulation`] of them.
 ///
@@ -305,6 +310,19 @@ impl NetworkBuilder {
                 if exchange.request_bytes == 0 || exchange.response_bytes == 0 =>
             {
                 "requests and responses need at least a byte"
+            }
+            _ if flow.links.iter().any(|link| {
+                let ends = self.links[link.index()].ends;
+                !ends.contains(&flow.from) && !ends.contains(&flow.to)
+            }) =>
+            {
+                "its links must end where it starts or where it ends"
+            }
+            transport if !transport.is_striped() && flow.links.len() > 1 => {
+                "it has one pipe but several links"
+            }
+            transport if transport.is_striped() && self.access_links(flow).len() > MAX_LINKS => {
+                "it has more than eight links"
             }
             _ => return Ok(()),
         };

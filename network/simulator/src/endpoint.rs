@@ -1,7 +1,9 @@
 //! The ends of flows: TCP connections with a small application each, UDP sources and sinks.
+mod ptcp;
 mod tcp;
 mod udp;
 
+pub(crate) use ptcp::{PtcpEndpoint, PtcpSetup, StripedRole};
 pub(crate) use tcp::{Client, ENDLESS, Notes, Role, TcpEndpoint, TcpSetup};
 pub(crate) use udp::{Pattern, UDP_OVERHEAD_BYTES, UdpSink, UdpSource};
 
@@ -24,6 +26,7 @@ pub(crate) struct Site {
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Endpoint {
     Tcp(TcpEndpoint),
+    Ptcp(Box<PtcpEndpoint>),
     UdpSource(UdpSource),
     UdpSink(UdpSink),
 }
@@ -32,6 +35,7 @@ impl Endpoint {
     pub fn site_mut(&mut self) -> &mut Site {
         match self {
             Self::Tcp(tcp) => &mut tcp.site,
+            Self::Ptcp(ptcp) => &mut ptcp.site,
             Self::UdpSource(source) => &mut source.site,
             Self::UdpSink(sink) => &mut sink.site,
         }

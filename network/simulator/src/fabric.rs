@@ -89,6 +89,8 @@ pub(crate) struct Fabric {
     pub ends: Vec<NodeId>,
     pub roles: Vec<NodeRole>,
     pub routes: Routes,
+    /// Further addresses of multi-homed hosts, numbered after the nodes: the host of each.
+    pub interfaces: Vec<NodeId>,
     pub members: Vec<MemberNode>,
     pub proxies: Vec<ProxyNode>,
     pub counters: FabricCounters,
@@ -153,8 +155,7 @@ impl Fabric {
     fn arrive(&mut self, node: NodeId, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
         let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
         if copy {
-            let twin = *self.pool.get(packet.packet);
-            packet.packet = self.pool.insert(twin);
+            packet.packet = self.pool.duplicate(packet.packet);
         }
         if corrupted {
             self.pool.get_mut(packet.packet).damaged = true;
@@ -164,10 +165,18 @@ impl Fabric {
         }
         match self.roles[node.index()] {
             NodeRole::Plain if packet.towards == node => return Some(packet.packet),
+            NodeRole::Plain if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
             NodeRole::Plain => self.forward(node, size_bytes, packet),
             NodeRole::Member(_) | NodeRole::Proxy(_) => self.pass(node, size_bytes, packet),
         }
         None
+    }
+
+    /// Whether `address` is a further address of `node`. Addresses are numbered after the nodes.
+    #[inline]
+    fn is_interface_of(&self, address: NodeId, node: NodeId) -> bool {
+        let nodes = self.roles.len() - self.interfaces.len();
+        address.index() >= nodes && self.interfaces[address.index() - nodes] == node
     }
 
     /// Sends a packet on by the routes of `node`.
@@ -177,7 +186,7 @@ impl Fabric {
             Some(port) => self.send(port, size_bytes, carried),
             None => {
                 self.counters.no_route += 1;
-                self.pool.remove(carried.packet);
+                self.pool.discard(carried.packet);
             }
         }
     }
@@ -186,7 +195,7 @@ impl Fabric {
     #[inline]
     fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
         if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, port, size_bytes, self.pool.get(carried.packet));
+            observer.sent(self.now, port, size_bytes, &self.pool, self.pool.get(carried.packet));
         }
         match self.ports[port.index()].link.enqueue(self.now, size_bytes, carried) {
             Ok(()) => self.arm(port),
@@ -205,7 +214,7 @@ impl Fabric {
 
     #[cold]
     fn discard(&mut self, port: PortId, dropped: Dropped<Carried>) {
-        let packet = self.pool.remove(dropped.packet.packet);
+        let packet = self.pool.discard(dropped.packet.packet);
         if let Some(observer) = &mut self.observer {
             observer.dropped(self.now, port, dropped.reason, dropped.size_bytes, &packet);
         }

@@ -1,5 +1,6 @@
 //! What flows through a network: the description of a flow.
-use crate::ids::NodeId;
+use crate::ids::{LinkIndex, NodeId};
+use prismux_ptcp::PtcpConfig;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::extension::SenderExtension;
 use prismux_units::{Duration, Instant, Rate};
@@ -21,12 +22,21 @@ pub struct FlowConfig {
     pub stop: Option<Instant>,
     /// Payload bytes to carry; without end when `None`.
     pub bytes: Option<u64>,
+    /// The access links to use, one for each pipe: each ends at `from`, at `to`, or at both. Empty leaves the way to
+    /// routing; for flows of several pipes it means every link of the multi-homed end.
+    pub links: Vec<LinkIndex>,
 }
 
 impl FlowConfig {
     /// A flow that starts at once and never ends.
     pub fn new(from: NodeId, to: NodeId, transport: Transport) -> Self {
-        Self { from, to, transport, start: Instant::ZERO, stop: None, bytes: None }
+        Self { from, to, transport, start: Instant::ZERO, stop: None, bytes: None, links: Vec::new() }
+    }
+
+    /// Over these access links.
+    pub fn over(mut self, links: &[LinkIndex]) -> Self {
+        self.links = links.to_vec();
+        self
     }
 
     /// Starting at `start`.
@@ -59,6 +69,8 @@ pub enum Transport {
     ParetoOnOff(ParetoOnOff),
     /// Requests and responses over one TCP connection.
     RequestResponse(RequestResponse),
+    /// A file over one pTCP connection with a pipe for every link.
+    Ptcp(PtcpFlow),
 }
 
 impl Transport {
@@ -69,8 +81,21 @@ impl Transport {
             Self::Cbr(_) => "cbr",
             Self::ParetoOnOff(_) => "pareto-on-off",
             Self::RequestResponse(_) => "request-response",
+            Self::Ptcp(_) => "ptcp",
         }
     }
+
+    /// Whether a flow has a pipe for every link.
+    pub(crate) const fn is_striped(&self) -> bool {
+        matches!(self, Self::Ptcp(_))
+    }
+}
+
+/// The two ends of a pTCP connection. The number of pipes follows from the flow's links.
+#[derive(Debug, Clone)]
+pub struct PtcpFlow {
+    /// Switches of both ends.
+    pub config: PtcpConfig,
 }
 
 /// Makes the extension of a sender when its connection opens.

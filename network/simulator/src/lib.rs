@@ -26,6 +26,8 @@ mod simulation;
 
 pub use builder::{BuildError, NetworkBuilder};
 pub use fabric::{FabricCounters, Tunnel};
-pub use flow::{Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, RequestResponse, TcpFlow, Transport};
+pub use flow::{
+    Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, RequestResponse, TcpFlow, Transport,
+};
 pub use ids::{FlowId, LinkIndex, NodeId};
 pub use simulation::{Answers, NetworkEvent, Simulation};

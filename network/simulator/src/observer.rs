@@ -1,7 +1,8 @@
 //! Captures and event logs: what passes the ends of links.
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::packet::{Body, Packet, address};
+use crate::packet::{Body, Packet, PacketPool, address};
 use prismux_link::DropReason;
+use prismux_ptcp::Segment;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
 use prismux_units::Instant;
@@ -45,9 +46,9 @@ impl fmt::Debug for Observer {
 
 impl Observer {
     /// A packet is handed to a link.
-    pub fn sent(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+    pub fn sent(&mut self, now: Instant, port: PortId, size_bytes: u32, pool: &PacketPool, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
-            capture.packet(now, port, size_bytes, packet);
+            capture.packet(now, port, size_bytes, pool, packet);
         }
         if let Some(sink) = &mut self.events {
             let (link, (from, _)) = (self.names.link(port), &self.names.ends[port.index()]);
@@ -111,7 +112,7 @@ impl Names {
         let flow = Some(self.flows[packet.flow.index()].as_str());
         match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
-            Body::Udp { .. } => PacketSummary::opaque(flow, size_bytes),
+            Body::Udp { .. } | Body::Ptcp { .. } => PacketSummary::opaque(flow, size_bytes),
         }
     }
 }
@@ -131,12 +132,12 @@ impl Capture {
         Ok(Self { pcap, interfaces, bytes: Vec::new(), failed: None })
     }
 
-    fn packet(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+    fn packet(&mut self, now: Instant, port: PortId, size_bytes: u32, pool: &PacketPool, packet: &Packet) {
         let Some(interface) = self.interfaces[port.link().index()] else { return };
         if self.failed.is_some() {
             return;
         }
-        let length = self.serialise(packet);
+        let length = self.serialise(pool, packet);
         let comment = if packet.tunnelled { "in a tunnel, whose headers are left out" } else { "" };
         let direction = if port.is_forward() { Direction::Outbound } else { Direction::Inbound };
         let captured = CapturedPacket {
@@ -151,7 +152,7 @@ impl Capture {
     }
 
     /// The packet's bytes, the payload all zeros.
-    fn serialise(&mut self, packet: &Packet) -> usize {
+    fn serialise(&mut self, pool: &PacketPool, packet: &Packet) -> usize {
         let FlowKey { source_port, destination_port, .. } = packet.flow_key();
         let (source, destination) = (address(packet.source), address(packet.destination));
         let payload = packet.payload_bytes as usize;
@@ -164,6 +165,16 @@ impl Capture {
             Body::Udp { .. } => {
                 let header = prismux_wire::UdpHeader { source_port, destination_port };
                 prismux_wire::emit_udp_packet(&ip, &header, &zeros, &mut self.bytes)
+            }
+            Body::Ptcp { segment, header_bytes, .. } => {
+                let mut datagram = vec![0; usize::from(*header_bytes) + payload];
+                if let Some(out) = pool.segment(*segment) {
+                    let Segment { header, set_up, tcp, .. } = &out.segment;
+                    // It fits: the length was reckoned from the same header.
+                    let _ = prismux_ptcp::header::emit(header, set_up.as_deref(), tcp, &mut datagram);
+                }
+                let header = prismux_wire::UdpHeader { source_port, destination_port };
+                prismux_wire::emit_udp_packet(&ip, &header, &datagram, &mut self.bytes)
             }
         };
         written.unwrap_or(0)

@@ -1,6 +1,7 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
 use crate::ids::{EndpointId, FlowId, NodeId};
 use prismux_prism::AckRewrite;
+use prismux_ptcp::SegmentOut;
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,7 +22,13 @@ pub(crate) enum Body {
     },
     /// A datagram, counted from 0 by its source.
     Udp { number: u64 },
+    /// A pTCP segment over UDP; the pool keeps it, which keeps packets small.
+    Ptcp { segment: SegmentHandle, header_bytes: u16, ports: (u16, u16) },
 }
+
+/// A pTCP segment in a [`PacketPool`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SegmentHandle(u32);
 
 /// A packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +54,7 @@ impl Packet {
         let transport = match &self.body {
             Body::Tcp { header, .. } => header.wire_bytes() as u32,
             Body::Udp { .. } => UDP_HEADER_BYTES,
+            Body::Ptcp { header_bytes, .. } => UDP_HEADER_BYTES + u32::from(*header_bytes),
         };
         IPV4_HEADER_BYTES + transport + self.payload_bytes
     }
@@ -64,6 +72,7 @@ impl Packet {
         let (source_port, destination_port, number) = match &self.body {
             Body::Tcp { header, .. } => (header.source_port, header.destination_port, protocol::TCP),
             Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, protocol::UDP),
+            Body::Ptcp { ports, .. } => (ports.0, ports.1, protocol::UDP),
         };
         FlowKey {
             source: address(self.source),
@@ -81,6 +90,13 @@ pub(crate) fn address(node: NodeId) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, b, c, d))
 }
 
+/// The node with an address.
+pub(crate) fn node_at(address: IpAddr) -> Option<NodeId> {
+    let IpAddr::V4(address) = address else { return None };
+    let [_, b, c, d] = address.octets();
+    u32::from_be_bytes([0, b, c, d]).checked_sub(1).map(NodeId)
+}
+
 /// A packet in a [`PacketPool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PacketHandle(u32);
@@ -90,6 +106,8 @@ pub(crate) struct PacketHandle(u32);
 pub(crate) struct PacketPool {
     packets: Vec<Packet>,
     free: Vec<PacketHandle>,
+    segments: Vec<Option<SegmentOut>>,
+    free_segments: Vec<SegmentHandle>,
 }
 
 impl PacketPool {
@@ -122,6 +140,60 @@ impl PacketPool {
     pub fn remove(&mut self, handle: PacketHandle) -> Packet {
         self.free.push(handle);
         self.packets[handle.0 as usize]
+    }
+
+    /// A second packet like the one at `handle`.
+    pub fn duplicate(&mut self, handle: PacketHandle) -> PacketHandle {
+        let mut twin = *self.get(handle);
+        if let Body::Ptcp { segment, .. } = &mut twin.body {
+            let copy = self.segments[segment.0 as usize].clone();
+            if let Some(copy) = copy {
+                *segment = self.keep(copy);
+            }
+        }
+        self.insert(twin)
+    }
+
+    /// Gives back the slot of a packet that goes nowhere, and what the pool keeps for it.
+    pub fn discard(&mut self, handle: PacketHandle) -> Packet {
+        let packet = self.remove(handle);
+        self.forget(&packet);
+        packet
+    }
+
+    /// Gives back what the pool keeps for a packet that has been taken out.
+    pub fn forget(&mut self, packet: &Packet) {
+        if let Body::Ptcp { segment, .. } = packet.body {
+            self.take(segment);
+        }
+    }
+
+    /// Keeps a segment for the body of a packet.
+    pub fn keep(&mut self, segment: SegmentOut) -> SegmentHandle {
+        match self.free_segments.pop() {
+            Some(handle) => {
+                self.segments[handle.0 as usize] = Some(segment);
+                handle
+            }
+            None => {
+                self.segments.push(Some(segment));
+                SegmentHandle((self.segments.len() - 1) as u32)
+            }
+        }
+    }
+
+    /// The segment that is kept for a packet's body.
+    pub fn segment(&self, handle: SegmentHandle) -> Option<&SegmentOut> {
+        self.segments[handle.0 as usize].as_ref()
+    }
+
+    /// Takes it out.
+    pub fn take(&mut self, handle: SegmentHandle) -> Option<SegmentOut> {
+        let segment = self.segments[handle.0 as usize].take();
+        if segment.is_some() {
+            self.free_segments.push(handle);
+        }
+        segment
     }
 
     /// Packets in the pool.

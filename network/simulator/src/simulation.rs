@@ -2,6 +2,7 @@
 mod application;
 mod planned;
 mod report;
+mod striped;
 
 use crate::endpoint::Endpoint;
 use crate::fabric::{Fabric, FabricCounters, Target};
@@ -85,7 +86,7 @@ impl Simulation {
         let packet = self.fabric.pool.get(handle);
         if packet.damaged {
             self.fabric.counters.corrupted += 1;
-            self.fabric.pool.remove(handle);
+            self.fabric.pool.discard(handle);
             return;
         }
         self.fabric.counters.delivered += 1;
@@ -107,8 +108,17 @@ impl Simulation {
                 sink.receive(packet);
                 self.fabric.pool.remove(handle);
             }
-            _ => {
+            (Endpoint::Ptcp(ptcp), Body::Ptcp { segment, .. }) => {
+                let ecn = packet.ecn;
                 self.fabric.pool.remove(handle);
+                if let Some(mut out) = self.fabric.pool.take(segment) {
+                    out.segment.ecn = ecn;
+                    let notes = ptcp.receive(&mut self.fabric, out);
+                    self.serve_striped(id, notes);
+                }
+            }
+            _ => {
+                self.fabric.pool.discard(handle);
             }
         }
     }
@@ -125,6 +135,10 @@ impl Simulation {
                 if !tcp.is_quiet(&notes) {
                     self.serve_application(id, notes);
                 }
+            }
+            Endpoint::Ptcp(ptcp) if ptcp.armed == now => {
+                let notes = ptcp.fire(&mut self.fabric);
+                self.serve_striped(id, notes);
             }
             Endpoint::UdpSource(source) if source.due == now => {
                 let next = source.fire(&mut self.fabric);
@@ -186,6 +200,15 @@ impl Simulation {
         }
     }
 
+    /// Both ends of a pTCP flow, the opening one first, once they exist.
+    pub fn ptcp(&self, flow: FlowId) -> [Option<&prismux_ptcp::Connection>; 2] {
+        let flow = &self.flows[flow.index()];
+        [flow.source, flow.sink].map(|end| match &self.endpoints[end.index()] {
+            Endpoint::Ptcp(ptcp) => ptcp.connection.as_ref(),
+            _ => None,
+        })
+    }
+
     /// Whether the flow is one of datagrams.
     pub(crate) fn is_udp(&self, flow: FlowId) -> bool {
         matches!(self.endpoints[self.flows[flow.index()].source.index()], Endpoint::UdpSource(_))
@@ -198,6 +221,7 @@ impl Simulation {
             (Endpoint::UdpSink(sink), _) => sink.bytes,
             (Endpoint::Tcp(_), Endpoint::Tcp(asking)) if flow.returns => asking.received(),
             (Endpoint::Tcp(sink), _) => sink.received(),
+            (Endpoint::Ptcp(sink), _) => sink.received(),
             _ => 0,
         }
     }
@@ -261,10 +285,13 @@ impl Simulation {
         let mut faults: Vec<String> = Vec::new();
         for flow in &self.flows {
             for end in [flow.source, flow.sink] {
-                if let Endpoint::Tcp(tcp) = &self.endpoints[end.index()] {
-                    let found = tcp.check.iter().flat_map(|check| check.faults());
-                    faults.extend(found.map(|fault| format!("flow {}: {fault}", flow.name)));
-                }
+                let check = match &self.endpoints[end.index()] {
+                    Endpoint::Tcp(tcp) => tcp.check.as_deref(),
+                    Endpoint::Ptcp(ptcp) => ptcp.check.as_deref(),
+                    _ => None,
+                };
+                let found = check.into_iter().flat_map(|check| check.faults());
+                faults.extend(found.map(|fault| format!("flow {}: {fault}", flow.name)));
             }
         }
         faults.extend(self.fabric.conservation_faults());

@@ -1,11 +1,12 @@
 //! From the builder's lists to a simulation.
-use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community};
+use super::interfaces::Interfaces;
+use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community, striped};
 use crate::checker::StreamCheck;
 use crate::endpoint::{
     Client, ENDLESS, Endpoint, Pattern, Role, Site, TcpEndpoint, TcpSetup, UdpSink, UdpSource,
 };
 use crate::event_queue::EventQueue;
-use crate::fabric::{Fabric, Port, Target};
+use crate::fabric::{Fabric, NodeRole, Port, Target};
 use crate::flow::{ExtensionFactory, FlowConfig, Transport};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId};
 use crate::observer::{Capture, Names, Observer};
@@ -33,7 +34,12 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     unique("node", builder.nodes.iter().map(|node| &node.name))?;
     unique("link", builder.links.iter().map(|link| &link.name))?;
     unique("flow", builder.flows.iter().map(|(name, _)| name))?;
-    let places = places(&builder);
+    for (name, config) in &builder.flows {
+        builder.check_flow(name, config)?;
+    }
+    let interfaces = Interfaces::of(&builder);
+    let mut places = places(&builder);
+    interfaces.add_places(&mut places);
     let mut routes = Routes::shortest_paths(&places);
     let mut community = community::found(&builder, &places, &routes)?;
     let mut report = report(&builder);
@@ -42,6 +48,8 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         let LinkPlan { ends, .. } = &builder.links[link.index()];
         routes.set(at, destination, if ends[0] == at { link.forward() } else { link.reverse() });
     }
+    interfaces.add_routes(&places, &mut routes);
+    community.roles.extend(interfaces.hosts().map(|_| NodeRole::Plain));
     let observer = observer(&mut builder)?;
     let ports = builder.links.iter().flat_map(|link| ports(link, builder.seed)).collect();
     let mut fabric = Fabric {
@@ -52,6 +60,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).collect(),
         roles: community.roles,
         routes,
+        interfaces: interfaces.hosts().collect(),
         members: community.members,
         proxies: community.proxies,
         counters: Default::default(),
@@ -76,13 +85,12 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     };
     let mut configs = Vec::new();
     for (name, config) in &builder.flows {
-        builder.check_flow(name, config)?;
-        simulation.add_flow(builder.seed, name, config, &mut configs);
+        simulation.add_flow(&builder, &interfaces, name, config, &mut configs);
     }
     (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
     simulation.choose_return_members();
     for (name, config) in &builder.flows {
-        check_way(&builder, &simulation, &places, name, config)?;
+        check_way(&builder, &simulation, &places, &interfaces, name, config)?;
     }
     for node in community.joins {
         simulation.apply(NetworkEvent::Join(node));
@@ -119,6 +127,7 @@ fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
     let ends = builder.flows.iter().find_map(|(_, flow)| match &flow.transport {
         Transport::Tcp(tcp) => Some((&tcp.sender, &tcp.receiver)),
         Transport::RequestResponse(exchange) => Some((&exchange.tcp, &exchange.tcp)),
+        Transport::Ptcp(ptcp) => Some((&ptcp.config.tcp, &ptcp.config.tcp)),
         Transport::Cbr(_) | Transport::ParetoOnOff(_) => None,
     });
     let (mss, timestamps) = ends.map_or((ETHERNET_MSS, false), |(sender, receiver)| {
@@ -190,25 +199,39 @@ fn check_way(
     builder: &NetworkBuilder,
     simulation: &Simulation,
     places: &[Place],
+    interfaces: &Interfaces,
     name: &str,
     flow: &FlowConfig,
 ) -> Result<(), BuildError> {
-    for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+    for (from, to) in interfaces.ways_of(builder, flow) {
         if simulation.fabric.routes.path(places, from, to).is_none() {
             let text = |node: NodeId| builder.nodes[node.index()].name.clone();
-            return Err(BuildError::NoRoute { flow: name.into(), from: text(from), to: text(to) });
+            let (from, to) = (text(flow.from), text(flow.to));
+            return Err(BuildError::NoRoute { flow: name.into(), from, to });
         }
     }
     Ok(())
 }
 
 impl Simulation {
-    fn add_flow(&mut self, seed: Seed, name: &str, config: &FlowConfig, configs: &mut Vec<Arc<TcpConfig>>) {
+    fn add_flow(
+        &mut self,
+        builder: &NetworkBuilder,
+        interfaces: &Interfaces,
+        name: &str,
+        config: &FlowConfig,
+        configs: &mut Vec<Arc<TcpConfig>>,
+    ) {
+        let seed = builder.seed;
         let flow = FlowId(self.flows.len() as u32);
         let (source, sink) = (EndpointId(2 * flow.0), EndpointId(2 * flow.0 + 1));
         let site = |own, node, peer, peer_node| Site { own, node, peer, peer_node, flow, exit: None };
-        let sites = [site(source, config.from, sink, config.to), site(sink, config.to, source, config.from)];
+        let (from, to) = interfaces.ends_of(config);
+        let sites = [site(source, from, sink, to), site(sink, to, source, from)];
         let [first, second] = match &config.transport {
+            Transport::Ptcp(ptcp) => {
+                striped::ptcp_ends(builder, interfaces, name, config, ptcp, sites, self.checks)
+            }
             Transport::Tcp(_) | Transport::RequestResponse(_) => {
                 tcp_ends(seed, name, config, sites, self.checks, configs)
             }
@@ -217,7 +240,7 @@ impl Simulation {
         self.endpoints.extend([first, second]);
         let (returns, counts) = match &config.transport {
             Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),
-            Transport::Tcp(_) => (false, config.bytes.is_some()),
+            Transport::Tcp(_) | Transport::Ptcp(_) => (false, config.bytes.is_some()),
             _ => (false, false),
         };
         self.unfinished += usize::from(counts);
@@ -310,7 +333,7 @@ fn tcp_ends(
                 end(sites[1], &tcp.receiver, Role::Sink, None, false),
             ]
         }
-        Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
+        _ => udp_ends(seed, name, config, sites),
     }
 }
 
@@ -340,7 +363,7 @@ fn udp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2]) -> [E
             (burst.rate, burst.packet_bytes, pattern)
         }
         Transport::Cbr(cbr) => (cbr.rate, cbr.packet_bytes, Pattern::Constant),
-        Transport::Tcp(_) | Transport::RequestResponse(_) => (Rate::ZERO, 0, Pattern::Constant),
+        _ => (Rate::ZERO, 0, Pattern::Constant),
     };
     let source = UdpSource {
         site: sites[0],

@@ -121,6 +121,7 @@ impl Fabric {
         packet.tunnelled = false;
         if packet.damaged {
             self.counters.corrupted += 1;
+            self.pool.forget(&packet);
             return;
         }
         self.counters.into_proxies += 1;
@@ -134,7 +135,7 @@ impl Fabric {
             Body::Tcp { header, .. } => {
                 proxy.handle_reverse(now, flow.reversed(), &header, payload_bytes, packet);
             }
-            Body::Udp { .. } => proxy.handle_opaque(now, flow.hash64(), packet),
+            Body::Udp { .. } | Body::Ptcp { .. } => proxy.handle_opaque(now, flow.hash64(), packet),
         }
         self.carry_out(index);
     }
@@ -195,7 +196,10 @@ impl Fabric {
                     false => self.forward(node, size_bytes, Carried { packet: handle, towards }),
                 }
             }
-            Verdict::Drop { .. } => self.counters.dropped_by_proxies += 1,
+            Verdict::Drop { packet, .. } => {
+                self.counters.dropped_by_proxies += 1;
+                self.pool.forget(&packet);
+            }
         }
     }
 

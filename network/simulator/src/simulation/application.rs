@@ -82,7 +82,7 @@ impl Simulation {
     }
 
     /// Notes the end of a flow that has come to it.
-    fn settle(&mut self, flow: FlowId) {
+    pub(super) fn settle(&mut self, flow: FlowId) {
         if self.flows[flow.index()].take_finished() {
             self.unfinished -= 1;
             let bytes = self.delivered_bytes(flow);

@@ -142,6 +142,10 @@ impl Simulation {
                     self.serve_application(id, notes);
                 }
             }
+            Endpoint::Ptcp(ptcp) => {
+                let notes = ptcp.open(&mut self.fabric);
+                self.serve_striped(id, notes);
+            }
             Endpoint::UdpSource(source) => {
                 let first = source.start(now);
                 self.fabric.queue.push(first, Target::Endpoint(id));
@@ -153,6 +157,9 @@ impl Simulation {
             && matches!(tcp.role, Role::Sink)
         {
             tcp.next_mark = self.flows[flow.index()].pass_marks(now, 0);
+        }
+        if let Endpoint::Ptcp(ptcp) = &mut self.endpoints[sink.index()] {
+            ptcp.next_mark = self.flows[flow.index()].pass_marks(now, 0);
         }
     }
 
@@ -172,6 +179,9 @@ impl Simulation {
         match &mut self.endpoints[source.index()] {
             Endpoint::Tcp(tcp) => {
                 tcp.with_connection(&mut self.fabric, Connection::abort);
+            }
+            Endpoint::Ptcp(ptcp) => {
+                ptcp.abort(&mut self.fabric);
             }
             Endpoint::UdpSource(source) => source.stop(),
             Endpoint::UdpSink(_) => {}

@@ -172,7 +172,12 @@ impl Simulation {
             Endpoint::Tcp(tcp) => tcp.connection.as_ref().map(|connection| connection.metrics().engine),
             _ => None,
         };
-        let counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
+        let mut counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
+        let pipes = self.pipe_results(id);
+        for pipe in pipes.values() {
+            counters.retransmitted_segments += pipe.retransmitted_segments;
+            counters.timeouts += pipe.timeouts;
+        }
         let started = flow.started_at.unwrap_or_default();
         FlowResult {
             transport: flow.transport.clone(),
@@ -184,6 +189,7 @@ impl Simulation {
             spurious_retransmissions: Some(counters.spurious_retransmissions),
             timeouts: counters.timeouts,
             sha256: None,
+            pipes,
         }
     }
 

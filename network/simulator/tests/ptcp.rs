@@ -1,0 +1,97 @@
+//! pTCP over several access links, beside ordinary TCP connections on the same links.
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkChange, LinkConfig, QueueLimit};
+use prismux_ptcp::PtcpConfig;
+use prismux_simulator::{
+    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, TcpFlow, Transport,
+};
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+fn seconds(s: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(s)
+}
+
+/// A mobile host whose links lead to a router, and a fixed host behind it.
+struct Net {
+    builder: NetworkBuilder,
+    mobile: NodeId,
+    fixed: NodeId,
+    links: Vec<LinkIndex>,
+}
+
+/// Links of so many kbit/s and round trips in ms.
+fn net(pipes: &[(u64, u64)]) -> Net {
+    let mut builder = NetworkBuilder::new(Seed(1));
+    let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
+    let link = |&(kbps, rtt): &(u64, u64)| LinkConfig {
+        rate: Some(Rate::from_bps(kbps * 1000)),
+        delay: Duration::from_micros(rtt * 500 - 500),
+        queue: QueueLimit::Packets(50),
+        ..LinkConfig::default()
+    };
+    let links = pipes
+        .iter()
+        .enumerate()
+        .map(|(index, pipe)| builder.symmetric_link(&format!("access{index}"), mobile, router, link(pipe)))
+        .collect();
+    builder.symmetric_link("backbone", router, fixed, link(&(100_000, 1)));
+    Net { builder, mobile, fixed, links }
+}
+
+fn tcp() -> TcpConfig {
+    TcpConfig { receive_buffer: ByteCount::new(2_000_000), ..TcpConfig::ns2_2002() }
+}
+
+/// Goodput of pTCP over all pipes, and of separate connections, in bits per second, between 20 s and the end.
+fn goodputs(pipes: &[(u64, u64)], events: &[(u64, usize, LinkChange)], end: u64) -> (f64, Vec<f64>) {
+    let run = |striped: bool| -> Vec<f64> {
+        let mut net = net(pipes);
+        if striped {
+            let config = PtcpConfig::new(tcp(), pipes.len() as u8);
+            let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Ptcp(PtcpFlow { config }));
+            net.builder.flow("ptcp", flow.over(&net.links));
+        } else {
+            for (index, &link) in net.links.iter().enumerate() {
+                let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Tcp(TcpFlow::new(tcp())));
+                net.builder.flow(&format!("tcp{index}"), flow.over(&[link]));
+            }
+        }
+        for &(at, link, change) in events {
+            net.builder.event(seconds(at), NetworkEvent::LinkChange(net.links[link], change));
+        }
+        net.builder.steady_after(Duration::from_secs(20));
+        net.builder.checks(true);
+        let mut simulation = net.builder.build().unwrap();
+        simulation.run_until(seconds(end));
+        assert_eq!(simulation.faults(), Vec::<String>::new());
+        let result = simulation.result();
+        if striped {
+            let pipes = &result.flows["ptcp"].pipes;
+            assert_eq!(pipes.keys().map(String::as_str).collect::<Vec<_>>(), names(net.links.len()));
+        }
+        result.flows.values().map(|flow| flow.steady_goodput_bps.unwrap()).collect()
+    };
+    (run(true)[0], run(false))
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|index| format!("access{index}")).collect()
+}
+
+#[test]
+fn pinned_connections_each_fill_their_own_link() {
+    let (_, separate) = goodputs(&[(2000, 100), (500, 400)], &[], 60);
+    assert!(separate[0] > 0.85 * 2e6 && separate[0] < 2e6, "{separate:?}");
+    assert!(separate[1] > 0.8 * 5e5 && separate[1] < 5e5, "{separate:?}");
+}
+
+#[test]
+fn pipes_of_different_rate_and_delay_add_up() {
+    for ratio in [1, 4, 10] {
+        let (ptcp, separate) = goodputs(&[(500, 400), (500 * ratio, 100)], &[], 120);
+        let ideal: f64 = separate.iter().sum();
+        println!("ratio {ratio}: {ptcp:.0} of {ideal:.0} = {:.3}", ptcp / ideal);
+        assert!(ptcp > 0.95 * ideal, "ratio {ratio}: {ptcp:.0} of {ideal:.0}");
+    }
+}
