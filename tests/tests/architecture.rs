@@ -15,9 +15,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("prism", &["units", "endpoint", "wire", "tcp"]),
     ("ptcp", &["units", "endpoint", "wire", "tcp"]),
     ("rcp", &["units", "endpoint", "wire", "tcp"]),
+    ("striping", &["units"]),
     ("link", &["units", "endpoint"]),
-    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link", "trace"]),
-    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link", "trace"]),
+    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
+    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
     (
         "scenario",
         &[
@@ -28,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "prism",
             "ptcp",
             "rcp",
+            "striping",
             "link",
             "trace",
             "simulator",
@@ -48,7 +50,9 @@ const EVERYTHING: &[&str] = &[
     "wire",
     "tcp",
     "prism",
+    "ptcp",
     "rcp",
+    "striping",
     "link",
     "trace",
     "simulator",
@@ -58,7 +62,7 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "link"];
+const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link"];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {
