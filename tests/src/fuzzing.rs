@@ -77,6 +77,13 @@ pub const TARGETS: &[Target] = &[
     },
     Target { name: "rcp_ends", run: rcp::ends, seeds: rcp::programs, mutator: Mutator::Bytes, weight: 0.2 },
     Target {
+        name: "handoff",
+        run: machines::handoff,
+        seeds: seeds::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.2,
+    },
+    Target {
         name: "scenario",
         run: text::scenario,
         seeds: seeds::scenarios,

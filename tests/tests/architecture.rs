@@ -16,9 +16,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ptcp", &["units", "endpoint", "wire", "tcp"]),
     ("rcp", &["units", "endpoint", "wire", "tcp"]),
     ("striping", &["units"]),
+    ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("link", &["units", "endpoint"]),
-    ("simulator", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
-    ("datapath", &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
+    ("simulator", &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
+    ("datapath", &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
     (
         "scenario",
         &[
@@ -26,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "endpoint",
             "wire",
             "tcp",
+            "tcp-ho",
             "prism",
             "ptcp",
             "rcp",
@@ -49,6 +51,7 @@ const EVERYTHING: &[&str] = &[
     "endpoint",
     "wire",
     "tcp",
+    "tcp-ho",
     "prism",
     "ptcp",
     "rcp",
@@ -62,7 +65,7 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "prism", "ptcp", "rcp", "striping", "link"];
+const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link"];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {

@@ -192,6 +192,15 @@ pub enum Event<'a> {
         /// The member or link.
         member: Name<'a>,
     },
+    /// A host has another link, or the same one again, and tells its peers.
+    HandoffComplete {
+        /// The host.
+        node: Name<'a>,
+        /// The link it is attached by from now on; `None` when that did not change.
+        link: Option<Name<'a>>,
+        /// What the host believes the link to carry; `None` without an estimate.
+        bandwidth_bps: Option<u64>,
+    },
     /// A link's properties changed.
     LinkChanged {
         /// The link.

@@ -7,7 +7,7 @@ mod striped;
 use crate::fabric::Tunnel;
 use crate::flow::{FlowConfig, Transport};
 use crate::ids::{FlowId, LinkIndex, NodeId};
-use crate::simulation::{NetworkEvent, Simulation};
+use crate::simulation::{Handoff, NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
 use prismux_prism::ProxyConfig;
@@ -123,6 +123,13 @@ pub enum BuildError {
         /// What was expected: "a member", "a proxy", ...
         expected: &'static str,
     },
+    /// A host is handed over to a link that does not end at it.
+    NotAttached {
+        /// The host.
+        host: String,
+        /// The link.
+        link: String,
+    },
     /// The capture could not be started.
     Capture(io::Error),
 }
@@ -136,6 +143,9 @@ impl fmt::Display for BuildError {
             }
             Self::BadFlow { flow, problem } => write!(f, "flow \"{flow}\": {problem}"),
             Self::WrongKind { node, expected } => write!(f, "node \"{node}\" is not {expected}"),
+            Self::NotAttached { host, link } => {
+                write!(f, "\"{host}\" cannot be handed over to link \"{link}\", which does not end there")
+            }
             Self::Capture(error) => write!(f, "cannot write the capture: {error}"),
         }
     }
@@ -291,6 +301,23 @@ impl NetworkBuilder {
     /// When names clash, a flow has no way or makes no sense, or a node is used as what it is not.
     pub fn build(self) -> Result<Simulation, BuildError> {
         assemble::assemble(self)
+    }
+
+    /// A handoff needs a host, and a link that ends there.
+    fn check_handoffs(&self) -> Result<(), BuildError> {
+        for (_, event) in &self.events {
+            let NetworkEvent::Handoff(Handoff { host, link, .. }) = event else { continue };
+            let node = &self.nodes[host.index()];
+            if !matches!(node.kind, NodeKind::Host) {
+                return Err(BuildError::WrongKind { node: node.name.clone(), expected: "a host" });
+            }
+            let link = link.map(|link| &self.links[link.index()]);
+            if let Some(link) = link.filter(|link| !link.ends.contains(host)) {
+                let (host, link) = (node.name.clone(), link.name.clone());
+                return Err(BuildError::NotAttached { host, link });
+            }
+        }
+        Ok(())
     }
 
     fn check_flow(&self, name: &str, flow: &FlowConfig) -> Result<(), BuildError> {

@@ -3,6 +3,7 @@ use crate::ids::{LinkIndex, NodeId};
 use prismux_ptcp::PtcpConfig;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::extension::SenderExtension;
+use prismux_tcp_ho::{HandoffConfig, HandoffServer};
 use prismux_units::{Duration, Instant, Rate};
 use std::fmt;
 use std::sync::Arc;
@@ -128,14 +129,23 @@ pub struct TcpFlow {
     pub receiver: TcpConfig,
     /// What the sender learns from the network (TCP-PRISM).
     pub extension: Option<ExtensionFactory>,
-    /// The name in results: `"tcp"`, `"tcp-prism"`.
+    /// The receiver tells of its host's handoffs like this (TCP-HO); without, it keeps silent.
+    pub handoff: Option<HandoffConfig>,
+    /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
     pub name: String,
 }
 
 impl TcpFlow {
     /// Both ends with the same switches.
     pub fn new(config: TcpConfig) -> Self {
-        Self { sender: config.clone(), receiver: config, extension: None, name: "tcp".into() }
+        Self { sender: config.clone(), receiver: config, extension: None, handoff: None, name: "tcp".into() }
+    }
+
+    /// TCP-HO at both ends.
+    pub fn with_handoff(self, config: HandoffConfig) -> Self {
+        let server = config.clone();
+        let extension = ExtensionFactory::new(move || Box::new(HandoffServer::new(server.clone())));
+        Self { handoff: Some(config), ..self.with_extension("tcp-ho", extension) }
     }
 
     /// With an extension at the sender, under another name.

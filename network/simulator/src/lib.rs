@@ -30,4 +30,4 @@ pub use flow::{
     Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, RequestResponse, TcpFlow, Transport,
 };
 pub use ids::{FlowId, LinkIndex, NodeId};
-pub use simulation::{Answers, NetworkEvent, Simulation};
+pub use simulation::{Answers, Handoff, NetworkEvent, Simulation};

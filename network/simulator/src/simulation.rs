@@ -1,5 +1,6 @@
 //! The run: taking events in order and handing them to whom they are for.
 mod application;
+mod handoff;
 mod planned;
 mod report;
 mod striped;
@@ -16,6 +17,7 @@ use prismux_tcp::{Connection, SegmentIn};
 use prismux_units::Instant;
 use std::io;
 
+pub use handoff::Handoff;
 pub use planned::NetworkEvent;
 pub(crate) use planned::Plan;
 pub use report::Answers;

@@ -7,6 +7,7 @@
 //! | acknowledge: window, SACK, the engine, our FIN | `acknowledge.rs` | 3.10.7.4, fifth check |
 //! | recover | the engine | RFC 6675, 8985 |
 //! | deliver: payload, the peer's FIN, when to ACK | `deliver.rs` | 3.10.7.4, seventh and eighth check |
+//! | extend: what a sender's extension asks, notices of a handoff | `extend.rs` | |
 //! | choose: what to send next | `choose.rs` | 3.8.6, 3.7.4 |
 //! | build: the header | `build.rs` | 3.1 |
 //! | timers | `timers.rs` | 3.8.1, 3.8.4, 3.8.6.1 |
@@ -18,6 +19,7 @@ mod choose;
 mod clock;
 mod deliver;
 mod event;
+mod extend;
 mod handshake;
 mod metrics;
 mod reassembly;
@@ -41,7 +43,7 @@ use event::Events;
 use metrics::Counters;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
-use prismux_wire::SeqNumber;
+use prismux_wire::{HandoffNotice, SeqNumber};
 use reassembly::Reassembly;
 use receive_window::ReceiveWindow;
 use timers::Timers;
@@ -128,6 +130,8 @@ enum Control {
     Reset { seq: SeqNumber, with_ack: bool },
     /// A segment below the peer's window that makes it say where it stands.
     Probe,
+    /// A duplicate ACK that tells of our handoff.
+    Notice(HandoffNotice),
 }
 
 /// ECN of both directions (RFC 3168 section 6.1).
@@ -234,11 +238,6 @@ impl Connection {
         if !quiet {
             self.control = Some(Control::Reset { seq, with_ack: true });
         }
-    }
-
-    /// Lets `extension` look at every acknowledgement, for instance TCP-PRISM's report reader.
-    pub fn set_extension(&mut self, extension: Box<dyn SenderExtension>) {
-        self.extension = Some(extension);
     }
 
     /// The state of RFC 9293.

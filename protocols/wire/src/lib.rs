@@ -32,8 +32,10 @@ pub use gre::GreHeader;
 pub use ip::{Fragment, IpHeader, IpPacket};
 pub use rewrite::{SackRewrite, SegmentRewrite};
 pub use seq::SeqNumber;
-pub use tcp_header::{LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps};
-pub use tcp_options::LOSS_REPORT_EXPERIMENT;
+pub use tcp_header::{
+    HandoffNotice, LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps,
+};
+pub use tcp_options::{HANDOFF_EXPERIMENT, LOSS_REPORT_EXPERIMENT};
 pub use tcp_packet::{TcpPacket, emit_tcp_packet};
 pub use udp::{UdpHeader, UdpPacket, emit_udp_packet};
 

@@ -156,6 +156,13 @@ pub struct LossReport {
     pub keep_q16: u16,
 }
 
+/// Handoff notice of TCP-HO (layout in `docs/protocols/tcp-ho.md`): the host that receives has moved to another link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HandoffNotice {
+    /// The host's estimate of the new link's bandwidth, in kbit/s; 0 when it has none.
+    pub bandwidth_kbps: u32,
+}
+
 /// The options prismux knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TcpOptions {
@@ -171,6 +178,8 @@ pub struct TcpOptions {
     pub sack: SackBlocks,
     /// PRISM loss report (experimental kind 253, id 0x5052; RFC 6994).
     pub loss_report: Option<LossReport>,
+    /// TCP-HO handoff notice (experimental kind 253, id 0x484f; RFC 6994).
+    pub handoff: Option<HandoffNotice>,
 }
 
 /// A TCP header, options included, in typed form.
@@ -208,6 +217,7 @@ impl TcpOptions {
         };
         bytes += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.as_slice().len() };
         bytes += if self.loss_report.is_some() { 12 } else { 0 };
+        bytes += if self.handoff.is_some() { 8 } else { 0 };
         bytes
     }
 

@@ -1,6 +1,6 @@
 //! TCP options between typed form and bytes.
 use crate::ip::{word16, word32};
-use crate::{LossReport, SackBlock, SackBlocks, SeqNumber, TcpOptions, Timestamps, WireError};
+use crate::{HandoffNotice, LossReport, SackBlock, SackBlocks, SeqNumber, TcpOptions, Timestamps, WireError};
 
 /// Option kinds (RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 6994).
 pub(crate) mod kind {
@@ -16,8 +16,12 @@ pub(crate) mod kind {
 
 /// Experiment identifier of the PRISM loss report ("PR"), RFC 6994 section 3.
 pub const LOSS_REPORT_EXPERIMENT: u16 = 0x5052;
+/// Experiment identifier of the TCP-HO handoff notice ("HO"), RFC 6994 section 3.
+pub const HANDOFF_EXPERIMENT: u16 = 0x484f;
 /// Length of the PRISM loss report option.
 const LOSS_REPORT_BYTES: usize = 12;
+/// Length of the TCP-HO handoff notice option.
+const HANDOFF_BYTES: usize = 8;
 /// The most option bytes a TCP header holds.
 pub(crate) const MAX_OPTION_BYTES: usize = 40;
 
@@ -25,9 +29,14 @@ pub(crate) const MAX_OPTION_BYTES: usize = 40;
 pub(crate) fn is_known(kind: u8, option: &[u8]) -> bool {
     match kind {
         kind::MSS | kind::WINDOW_SCALE | kind::SACK_PERMITTED | kind::SACK | kind::TIMESTAMPS => true,
-        kind::EXPERIMENT => option.len() >= 4 && word16(option, 2) == LOSS_REPORT_EXPERIMENT,
+        kind::EXPERIMENT => matches!(experiment(option), Some(LOSS_REPORT_EXPERIMENT | HANDOFF_EXPERIMENT)),
         _ => false,
     }
+}
+
+/// The experiment that an option of kind 253 belongs to.
+fn experiment(option: &[u8]) -> Option<u16> {
+    (option.len() >= 4).then(|| word16(option, 2))
 }
 
 /// One option: its kind and where it lies, kind and length bytes included.
@@ -130,15 +139,22 @@ impl TcpOptions {
                     self.sack.push(SackBlock { start, end });
                 }
             }
-            kind::EXPERIMENT if option.len() >= 4 && word16(option, 2) == LOSS_REPORT_EXPERIMENT => {
-                expect(LOSS_REPORT_BYTES)?;
-                self.loss_report = Some(LossReport {
-                    link: option[4],
-                    flags: option[5],
-                    keep_q16: word16(option, 6),
-                    lost: SeqNumber(word32(option, 8)),
-                });
-            }
+            kind::EXPERIMENT => match experiment(option) {
+                Some(LOSS_REPORT_EXPERIMENT) => {
+                    expect(LOSS_REPORT_BYTES)?;
+                    self.loss_report = Some(LossReport {
+                        link: option[4],
+                        flags: option[5],
+                        keep_q16: word16(option, 6),
+                        lost: SeqNumber(word32(option, 8)),
+                    });
+                }
+                Some(HANDOFF_EXPERIMENT) => {
+                    expect(HANDOFF_BYTES)?;
+                    self.handoff = Some(HandoffNotice { bandwidth_kbps: word32(option, 4) });
+                }
+                _ => {}
+            },
             _ => {}
         }
         Ok(())
@@ -146,7 +162,7 @@ impl TcpOptions {
 
     /// Writes the options to the start of `out`, padded with NOPs to [`TcpOptions::wire_bytes`], which is returned.
     ///
-    /// Order as Linux sends: MSS, SACK-permitted and timestamps, window scale, SACK, and the loss report last.
+    /// Order as Linux sends: MSS, SACK-permitted and timestamps, window scale, SACK, and the experiments last.
     ///
     /// # Errors
     /// When the options pass 40 bytes or `out` is too small.
@@ -189,6 +205,11 @@ impl TcpOptions {
             writer.put(&report.keep_q16.to_be_bytes());
             writer.put(&report.lost.0.to_be_bytes());
         }
+        if let Some(notice) = self.handoff {
+            writer.put(&[kind::EXPERIMENT, HANDOFF_BYTES as u8]);
+            writer.put(&HANDOFF_EXPERIMENT.to_be_bytes());
+            writer.put(&notice.bandwidth_kbps.to_be_bytes());
+        }
         debug_assert_eq!(writer.at, length, "emission and wire_bytes agree");
         Ok(length)
     }
@@ -197,11 +218,20 @@ impl TcpOptions {
     ///
     /// `reserved_bytes` are taken by options unknown to this type. Says whether the report found room.
     pub fn insert_loss_report(&mut self, report: LossReport, reserved_bytes: usize) -> bool {
-        let mut with_report = Self { loss_report: Some(report), ..*self };
+        self.make_room(Self { loss_report: Some(report), ..*self }, reserved_bytes)
+    }
+
+    /// Adds a handoff notice; SACK blocks make room for it, the oldest first. Says whether it found room.
+    pub fn insert_handoff(&mut self, notice: HandoffNotice) -> bool {
+        self.make_room(Self { handoff: Some(notice), ..*self }, 0)
+    }
+
+    /// Becomes `wanted` with as many of its SACK blocks as fit beside `reserved_bytes`; unchanged if none does.
+    fn make_room(&mut self, mut wanted: Self, reserved_bytes: usize) -> bool {
         for blocks in (0..=self.sack.as_slice().len()).rev() {
-            with_report.sack.truncate(blocks);
-            if with_report.wire_bytes() + reserved_bytes <= MAX_OPTION_BYTES {
-                *self = with_report;
+            wanted.sack.truncate(blocks);
+            if wanted.wire_bytes() + reserved_bytes <= MAX_OPTION_BYTES {
+                *self = wanted;
                 return true;
             }
         }

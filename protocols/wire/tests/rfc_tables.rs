@@ -144,6 +144,7 @@ fn tcp_options_with_impossible_lengths_are_refused_and_unknown_ones_skipped() {
         (&[5, 9, 0, 0, 0, 0, 0, 0, 0], 5),              // Less than a block.
         (&[8, 4, 0, 0], 8),                             // Timestamps take 10.
         (&[253, 8, 0x50, 0x52, 1, 0, 0, 0], 253),       // A loss report takes 12.
+        (&[253, 6, 0x48, 0x4f, 1, 0], 253),             // A handoff notice takes 8.
         (&[1, 1, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0, 5], 5), // Behind good timestamps.
     ];
     for (bytes, kind) in cases {
@@ -240,4 +241,14 @@ fn a_tunnel_exit_combines_congestion_marks_as_rfc_6040_says() {
             assert_eq!(Ecn::decapsulate(inner, outer), expected, "inner {inner:?}, outer {outer:?}");
         }
     }
+}
+
+#[test]
+fn a_handoff_notice_is_eight_bytes_of_an_rfc_6994_experiment() {
+    let mut options = TcpOptions::default();
+    assert!(options.insert_handoff(prismux_wire::HandoffNotice { bandwidth_kbps: 384 }));
+    let mut out = [0; 40];
+    assert_eq!(options.emit(&mut out), Ok(8));
+    assert_eq!(out[..8], [253, 8, 0x48, 0x4f, 0, 0, 1, 0x80]);
+    assert_eq!(TcpOptions::parse(&out[..8]), Ok(options));
 }

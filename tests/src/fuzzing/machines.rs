@@ -2,8 +2,11 @@
 use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, ProxyCounters, RpcMode, Verdict};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
+use prismux_tcp_ho::{HandoffConfig, HandoffServer, notice_of};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::{Ecn, FlowKey, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps};
+use prismux_wire::{
+    Ecn, FlowKey, HandoffNotice, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps,
+};
 use std::collections::BTreeSet;
 
 /// Bytes of one step of a program.
@@ -57,6 +60,11 @@ impl Step<'_> {
             options.mss = Some((self.small(11) * 200) as u16);
             options.window_scale = Some(self.0[12]);
             options.sack_permitted = true;
+        }
+        if self.0[8] & 32 != 0 {
+            // Mostly a rate of everyday links; now and then anything at all.
+            let odd = if self.0[12] >= 240 { self.small(11) << 24 } else { 0 };
+            options.handoff = Some(HandoffNotice { bandwidth_kbps: odd | self.small(13) * 40 });
         }
         header
     }
@@ -150,11 +158,16 @@ fn run_proxy(data: &[u8]) -> ProxyCounters {
 ///
 /// It neither delivers bytes that nobody sent nor takes back what it delivered, and never sends without end.
 pub fn connection(data: &[u8]) {
-    run_connection(data);
+    run_connection(data, false);
+}
+
+/// The same with a sender that believes handoff notices and a host that moves itself.
+pub fn handoff(data: &[u8]) {
+    run_connection(data, true);
 }
 
 /// Runs a program; returns the bytes of our stream that were acknowledged and of the peer's that were delivered.
-fn run_connection(data: &[u8]) -> (u64, u64) {
+fn run_connection(data: &[u8], moves: bool) -> (u64, u64) {
     let Some((first, program)) = data.split_first() else { return (0, 0) };
     let mut config = if first & 1 == 0 { TcpConfig::modern() } else { TcpConfig::linux_2_4() };
     config.ecn = first & 2 != 0;
@@ -170,9 +183,17 @@ fn run_connection(data: &[u8]) -> (u64, u64) {
         };
         Connection::accept(config, &syn, ORIGIN, Instant::ZERO)
     };
+    if moves {
+        connection.set_extension(Box::new(HandoffServer::new(HandoffConfig::default())));
+    }
     let mut delivered = 0;
     for (now, step) in steps(program) {
+        let bandwidth = (step.0[3] > 0).then(|| Rate::from_kbps(u64::from(step.small(3)) * 40));
         match step.0[0] & 15 {
+            4 if moves => connection.handle_own_handoff(now, bandwidth),
+            5 if moves => {
+                connection.announce_handoff(now, notice_of(bandwidth));
+            }
             0 => connection.write(now, u64::from(step.small(3)) * 1000),
             1 => connection.read(now, u64::from(step.small(3)) * 1000),
             2 if step.0[3] > 200 => connection.close(now),
@@ -194,6 +215,10 @@ fn run_connection(data: &[u8]) -> (u64, u64) {
         assert!(connection.bytes_received_in_order() >= delivered, "delivered bytes are taken back");
         delivered = connection.bytes_received_in_order();
         assert!(connection.stream_acked() <= connection.stream_written());
+        assert!(connection.engine().cwnd() > 0, "a window of nothing");
+        if let Err(fault) = connection.engine().audit() {
+            panic!("{fault}");
+        }
     }
     (connection.stream_acked(), delivered)
 }
@@ -208,7 +233,7 @@ mod tests {
         let (mut acknowledged, mut delivered) = (0, 0);
         let (mut reports, mut released, mut held) = (0, 0, 0);
         for program in seeds::programs() {
-            let (ours, theirs) = run_connection(&program);
+            let (ours, theirs) = run_connection(&program, false);
             acknowledged += u64::from(ours > 0);
             delivered += u64::from(theirs > 0);
             let counters = run_proxy(&program);

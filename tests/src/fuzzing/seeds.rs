@@ -10,8 +10,8 @@ use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_UDP_PORT, GreHeader, entropy_port};
 use prismux_wire::{
-    Ecn, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps, UdpHeader,
-    emit_tcp_packet, emit_udp_packet,
+    Ecn, HandoffNotice, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps,
+    UdpHeader, emit_tcp_packet, emit_udp_packet,
 };
 
 fn v4(protocol: u8) -> IpHeader {
@@ -47,8 +47,10 @@ fn headers() -> Vec<TcpHeader> {
     let mut reported = stamped;
     let report = LossReport { lost: SeqNumber(2000), link: 1, flags: 0, keep_q16: 0xc000 };
     reported.options.insert_loss_report(report, 0);
+    let mut moved = sacked;
+    moved.options.insert_handoff(HandoffNotice { bandwidth_kbps: 384 });
     let reset = TcpHeader { flags: TcpFlags::RST | TcpFlags::ACK, ..base };
-    vec![syn, ack, stamped, sacked, reported, reset]
+    vec![syn, ack, stamped, sacked, reported, moved, reset]
 }
 
 /// IP packets with TCP, UDP, extension headers and fragments.

@@ -17,6 +17,7 @@ use crate::simulation::{Answers, FlowRecord, LinkRecord, NetworkEvent, Plan, Rep
 use prismux_endpoint::random::Seed;
 use prismux_link::Link;
 use prismux_tcp::TcpConfig;
+use prismux_tcp_ho::HandoffHost;
 use prismux_units::{Instant, Rate};
 use prismux_wire::SeqNumber;
 use std::collections::BTreeSet;
@@ -34,6 +35,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     unique("node", builder.nodes.iter().map(|node| &node.name))?;
     unique("link", builder.links.iter().map(|link| &link.name))?;
     unique("flow", builder.flows.iter().map(|(name, _)| name))?;
+    builder.check_handoffs()?;
     for (name, config) in &builder.flows {
         builder.check_flow(name, config)?;
     }
@@ -290,6 +292,10 @@ fn tcp_ends(
     let flow = sites[0].flow.0;
     // Ports differ between flows as long as there are ports.
     let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
+    let handoff = match &config.transport {
+        Transport::Tcp(tcp) => tcp.handoff.as_ref(),
+        _ => None,
+    };
     let mut end =
         |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
             let (local_port, remote_port) = if active { (near, far) } else { (far, near) };
@@ -305,8 +311,9 @@ fn tcp_ends(
                 _ => u64::MAX,
             };
             let check = checks.then(Box::<StreamCheck>::default);
+            let notifier = handoff.filter(|_| !active).map(|config| Box::new(HandoffHost::new(config)));
             let (armed, connection, setup) = (Instant::MAX, None, Arc::new(setup));
-            Endpoint::Tcp(TcpEndpoint { site, armed, next_mark, connection, role, setup, check })
+            Endpoint::Tcp(TcpEndpoint { site, armed, next_mark, connection, role, notifier, setup, check })
         };
     match &config.transport {
         Transport::RequestResponse(exchange) => {

@@ -6,7 +6,8 @@ use crate::flow::ExtensionFactory;
 use crate::packet::{Body, Packet, address};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
-use prismux_units::{Duration, Instant};
+use prismux_tcp_ho::HandoffHost;
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags};
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub(crate) struct TcpEndpoint {
     pub next_mark: u64,
     pub connection: Option<Connection>,
     pub role: Role,
+    /// Tells the peer of handoffs (TCP-HO).
+    pub notifier: Option<Box<HandoffHost>>,
     pub setup: Arc<TcpSetup>,
     pub check: Option<Box<StreamCheck>>,
 }
@@ -195,6 +198,7 @@ impl TcpEndpoint {
     /// The timer event fired at `fabric.now`.
     pub fn fire(&mut self, fabric: &mut Fabric) -> Notes {
         self.armed = Instant::MAX;
+        self.speak_of_handoff(fabric);
         let Some(connection) = &mut self.connection else { return Notes::default() };
         if connection.poll_timeout().is_some_and(|deadline| deadline.at <= fabric.now) {
             connection.handle_timeout(fabric.now);
@@ -211,8 +215,34 @@ impl TcpEndpoint {
         let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
-        self.arm(fabric, deadline);
+        let notice = self.notifier.as_ref().and_then(|host| host.deadline());
+        self.arm(fabric, Deadline::earliest(deadline, notice));
         notes
+    }
+
+    /// The host has another link: a receiver tells its peer, a sender draws its own conclusions.
+    pub fn hand_over(&mut self, fabric: &mut Fabric, bandwidth: Option<Rate>) {
+        match (&mut self.notifier, &mut self.connection) {
+            (Some(host), Some(_)) => {
+                host.handoff_complete(fabric.now, bandwidth);
+                self.speak_of_handoff(fabric);
+            }
+            (None, Some(connection)) => {
+                connection.handle_own_handoff(fabric.now, bandwidth);
+                self.drain(fabric, 0);
+            }
+            (_, None) => {}
+        }
+    }
+
+    /// Sends a notice of a handoff, if one is due.
+    fn speak_of_handoff(&mut self, fabric: &mut Fabric) {
+        let due = self.notifier.as_mut().and_then(|host| host.poll_notice(fabric.now));
+        if let Some((notice, connection)) = due.zip(self.connection.as_mut()) {
+            connection.announce_handoff(fabric.now, notice);
+            // An ACK alone leaves; nothing happens that the application would have to know.
+            self.drain(fabric, 0);
+        }
     }
 
     #[inline]

@@ -1,5 +1,5 @@
 //! Events that the scenario foresees.
-use super::Simulation;
+use super::{Handoff, Simulation};
 use crate::endpoint::{Endpoint, Role};
 use crate::fabric::{NodeRole, Target};
 use crate::ids::{FlowId, LinkIndex, NodeId};
@@ -23,6 +23,8 @@ pub enum NetworkEvent {
     ForwardChange(LinkIndex, LinkChange),
     /// Only the direction from the link's second to its first node changes.
     ReverseChange(LinkIndex, LinkChange),
+    /// A host has completed a handoff.
+    Handoff(Handoff),
     /// A flow starts (if it has not).
     FlowStart(FlowId),
     /// A flow is cut off (if it runs).
@@ -60,6 +62,7 @@ impl Simulation {
                 self.fabric.change_link(link.forward(), change);
             }
             NetworkEvent::ReverseChange(link, change) => self.fabric.change_link(link.reverse(), change),
+            NetworkEvent::Handoff(handoff) => self.hand_over(&handoff),
             NetworkEvent::FlowStart(flow) => self.start_flow(flow),
             NetworkEvent::FlowStop(flow) => self.stop_flow(flow),
         }

@@ -2,8 +2,7 @@
 //! (RFC 9293 section 3.10.7.4, fifth check).
 use super::accept::Accepted;
 use super::{Connection, SegmentIn, State};
-use crate::engine::{Ack, LossNotice, SackRanges};
-use crate::extension::SenderView;
+use crate::engine::{Ack, AckOutcome, SackRanges};
 use core::ops::Range;
 use prismux_units::Instant;
 use prismux_wire::{SackBlock, TcpFlags, TcpHeader};
@@ -14,31 +13,32 @@ impl Connection {
         let window_changed = self.update_send_window(header.window, accepted);
         let advanced = accepted.ack > self.sending.acknowledged;
         let sack = self.agreed.sack && !header.options.sack.is_empty();
-        if !advanced && !sack && !self.has_outstanding() {
+        let handoff = header.options.handoff.is_some() && self.extension.is_some();
+        if !advanced && !sack && !handoff && !self.has_outstanding() {
             return;
         }
         let silent = segment.payload_bytes == 0 && !header.flags.contains(TcpFlags::FIN);
         let is_pure = silent && !window_changed && !accepted.old_ack;
         let notice = self.consult_extension(now, header);
         let echo = self.ecn.negotiated && header.flags.contains(TcpFlags::ECE);
+        let mut outcome = AckOutcome::default();
         if advanced || is_pure || sack || echo || notice.is_some() {
-            self.tell_engine(now, header, accepted.ack, is_pure, echo, notice);
+            let ack = Ack {
+                cumulative: accepted.ack,
+                is_pure: is_pure && !handoff,
+                untimed: handoff,
+                notice,
+                ..Ack::default()
+            };
+            outcome = self.tell_engine(now, header, ack, echo);
         }
         if advanced {
             self.advance_acknowledged(now, accepted.ack);
         }
+        self.let_steer(now, |extension, view| extension.steer(header, &outcome, view));
     }
 
-    fn tell_engine(
-        &mut self,
-        now: Instant,
-        header: &TcpHeader,
-        cumulative: u64,
-        is_pure: bool,
-        echo: bool,
-        notice: Option<LossNotice>,
-    ) {
-        let mut ack = Ack { cumulative, is_pure, notice, ..Ack::default() };
+    fn tell_engine(&mut self, now: Instant, header: &TcpHeader, mut ack: Ack, echo: bool) -> AckOutcome {
         if self.agreed.sack && !header.options.sack.is_empty() {
             self.read_sack(header, &mut ack);
         }
@@ -46,13 +46,14 @@ impl Connection {
         {
             ack.rtt_from_timestamp = self.clock.elapsed(now, timestamps.echo);
         }
-        if echo && cumulative >= self.ecn.reduced_until {
+        if echo && ack.cumulative >= self.ecn.reduced_until {
             ack.ecn_echo = true;
             self.ecn.reduced_until = self.sending.sent_end;
         }
         let outcome = self.engine.on_ack(now, &ack);
         // Whatever the reason of the reduction (RFC 3168 section 6.1.2).
         self.ecn.cwr_due |= outcome.window_reduced || ack.ecn_echo;
+        outcome
     }
 
     fn advance_acknowledged(&mut self, now: Instant, ack: u64) {
@@ -96,17 +97,6 @@ impl Connection {
     pub(super) fn set_window_end(&mut self, window: u64) {
         self.sending.window_end = self.sending.acknowledged + window;
         self.sending.largest_window = self.sending.largest_window.max(window);
-    }
-
-    fn consult_extension(&mut self, now: Instant, header: &TcpHeader) -> Option<LossNotice> {
-        let view = SenderView {
-            now,
-            initial_sequence: self.sending.initial,
-            acknowledged: self.sending.acknowledged,
-            sent_end: self.sending.sent_end,
-            engine: &self.engine,
-        };
-        self.extension.as_mut()?.on_ack(header, &view)
     }
 
     /// SACK blocks as positions. The first may be a DSACK block: below the cumulative acknowledgement or

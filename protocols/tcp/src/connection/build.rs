@@ -19,6 +19,11 @@ impl Connection {
                 segment.header.seq = segment.header.seq - 1;
                 segment
             }
+            Control::Notice(notice) => {
+                let mut segment = self.build_ack(now);
+                segment.header.options.insert_handoff(notice);
+                segment
+            }
             Control::Reset { seq, with_ack } => {
                 let mut header = self.ports(seq, TcpFlags::RST);
                 if with_ack {

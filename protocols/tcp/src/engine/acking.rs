@@ -26,6 +26,8 @@ pub(super) struct AckContext {
     /// The window was in full use before this ACK.
     pub(super) was_limited: bool,
     pub(super) rtt: Option<Duration>,
+    /// What the RTT estimator took.
+    pub(super) sample: Option<Duration>,
 }
 
 impl Engine {
@@ -45,6 +47,7 @@ impl Engine {
         let mut outcome = AckOutcome {
             newly_acked: self.acked - acked_before,
             newly_delivered: context.delivery.bytes,
+            rtt_sample: context.sample,
             ..AckOutcome::default()
         };
         let undone_before = self.counters.undone_reductions;
@@ -88,6 +91,7 @@ impl Engine {
             pipe_before,
             was_limited,
             rtt: None,
+            sample: None,
         }
     }
 
@@ -95,33 +99,43 @@ impl Engine {
     fn measure(&mut self, ack: &Ack, context: &mut AckContext) {
         let now = context.now;
         let delivery = &context.delivery;
+        if let Some(range) = &ack.dsack {
+            self.on_dsack(range);
+        }
+        if ack.untimed {
+            return;
+        }
+        let tick = self.config.timestamp_granularity;
+        let echoed = ack.rtt_from_timestamp.filter(|&rtt| self.is_of_this_path(now - rtt, tick));
+        let of_this_path = |sent_at: &Instant| self.is_of_this_path(*sent_at, Duration::ZERO);
+        let (first_sent, last_sent) =
+            (delivery.first_sent.filter(of_this_path), delivery.last_sent.filter(of_this_path));
         if let Some(rtt) = ack.rtt_from_timestamp {
             context.echoed_before = self.undo.was_sent_before(now - rtt, self.config.timestamp_granularity);
         }
-        if let Some(sent_at) = delivery.last_sent {
+        if let Some(sent_at) = last_sent {
             self.rtt.note_minimum(now, now - sent_at);
             context.rtt = Some(now - sent_at);
         }
         // Karn: nothing sent twice is timed, except by timestamp (RFC 7323 section 4.1 asks for an ACK of new data).
-        let timed = match delivery.first_sent {
+        let timed = match first_sent {
             Some(sent_at) if !delivery.retransmitted => Some(now - sent_at),
-            _ if context.advanced => ack.rtt_from_timestamp,
+            _ if context.advanced => echoed,
             _ => None,
         };
+        context.sample = timed;
         if let Some(rtt) = timed {
             self.rtt.sample(now, rtt, self.acked, self.next);
         }
         if let Some(newest) = &delivery.newest
-            && !(newest.retransmitted && self.notices.several_paths())
+            && !(newest.retransmitted && (self.notices.several_paths() || self.repairs_old_path()))
+            && self.is_of_this_path(newest.sent_at, Duration::ZERO)
         {
             let min_rtt = self.rtt.min_rtt();
             self.rack.update(now, newest, min_rtt, context.echoed_before);
         }
         if let Some(from) = delivery.reordered_from {
             self.on_reordering(from);
-        }
-        if let Some(range) = &ack.dsack {
-            self.on_dsack(range);
         }
     }
 
@@ -168,7 +182,10 @@ impl Engine {
         if context.newly_lost || (self.board.lost().segments > 0 && self.phase == Phase::Open) {
             reduced |= self.on_losses(context);
         }
-        if ack.ecn_echo && self.phase == Phase::Open {
+        if ack.ecn_echo && self.repairs_old_path() {
+            self.counters.ecn_reductions += 1;
+            reduced |= self.reduce_on_new_path(context, CongestionSignal::EcnMark);
+        } else if ack.ecn_echo && self.phase == Phase::Open {
             self.counters.ecn_reductions += 1;
             self.begin_reduction(CongestionSignal::EcnMark, context.pipe_before);
             reduced = true;

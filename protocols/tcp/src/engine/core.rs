@@ -4,6 +4,7 @@ use super::congestion::{Congestion, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase};
 use super::notice::Notices;
 use super::ns2::Ns2;
+use super::path::Path;
 use super::probe::Probe;
 use super::prr::Prr;
 use super::rack::Rack;
@@ -39,6 +40,7 @@ pub struct Engine {
     pub(super) undo: Undo,
     pub(super) notices: Notices,
     pub(super) ns2: Ns2,
+    pub(super) path: Path,
     /// A retransmission due at once, whatever the window says.
     pub(super) urgent: Option<u64>,
     /// RFC 6675 rule 4: a rescue retransmission was made in this recovery.
@@ -78,6 +80,7 @@ impl Engine {
             undo: Undo::default(),
             notices: Notices::default(),
             ns2: Ns2::default(),
+            path: Path::default(),
             urgent: None,
             rescued: false,
             limited_until: 0,
@@ -103,6 +106,11 @@ impl Engine {
     /// Units in a full segment.
     pub fn mss(&self) -> u32 {
         self.window.mss
+    }
+
+    /// Segments of the first window.
+    pub fn initial_window_segments(&self) -> u32 {
+        self.config.initial_window_segments.max(1)
     }
 
     /// Congestion window in bytes.

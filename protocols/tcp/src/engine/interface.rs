@@ -119,6 +119,8 @@ pub struct Ack {
     pub rtt_from_timestamp: Option<Duration>,
     /// The network marked congestion (RFC 3168 ECN-Echo).
     pub ecn_echo: bool,
+    /// It arrives with a change of path: the time since what it acknowledges was sent is no round trip.
+    pub untimed: bool,
     /// No payload and the same window: may count as a duplicate (RFC 5681 section 2).
     pub is_pure: bool,
     /// A loss notice carried by this acknowledgement.
@@ -136,6 +138,8 @@ pub struct AckOutcome {
     pub window_reduced: bool,
     /// A reduction was found to be spurious and was taken back.
     pub undone: bool,
+    /// RTT sample that the estimator took from this ACK.
+    pub rtt_sample: Option<Duration>,
     /// The cumulative position lies beyond everything sent: nothing was done with this ACK.
     pub beyond_sent: bool,
 }

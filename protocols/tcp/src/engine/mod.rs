@@ -12,6 +12,7 @@
 //! * `recover`: entering and leaving recovery. `prr`: how the window comes down (RFC 6937). `undo`: taking back a
 //!   reduction that was spurious (RFC 3522, RFC 3708, RFC 5682). `notice`: explicit loss notices. `write_off`: units given up
 //!   through no fault of the path.
+//!   `path`: starting over on another path.
 //! * [`congestion`]: NewReno (RFC 5681), CUBIC (RFC 9438), HyStart++ (RFC 9406).
 //! * `ns2`: the senders of ns-2, copied in behaviour.
 //!
@@ -27,6 +28,7 @@ mod detect;
 mod interface;
 mod notice;
 mod ns2;
+mod path;
 mod probe;
 mod prr;
 mod rack;
@@ -43,6 +45,8 @@ pub use config::{CongestionKind, EngineConfig, RecoveryStyle, RtoStyle, WindowRe
 pub use interface::{
     Ack, AckOutcome, EngineCounters, EngineMetrics, LossNotice, Phase, SackRanges, Send, SendKind, SendLimits,
 };
+
+pub use path::{PathChange, PathUpdate};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use super::core::Engine;
 use super::delivery::Delivery;
 use super::interface::{Ack, AckOutcome, Phase, Send, SendKind, SendLimits};
 use super::scoreboard::SegmentState;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 
 /// What the two agents keep beside the scoreboard.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,8 @@ pub(super) struct Ns2 {
     first_partial_seen: bool,
     /// `rtt_seq_` and `rtt_ts_`: end of the timed segment and when it left.
     timed: Option<(u64, Instant)>,
+    /// What the RTT estimator took from the ACK being handled.
+    sample: Option<Duration>,
 }
 
 impl Engine {
@@ -124,6 +126,10 @@ impl Engine {
             return AckOutcome { window_reduced, ..AckOutcome::default() };
         }
         let acked_before = self.acked;
+        self.ns2.sample = None;
+        if ack.untimed {
+            self.ns2.timed = None;
+        }
         let mut delivery = Delivery::new(self.recovery_point);
         let advanced = ack.cumulative > self.acked;
         if advanced {
@@ -162,6 +168,7 @@ impl Engine {
             newly_acked: self.acked - acked_before,
             newly_delivered: delivery.bytes,
             window_reduced: reduced,
+            rtt_sample: self.ns2.sample,
             ..AckOutcome::default()
         }
     }
@@ -212,6 +219,7 @@ impl Engine {
             self.ns2.timed = None;
             if use_it {
                 self.rtt.sample(now, now - sent_at, self.acked, self.next);
+                self.ns2.sample = Some(now - sent_at);
             } else {
                 self.rtt.reset_backoff();
             }

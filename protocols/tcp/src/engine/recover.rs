@@ -22,11 +22,11 @@ impl Engine {
                 false
             }
             Phase::Recovery => self.reduce_within_notified(context),
-            Phase::Loss => false,
+            Phase::Loss => self.reduce_on_new_path(context, CongestionSignal::Loss),
         }
     }
 
-    fn enter_recovery(&mut self) {
+    pub(super) fn enter_recovery(&mut self) {
         self.phase = Phase::Recovery;
         self.counters.fast_recoveries += 1;
         self.rescued = false;
@@ -91,6 +91,7 @@ impl Engine {
     /// The recovery point is acknowledged.
     pub(super) fn end_recovery(&mut self) {
         let ended = self.phase;
+        self.end_path_repair();
         self.phase = Phase::Open;
         self.dup_acks = 0;
         self.returned_bytes = 0;

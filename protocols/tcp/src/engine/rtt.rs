@@ -32,6 +32,8 @@ pub(crate) struct RttEstimator {
     min_rtt_at: Instant,
     style: RtoStyle,
     backoff: u8,
+    /// On a path about which little is known, no timeout is shorter; zero otherwise.
+    held_floor: Duration,
 }
 
 impl RttEstimator {
@@ -50,7 +52,22 @@ impl RttEstimator {
             min_rtt_at: Instant::ZERO,
             style: config.rto_style,
             backoff: 0,
+            held_floor: Duration::ZERO,
         }
+    }
+
+    /// Another path: no average, no minimum, no back-off; until there are samples, and until
+    /// [`RttEstimator::release_floor`], a timeout of `least` or more.
+    pub(crate) fn forget(&mut self, least: Duration) {
+        (self.srtt_x8, self.rttvar_x4, self.deviation_x4, self.deviation_max_x4) = (0, 0, 0, 0);
+        (self.min_rtt, self.min_rtt_at) = (Duration::MAX, Instant::ZERO);
+        self.backoff = 0;
+        self.held_floor = least;
+    }
+
+    /// The ordinary floor of the timeout applies again.
+    pub(crate) fn release_floor(&mut self) {
+        self.held_floor = Duration::ZERO;
     }
 
     /// Takes a sample that ends at `now`. `acked` and `next` are SND.UNA and SND.NXT (Linux counts round trips by them).
@@ -141,6 +158,7 @@ impl RttEstimator {
     pub(crate) fn rto(&self) -> Duration {
         let floor =
             if self.style == RtoStyle::Ticks { self.min_rto.max(self.granularity * 2) } else { self.min_rto };
+        let floor = floor.max(self.held_floor);
         (self.base_rto.max(floor) * (1 << self.backoff)).min(self.max_rto)
     }
 

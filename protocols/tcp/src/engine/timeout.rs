@@ -47,7 +47,8 @@ impl Engine {
         };
         self.counters.timeouts += 1;
         let first = matches!(self.phase, Phase::Open | Phase::Reducing)
-            || (self.phase == Phase::Recovery && self.acked >= self.recovery_point);
+            || (self.phase == Phase::Recovery && self.acked >= self.recovery_point)
+            || self.repairs_old_path();
         if first {
             self.undo.begin(self.acked, &self.window, false);
             self.window.ssthresh = self.congestion.threshold(CongestionSignal::Timeout, &self.window);
@@ -67,6 +68,7 @@ impl Engine {
         self.returned_bytes = 0;
         self.dup_threshold = self.dup_threshold.min(self.config.dup_threshold.max(1));
         self.notices.end_recovery();
+        self.end_path_repair();
         self.cancel_probe();
         self.forget_probe();
         self.reorder_at = Instant::MAX;

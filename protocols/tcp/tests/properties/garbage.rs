@@ -43,6 +43,7 @@ fn options() -> impl Strategy<Value = TcpOptions> {
                 flags,
                 keep_q16,
             }),
+            handoff: None,
         }
     })
 }

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use prismux_wire::{
-    Ecn, IpHeader, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps,
-    emit_tcp_packet, ip::protocol,
+    Ecn, HandoffNotice, IpHeader, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader,
+    TcpOptions, Timestamps, emit_tcp_packet, ip::protocol,
 };
 use proptest::prelude::*;
 
@@ -40,14 +40,16 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         proptest::option::of(timestamps),
         sack_blocks(),
         proptest::option::of(loss_report()),
+        proptest::option::of(any::<u32>()),
     )
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, loss_report)| TcpOptions {
+        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, loss_report, kbps)| TcpOptions {
             mss,
             window_scale,
             sack_permitted,
             timestamps,
             sack,
             loss_report,
+            handoff: kbps.map(|bandwidth_kbps| HandoffNotice { bandwidth_kbps }),
         })
         .prop_map(|mut options| {
             while !options.fits() && !options.sack.is_empty() {
