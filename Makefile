@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes reproduce fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -56,6 +56,12 @@ mixes: setup ## 200 random mixes of links: PRISM against the best single link (m
 	@mkdir -p results
 	$(CARGO) run --release --locked -p prismux-benches --bin random-mixes -- \
 	  --out results/random-mixes.json --svg results/random-mixes.svg
+
+agree: build ## the papers' testbeds in the lab and in the simulator, and by how much they differ (3 minutes)
+	$(PRISMUX) agree
+
+compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in the lab, cubic and bbr (a quarter of an hour)
+	$(PRISMUX) rivals
 
 reproduce: build ## every published claim: reported, measured, verdict
 	$(PRISMUX) reproduce prism

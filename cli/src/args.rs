@@ -36,6 +36,14 @@ pub(crate) enum Command {
         after_help = "Examples:\n  prismux compare demo-today\n  prismux compare prism-delay-disparity --variants prism,vanilla"
     )]
     Compare(CompareArguments),
+    /// Run scenarios in the lab and in the simulator and say by how much they differ.
+    #[command(
+        after_help = "Examples:\n  prismux agree\n  prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms"
+    )]
+    Agree(AgreeArguments),
+    /// PRISM against a single link, plain striping and kernel MPTCP in the lab, with cubic and bbr.
+    #[command(after_help = "Examples:\n  prismux rivals\n  prismux rivals mix-20-20 demo-2005 --runs 3")]
+    Rivals(RivalsArguments),
     /// Repeat published experiments and judge every claim.
     #[command(
         after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json"
@@ -163,6 +171,50 @@ pub(crate) struct CompareArguments {
     /// Number of runs of each variant, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgreeArguments {
+    /// Scenario files, or names of shipped scenarios [default: the testbeds of the PRISM papers].
+    #[arg(value_name = "FILE|NAME")]
+    pub scenarios: Vec<String>,
+    /// Run a variant of each.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Change one value of each scenario; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Number of runs on each backend, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub runs: u64,
+    /// Seed of the first run.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Most lab runs at the same time [default: 24].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RivalsArguments {
+    /// Names of the sets of links [default: all eight, about a quarter of an hour].
+    #[arg(value_name = "NAME")]
+    pub scenarios: Vec<String>,
+    /// Number of runs of each way, each with a seed of its own.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub runs: u64,
+    /// Seed of the first run.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Most runs at the same time on slow links [default: 24]; on fast links two at most.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,13 @@
 //! One file for each command.
 
+mod agree;
 mod check;
 mod compare;
 mod daemon;
 mod demo;
 mod doctor;
 mod replay;
+mod rivals;
 mod run;
 mod scenarios;
 mod status;
@@ -22,6 +24,8 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Agree(arguments) => agree::run(&arguments),
+        Command::Rivals(arguments) => rivals::run(&arguments),
         Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),

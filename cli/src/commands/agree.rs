@@ -1,0 +1,125 @@
+//! `prismux agree`: the same scenarios in the lab and in the simulator, and by how much they differ.
+
+use super::run::{once, parallel, prepare, summarise};
+use crate::args::{AgreeArguments, BackendName, Common};
+use crate::failure::Failure;
+use crate::jobs;
+use crate::output::number::{or_dash, percent, rate};
+use crate::output::print;
+use crate::output::table::{Align, Table};
+use crate::statistics::Summary;
+use prismux_scenario::backend::RunOptions;
+use prismux_scenario::registry::Backend;
+use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_trace::results::RunResult;
+use serde_json::json;
+
+/// The testbeds of the papers.
+const STANDARD: [&str; 3] = ["prism-delay-disparity", "prism-loss-disparity", "prism-heterogeneity"];
+
+/// Means that differ by no more than this agree.
+const TOLERANCE: f64 = 0.05;
+
+/// Lab runs at the same time: these links are slow.
+const PARALLEL_LAB: usize = 24;
+
+/// One scenario on both backends.
+struct Pair {
+    scenario: String,
+    lab: Vec<RunResult>,
+    simulator: Vec<RunResult>,
+}
+
+impl Pair {
+    fn goodput(results: &[RunResult]) -> Option<Summary> {
+        summarise(results, |result| Some(result.total.goodput_bps))
+    }
+
+    /// Lab over simulator, less one.
+    fn difference(&self) -> Option<f64> {
+        Some(Self::goodput(&self.lab)?.mean / Self::goodput(&self.simulator)?.mean - 1.0)
+    }
+
+    fn agrees(&self) -> bool {
+        self.difference().is_some_and(|difference| difference.abs() <= TOLERANCE)
+    }
+}
+
+pub(crate) fn run(arguments: &AgreeArguments) -> Result<(), Failure> {
+    let names: Vec<&str> = match arguments.scenarios.is_empty() {
+        true => STANDARD.to_vec(),
+        false => arguments.scenarios.iter().map(String::as_str).collect(),
+    };
+    let set: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
+    let variant = arguments.variant.as_deref();
+    let scenarios: Vec<Scenario> = names
+        .iter()
+        .map(|name| Ok(ScenarioFile::find(name)?.scenario(variant, &set)?))
+        .collect::<Result<_, Failure>>()?;
+    prepare(Backend::Lab)?;
+    let lab = all(&scenarios, arguments, BackendName::Lab)?;
+    let simulator = all(&scenarios, arguments, BackendName::Sim)?;
+    let pairs: Vec<Pair> = names
+        .iter()
+        .zip(lab.into_iter().zip(simulator))
+        .map(|(name, (lab, simulator))| Pair { scenario: (*name).to_string(), lab, simulator })
+        .collect();
+    if arguments.json {
+        return Ok(print(json_of(&pairs)?)?);
+    }
+    Ok(print(table(&pairs, arguments.runs))?)
+}
+
+/// Every scenario with every seed on one backend.
+fn all(
+    scenarios: &[Scenario],
+    arguments: &AgreeArguments,
+    on: BackendName,
+) -> Result<Vec<Vec<RunResult>>, Failure> {
+    let jobs = match on {
+        BackendName::Lab => Some(arguments.jobs.unwrap_or(PARALLEL_LAB)),
+        BackendName::Sim => None,
+    };
+    let common = Common { on, seed: arguments.seed, set: Vec::new(), json: false, jobs };
+    let work: Vec<(&Scenario, u64)> = scenarios
+        .iter()
+        .flat_map(|scenario| (0..arguments.runs).map(move |run| (scenario, arguments.seed.wrapping_add(run))))
+        .collect();
+    let what = if on == BackendName::Lab { "in the lab" } else { "simulated" };
+    let results = jobs::run(&work, parallel(&common), what, |&(scenario, seed)| {
+        once(scenario, &common, &RunOptions { seed, ..RunOptions::default() })
+    })?;
+    Ok(results.chunks(arguments.runs as usize).map(<[RunResult]>::to_vec).collect())
+}
+
+fn table(pairs: &[Pair], runs: u64) -> String {
+    let columns = ["scenario", "lab", "", "simulator", "", "difference", "within 5 %"];
+    let mut table = Table::new(&columns).align(6, Align::Left);
+    for pair in pairs {
+        let mut row = vec![pair.scenario.clone()];
+        for results in [&pair.lab, &pair.simulator] {
+            row.push(or_dash(Pair::goodput(results), |summary| super::run::interval(summary, rate)));
+            row.push(or_dash(summarise(results, |result| result.total.efficiency), |s| percent(s.mean)));
+        }
+        row.push(or_dash(pair.difference(), |difference| format!("{:+.1} %", difference * 100.0)));
+        row.push(if pair.agrees() { "yes" } else { "no" }.to_string());
+        table.row(row);
+    }
+    format!("Goodput and efficiency in the lab and in the simulator, {runs} seeds each.\n\n{table}")
+}
+
+fn json_of(pairs: &[Pair]) -> Result<String, Failure> {
+    let pair = |pair: &Pair| {
+        json!({
+            "scenario": pair.scenario,
+            "lab_goodput_bps": Pair::goodput(&pair.lab),
+            "simulator_goodput_bps": Pair::goodput(&pair.simulator),
+            "difference": pair.difference(),
+            "agrees": pair.agrees(),
+            "lab": pair.lab,
+            "simulator": pair.simulator,
+        })
+    };
+    serde_json::to_string(&json!({ "scenarios": pairs.iter().map(pair).collect::<Vec<_>>() }))
+        .map_err(Failure::failed)
+}
