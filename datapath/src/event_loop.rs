@@ -133,6 +133,15 @@ impl EventLoop {
         Ok(wake)
     }
 
+    /// Takes note of a request to stop: [`EventLoop::wait`] reports [`Wake::Stop`] again only for another one.
+    pub fn take_stop(&mut self) {
+        // Both are non-blocking: an error means that there was nothing to take.
+        let _ = self.stop.0.read();
+        while let Some(signals) = &self.signals
+            && matches!(signals.read_signal(), Ok(Some(_)))
+        {}
+    }
+
     /// Sets the timer for `deadline` and says whether epoll may sleep at all. A timer that rings earlier
     /// than asked is left alone: one needless wake-up is cheaper than a system call for every packet.
     fn arm(&mut self, deadline: Option<Instant>) -> io::Result<EpollTimeout> {

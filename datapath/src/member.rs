@@ -54,6 +54,8 @@ pub struct MemberDaemon {
     status: StatusServer,
     traffic: Traffic,
     drops: DropCounters,
+    /// It has said goodbye.
+    departure: Option<Departure>,
 }
 
 /// Runs a member until SIGINT or SIGTERM.
@@ -104,6 +106,7 @@ impl MemberDaemon {
             status,
             traffic: Traffic::default(),
             drops: DropCounters::default(),
+            departure: None,
             config,
         })
     }
@@ -113,21 +116,22 @@ impl MemberDaemon {
         self.event_loop.stop_handle()
     }
 
-    /// Handles packets until stopped. Device, rules and sockets are gone when this returns.
+    /// Handles packets until stopped, and what is still under way then. Device, rules and sockets are gone when this returns.
     pub fn run(mut self) -> Result<(), DaemonError> {
         let clock = self.event_loop.clock();
         let mut ready = Vec::new();
         loop {
-            let wake = self.event_loop.wait(Some(self.registration.deadline()), &mut ready)?;
+            let deadline = self.departure.as_ref().map_or(self.registration.deadline(), Departure::deadline);
+            let wake = self.event_loop.wait(Some(deadline), &mut ready)?;
             let now = clock.now();
-            if wake == Wake::Stop {
-                let bye = self.registration.bye();
-                self.send_control(&bye);
-                self.flush();
+            let stays = wake == Wake::Work || self.depart(now);
+            if !stays || self.departure.as_ref().is_some_and(|departure| departure.deadline() <= now) {
                 tracing::info!(member = self.config.name, "member stopped");
                 return Ok(());
             }
-            self.call_proxy(now);
+            if self.departure.is_none() {
+                self.call_proxy(now);
+            }
             for &token in &ready {
                 match token {
                     TUN => self.read_tun(clock)?,
@@ -137,6 +141,21 @@ impl MemberDaemon {
             }
             self.flush();
         }
+    }
+
+    /// Takes leave of the proxy. Says whether to stay for what is under way: not without a proxy that would have sent something,
+    /// and not when asked twice.
+    fn depart(&mut self, now: Instant) -> bool {
+        self.event_loop.take_stop();
+        let registered = self.registration.state() == State::Registered;
+        if self.departure.is_none() {
+            let bye = self.registration.bye();
+            self.send_control(&bye);
+            self.flush();
+            self.departure = Some(Departure::begin(now));
+            return registered;
+        }
+        false
     }
 
     fn call_proxy(&mut self, now: Instant) {
@@ -209,6 +228,9 @@ impl MemberDaemon {
         let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
         let inner = &frame.inner[..ip.total_bytes];
         self.registration.note_traffic(now);
+        if let Some(departure) = &mut self.departure {
+            departure.latest = now;
+        }
         self.traffic.forward_packets += 1;
         self.traffic.forward_bytes += inner.len() as u64;
         if frame.outer_ecn.is_none_or(|outer| outer == ip.header.ecn || outer == Ecn::NotEct) {
@@ -230,6 +252,8 @@ impl MemberDaemon {
                     tracing::info!(member = self.config.name, proxy = %self.config.tunnel.proxy, "registered");
                 }
             }
+            // Whoever has said goodbye is not called back.
+            Ok(Message::Challenge(_)) if self.departure.is_some() => {}
             Ok(Message::Challenge(challenge)) => {
                 self.registration.challenge(now, challenge);
                 self.call_proxy(now);
@@ -277,6 +301,29 @@ impl MemberDaemon {
             traffic: self.traffic,
             drops: &self.drops,
         }
+    }
+}
+
+/// A member that has left gets nothing more, but what was sent to it before is still on its way.
+struct Departure {
+    begun: Instant,
+    /// When data last came.
+    latest: Instant,
+}
+
+impl Departure {
+    /// Nothing for so long: nothing is under way any more.
+    const QUIET: Duration = Duration::from_millis(300);
+    /// Longer than this nobody waits.
+    const MOST: Duration = Duration::from_secs(2);
+
+    fn begin(now: Instant) -> Self {
+        Self { begun: now, latest: now }
+    }
+
+    /// When the member ends.
+    fn deadline(&self) -> Instant {
+        (self.latest + Self::QUIET).min(self.begun + Self::MOST)
     }
 }
 

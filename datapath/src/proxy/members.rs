@@ -10,6 +10,9 @@ pub const MAX_MEMBERS: usize = 64;
 /// A hello that a member repeats too late may have been lost; two in a row have not.
 const MISSED_HELLOS: u64 = 2;
 
+/// For so long a member that has left may still deliver what was under way, and bring back the answers.
+const FAREWELL: Duration = Duration::from_secs(2);
+
 /// One member.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
@@ -32,6 +35,8 @@ pub struct Member {
     /// The counter of its last hello.
     counter: u64,
     next_hello_by: Instant,
+    /// When it said goodbye; what its receivers answer meanwhile still passes for [`FAREWELL`].
+    left_at: Option<Instant>,
     /// When the first packet was sent since anything was heard.
     unanswered_since: Option<Instant>,
 }
@@ -119,12 +124,13 @@ impl Members {
     }
 
     /// Handles a bye whose tag was right.
-    pub fn bye(&mut self, bye: &Bye) -> Registration {
+    pub fn bye(&mut self, now: Instant, bye: &Bye) -> Registration {
         let session = self.session;
         match self.members.iter_mut().find(|m| m.name == bye.name) {
             Some(member) if bye.session == session && bye.counter > member.counter => {
                 member.counter = bye.counter;
                 member.up = false;
+                member.left_at = Some(now);
                 Registration::Left(member.link)
             }
             _ => Registration::Ignored,
@@ -138,7 +144,8 @@ impl Members {
 
     /// Notes a packet from `peer`; `None` when no member has registered from there.
     pub fn heard(&mut self, now: Instant, peer: Peer, packet_bytes: usize) -> Option<LinkId> {
-        let member = self.members.iter_mut().find(|m| m.peer == peer && m.up)?;
+        let answers = |m: &Member| m.up || m.left_at.is_some_and(|at| now.saturating_since(at) < FAREWELL);
+        let member = self.members.iter_mut().find(|m| m.peer == peer && answers(m))?;
         member.last_heard = now;
         member.unanswered_since = None;
         member.traffic.return_packets += 1;
@@ -194,6 +201,7 @@ impl Members {
             listed: false,
             counter: 0,
             next_hello_by: Instant::MAX,
+            left_at: None,
             unanswered_since: None,
         })
     }

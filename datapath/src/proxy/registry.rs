@@ -57,7 +57,7 @@ impl ProxyDaemon {
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Bye(bye)) => {
-                let registration = self.outlet.members.bye(&bye);
+                let registration = self.outlet.members.bye(now, &bye);
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Welcome(_) | Message::Challenge(_)) | Err(ControlError::Malformed) => {

@@ -36,6 +36,7 @@ const TESTS: &[Test] = &[
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
     ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
+    ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),
     ("so_does_one_through_the_published_proxy", members::kills_of_the_published_proxy),
     ("era_settings_reach_the_kernel", members::era_settings),
     ("nothing_is_left_after_success", leftovers::after_success),

@@ -2,6 +2,7 @@
 use crate::plans::{assert_near, community, link, lossy, run, seconds};
 use prismux_datapath::lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport, Tunnel};
 use prismux_datapath::lab::{ARRIVAL_CELL, LabPlan};
+use prismux_link::QueueLimit;
 use prismux_prism::{ProxyConfig, RpcMode};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
@@ -106,6 +107,22 @@ pub fn own_tcp() {
     // Losses were told to a sender that acted on them.
     let reports = outcome.result.nodes["proxy"]["reports_sent"];
     assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");
+}
+
+/// What was under way to a member when it left still arrives: the proxy finds nothing lost and the sender resends nothing.
+pub fn leaves_in_good_order() {
+    let roomy = |mbps, delay_ms| link(mbps, delay_ms).with_queue(QueueLimit::Packets(2000));
+    let tcp = KernelTcp { window: Some(ByteCount::new(150_000)), ..KernelTcp::modern("reno") };
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(3_000_000)).tcp(tcp);
+    let plan = community(30.0, &[roomy(4, 60), roomy(4, 90)], flow)
+        .event(Duration::from_millis(2500), Action::Leave("m2".to_owned()));
+    let outcome = run(&with_proxy(plan, |config| *config = ProxyConfig::paper()));
+    assert_eq!(outcome.result.flows["download"].bytes, 3_000_000);
+    let links = &outcome.result.links;
+    assert!(links["wwan2"].delivered_bytes > 300_000, "it carried its part: {links:?}");
+    let proxy = &outcome.result.nodes["proxy"];
+    assert_eq!((proxy["losses_detected"], proxy["no_data_holes"]), (0, 0), "{proxy:?}");
+    assert_eq!(outcome.result.flows["download"].retransmitted_segments, 0);
 }
 
 /// Most time that a transfer may stand still after a member or the proxy was killed; the sender's timeouts are in it.

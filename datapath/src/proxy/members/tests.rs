@@ -48,9 +48,9 @@ fn a_hello_or_bye_played_back_changes_nothing() {
     assert_eq!(members.hello(at(1), peer(66), &hello("m1", 6, 1)), Registration::Repeat(challenge));
     assert_eq!(members.get(LinkId(0)).unwrap().peer, peer(1));
     let bye = |counter| Bye { session: SESSION, counter, name: "m1".to_owned() };
-    assert_eq!(members.bye(&bye(6)), Registration::Ignored);
-    assert_eq!(members.bye(&Bye { session: 1, ..bye(7) }), Registration::Ignored);
-    assert_eq!(members.bye(&bye(7)), Registration::Left(LinkId(0)));
+    assert_eq!(members.bye(at(1), &bye(6)), Registration::Ignored);
+    assert_eq!(members.bye(at(1), &Bye { session: 1, ..bye(7) }), Registration::Ignored);
+    assert_eq!(members.bye(at(1), &bye(7)), Registration::Left(LinkId(0)));
     let challenge = Challenge { session: SESSION, counter: 7 };
     assert_eq!(members.hello(at(1), peer(1), &hello("m1", 7, 1)), Registration::Repeat(challenge));
 }
@@ -115,9 +115,18 @@ fn room_is_bounded_and_used_again() {
         members.hello(at(0), peer(1), &hello(&format!("m{number}"), 1, 1));
     }
     assert_eq!(members.hello(at(0), peer(1), &hello("late", 1, 1)), Registration::Full);
-    members.bye(&Bye { session: SESSION, counter: 2, name: "m3".to_owned() });
+    members.bye(at(0), &Bye { session: SESSION, counter: 2, name: "m3".to_owned() });
     assert!(matches!(
         members.hello(at(0), peer(1), &hello("late", 1, 1)),
         Registration::Joined(LinkId(3), _)
     ));
+}
+
+#[test]
+fn a_member_that_left_brings_back_the_last_answers_and_no_more() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 1));
+    members.bye(at(10), &Bye { session: SESSION, counter: 2, name: "m1".to_owned() });
+    assert_eq!(members.heard(at(11), peer(1), 50), Some(LinkId(0)));
+    assert_eq!(members.heard(at(12), peer(1), 50), None, "by now it is a stranger");
 }
