@@ -1,9 +1,12 @@
 //! The future: a hierarchical timing wheel with a stable order.
 //!
-//! Events leave in order of (time, insertion number), whatever the wheel looks like inside. Insertion and removal cost
-//! a constant number of steps at any number of pending events: an event is appended to the list of one slot, moves
-//! down at most once per level, and is sorted only among the events of its own 16 microseconds, which mostly
+//! Events leave in order of time, equal ones in order of insertion, whatever the wheel looks like inside. Insertion and
+//! removal cost a constant number of steps at any number of pending events: an event is appended to the list of one slot,
+//! moves down at most once per level, and is sorted only among the events of its own 16 microseconds, which mostly
 //! come in order. Lists keep their memory, so that nothing is allocated once a run has settled.
+//!
+//! Every list is in order of insertion: a slot is spread over the slots below before any event can be put there
+//! directly. A stable sort by time is therefore all it takes.
 
 #[cfg(test)]
 mod tests;
@@ -23,19 +26,14 @@ const UPPER_SLOTS: usize = 1 << UPPER_BITS;
 /// Enough levels for all of time.
 const UPPER_LEVELS: usize = (64 - (GRAIN_BITS + BASE_BITS) as usize).div_ceil(UPPER_BITS as usize);
 
-/// An event: when, in what order among equals, and for whom.
+/// An event: when and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Event<T> {
     nanos: u64,
-    number: u64,
     target: T,
 }
 
 impl<T> Event<T> {
-    fn key(&self) -> (u64, u64) {
-        (self.nanos, self.number)
-    }
-
     fn grain(&self) -> u64 {
         self.nanos >> GRAIN_BITS
     }
@@ -92,13 +90,19 @@ impl<T: Copy> EventQueue<T> {
 
     #[inline]
     pub fn push(&mut self, at: Instant, target: T) {
-        let event = Event { nanos: at.as_nanos(), number: self.inserted, target };
+        let event = Event { nanos: at.as_nanos(), target };
         self.inserted += 1;
         if event.grain() <= self.grain {
             self.insert_current(event);
         } else {
             self.place(event);
         }
+    }
+
+    /// What comes next, in order; empty when the slot that has been opened last is worked off.
+    #[inline]
+    pub fn opened(&self) -> impl ExactSizeIterator<Item = T> + '_ {
+        self.current[self.next..].iter().map(|event| event.target)
     }
 
     /// The next event not after `until`.
@@ -115,10 +119,10 @@ impl<T: Copy> EventQueue<T> {
         Some((Instant::from_nanos(event.nanos), event.target))
     }
 
-    /// Puts an event at its place among the current ones; it is mostly one of the last.
+    /// Puts the youngest event at its place among the current ones; it is mostly one of the last.
     fn insert_current(&mut self, event: Event<T>) {
         let waiting = &self.current[self.next..];
-        let later = waiting.iter().rev().take_while(|other| other.key() > event.key()).count();
+        let later = waiting.iter().rev().take_while(|other| other.nanos > event.nanos).count();
         self.current.insert(self.current.len() - later, event);
     }
 
@@ -142,8 +146,9 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Makes the next occupied slot the current one, spreading slots of higher levels on the way.
-    fn open_next_slot(&mut self) -> bool {
+    /// Makes the next occupied slot the current one, which must be worked off, spreading slots of higher levels on the
+    /// way. False when there are no events.
+    pub fn open_next_slot(&mut self) -> bool {
         self.current.clear();
         self.next = 0;
         while self.current.is_empty() {
@@ -152,7 +157,7 @@ impl<T: Copy> EventQueue<T> {
                 self.base_occupied[word] &= self.base_occupied[word] - 1;
                 self.grain = self.grain & !(BASE_SLOTS as u64 - 1) | slot as u64;
                 std::mem::swap(&mut self.current, &mut self.base[slot]);
-                self.current.sort_unstable_by_key(Event::key);
+                self.current.sort_by_key(|event| event.nanos);
             } else if !self.spread_next_slot() {
                 return false;
             }

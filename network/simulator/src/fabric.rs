@@ -78,6 +78,16 @@ pub struct FabricCounters {
     pub dropped_by_proxies: u64,
 }
 
+/// The node that a port leads to, with all that most packets need to know of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub node: NodeId,
+    /// Its role is [`NodeRole::Plain`].
+    pub plain: bool,
+    /// Its endpoint, if it has just one.
+    pub only: Option<EndpointId>,
+}
+
 /// The network.
 #[derive(Debug)]
 pub(crate) struct Fabric {
@@ -86,7 +96,7 @@ pub(crate) struct Fabric {
     pub pool: PacketPool,
     pub ports: Vec<Port>,
     /// By port: where it leads.
-    pub ends: Vec<NodeId>,
+    pub ends: Vec<End>,
     pub roles: Vec<NodeRole>,
     pub routes: Routes,
     /// Further addresses of multi-homed hosts, numbered after the nodes: the host of each.
@@ -140,8 +150,7 @@ impl Fabric {
     #[inline]
     pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
         while let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) {
-            let node = self.ends[port.index()];
-            if let Some(local) = self.arrive(node, port, delivery) {
+            if let Some(local) = self.arrive(port, delivery) {
                 return Some(local);
             }
         }
@@ -152,7 +161,7 @@ impl Fabric {
 
     /// A packet comes out of a link.
     #[inline]
-    fn arrive(&mut self, node: NodeId, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
+    fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
         let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
         if copy {
             packet.packet = self.pool.duplicate(packet.packet);
@@ -163,11 +172,12 @@ impl Fabric {
         if let Some(observer) = &mut self.observer {
             observer.delivered(self.now, port, size_bytes, self.pool.get(packet.packet));
         }
-        match self.roles[node.index()] {
-            NodeRole::Plain if packet.towards == node => return Some(packet.packet),
-            NodeRole::Plain if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
-            NodeRole::Plain => self.forward(node, size_bytes, packet),
-            NodeRole::Member(_) | NodeRole::Proxy(_) => self.pass(node, size_bytes, packet),
+        let End { node, plain, .. } = self.ends[port.index()];
+        match plain {
+            true if packet.towards == node => return Some(packet.packet),
+            true if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
+            true => self.forward(node, size_bytes, packet),
+            false => self.pass(node, size_bytes, packet),
         }
         None
     }

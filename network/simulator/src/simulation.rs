@@ -1,6 +1,7 @@
 //! The run: taking events in order and handing them to whom they are for.
 mod application;
 mod handoff;
+mod look_ahead;
 mod planned;
 mod report;
 mod striped;
@@ -57,6 +58,9 @@ impl Simulation {
     /// Takes the next event that is due by `until`.
     #[inline]
     fn step(&mut self, until: Instant) -> bool {
+        if self.fabric.queue.opened().len() == 0 && self.fabric.queue.open_next_slot() {
+            self.look_ahead();
+        }
         let Some((at, target)) = self.fabric.queue.pop_until(until) else { return false };
         self.fabric.now = at;
         match target {

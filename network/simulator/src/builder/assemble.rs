@@ -6,7 +6,7 @@ use crate::endpoint::{
     Client, ENDLESS, Endpoint, Pattern, Role, Site, TcpEndpoint, TcpSetup, UdpSink, UdpSource,
 };
 use crate::event_queue::EventQueue;
-use crate::fabric::{Fabric, NodeRole, Port, Target};
+use crate::fabric::{End, Fabric, NodeRole, Port, Target};
 use crate::flow::{ExtensionFactory, FlowConfig, Transport};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId};
 use crate::observer::{Capture, Names, Observer};
@@ -54,12 +54,14 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     community.roles.extend(interfaces.hosts().map(|_| NodeRole::Plain));
     let observer = observer(&mut builder)?;
     let ports = builder.links.iter().flat_map(|link| ports(link, builder.seed)).collect();
+    let end =
+        |node: NodeId| End { node, plain: community.roles[node.index()] == NodeRole::Plain, only: None };
     let mut fabric = Fabric {
         now: Instant::ZERO,
         queue: EventQueue::new(),
         pool: PacketPool::default(),
         ports,
-        ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).collect(),
+        ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
         roles: community.roles,
         routes,
         interfaces: interfaces.hosts().collect(),
@@ -89,6 +91,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     for (name, config) in &builder.flows {
         simulation.add_flow(&builder, &interfaces, name, config, &mut configs);
     }
+    simulation.name_residents();
     (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
     simulation.choose_return_members();
     for (name, config) in &builder.flows {

@@ -41,10 +41,10 @@ impl Simulation {
     fn attach(&mut self, host: NodeId, link: LinkIndex) {
         let fabric = &mut self.fabric;
         let (mut inwards, mut outwards) = (link.forward(), link.reverse());
-        if fabric.ends[inwards.index()] != host {
+        if fabric.ends[inwards.index()].node != host {
             (inwards, outwards) = (outwards, inwards);
         }
-        let access = fabric.ends[outwards.index()];
+        let access = fabric.ends[outwards.index()].node;
         for node in (0..fabric.roles.len() as u32).map(NodeId) {
             if node == host {
                 continue;
