@@ -17,9 +17,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rcp", &["units", "endpoint", "wire", "tcp"]),
     ("striping", &["units"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
+    ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
-    ("simulator", &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
-    ("datapath", &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"]),
+    (
+        "simulator",
+        &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"],
+    ),
+    (
+        "datapath",
+        &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"],
+    ),
     (
         "scenario",
         &[
@@ -56,6 +63,7 @@ const EVERYTHING: &[&str] = &[
     "ptcp",
     "rcp",
     "striping",
+    "theory",
     "link",
     "trace",
     "simulator",
@@ -65,7 +73,8 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] = &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link"];
+const PURE: &[&str] =
+    &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "theory", "link"];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {

@@ -61,6 +61,7 @@ impl FlowConfig {
 
 /// How a flow's data travels.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant)] // one for each flow, read once
 pub enum Transport {
     /// A file over TCP.
     Tcp(TcpFlow),

@@ -91,7 +91,6 @@ fn pipes_of_different_rate_and_delay_add_up() {
     for ratio in [1, 4, 10] {
         let (ptcp, separate) = goodputs(&[(500, 400), (500 * ratio, 100)], &[], 120);
         let ideal: f64 = separate.iter().sum();
-        println!("ratio {ratio}: {ptcp:.0} of {ideal:.0} = {:.3}", ptcp / ideal);
         assert!(ptcp > 0.95 * ideal, "ratio {ratio}: {ptcp:.0} of {ideal:.0}");
     }
 }

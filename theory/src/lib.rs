@@ -1,0 +1,8 @@
+//! What can be said about striping without a network: closed forms, and simulations of the same models to check them.
+//!
+//! * [`queueing`]: one ordered stream over two pipes, split by the application or by the transport.
+#![no_std]
+
+extern crate alloc;
+
+pub mod queueing;
