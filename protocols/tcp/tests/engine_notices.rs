@@ -206,3 +206,21 @@ fn a_notice_on_a_stale_acknowledgement_counts() {
         assert_eq!(s.send().first(), Some(&50), "{config:?}");
     }
 }
+
+#[test]
+fn a_timeout_was_a_reduction_for_every_path() {
+    for config in senders() {
+        let mut s = start(&config);
+        while s.fire().0 != "rto" {
+            s.send();
+        }
+        s.send();
+        s.pass(100);
+        s.ack(41);
+        s.send();
+        let threshold = s.threshold();
+        assert!(!s.notice(41, 50, 1, 0.5).window_reduced, "50 was sent before the timeout");
+        assert_eq!(s.threshold(), threshold, "slow start goes on: {config:?}");
+        assert!(s.send().contains(&50), "{config:?}");
+    }
+}

@@ -19,6 +19,8 @@ pub(super) struct Notices {
     ordinary: bool,
     /// A notice has come: several paths lie ahead.
     seen: bool,
+    /// What lies below was sent before the last timeout, which was a reduction for every path.
+    timed_out_below: u64,
 }
 
 impl Notices {
@@ -39,6 +41,12 @@ impl Notices {
         self.governing = false;
         self.ordinary = false;
         governed
+    }
+
+    /// A timeout, with `next` the first position not sent.
+    pub(super) fn on_timeout(&mut self, next: u64) {
+        self.end_recovery();
+        self.timed_out_below = next;
     }
 
     /// A reduction for `path` is due unless its last one is still unacknowledged. Notes the new one.
@@ -63,6 +71,10 @@ impl Engine {
         self.notices.seen = true;
         self.urgent = Some(notice.position);
         let lawful = notice.keep > 0.0 && notice.keep <= 1.0;
+        if self.acked < self.notices.timed_out_below {
+            // Slow start after a timeout sends everything below anew: the window knows of these losses.
+            return false;
+        }
         let reduce = lawful
             && self.phase != Phase::Loss
             && self.notices.may_reduce(notice.path, self.acked, self.next);

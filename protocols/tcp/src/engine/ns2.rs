@@ -377,7 +377,7 @@ impl Engine {
         self.phase = Phase::Loss;
         self.dup_acks = 0;
         self.urgent = None;
-        self.notices.end_recovery();
+        self.notices.on_timeout(self.next);
         self.board.mark_all_lost(true);
         self.rtt.back_off();
         self.rto_at = now + self.rtt.rto();

@@ -67,7 +67,7 @@ impl Engine {
         self.dup_acks = 0;
         self.returned_bytes = 0;
         self.dup_threshold = self.dup_threshold.min(self.config.dup_threshold.max(1));
-        self.notices.end_recovery();
+        self.notices.on_timeout(self.next);
         self.end_path_repair();
         self.cancel_probe();
         self.forget_probe();
