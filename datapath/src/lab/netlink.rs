@@ -295,8 +295,11 @@ impl Route {
         if self.metrics == RouteMetrics::default() {
             return message;
         }
-        let RouteMetrics { initial_window_segments, min_rto_ms, quick_ack } = self.metrics;
+        let RouteMetrics { mss_bytes, initial_window_segments, min_rto_ms, quick_ack } = self.metrics;
         message.with_nested(libc::RTA_METRICS, |mut metrics| {
+            if let Some(bytes) = mss_bytes {
+                metrics = metrics.with(RTAX_ADVMSS, &bytes.to_ne_bytes());
+            }
             if let Some(segments) = initial_window_segments {
                 metrics = metrics.with(RTAX_INITCWND, &segments.to_ne_bytes());
             }
@@ -315,6 +318,7 @@ impl Route {
 
 // linux/rtnetlink.h
 const RTAX_LOCK: u16 = 1;
+const RTAX_ADVMSS: u16 = 8;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
 const RTAX_QUICKACK: u16 = 15;

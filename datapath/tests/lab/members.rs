@@ -40,14 +40,19 @@ fn index_of(outcome: &prismux_datapath::lab::LabOutcome, name: &str) -> usize {
 }
 
 pub fn mptcp() {
-    let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp));
+    let tcp = KernelTcp {
+        mss_bytes: Some(1200),
+        window: Some(ByteCount::new(4_000_000)),
+        ..KernelTcp::modern("cubic")
+    };
+    let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp).tcp(tcp));
     let outcome = run(&plan.warm_up(seconds(2.0)));
     let efficiency = outcome.result.total.steady_efficiency.expect("a capacity");
     assert!(efficiency > 0.8, "{efficiency}");
     let flow = &outcome.flows["download"];
     assert_eq!(flow.senders.len(), 2, "subflows: {:?}", flow.senders);
     for subflow in &flow.senders {
-        assert!(subflow.acknowledged_bytes > 1_000_000, "{subflow:?}");
+        assert!(subflow.acknowledged_bytes > 1_000_000 && subflow.mss_bytes < 1200, "{subflow:?}");
     }
 }
 

@@ -3,8 +3,7 @@ use prismux_units::{ByteCount, Duration};
 
 /// Settings of the kernel's TCP; `None` leaves what the running kernel does.
 ///
-/// Congestion control, segment size and window belong to a socket, the rest to the node's whole namespace or to its
-/// routes.
+/// Congestion control and window belong to a socket, the rest to the node's whole namespace or to its routes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelTcp {
     /// Congestion control as the kernel names it ("cubic", "reno", "bbr").
@@ -86,9 +85,10 @@ impl KernelTcp {
         self.sysctls() == other.sysctls() && self.route_metrics() == other.route_metrics()
     }
 
-    /// What a node's routes carry: initial window, least timeout, quick ACKs.
+    /// What a node's routes carry: segment size, initial window, least timeout, quick ACKs.
     pub(in crate::lab) fn route_metrics(&self) -> RouteMetrics {
         RouteMetrics {
+            mss_bytes: self.mss_bytes.map(u32::from),
             initial_window_segments: self.initial_window_segments,
             min_rto_ms: self.min_rto.map(|rto| u32::try_from(rto.as_millis()).unwrap_or(u32::MAX)),
             quick_ack: self.quick_ack,
@@ -99,6 +99,7 @@ impl KernelTcp {
 /// TCP settings that the kernel keeps with a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::lab) struct RouteMetrics {
+    pub mss_bytes: Option<u32>,
     pub initial_window_segments: Option<u32>,
     pub min_rto_ms: Option<u32>,
     pub quick_ack: bool,

@@ -23,12 +23,13 @@ impl SocketMaker<'_> {
         if let Some(name) = &self.tcp.congestion {
             socket.set_tcp_congestion(name.as_bytes()).map_err(|error| explain(name, error))?;
         }
-        if let Some(mss) = self.tcp.mss_bytes {
-            socket_option::set(&socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, i32::from(mss))?;
-        }
+        // The segment size is told by the routes, which MPTCP heeds too. For the window it has the buffer only.
         if let Some(window) = self.tcp.window {
             let bytes = i32::try_from(window.as_u64()).unwrap_or(i32::MAX);
-            socket_option::set(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)?;
+            match self.mptcp {
+                false => socket_option::set(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)?,
+                true => socket_option::set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)?,
+            }
         }
         if let Some(nagle) = self.tcp.nagle {
             socket.set_tcp_nodelay(!nagle)?;
