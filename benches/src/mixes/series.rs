@@ -81,7 +81,11 @@ fn write_proxy(text: &mut String, network: &Network, counted: &Counted, before: 
     };
     let _ = write!(
         text,
-        " | pool {} KB hold {} KB {} lost {} age {} false {} drop {}",
+        " | sender rtt {:.1} ms flight {}/{}/{} pool {} KB hold {} KB {} lost {} age {} false {} drop {}",
+        flow.sender_rtt.as_secs_f64() * 1e3,
+        flow.flight_bytes / 1000,
+        flow.window_bytes / 1000,
+        flow.flight_limit_bytes.unwrap_or(0) / 1000,
         flow.waiting_bytes / 1000,
         flow.resequencing_bytes / 1000,
         flow.state.name(),

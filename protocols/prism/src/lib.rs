@@ -15,6 +15,7 @@ extern crate alloc;
 
 mod backlog;
 pub mod config;
+mod events;
 mod flow;
 mod flow_table;
 mod forward;
@@ -33,9 +34,10 @@ pub mod verdict;
 mod window_control;
 
 pub use config::{LinkConfig, ProxyConfig, RpcMode, WeightUnit};
+pub use events::ProxyEvent;
 pub use flow::ReverseState;
 pub use link_table::LinkId;
-pub use proxy::{Proxy, ProxyEvent, ProxyInput};
+pub use proxy::{Proxy, ProxyInput};
 pub use scheduler::SchedulerKind;
 pub use status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
 pub use tcp_prism::TcpPrism;

@@ -5,8 +5,10 @@
 //! little more than their product. A link starts with a few packets and doubles per round trip until its rate stops growing.
 //! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
 mod estimates;
+mod overload;
 mod windowed_max;
 
+use overload::Overload;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use windowed_max::WindowedMax;
 
@@ -20,14 +22,6 @@ const PROBE_ROUNDS: u32 = 12;
 const CAP_EXTRA_PACKETS: f64 = 3.0;
 /// ... plus what passes in this time, for ACKs that come in clumps.
 const CAP_EXTRA_TIME: f64 = 0.004;
-/// With this many bandwidth-delay products in flight a loss is an overflow, whatever the round trips say.
-const CLEAR_OVERLOAD: f64 = 1.5;
-/// An overflow, at most one for each round trip, multiplies the cap by this, ...
-const RESTRAINT_FACTOR: f64 = 0.95;
-/// ... down to this share at most;
-const LEAST_RESTRAINT: f64 = 0.7;
-/// a second without any gives back this share.
-const RESTRAINT_RECOVERY: f64 = 0.02;
 /// Gain of the average behind the jitter, per round.
 const JITTER_GAIN: f64 = 0.25;
 /// Jitter counts up to this share of the shortest RTT.
@@ -36,8 +30,12 @@ const MOST_JITTER: f64 = 0.6;
 const INITIAL_CAP_PACKETS: f64 = 10.0;
 /// A round that delivers this much more than the best before it means the link is not full yet.
 const STARTUP_GROWTH: f64 = 1.25;
-/// A round that delivers less than this share of the cap was short of supply and says nothing about the link.
+/// A round that delivers less than this share of the cap was short of supply and says nothing about the link, ...
 const FULL_ROUND: f64 = 0.8;
+/// ... and so was one in which less than this share of it was in flight at some time.
+const STARVED: f64 = 0.35;
+/// Without growth of the rate the round trips tell whether the link is full: their mean is above the shortest by this.
+const QUEUE_SIGN: f64 = 1.08;
 /// Growth within a round, after the startup, that begins another.
 const RESTART_GROWTH: f64 = 1.12;
 /// Rounds without such growth that end the startup.
@@ -75,8 +73,12 @@ struct Round {
     since: Instant,
     /// The cap stood in the way of sending more at some time.
     limited: bool,
+    /// Too little was in flight at some time to keep the link busy.
+    starved: bool,
     /// The cap when it began.
     cap: f64,
+    /// Bytes lost.
+    lost: f64,
     /// Round trips in it: least and sum in seconds, and how many.
     least_rtt: f64,
     rtt_sum: f64,
@@ -98,11 +100,9 @@ pub struct LinkModel {
     rounds_without_growth: u8,
     queued_in_a_row: u8,
     cap: f64,
-    /// Share of the cap left by congestion, 0.6 to 1.
-    restraint: f64,
+    overload: Overload,
     /// By how much round trips exceed the shortest of their round, in the mean; seconds.
     jitter: f64,
-    restrained: Instant,
     packet_bytes: f64,
     delivered: u64,
     last_delivery: Instant,
@@ -127,9 +127,8 @@ impl LinkModel {
             rounds_without_growth: 0,
             queued_in_a_row: 0,
             cap: INITIAL_CAP_PACKETS * 1448.0,
-            restraint: 1.0,
+            overload: Overload::default(),
             jitter: 0.0,
-            restrained: Instant::ZERO,
             packet_bytes: 1448.0,
             delivered: 0,
             last_delivery: Instant::ZERO,
@@ -170,7 +169,9 @@ impl LinkModel {
                     delivered: self.delivered,
                     since: self.last_delivery,
                     limited,
+                    starved: false,
                     cap: self.cap,
+                    lost: 0.0,
                     least_rtt: f64::MAX,
                     rtt_sum: 0.0,
                     rtt_count: 0,
@@ -179,8 +180,15 @@ impl LinkModel {
         }
     }
 
-    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous).
-    pub(crate) fn on_delivered(&mut self, now: Instant, bytes: u32, index: u32, rtt: Option<Duration>) {
+    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are left.
+    pub(crate) fn on_delivered(
+        &mut self,
+        now: Instant,
+        bytes: u32,
+        index: u32,
+        rtt: Option<Duration>,
+        in_flight: u64,
+    ) {
         self.delivered += u64::from(bytes);
         self.loss *= 1.0 - LOSS_GAIN;
         if !self.learning {
@@ -196,20 +204,15 @@ impl LinkModel {
             }
             self.end_startup_on_queue(rtt);
         }
-        if self.startup && self.round.is_some_and(|round| round.limited) {
-            self.cap += f64::from(bytes);
+        if let Some(round) = &mut self.round {
+            round.starved |= (in_flight as f64) < STARVED * self.cap.min(round.cap);
+            if self.startup && round.limited {
+                self.cap += f64::from(bytes);
+            }
         }
         if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
             self.round = None;
-            if round.rtt_count > 1 {
-                let spread = round.rtt_sum / f64::from(round.rtt_count) - round.least_rtt;
-                self.jitter += (spread - self.jitter) * JITTER_GAIN;
-            }
-            let elapsed = now.saturating_since(round.since).as_secs_f64();
-            if elapsed > 0.0 {
-                let bytes = (self.delivered - round.delivered) as f64;
-                self.on_round(now, bytes, bytes / elapsed, round.limited, round.cap);
-            }
+            self.end_round(now, &round);
         }
         self.last_delivery = now;
         self.set_cap();
@@ -251,14 +254,23 @@ impl LinkModel {
         }
     }
 
-    fn on_round(&mut self, now: Instant, bytes: f64, rate: f64, limited: bool, cap: f64) {
+    fn end_round(&mut self, now: Instant, round: &Round) {
+        let mean_rtt = round.rtt_sum / f64::from(round.rtt_count.max(1));
+        if round.rtt_count > 1 {
+            self.jitter += (mean_rtt - round.least_rtt - self.jitter) * JITTER_GAIN;
+        }
+        let elapsed = now.saturating_since(round.since).as_secs_f64();
+        if elapsed <= 0.0 {
+            return;
+        }
+        let bytes = (self.delivered - round.delivered) as f64;
+        let (rate, before) = (bytes / elapsed, self.rate.get());
+        let full = round.limited && !round.starved && bytes > FULL_ROUND * round.cap;
         self.rounds = self.rounds.wrapping_add(1);
-        let limited = limited && bytes > FULL_ROUND * cap;
-        let before = self.rate.get();
-        if limited || rate >= before {
+        if full || rate >= before {
             self.rate.update(self.rounds, rate);
         }
-        if !self.startup && limited && rate > RESTART_GROWTH * before {
+        if !self.startup && full && rate > RESTART_GROWTH * before {
             // The link carries clearly more than it was given: find out how much, quickly.
             self.startup = true;
             self.best_startup_rate = rate;
@@ -266,46 +278,50 @@ impl LinkModel {
             self.queued_in_a_row = 0;
             return;
         }
-        self.recover(now);
-        if !self.startup || !limited {
-            return;
-        }
-        if rate > self.best_startup_rate * STARTUP_GROWTH {
-            self.best_startup_rate = rate;
-            self.rounds_without_growth = 0;
-        } else {
-            self.rounds_without_growth += 1;
-            if self.rounds_without_growth >= STARTUP_PATIENCE {
-                self.startup = false;
-            }
+        self.overload.recover(now);
+        if self.startup && full {
+            self.judge_growth(rate, mean_rtt);
         }
     }
 
-    /// A packet was lost. Says whether it looks like an overflowing queue rather than noise.
-    pub(crate) fn on_lost(&mut self, now: Instant, in_flight: u64, last_rtt: Option<Duration>) -> bool {
+    /// Startup ends when more in flight brings no more rate. Where it did not raise the round trip either, there was just
+    /// no more to send.
+    fn judge_growth(&mut self, rate: f64, mean_rtt: f64) {
+        let least = self.min_rtt().map_or(f64::MAX, |least| least.as_secs_f64());
+        if rate > self.best_startup_rate * STARTUP_GROWTH {
+            self.best_startup_rate = rate;
+            self.rounds_without_growth = 0;
+        } else if mean_rtt > QUEUE_SIGN * least + self.packet_bytes / rate {
+            self.rounds_without_growth += 1;
+            self.startup = self.rounds_without_growth < STARTUP_PATIENCE;
+        }
+    }
+
+    /// A packet was lost while this much was in flight. Says whether it looks like an overflowing queue rather than noise.
+    pub(crate) fn on_lost(&mut self, now: Instant, bytes: u32, in_flight: u64) -> bool {
         if !self.learning {
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
             return false;
         }
-        let (Some(least), Some(rtt)) = (self.min_rtt(), last_rtt) else { return false };
-        let rate = self.rate.get();
-        let product = rate * least.as_secs_f64();
-        let queued = rtt.as_secs_f64() > 1.15 * least.as_secs_f64() + self.packet_bytes / rate.max(1.0);
-        let load = in_flight as f64 / product.max(1.0);
-        let congested = rate > 0.0 && (queued && load > 1.05 || load > CLEAR_OVERLOAD);
-        if congested {
-            if self.startup {
-                self.startup = false;
-            } else if now.saturating_since(self.restrained) > least {
-                self.restraint = (self.restraint * RESTRAINT_FACTOR).max(LEAST_RESTRAINT);
-                self.restrained = now;
-            }
-            self.set_cap();
-        } else if !self.startup {
-            // Overflow says nothing about the channel.
+        let Some(round) = &mut self.round else { return false };
+        round.lost += f64::from(bytes);
+        let passed = ((self.delivered - round.delivered) as f64 + round.lost).max(in_flight as f64);
+        let overflow = overload::is_overflow(round.lost, passed, self.packet_bytes);
+        let least = self.min_rtt.map_or(Duration::ZERO, |least| least.rtt);
+        if overflow && self.startup {
+            self.startup = false;
+        } else if overflow {
+            self.overload.on_overflow(now, least);
+        }
+        // Overflow says nothing about the channel, unless it goes on when there is no queue any more.
+        let burst = in_flight as f64 > overload::BURST * self.cap;
+        if !(self.startup || burst || overflow && self.overload.may_ease()) {
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
         }
-        congested
+        if overflow {
+            self.set_cap();
+        }
+        overflow
     }
 
     /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is only full with
@@ -315,26 +331,17 @@ impl LinkModel {
         shortest + self.jitter.min(MOST_JITTER * shortest)
     }
 
-    /// Congestion seen long ago is forgiven slowly.
-    fn recover(&mut self, now: Instant) {
-        let calm = now.saturating_since(self.restrained).as_secs_f64();
-        if self.restraint < 1.0 && calm > 1.0 {
-            self.restraint = (self.restraint + RESTRAINT_RECOVERY).min(1.0);
-            self.restrained = now;
-        }
-    }
-
     fn set_cap(&mut self) {
         let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
         let rate = self.rate.get();
         let product = rate * self.loaded_rtt(rtt);
         let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
         let cap = match self.rounds % PROBE_ROUNDS {
-            0 => PROBE_GAIN * product + extra,
+            0 => self.overload.probe_gain(PROBE_GAIN) * product + extra,
             1 => DRAIN_GAIN * product + self.packet_bytes,
-            _ => CAP_GAIN * product + extra,
+            _ => self.overload.gain(CAP_GAIN) * product + extra,
         };
-        self.cap = self.restraint * cap;
+        self.cap = cap;
     }
 
     /// The learned bandwidth-delay product.
@@ -343,3 +350,6 @@ impl LinkModel {
         Some(ByteCount::new((self.rate.get() * rtt.as_secs_f64()) as u64))
     }
 }
+
+#[cfg(test)]
+mod tests;

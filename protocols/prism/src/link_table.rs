@@ -1,7 +1,8 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
 use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
+use crate::events::{Events, ProxyEvent};
 use crate::link_model::LinkModel;
-use crate::probe::ProbeState;
+use crate::probe::{MOST_UNANSWERED, ProbeState};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -51,7 +52,22 @@ pub struct Link {
     halved_until: Instant,
     next_index: u32,
     left_at: Option<Instant>,
+    silence: Silence,
 }
+
+/// Signs that a link is dead: packets overdue one after the other, and nothing that arrives.
+#[derive(Debug, Clone, Copy, Default)]
+struct Silence {
+    /// Packets given up by age since something arrived.
+    overdue: u8,
+    /// When there were too many of them.
+    since: Option<Instant>,
+}
+
+/// So many packets overdue in a row, without an arrival, are no accident.
+const MOST_OVERDUE: u8 = 3;
+/// A link whose probes nobody answers is tried with data after this time.
+const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Link {
     fn new(now: Instant, config: LinkConfig) -> Self {
@@ -76,6 +92,36 @@ impl Link {
             halved_until: Instant::ZERO,
             next_index: 0,
             left_at: None,
+            silence: Silence::default(),
+        }
+    }
+
+    /// True while the link is believed dead: it gets probes and no data.
+    pub fn is_silent(&self) -> bool {
+        self.silence.since.is_some()
+    }
+
+    /// Something that went over this link has arrived.
+    pub(crate) fn on_alive(&mut self) {
+        self.silence = Silence::default();
+    }
+
+    /// A packet was given up by its age; says whether that makes the link a silent one.
+    fn on_overdue(&mut self, now: Instant) -> bool {
+        self.silence.overdue = self.silence.overdue.saturating_add(1);
+        let new = self.silence.overdue >= MOST_OVERDUE && !self.is_silent();
+        if new {
+            self.silence.since = Some(now);
+        }
+        new
+    }
+
+    /// Ends a silence that probes could not end because the receiver does not report duplicates. The next packet overdue
+    /// begins another.
+    pub(crate) fn forgive_silence(&mut self, now: Instant) {
+        let mute = self.probe.unanswered >= MOST_UNANSWERED;
+        if mute && self.silence.since.is_some_and(|since| now.saturating_since(since) > SILENCE_LIMIT) {
+            self.silence = Silence { overdue: MOST_OVERDUE - 1, since: None };
         }
     }
 
@@ -182,6 +228,8 @@ pub struct LinkTable {
     up: Vec<LinkId>,
     /// Senders have more to send than the links take at the moment.
     pub(crate) backlogged: bool,
+    /// For traces.
+    pub(crate) events: Events,
 }
 
 impl LinkTable {
@@ -246,6 +294,26 @@ impl LinkTable {
             self.up.insert(place, id);
         }
         self.assign_weights(settings);
+    }
+
+    /// A packet was given up; `by_age` if nothing else spoke against it.
+    pub(crate) fn note_loss(&mut self, now: Instant, id: LinkId, by_age: bool) {
+        self.events.note(ProxyEvent::PacketLost { link: id, by_age });
+        if by_age && self.get_mut(id).is_some_and(|link| link.up && link.on_overdue(now)) {
+            self.events.note(ProxyEvent::LinkSilent { link: id });
+        }
+    }
+
+    /// Whether the link takes new data, and why.
+    pub(crate) fn set_usable(&mut self, id: LinkId, usable: bool, reason: &'static str) {
+        let Some(link) = self.get_mut(id) else { return };
+        let before = core::mem::replace(&mut link.usable, usable);
+        link.reason = reason;
+        match (before, usable) {
+            (true, false) => self.events.note(ProxyEvent::LinkParked { link: id, reason }),
+            (false, true) => self.events.note(ProxyEvent::LinkResumed { link: id }),
+            _ => {}
+        }
     }
 
     /// Takes the link out of service; its packets in flight stay accounted for.

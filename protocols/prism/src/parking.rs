@@ -48,7 +48,8 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
     let all = (1_u32 << candidates.len()) - 1;
     let present = mask_where(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
     let chosen = if park { choose(&candidates, flight, present) } else { all };
-    let target = if park { choose(&candidates, valve.largest_window as f64, 0) | chosen } else { all };
+    // What would be used by senders without bounds. The receiver's window is none: it grows with what arrives.
+    let target = if park { choose(&candidates, f64::MAX, 0) | chosen } else { all };
     for (position, candidate) in candidates.iter().enumerate() {
         let (used, wanted) = (chosen >> position & 1 != 0, target >> position & 1 != 0);
         let reason = match (used, wanted) {
@@ -56,9 +57,9 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
             (false, true) => "waits until the sender's window covers its delay",
             (false, false) => "its delay needs more window than it gains",
         };
-        set(links, candidate.id, used, reason);
+        links.set_usable(candidate.id, used, reason);
     }
-    settle_others(links, &candidates);
+    settle_others(now, links, &candidates);
     valve.wants_probes = links.up().any(|(_, link)| !link.usable);
     let (rate, rtt) = sum(&candidates, target);
     valve.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + 20_000.0) as u64);
@@ -71,29 +72,31 @@ fn without_knowledge(links: &mut LinkTable, valve: &mut Valve) {
     let first = links.up().find(|(_, link)| link.model.min_rtt().is_none()).map(|(id, _)| id);
     for id in up_ids(links) {
         match first {
-            None => set(links, id, true, "all links lose many packets"),
-            Some(first) if first == id => set(links, id, true, "first to be used"),
-            Some(_) => set(links, id, false, "being measured"),
+            None => links.set_usable(id, true, "all links lose many packets"),
+            Some(first) if first == id => links.set_usable(id, true, "first to be used"),
+            Some(_) => links.set_usable(id, false, "being measured"),
         }
     }
 }
 
 /// Links that are up but no candidates.
-fn settle_others(links: &mut LinkTable, candidates: &[Candidate]) {
+fn settle_others(now: Instant, links: &mut LinkTable, candidates: &[Candidate]) {
     for id in up_ids(links) {
         if candidates.iter().any(|candidate| candidate.id == id) {
             continue;
         }
-        let Some(link) = links.get(id) else { continue };
+        let Some(link) = links.get_mut(id) else { continue };
+        link.forgive_silence(now);
         let known = link.model.min_rtt().is_some();
         // A receiver that does not report duplicates leaves only the direct way.
         let mute = link.probe.unanswered >= MOST_UNANSWERED;
         let reason = match (known, mute) {
+            (true, _) if link.is_silent() => "nothing arrives over it",
             (true, _) => "loses too many packets",
             (false, true) => "tried with data",
             (false, false) => "being measured",
         };
-        set(links, id, mute && !known, reason);
+        links.set_usable(id, mute && !known, reason);
     }
 }
 
@@ -101,15 +104,9 @@ fn up_ids(links: &LinkTable) -> Vec<LinkId> {
     links.up().map(|(id, _)| id).collect()
 }
 
-fn set(links: &mut LinkTable, id: LinkId, usable: bool, reason: &'static str) {
-    if let Some(link) = links.get_mut(id) {
-        (link.usable, link.reason) = (usable, reason);
-    }
-}
-
 /// Links with known round trip and bearable loss, nearest first.
 fn candidates(links: &LinkTable) -> Vec<Candidate> {
-    let known = links.up().filter(|(_, link)| link.model.loss() < MOST_LOSS);
+    let known = links.up().filter(|(_, link)| link.model.loss() < MOST_LOSS && !link.is_silent());
     let mut found: Vec<Candidate> = known
         .filter_map(|(id, link)| {
             let (rate, rtt) = (link.model.planning_rate()?, link.model.full_rtt()?.as_secs_f64().max(1e-4));

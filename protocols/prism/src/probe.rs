@@ -11,6 +11,8 @@ use prismux_wire::{SackBlock, SeqNumber};
 
 /// A known but unused link is measured this often.
 const REFRESH: Duration = Duration::from_millis(2000);
+/// A link that seems dead is asked this often, so that it is not missed long when it is back.
+const REVIVAL: Duration = Duration::from_millis(500);
 /// An unanswered probe is given up after this time.
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// Unanswered probes in a row after which the link is tried with new data instead.
@@ -45,9 +47,13 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
         if link.probe.open.take().is_some() {
             link.probe.unanswered = link.probe.unanswered.saturating_add(1);
         }
-        let known = link.model.min_rtt().is_some();
+        let pause = match link.model.min_rtt() {
+            Some(_) if link.is_silent() => REVIVAL,
+            Some(_) => REFRESH,
+            None => PATIENCE,
+        };
         link.probe.open = Some(Probe { flow: context.number, seq: copy.seq, sent: now });
-        link.probe.next = now + if known { REFRESH } else { PATIENCE };
+        link.probe.next = now + pause;
         context.counters.probe_copies += 1;
         context.out.push_back(Verdict::Forward {
             link: id,
@@ -68,6 +74,7 @@ pub(crate) fn on_dsack<P: Clone>(block: SackBlock, context: &mut Context<'_, P>)
         let rtt = context.now.saturating_since(probe.sent);
         link.probe.open = None;
         link.probe.unanswered = 0;
+        link.on_alive();
         link.on_rtt(context.now, rtt, context.config.rtt_gain);
         link.model.on_probe(context.now, rtt);
         return Some(id);

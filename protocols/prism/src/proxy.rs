@@ -2,7 +2,7 @@
 mod endpoint;
 mod look;
 
-pub use endpoint::{ProxyEvent, ProxyInput};
+pub use endpoint::ProxyInput;
 
 use crate::backlog;
 use crate::config::{LinkConfig, ProxyConfig};

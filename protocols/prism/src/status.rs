@@ -13,6 +13,8 @@ pub enum LinkState {
     Parked,
     /// Rate and RTT not known yet.
     Learning,
+    /// Up, but nothing has arrived over it lately: believed dead, and probed.
+    Silent,
     /// Its member has left.
     Down,
 }
@@ -24,6 +26,7 @@ impl LinkState {
             Self::Active => "active",
             Self::Parked => "parked",
             Self::Learning => "learning",
+            Self::Silent => "silent",
             Self::Down => "down",
         }
     }
@@ -71,6 +74,14 @@ pub struct FlowStatus {
     pub waiting_acks: usize,
     /// Bytes of data that these ACKs will acknowledge.
     pub waiting_bytes: u32,
+    /// Bytes that the sender has under way: sent and not acknowledged to it.
+    pub flight_bytes: u32,
+    /// Bytes that the sender was allowed to have under way: the right edge that it was shown.
+    pub window_bytes: u32,
+    /// Round-trip time to the sender and back.
+    pub sender_rtt: Duration,
+    /// Most that all senders together may have under way; `None` for no limit.
+    pub flight_limit_bytes: Option<u64>,
     /// Packets on record.
     pub recorded_packets: usize,
     /// Bytes between the receiver's cumulative ACK and the highest byte it is known to have (`highest - left`).

@@ -2,6 +2,9 @@
 use super::{CAP_EXTRA_PACKETS, CAP_EXTRA_TIME, CAP_GAIN, LinkModel};
 use prismux_units::{Duration, Instant, Rate};
 
+/// An idle link is ahead of others by this at most, in seconds.
+const MOST_IDLE: f64 = 0.02;
+
 impl LinkModel {
     /// The learned rate of useful data; `None` before the first full round.
     pub fn rate(&self) -> Option<Rate> {
@@ -54,6 +57,14 @@ impl LinkModel {
             }
             _ => Some(rtt),
         }
+    }
+
+    /// When the link would have sent a packet of `bytes` more, in seconds from now; negative by as long as it was idle.
+    pub(crate) fn done_with(&self, now: Instant, bytes: u64) -> f64 {
+        let own = self.planning_rate().map_or(0.0, |rate| bytes as f64 / rate);
+        let ahead = self.free_at.saturating_since(now).as_secs_f64();
+        let idle = now.saturating_since(self.free_at).as_secs_f64().min(MOST_IDLE);
+        ahead - idle + own
     }
 
     /// When a packet of `bytes` sent now would be heard of, as a time from now.

@@ -1,5 +1,6 @@
 //! The proxy as an endpoint: inputs by kind, verdicts out.
 use super::Proxy;
+use crate::events::ProxyEvent;
 use crate::verdict::Verdict;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
@@ -41,10 +42,6 @@ pub enum ProxyInput<P> {
     },
 }
 
-/// What a trace may want to know.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ProxyEvent {}
-
 impl<P: Clone> Endpoint for Proxy<P> {
     type Input = ProxyInput<P>;
     type Transmit = Verdict<P>;
@@ -71,7 +68,7 @@ impl<P: Clone> Endpoint for Proxy<P> {
     }
 
     fn poll_event(&mut self) -> Option<Self::Event> {
-        None
+        self.links.events.take()
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {

@@ -17,6 +17,7 @@ impl<P: Clone> Proxy<P> {
             .map(|(id, link)| {
                 let (state, reason) = match (link.up, link.usable) {
                     (false, _) => (LinkState::Down, "its member has left"),
+                    (true, false) if link.is_silent() => (LinkState::Silent, link.reason),
                     (true, false) if link.model.min_rtt().is_none() => (LinkState::Learning, link.reason),
                     (true, false) => (LinkState::Parked, link.reason),
                     (true, true) => (LinkState::Active, link.reason),
@@ -55,6 +56,10 @@ impl<P: Clone> Proxy<P> {
             held_acks: flow.held.len(),
             waiting_acks: flow.pool.len(),
             waiting_bytes: flow.acknowledged().distance_from(flow.released).max(0) as u32,
+            flight_bytes: flow.flight,
+            window_bytes: flow.edge_sent.map_or(0, |edge| edge.distance_from(flow.released).max(0) as u32),
+            sender_rtt: flow.pool.upstream(),
+            flight_limit_bytes: self.valve.flight_limit,
             recorded_packets: flow.history.len(),
             resequencing_bytes: span,
             holes: model.map_or(0, |m| m.range_count()),

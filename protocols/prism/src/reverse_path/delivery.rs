@@ -1,5 +1,6 @@
 //! What arrivals mean for the links: packets in flight, hRTT, weights, and losses by order (section V-B.3).
 use super::{Context, Loss};
+use crate::events::ProxyEvent;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::{Flow, Suspect};
 use crate::link_table::{Link, LinkId};
@@ -52,6 +53,9 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     if is_evidence_of_order(&record, link, now.since(record.sent)) {
         context.scratch.delivered.push((record.link, record.index));
     }
+    if record.sends() == 1 {
+        link.on_alive();
+    }
     if matches!(was, PacketState::Lost | PacketState::Waiting) {
         context.counters.false_losses += 1;
         return;
@@ -64,7 +68,12 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     if let Some(rtt) = rtt {
         link.on_rtt(context.now, rtt, context.config.rtt_gain);
     }
-    link.model.on_delivered(context.now, u32::from(record.length), record.index, rtt);
+    let left = link.in_flight_bytes;
+    link.model.on_delivered(context.now, u32::from(record.length), record.index, rtt, left);
+    if record.is_repair() {
+        link.on_alive();
+        context.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
+    }
 }
 
 /// Whether the arrival of `record`, `age` after it was sent last, shows how far its link has got. Of a packet sent twice it is
@@ -147,6 +156,7 @@ pub(crate) fn declare_lost<P: Clone>(
     let record = *record;
     context.counters.losses_detected += 1;
     context.counters.losses_by_time += u64::from(by_time);
+    context.links.note_loss(context.now, record.link, by_time);
     let mut blamed = None;
     flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
     if let Some(link) = context.links.get_mut(record.link) {
@@ -155,8 +165,7 @@ pub(crate) fn declare_lost<P: Clone>(
         if link.up {
             blamed = Some(record.link);
             link.halve_weight(context.now, context.config.weight_floor);
-            let rtt = link.last_rtt();
-            link.model.on_lost(context.now, in_flight, rtt);
+            link.model.on_lost(context.now, u32::from(record.length), in_flight);
         }
     }
     context.scratch.lost.push(Loss { start: record.seq, end: record.end(), link: blamed });

@@ -82,7 +82,6 @@ pub(crate) fn identify<P: Clone>(
     }
     let is_syn = header.flags.contains(TcpFlags::SYN);
     result.opens_window = flow.window.on_ack(header.ack, header.window, is_syn);
-    context.valve.on_window(flow.window.shift().map(|shift| if is_syn { 0 } else { shift }), header.window);
     result
 }
 

@@ -7,8 +7,9 @@ use prismux_units::Instant;
 /// links, so it does not change the order). A link at its cap is passed over; when all are full, the earliest of all.
 ///
 /// While senders have more to send than the links take, arrival no longer matters, only that no link runs dry: then the link
-/// whose cap is filled least takes the packet. Otherwise the near links would be topped up first and the most distant one,
-/// which gets what is left, would starve.
+/// that would be done with the packet first takes it, of those below their caps. Otherwise the near links would be topped up
+/// first and the most distant one, which gets what is left, would starve. A link that has been idle is ahead of the others by
+/// its idle time, so that rates are served in proportion.
 #[derive(Debug)]
 pub struct EarliestArrival;
 
@@ -16,9 +17,16 @@ impl Scheduler for EarliestArrival {
     fn choose(&mut self, now: Instant, links: &LinkTable, packet: PacketView) -> Option<LinkId> {
         let bytes = u64::from(packet.bytes);
         if links.backlogged && !packet.retransmission {
-            let fill = |link: &Link| (link.in_flight_bytes + bytes) as f64 / link.model.cap_bytes() as f64;
-            let filled = links.usable().map(|(id, link)| (fill(link), id));
-            return filled.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, id)| id);
+            let rank = |link: &Link| {
+                let full = link.in_flight_bytes + bytes > link.model.cap_bytes();
+                let fill = (link.in_flight_bytes + bytes) as f64 / link.model.cap_bytes() as f64;
+                (full, if full { fill } else { link.model.done_with(now, bytes) })
+            };
+            let ranked = links.usable().map(|(id, link)| (rank(link), id));
+            let least = |a: &((bool, f64), LinkId), b: &((bool, f64), LinkId)| {
+                a.0.0.cmp(&b.0.0).then(a.0.1.total_cmp(&b.0.1))
+            };
+            return ranked.min_by(least).map(|(_, id)| id);
         }
         let mut best: Option<((bool, u64), LinkId)> = None;
         for (id, link) in links.usable() {

@@ -1,0 +1,62 @@
+//! What happened to links and packets, for traces and for people.
+use crate::link_table::LinkId;
+use alloc::collections::VecDeque;
+
+/// The newest events that are kept for a host that does not ask.
+const MOST_KEPT: usize = 64;
+
+/// Something that a person who watches the proxy wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProxyEvent {
+    /// The link takes no new data from now on.
+    LinkParked {
+        /// The link.
+        link: LinkId,
+        /// Why, for people.
+        reason: &'static str,
+    },
+    /// The link takes new data again.
+    LinkResumed {
+        /// The link.
+        link: LinkId,
+    },
+    /// The link is believed dead: several packets in a row are overdue and none has arrived. It is probed.
+    LinkSilent {
+        /// The link.
+        link: LinkId,
+    },
+    /// A packet was declared lost.
+    PacketLost {
+        /// The link that it was sent over last.
+        link: LinkId,
+        /// By its age; otherwise later packets of the same link have arrived.
+        by_age: bool,
+    },
+    /// A packet that the proxy itself had resent has arrived.
+    PacketRepaired {
+        /// The link that brought it.
+        link: LinkId,
+    },
+}
+
+/// The newest events, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    queue: VecDeque<ProxyEvent>,
+}
+
+impl Events {
+    /// Notes an event; the oldest gives way.
+    pub(crate) fn note(&mut self, event: ProxyEvent) {
+        if self.queue.len() >= MOST_KEPT {
+            self.queue.pop_front();
+        }
+        self.queue.push_back(event);
+    }
+
+    /// The oldest event that nobody has seen.
+    pub(crate) fn take(&mut self) -> Option<ProxyEvent> {
+        self.queue.pop_front()
+    }
+}

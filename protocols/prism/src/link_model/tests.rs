@@ -1,0 +1,203 @@
+//! What is learned of a link whose truth is known: a queue of fixed rate, a fixed delay, and what makes that hard to see.
+use super::*;
+use alloc::collections::VecDeque;
+use prismux_endpoint::random::{RandomStream, Seed};
+
+const PACKET: u32 = 1448;
+
+/// A link with a queue, in both senses: packets leave at `rate` and are heard of `delay` later.
+struct Pipe {
+    /// Bytes per second.
+    rate: f64,
+    delay: Duration,
+    /// Up to this much is added to each round trip; order is kept.
+    jitter: Duration,
+    /// ACKs arrive together at multiples of this.
+    clump: Duration,
+    /// Packets that the queue holds.
+    room: usize,
+    loss: f64,
+    random: RandomStream,
+    model: LinkModel,
+    now: Instant,
+    free_at: Instant,
+    heard_at: Instant,
+    /// Sent, heard of, index; `None` for lost.
+    under_way: VecDeque<(Instant, Option<Instant>, u32)>,
+    index: u32,
+    in_flight: u64,
+    overflows: u32,
+}
+
+impl Pipe {
+    fn new(mbps: f64, delay_ms: u64) -> Self {
+        let mut model = LinkModel::new(None);
+        model.learn();
+        Self {
+            rate: mbps * 1e6 / 8.0,
+            delay: Duration::from_millis(delay_ms),
+            jitter: Duration::ZERO,
+            clump: Duration::ZERO,
+            room: 10_000,
+            loss: 0.0,
+            random: Seed(7).stream("pipe"),
+            model,
+            now: Instant::from_secs(1),
+            free_at: Instant::ZERO,
+            heard_at: Instant::ZERO,
+            under_way: VecDeque::new(),
+            index: 0,
+            in_flight: 0,
+            overflows: 0,
+        }
+    }
+
+    fn send(&mut self) {
+        self.index += 1;
+        self.in_flight += u64::from(PACKET);
+        self.model.on_sent(self.now, PACKET, self.in_flight);
+        let service = f64::from(PACKET) / self.rate;
+        let waiting = self.free_at.saturating_since(self.now).as_secs_f64() / service;
+        let lost = waiting as usize >= self.room;
+        self.overflows += u32::from(lost);
+        if lost || self.random.chance(self.loss) {
+            return self.under_way.push_back((self.now, None, self.index));
+        }
+        self.free_at = self.free_at.max(self.now) + Duration::from_secs_f64(service);
+        let mut heard = self.free_at + self.delay + self.jitter.mul_f64(self.random.uniform());
+        if !self.clump.is_zero() {
+            let clumps = heard.as_nanos().div_ceil(self.clump.as_nanos());
+            heard = Instant::from_nanos(clumps * self.clump.as_nanos());
+        }
+        self.heard_at = self.heard_at.max(heard);
+        self.under_way.push_back((self.now, Some(self.heard_at), self.index));
+    }
+
+    fn hear(&mut self) {
+        // What lies before an arrival and was not heard of is lost.
+        while let Some(at) =
+            self.under_way.iter().position(|packet| packet.1.is_some_and(|at| at <= self.now))
+        {
+            for _ in 0..at {
+                self.under_way.pop_front();
+                let before = self.in_flight;
+                self.in_flight -= u64::from(PACKET);
+                self.model.on_lost(self.now, PACKET, before);
+            }
+            let Some((sent, _, index)) = self.under_way.pop_front() else { return };
+            self.in_flight -= u64::from(PACKET);
+            let rtt = Some(self.now.saturating_since(sent));
+            self.model.on_delivered(self.now, PACKET, index, rtt, self.in_flight);
+        }
+    }
+
+    /// Sends as the cap allows, at most `share` of the rate (above 1: whatever fits), for some seconds.
+    fn run(&mut self, seconds: u64, share: f64) {
+        let step = Duration::from_micros(200);
+        let mut credit = 0.0;
+        let end = self.now + Duration::from_secs(seconds);
+        while self.now < end {
+            self.now += step;
+            self.hear();
+            credit = (credit + self.rate * share * step.as_secs_f64()).min(50.0 * f64::from(PACKET));
+            while self.in_flight + u64::from(PACKET) <= self.model.cap_bytes()
+                && (share > 1.0 || credit >= f64::from(PACKET))
+            {
+                credit -= f64::from(PACKET);
+                self.send();
+            }
+        }
+    }
+
+    /// Learned over true rate.
+    fn ratio(&self) -> f64 {
+        self.model.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0 / self.rate)
+    }
+
+    /// The cap over the bandwidth-delay product, jitter not counted.
+    fn fill(&self) -> f64 {
+        self.model.cap_bytes() as f64 / (self.rate * self.delay.as_secs_f64())
+    }
+}
+
+#[test]
+fn a_clean_link_is_learned_within_two_percent_whatever_its_size() {
+    for (mbps, delay_ms) in [(0.4, 10), (0.4, 800), (3.0, 60), (50.0, 20), (100.0, 300)] {
+        let mut pipe = Pipe::new(mbps, delay_ms);
+        pipe.run(20, 2.0);
+        assert!((0.98..1.02).contains(&pipe.ratio()), "{mbps} Mbit/s {delay_ms} ms: {}", pipe.ratio());
+        assert!(!pipe.model.in_startup());
+        assert!(pipe.model.loss() == 0.0);
+    }
+}
+
+#[test]
+fn jitter_moves_the_rate_by_less_than_a_tenth_and_leaves_the_link_full() {
+    for jitter_ms in [10, 30] {
+        let mut pipe = Pipe::new(20.0, 50);
+        pipe.jitter = Duration::from_millis(jitter_ms);
+        pipe.run(20, 2.0);
+        assert!((0.95..1.1).contains(&pipe.ratio()), "{jitter_ms} ms: {}", pipe.ratio());
+        assert!(pipe.fill() > 1.0, "{}", pipe.fill());
+    }
+}
+
+#[test]
+fn acks_in_clumps_do_not_inflate_the_rate() {
+    for clump_ms in [5, 20] {
+        let mut pipe = Pipe::new(20.0, 50);
+        pipe.clump = Duration::from_millis(clump_ms);
+        pipe.run(20, 2.0);
+        assert!((0.95..1.35).contains(&pipe.ratio()), "{clump_ms} ms: {}", pipe.ratio());
+    }
+}
+
+#[test]
+fn a_sender_with_little_to_say_does_not_make_a_link_look_slow() {
+    let mut pipe = Pipe::new(30.0, 40);
+    pipe.run(10, 2.0);
+    pipe.run(20, 0.1);
+    assert!((0.95..1.05).contains(&pipe.ratio()), "{}", pipe.ratio());
+    // Nor does a sender that never had more: the link stays in startup.
+    let mut pipe = Pipe::new(30.0, 40);
+    pipe.run(20, 0.1);
+    assert!(pipe.model.in_startup(), "learned {} of the rate and took it for all", pipe.ratio());
+}
+
+#[test]
+fn a_link_that_becomes_slower_or_faster_is_followed() {
+    let mut pipe = Pipe::new(20.0, 50);
+    pipe.run(10, 2.0);
+    pipe.rate /= 4.0;
+    pipe.run(10, 2.0);
+    assert!((0.95..1.1).contains(&pipe.ratio()), "slower: {}", pipe.ratio());
+    pipe.rate *= 8.0;
+    pipe.run(10, 2.0);
+    assert!((0.95..1.05).contains(&pipe.ratio()), "faster: {}", pipe.ratio());
+}
+
+#[test]
+fn noise_on_the_channel_is_no_reason_to_send_less() {
+    let mut pipe = Pipe::new(50.0, 60);
+    pipe.loss = 0.01;
+    pipe.run(20, 2.0);
+    assert!((0.95..1.05).contains(&pipe.ratio()), "{}", pipe.ratio());
+    assert!((0.005..0.02).contains(&pipe.model.loss()), "{}", pipe.model.loss());
+    assert!(pipe.fill() > 1.0, "{}", pipe.fill());
+}
+
+/// A long way back makes the product large, and the queue holds but a tenth of it.
+#[test]
+fn a_short_queue_overflows_seldom_and_is_not_taken_for_noise() {
+    let mut pipe = Pipe::new(50.0, 112);
+    pipe.room = 48;
+    pipe.run(10, 2.0);
+    pipe.overflows = 0;
+    let sent = pipe.index;
+    pipe.run(30, 2.0);
+    let share = f64::from(pipe.overflows) / f64::from(pipe.index - sent);
+    assert!(share < 0.005, "{share} of the packets overflow");
+    assert!(pipe.model.loss() < 0.02, "{}", pipe.model.loss());
+    assert!((0.95..1.05).contains(&pipe.ratio()), "{}", pipe.ratio());
+    assert!(pipe.fill() > 0.95, "{}", pipe.fill());
+}
