@@ -64,7 +64,7 @@ impl Step<'_> {
         if self.0[8] & 32 != 0 {
             // Mostly a rate of everyday links; now and then anything at all.
             let odd = if self.0[12] >= 240 { self.small(11) << 24 } else { 0 };
-            options.handoff = Some(HandoffNotice { bandwidth_kbps: odd | self.small(13) * 40 });
+            options.handoff = Some(HandoffNotice { bandwidth_kbps: odd | (self.small(13) * 40) });
         }
         header
     }
