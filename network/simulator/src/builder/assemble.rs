@@ -32,13 +32,7 @@ const TCP_IP_HEADER_BYTES: u32 = 40;
 const TIMESTAMP_BYTES: u32 = 12;
 
 pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
-    unique("node", builder.nodes.iter().map(|node| &node.name))?;
-    unique("link", builder.links.iter().map(|link| &link.name))?;
-    unique("flow", builder.flows.iter().map(|(name, _)| name))?;
-    builder.check_handoffs()?;
-    for (name, config) in &builder.flows {
-        builder.check_flow(name, config)?;
-    }
+    check(&builder)?;
     let interfaces = Interfaces::of(&builder);
     let mut places = places(&builder);
     interfaces.add_places(&mut places);
@@ -102,6 +96,18 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     }
     simulation.plan_events(&builder);
     Ok(simulation)
+}
+
+/// What can be said of the plan before anything is built.
+fn check(builder: &NetworkBuilder) -> Result<(), BuildError> {
+    unique("node", builder.nodes.iter().map(|node| &node.name))?;
+    unique("link", builder.links.iter().map(|link| &link.name))?;
+    unique("flow", builder.flows.iter().map(|(name, _)| name))?;
+    builder.check_handoffs()?;
+    for (name, config) in &builder.flows {
+        builder.check_flow(name, config)?;
+    }
+    Ok(())
 }
 
 fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), BuildError> {
