@@ -19,8 +19,8 @@ const RETURN: Duration = Duration::from_millis(10);
 /// In which a round's packets leave.
 const ROUND: Duration = Duration::from_millis(60);
 
-/// The proxy's packets: a number, like a host's handle.
-pub type Handle = u32;
+/// The proxy's packets: which flow's, and which sequence number.
+pub type Handle = (u32, SeqNumber);
 
 /// Flows between senders and receivers with a proxy between them.
 #[derive(Debug)]
@@ -70,12 +70,12 @@ impl Traffic {
             header.options.mss = Some(1460);
             header.options.window_scale = Some(7);
             header.options.sack_permitted = true;
-            self.proxy.handle_data(self.now, key, &header, 0, 76, number);
+            self.proxy.handle_data(self.now, key, &header, 0, 76, (number, header.seq));
             (header.seq, header.ack) = (SeqNumber(7_000_000), flow.next);
             header.flags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
             self.drain();
             self.now += step;
-            self.proxy.handle_reverse(self.now, key, &header, 0, number);
+            self.proxy.handle_reverse(self.now, key, &header, 0, (number, header.seq));
             self.drain();
         }
         self.under_way.clear();
@@ -97,8 +97,15 @@ impl Traffic {
                 let header = flow.header(key, self.now, TcpFlags::ACK);
                 flow.next = SeqNumber(flow.next.0.wrapping_add(PAYLOAD_BYTES));
                 self.fire();
-                self.proxy.handle_data(self.now, key, &header, PAYLOAD_BYTES, WIRE_BYTES, number);
-                self.drain_data(number, header.seq);
+                self.proxy.handle_data(
+                    self.now,
+                    key,
+                    &header,
+                    PAYLOAD_BYTES,
+                    WIRE_BYTES,
+                    (number, header.seq),
+                );
+                self.drain();
                 self.now += step;
             }
         }
@@ -126,7 +133,7 @@ impl Traffic {
             self.now = self.now.max(at);
             self.fire();
             let key = self.flows[number as usize].key;
-            self.proxy.handle_reverse(self.now, key, &header, 0, number);
+            self.proxy.handle_reverse(self.now, key, &header, 0, (number, header.seq));
             self.drain();
         }
         let until = self.now + ROUND;
@@ -168,33 +175,21 @@ impl Traffic {
         }
     }
 
-    /// Takes verdicts of the proxy's own accord, or about ACKs.
+    /// Carries out the proxy's verdicts.
     fn drain(&mut self) {
         while let Some(verdict) = self.proxy.poll_verdict() {
-            if let Verdict::Release { packet, rewrite } = verdict {
-                let flow = &mut self.flows[packet as usize];
-                if rewrite.ack.after(flow.released) {
-                    flow.released = rewrite.ack;
-                }
-            }
-        }
-    }
-
-    /// Takes the verdicts about a data packet.
-    fn drain_data(&mut self, number: u32, seq: SeqNumber) {
-        while let Some(verdict) = self.proxy.poll_verdict() {
             match verdict {
-                Verdict::Forward { link, packet, .. } if packet == number => {
+                Verdict::Forward { link, packet: (number, seq), .. } => {
                     let delay = Duration::from_nanos(DELAY.as_nanos() * (u64::from(link.0) + 1));
                     self.under_way.push((self.now + delay, number, seq));
                 }
-                Verdict::Release { packet, rewrite } => {
-                    let flow = &mut self.flows[packet as usize];
+                Verdict::Release { packet: (number, _), rewrite } => {
+                    let flow = &mut self.flows[number as usize];
                     if rewrite.ack.after(flow.released) {
                         flow.released = rewrite.ack;
                     }
                 }
-                _ => {}
+                Verdict::Drop { .. } => {}
             }
         }
     }

@@ -90,6 +90,7 @@ struct Counters {
     midstream_flows: u64,
     local_repairs: u64,
     probe_copies: u64,
+    waited_packets: u64,
 }
 
 pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
@@ -167,5 +168,6 @@ fn counters(core: &ProxyCounters) -> Counters {
         midstream_flows: core.midstream_flows,
         local_repairs: core.local_repairs,
         probe_copies: core.probe_copies,
+        waited_packets: core.waited_packets,
     }
 }

@@ -143,7 +143,10 @@ impl<P: Clone> Proxy<P> {
                     let syn = header.flags.contains(TcpFlags::SYN);
                     keep_copy(flow, header, payload_bytes, &packet, context);
                     match placement {
-                        Placement::Waits => backlog::send(flow, context),
+                        Placement::Waits => {
+                            context.counters.waited_packets += 1;
+                            backlog::send(flow, context);
+                        }
                         Placement::Over(link) => {
                             let rewrite =
                                 DataRewrite { mss_clamp: clamp.filter(|_| syn), ..DataRewrite::default() };

@@ -97,6 +97,8 @@ pub struct ProxyCounters {
     pub data_packets: u64,
     /// Of these, retransmissions by the sender.
     pub retransmissions: u64,
+    /// Of these, new data that found the links full and waited at the proxy.
+    pub waited_packets: u64,
     /// Packets carried whole by flow hash.
     pub opaque_packets: u64,
     /// Packets from the receiver.

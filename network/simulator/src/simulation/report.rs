@@ -257,6 +257,7 @@ fn proxy_counters(counters: &prismux_prism::ProxyCounters) -> Named<u64> {
         ("loss_episodes", counters.loss_episodes),
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
+        ("waited_packets", counters.waited_packets),
     ];
     list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
