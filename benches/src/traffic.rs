@@ -16,8 +16,10 @@ const WIRE_BYTES: u32 = 1476;
 const DELAY: Duration = Duration::from_millis(10);
 /// From the receiver back.
 const RETURN: Duration = Duration::from_millis(10);
-/// In which a round's packets leave.
-const ROUND: Duration = Duration::from_millis(60);
+/// In which a round's packets leave: short beside the delays, since ACKs are only handled when all have left.
+const ROUND: Duration = Duration::from_millis(2);
+/// How long the proxy is left alone after a round.
+const REST: Duration = Duration::from_millis(60);
 
 /// The proxy's packets: which flow's, and which sequence number.
 pub type Handle = (u32, SeqNumber);
@@ -64,21 +66,31 @@ impl Traffic {
     pub fn open(&mut self) {
         let step = Duration::from_micros(1);
         for number in 0..self.flows.len() as u32 {
-            let flow = &mut self.flows[number as usize];
-            let key = flow.key;
-            let mut header = flow.header(key, self.now, TcpFlags::SYN);
-            header.options.mss = Some(1460);
-            header.options.window_scale = Some(7);
-            header.options.sack_permitted = true;
+            let mut header = self.handshake(number, TcpFlags::SYN);
+            header.seq = self.flows[number as usize].syn();
+            let key = self.flows[number as usize].key;
             self.proxy.handle_data(self.now, key, &header, 0, 76, (number, header.seq));
-            (header.seq, header.ack) = (SeqNumber(7_000_000), flow.next);
-            header.flags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
             self.drain();
             self.now += step;
+        }
+        self.now += RETURN + DELAY * u64::from(LINKS);
+        for number in 0..self.flows.len() as u32 {
+            let mut header = self.handshake(number, TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0));
+            (header.seq, header.ack) = (SeqNumber(7_000_000), self.flows[number as usize].next);
+            let key = self.flows[number as usize].key;
             self.proxy.handle_reverse(self.now, key, &header, 0, (number, header.seq));
             self.drain();
+            self.now += step;
         }
         self.under_way.clear();
+    }
+
+    fn handshake(&self, number: u32, flags: TcpFlags) -> TcpHeader {
+        let mut header = self.flows[number as usize].header(self.now, flags);
+        header.options.mss = Some(1460);
+        header.options.window_scale = Some(7);
+        header.options.sack_permitted = true;
+        header
     }
 
     /// Every sender fills its window of `window` packets: the data packets that this makes.
@@ -94,7 +106,7 @@ impl Traffic {
                 }
                 let flow = &mut self.flows[number as usize];
                 let key = flow.key;
-                let header = flow.header(key, self.now, TcpFlags::ACK);
+                let header = flow.header(self.now, TcpFlags::ACK);
                 flow.next = SeqNumber(flow.next.0.wrapping_add(PAYLOAD_BYTES));
                 self.fire();
                 self.proxy.handle_data(
@@ -136,7 +148,7 @@ impl Traffic {
             self.proxy.handle_reverse(self.now, key, &header, 0, (number, header.seq));
             self.drain();
         }
-        let until = self.now + ROUND;
+        let until = self.now + REST;
         while let Some(deadline) = self.proxy.poll_timeout().filter(|deadline| deadline.at <= until) {
             self.now = self.now.max(deadline.at);
             self.proxy.handle_timeout(self.now);
@@ -215,18 +227,21 @@ impl Flow {
         window.saturating_sub(self.next.0.wrapping_sub(self.released.0) / PAYLOAD_BYTES)
     }
 
-    fn header(&mut self, key: FlowKey, now: Instant, flags: TcpFlags) -> TcpHeader {
+    /// Takes the place of the SYN in sequence space; returns its number.
+    fn syn(&mut self) -> SeqNumber {
         let seq = self.next;
-        if flags == TcpFlags::SYN {
-            self.next = SeqNumber(seq.0.wrapping_add(1));
-            self.expected = self.next;
-            self.released = self.next;
-        }
+        self.next = SeqNumber(seq.0.wrapping_add(1));
+        self.expected = self.next;
+        self.released = self.next;
+        seq
+    }
+
+    fn header(&self, now: Instant, flags: TcpFlags) -> TcpHeader {
         let milliseconds = (now.as_nanos() / 1_000_000) as u32;
         TcpHeader {
-            source_port: key.source_port,
-            destination_port: key.destination_port,
-            seq,
+            source_port: self.key.source_port,
+            destination_port: self.key.destination_port,
+            seq: self.next,
             ack: SeqNumber(7_000_001),
             flags,
             window: 4000,
