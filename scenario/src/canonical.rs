@@ -97,6 +97,10 @@ fn action(scenario: &Scenario, action: &Action) -> String {
         Action::Leave(who) => format!("leave {}", node(*who)),
         Action::Kill(who) => format!("kill {}", node(*who)),
         Action::Restart(who) => format!("restart {}", node(*who)),
+        Action::Handoff { host, link, bandwidth } => {
+            let link = link.map(|link| &scenario.links[link].name);
+            format!("handoff {} to {link:?} with {bandwidth:?}", node(*host))
+        }
         Action::StartFlow(flow) => format!("start {}", scenario.flows[*flow].name),
         Action::StopFlow(flow) => format!("stop {}", scenario.flows[*flow].name),
         Action::ChangeLink { link, sides, change } => {

@@ -156,6 +156,7 @@ pub const TCP: &[Key] = &[
         "longest delay of an ACK; \"0 ms\" acknowledges every segment",
     ),
     key("min_rto", "duration", "the profile's", "floor of the retransmission timeout"),
+    key("max_rto", "duration", "the profile's", "longest retransmission timeout, backed off (simulator)"),
     key("clock_granularity", "duration", "the profile's", "tick of the retransmission timer"),
     key("dup_threshold", "whole number", "the profile's", "duplicate ACKs that mean a loss"),
     key("rack", "true or false", "the profile's", "RACK loss detection (RFC 8985)"),
@@ -174,6 +175,14 @@ pub const EVENT: &[Key] = &[
     key("stop", "flow", "-", "the flow stops"),
     key("kill", "member or proxy", "-", "its process dies without a word"),
     key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
+    key("handoff", "host", "-", "the host has completed a handoff, and its TCP-HO flows act on it"),
+    key(
+        "to",
+        "link",
+        "the present one",
+        "with `handoff`: the link of the host that carries its packets from now on",
+    ),
+    key("bandwidth", "rate", "unknown", "with `handoff`: what the host believes that link to carry"),
     key("link", "link", "-", "the link changes as the next keys say"),
     key(
         "direction",

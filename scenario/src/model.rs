@@ -226,6 +226,8 @@ pub struct TcpSettings {
     pub delayed_ack: Option<Duration>,
     /// Minimum RTO.
     pub min_rto: Option<Duration>,
+    /// Longest RTO, backed off.
+    pub max_rto: Option<Duration>,
     /// Timer granularity.
     pub clock_granularity: Option<Duration>,
     /// Duplicate ACK threshold.
@@ -255,6 +257,7 @@ impl TcpSettings {
             timestamps: None,
             delayed_ack: None,
             min_rto: None,
+            max_rto: None,
             clock_granularity: None,
             dup_threshold: None,
             rack: None,
@@ -290,6 +293,15 @@ pub enum Action {
         sides: Sides,
         /// How.
         change: LinkChange,
+    },
+    /// A host has completed a handoff, and knows it.
+    Handoff {
+        /// Who moves.
+        host: NodeIndex,
+        /// The link that carries its packets from now on; `None` stays with the present one.
+        link: Option<LinkIndex>,
+        /// What the host believes that link to carry.
+        bandwidth: Option<Rate>,
     },
     /// A flow starts.
     StartFlow(FlowIndex),

@@ -64,8 +64,13 @@ fn read_file(
     let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
     let flow_table = flows::read(flow_entries, &node_names, problems);
-    let context =
-        events::Context { nodes: &nodes, node_names: &node_names, link_names: &link_names, duration };
+    let context = events::Context {
+        nodes: &nodes,
+        node_names: &node_names,
+        links: &links,
+        link_names: &link_names,
+        duration,
+    };
     let events = events::read(&reader, &context, &flow_table, problems);
     let measure = measure(&reader, duration);
     let variants = variants(&reader);

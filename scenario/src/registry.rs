@@ -55,6 +55,8 @@ pub enum Transport {
     Tcp,
     /// TCP whose sender understands the proxy's loss reports.
     TcpPrism,
+    /// TCP whose receiver tells of its handoffs and whose sender listens.
+    TcpHo,
     /// Multipath TCP of the Linux kernel; exists in the lab only.
     Mptcp,
     /// Datagrams that nobody answers.
@@ -65,6 +67,7 @@ pub enum Transport {
 pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp", Transport::Tcp, "ordinary TCP (the kernel's in the lab)"),
     name("tcp-prism", Transport::TcpPrism, "TCP whose sender uses the proxy's loss reports"),
+    name("tcp-ho", Transport::TcpHo, "TCP-HO: the receiver tells of its handoffs; simulator only"),
     name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
     name("udp", Transport::Udp, "datagrams without congestion control"),
 ];
@@ -84,7 +87,7 @@ pub enum Pattern {
 
 /// Patterns.
 pub const PATTERNS: &[Name<Pattern>] = &[
-    name("bulk", Pattern::Bulk, "a file, or data without end (tcp, tcp-prism, mptcp)"),
+    name("bulk", Pattern::Bulk, "a file, or data without end (tcp, tcp-prism, tcp-ho, mptcp)"),
     name("request-response", Pattern::RequestResponse, "a request, its response, a pause, again (tcp)"),
     name("cbr", Pattern::Cbr, "constant bit rate (udp)"),
     name("pareto", Pattern::ParetoOnOff, "bursts at a constant rate, lengths Pareto-distributed (udp)"),

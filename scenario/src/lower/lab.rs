@@ -13,6 +13,7 @@ use prismux_units::{Duration, Instant};
 
 /// The plan of `scenario`, or what in it the lab cannot do.
 pub fn to_lab(scenario: &Scenario, seed: u64) -> Result<LabPlan, Unsupported> {
+    no_handoffs(scenario)?;
     let mut lab = LabPlan::new(&scenario.name, seed, scenario.duration);
     lab.scenario_hash = hash(scenario);
     lab.warm_up = scenario.measure.warm_up;
@@ -38,6 +39,22 @@ pub fn to_lab(scenario: &Scenario, seed: u64) -> Result<LabPlan, Unsupported> {
         Some(EventPlan { at: Instant::ZERO + event.at, action })
     }));
     Ok(lab)
+}
+
+/// The lab's hosts stay where they are, and the kernels at their ends do not speak TCP-HO.
+fn no_handoffs(scenario: &Scenario) -> Result<(), Unsupported> {
+    let mover = scenario.events.iter().find_map(|event| match event.action {
+        Action::Handoff { host, .. } => Some(format!("the handoff of \"{}\"", scenario.nodes[host].name)),
+        _ => None,
+    });
+    let speaker = scenario.flows.iter().find(|flow| flow.transport == Transport::TcpHo);
+    match mover.or(speaker.map(|flow| format!("flow \"{}\": TCP-HO", flow.name))) {
+        Some(what) => Err(Unsupported {
+            what: format!("{what} exists in the simulator only"),
+            remedy: "use --on sim".to_string(),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn node(scenario: &Scenario, index: usize) -> NodePlan {
@@ -71,7 +88,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
         // The kernels do not speak TCP-PRISM: its sender is our own TCP.
-        Transport::TcpPrism => plan::Transport::Tcp,
+        Transport::TcpPrism | Transport::TcpHo => plan::Transport::Tcp,
     };
     let packet_bytes = |packet: prismux_units::ByteCount| packet.as_u64() as u32;
     let traffic = match flow.traffic {
@@ -162,6 +179,8 @@ fn action(scenario: &Scenario, action: &Action) -> Option<plan::Action> {
         Action::Restart(process) => plan::Action::Restart(node(*process)),
         // Times of flows are part of the flows.
         Action::StartFlow(_) | Action::StopFlow(_) => return None,
+        // Refused before.
+        Action::Handoff { .. } => return None,
         Action::ChangeLink { link, sides, change } => plan::Action::ChangeLink {
             link: scenario.links[*link].name.clone(),
             forward: (*sides != Sides::Reverse).then_some(*change),

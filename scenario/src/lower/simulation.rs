@@ -172,6 +172,11 @@ impl SimulationPlan {
                     Sides::Reverse => NetworkEvent::ReverseChange(link, *change),
                 }
             }
+            Action::Handoff { host, link, bandwidth } => NetworkEvent::Handoff(simulator::Handoff {
+                host: self.nodes[*host],
+                link: link.map(|link| self.links[link]),
+                bandwidth: *bandwidth,
+            }),
             // Times of flows are part of the flows.
             Action::StartFlow(_) | Action::StopFlow(_) => return Ok(()),
             Action::Kill(process) | Action::Restart(process) => {
@@ -209,6 +214,10 @@ fn transport(flow: &Flow) -> Result<simulator::Transport, Unsupported> {
         (Traffic::Bulk { .. }, Transport::TcpPrism) => {
             let extension = simulator::ExtensionFactory::new(|| Box::new(prismux_prism::TcpPrism::new()));
             simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_extension("tcp-prism", extension))
+        }
+        (Traffic::Bulk { .. }, Transport::TcpHo) => {
+            let config = prismux_tcp_ho::HandoffConfig::default();
+            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_handoff(config))
         }
         (Traffic::Bulk { .. }, _) => simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?)),
         (&Traffic::Cbr { rate, packet }, _) => {

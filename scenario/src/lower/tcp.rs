@@ -39,6 +39,7 @@ fn engine(engine: &mut EngineConfig, settings: &TcpSettings) {
     }
     put(&mut engine.initial_window_segments, settings.initial_window);
     put(&mut engine.min_rto, settings.min_rto);
+    put(&mut engine.max_rto, settings.max_rto);
     put(&mut engine.clock_granularity, settings.clock_granularity);
     put(&mut engine.dup_threshold, settings.dup_threshold);
     put(&mut engine.rack, settings.rack);

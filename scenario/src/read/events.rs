@@ -6,7 +6,7 @@ use super::reader::{Problems, Reader};
 use crate::diagnostic::{did_you_mean, list_of};
 use crate::document::{Item, Table, Value};
 use crate::keys;
-use crate::model::{Action, Event, Node, Sides};
+use crate::model::{Action, Event, Link, Node, Sides};
 use crate::registry::NodeKind;
 use prismux_link::LinkChange;
 use prismux_units::Duration;
@@ -15,12 +15,13 @@ use prismux_units::Duration;
 pub(super) struct Context<'a> {
     pub nodes: &'a [Node],
     pub node_names: &'a [&'a str],
+    pub links: &'a [Link],
     pub link_names: &'a [&'a str],
     pub duration: Duration,
 }
 
 /// The keys that say what happens; an event has exactly one.
-const ACTIONS: [&str; 7] = ["join", "leave", "start", "stop", "kill", "restart", "link"];
+const ACTIONS: [&str; 8] = ["join", "leave", "start", "stop", "kill", "restart", "handoff", "link"];
 
 /// Reads the events and puts them in order of time.
 pub(super) fn read(
@@ -98,6 +99,7 @@ fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) ->
         }
         "kill" => process(reader, "kill", context).map(Action::Kill).into_iter().collect(),
         "restart" => process(reader, "restart", context).map(Action::Restart).into_iter().collect(),
+        "handoff" => handoff(reader, context).into_iter().collect(),
         "start" => flow(reader, "start", flows).into_iter().map(Action::StartFlow).collect(),
         "stop" => flow(reader, "stop", flows).into_iter().map(Action::StopFlow).collect(),
         _ => link_change(reader, context).into_iter().collect::<Vec<_>>(),
@@ -118,10 +120,31 @@ fn node(reader: &Reader<'_>, key: &'static str, context: &Context<'_>, kinds: &[
     }
     let wanted: Vec<&str> =
         context.nodes.iter().filter(|n| kinds.contains(&n.kind())).map(|n| n.name.as_str()).collect();
-    let what = if kinds.len() == 1 { "a member" } else { "a member or a proxy" };
+    let what = match kinds {
+        [NodeKind::Host] => "a host",
+        [_] => "a member",
+        _ => "a member or a proxy",
+    };
     let expected = format!("{what}: {}", list_of(&wanted));
     reader.wrong(key, format!("\"{}\" is not {what}", context.node_names[index]), expected, None);
     None
+}
+
+/// A host's handoff, to a link that ends at it.
+fn handoff(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
+    let host = node(reader, "handoff", context, &[NodeKind::Host]);
+    let to = reader.reference("to", "links", context.link_names);
+    let bandwidth = reader.rate("bandwidth").filter(|rate| rate.as_bps() > 0);
+    let host = host?;
+    if let Some(link) = to.filter(|&link| !context.links[link].ends.contains(&host)) {
+        let own: Vec<&str> =
+            context.links.iter().filter(|l| l.ends.contains(&host)).map(|l| l.name.as_str()).collect();
+        let (name, link) = (context.node_names[host], context.link_names[link]);
+        let expected = format!("a link of \"{name}\": {}", list_of(&own));
+        reader.wrong("to", format!("\"{link}\" does not end at \"{name}\""), expected, None);
+        return None;
+    }
+    Some(Action::Handoff { host, link: to, bandwidth })
 }
 
 /// The flows that one entry of `[flows]` stands for.

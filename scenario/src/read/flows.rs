@@ -90,7 +90,7 @@ fn pattern(reader: &Reader<'_>, transport: Transport) -> Pattern {
     let pattern = reader.name("pattern", registry::PATTERNS).unwrap_or(standard);
     let possible: &[Pattern] = match transport {
         Transport::Tcp => &[Pattern::Bulk, Pattern::RequestResponse],
-        Transport::TcpPrism | Transport::Mptcp => &[Pattern::Bulk],
+        Transport::TcpPrism | Transport::TcpHo | Transport::Mptcp => &[Pattern::Bulk],
         Transport::Udp => &[Pattern::Cbr, Pattern::ParetoOnOff],
     };
     if !possible.contains(&pattern) {
@@ -182,6 +182,7 @@ fn tcp(reader: &Reader<'_>, transport: Transport) -> TcpSettings {
     settings.timestamps = tcp.boolean("timestamps");
     settings.delayed_ack = tcp.duration("delayed_ack");
     settings.min_rto = tcp.duration("min_rto");
+    settings.max_rto = tcp.duration("max_rto");
     settings.clock_granularity = tcp.duration("clock_granularity");
     settings.dup_threshold = tcp.integer("dup_threshold", 1..=1000).map(|n| n as u32);
     settings.rack = tcp.boolean("rack");
