@@ -219,7 +219,7 @@ pub(crate) struct RivalsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// What to reproduce: prism.
+    /// What to reproduce: prism or tcp-ho.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Print JSON.

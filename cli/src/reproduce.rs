@@ -1,7 +1,7 @@
 //! Published experiments, repeated, and every claim judged.
 //!
 //! * [`claims`]: what was reported. [`plan`]: the runs that experiments need. [`verdict`]: how a claim is judged.
-//! * [`prism`]: the experiments of the PRISM papers.
+//! * [`prism`], [`tcp_ho`]: the experiments, by system.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -10,6 +10,7 @@ pub(crate) mod claims;
 pub(crate) mod plan;
 mod prism;
 mod report;
+mod tcp_ho;
 pub(crate) mod verdict;
 
 use crate::args::{ReproduceArguments, ReproduceBackend};
@@ -41,17 +42,37 @@ pub(crate) struct Experiment {
     pub judge: fn(&Outcomes<'_>) -> (Vec<Finding>, Vec<report::Series>),
 }
 
+/// Everything published about one system.
+struct System {
+    /// Its name on the command line.
+    name: &'static str,
+    /// Its claims, as text.
+    claims: &'static str,
+    /// Its experiments.
+    experiments: &'static [Experiment],
+}
+
+/// What can be reproduced.
+const SYSTEMS: &[System] = &[
+    System { name: "prism", claims: claims::PRISM, experiments: prism::EXPERIMENTS },
+    System { name: "tcp-ho", claims: claims::TCP_HO, experiments: tcp_ho::EXPERIMENTS },
+];
+
 /// `prismux reproduce`.
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    if arguments.name != "prism" {
+    let Some(system) = SYSTEMS.iter().find(|system| system.name == arguments.name) else {
+        let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
+        let expected = names.join(", ");
         let message =
-            format!("there is nothing called \"{}\" to reproduce\n  expected: prism", arguments.name);
+            format!("there is nothing called \"{}\" to reproduce\n  expected: {expected}", arguments.name);
         return Err(Failure::Usage(message));
-    }
-    let claims = claims::prism()?;
+    };
+    let claims = claims::read(system.claims)?;
     let only: Vec<String> = arguments.only.iter().map(|id| id.to_uppercase()).collect();
     if let Some(unknown) = only.iter().find(|id| !claims.iter().any(|claim| claim.id == **id)) {
-        return Err(Failure::Usage(format!("there is no claim \"{unknown}\"\n  expected: PR-001 to PR-069")));
+        let ends = claims.first().zip(claims.last()).map(|(first, last)| (&first.id, &last.id));
+        let expected = ends.map_or(String::new(), |(first, last)| format!("{first} to {last}"));
+        return Err(Failure::Usage(format!("there is no claim \"{unknown}\"\n  expected: {expected}")));
     }
     let wanted = |claim: &Claim| only.is_empty() || only.contains(&claim.id);
     let claims: Vec<Claim> = claims.into_iter().filter(wanted).collect();
@@ -65,7 +86,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     let mut answers = Vec::new();
     for &backend in backends {
-        answers.push(reproduce(arguments, &claims, backend)?);
+        answers.push(reproduce(arguments, system, &claims, backend)?);
     }
     report::print(&claims, &answers, arguments.json)
 }
@@ -77,14 +98,19 @@ pub(crate) struct Answer {
     pub series: Vec<report::Series>,
 }
 
-fn reproduce(arguments: &ReproduceArguments, claims: &[Claim], backend: Backend) -> Result<Answer, Failure> {
+fn reproduce(
+    arguments: &ReproduceArguments,
+    system: &System,
+    claims: &[Claim],
+    backend: Backend,
+) -> Result<Answer, Failure> {
     let seeds = arguments.seeds.unwrap_or(if arguments.quick { 3 } else { 10 });
     let scope = Scope { seeds, quick: arguments.quick };
     let serves = |experiment: &&Experiment| {
         (backend == Backend::Sim || experiment.lab)
             && experiment.claims.iter().any(|id| claims.iter().any(|claim| claim.id == *id))
     };
-    let experiments: Vec<&Experiment> = prism::EXPERIMENTS.iter().filter(serves).collect();
+    let experiments: Vec<&Experiment> = system.experiments.iter().filter(serves).collect();
     let mut work = Vec::new();
     for experiment in &experiments {
         for job in (experiment.jobs)(&scope)? {

@@ -9,6 +9,9 @@
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
 //! * [`counters`]: what was dropped, and why. [`logging`]: structured logs.
 //!
+//! For hosts that move:
+//! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
+//!
 //! And to see how good it is:
 //! * [`replay`]: a proxy's recording, decided once more.
 //! * [`lab`]: a planned network of namespaces, run and measured.
@@ -23,6 +26,7 @@ mod device;
 pub mod doctor;
 pub mod event_loop;
 pub mod forwarder;
+pub mod handoff;
 pub mod icmp;
 pub mod lab;
 pub mod logging;

@@ -1,4 +1,4 @@
-//! The table of reported results, embedded in the program.
+//! The tables of reported results, embedded in the program.
 
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -56,12 +56,16 @@ pub(crate) enum Comparison {
 }
 
 /// The claims of the PRISM papers.
-pub(crate) fn prism() -> Result<Vec<Claim>, Failure> {
+pub(crate) const PRISM: &str = include_str!("../../../reproduce/prism-claims.toml");
+/// The claims of TCP-HO.
+pub(crate) const TCP_HO: &str = include_str!("../../../reproduce/tcp-ho-claims.toml");
+
+/// The claims in `text`.
+pub(crate) fn read(text: &str) -> Result<Vec<Claim>, Failure> {
     #[derive(Deserialize)]
     struct File {
         claim: Vec<Claim>,
     }
-    let text = include_str!("../../../reproduce/prism-claims.toml");
     let file: File = toml::from_str(text).map_err(Failure::failed)?;
     Ok(file.claim)
 }

@@ -2,7 +2,7 @@ use super::{Finding, Verdict, judge};
 use crate::reproduce::claims::{self, Claim, Comparison, Reported};
 
 fn claim(comparison: Comparison, reported: f64) -> Claim {
-    let mut claim = claims::prism().unwrap().remove(0);
+    let mut claim = claims::read(claims::PRISM).unwrap().remove(0);
     (claim.comparison, claim.reported) = (comparison, Reported::Number(reported));
     claim
 }
@@ -38,9 +38,13 @@ fn without_a_measurement_nothing_holds() {
 }
 
 #[test]
-fn the_table_has_every_claim_once() {
-    let claims = claims::prism().unwrap();
+fn the_tables_have_every_claim_once() {
+    let claims = claims::read(claims::PRISM).unwrap();
     let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
     let expected: Vec<String> = (1..=69).map(|n| format!("PR-{n:03}")).collect();
+    assert_eq!(ids, expected);
+    let claims = claims::read(claims::TCP_HO).unwrap();
+    let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
+    let expected: Vec<String> = (1..=9).map(|n| format!("HO-{n:03}")).collect();
     assert_eq!(ids, expected);
 }
