@@ -156,7 +156,9 @@ impl Pairs {
         let shorter = self.idle.iter().all(|pair| pair.told < pair.plain);
         vec![
             Finding::shape("HO-001", lots, format!("median ratio {}; {}", digits(median), list(&self.gains)))
-                .because("kB in the first 10 s against plain TCP; a lot: a fifth in the median class, more in all"),
+                .because(
+                    "kB in the first 10 s against plain TCP; a lot: a fifth in the median class, more in all",
+                ),
             Finding::shape("HO-003", more(&self.coarse), list(&self.coarse))
                 .because("the same with half and twice the bandwidth told"),
             Finding::shape("HO-006", shorter, list(&self.idle))
