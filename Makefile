@@ -65,6 +65,7 @@ compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in 
 
 reproduce: build ## every published claim: reported, measured, verdict
 	$(PRISMUX) reproduce prism
+	$(PRISMUX) reproduce tcp-ho
 
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)
