@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce figures fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -66,6 +66,11 @@ compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in 
 reproduce: build ## every published claim: reported, measured, verdict
 	$(PRISMUX) reproduce prism
 	$(PRISMUX) reproduce tcp-ho
+
+figures: build python ## the figures of the PRISM papers, from quick runs
+	@mkdir -p results
+	$(PRISMUX) reproduce prism --quick --json > results/prism.json
+	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
 
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)

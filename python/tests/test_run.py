@@ -19,9 +19,7 @@ SHORT = {"duration": "8 s", "events": []}
 
 
 def test_a_result_equals_the_output_of_the_command_line(prismux_command: Command) -> None:
-    said = prismux_command(
-        "run", "two-members", "--seed", "4", "--set", "duration=8 s", "--set", "events=[]", "--json"
-    )
+    said = prismux_command("run", "two-members", "--seed", "4", "--set", "duration=8 s", "--set", "events=[]", "--json")
     result = prismux.run("two-members", seed=4, set=SHORT)
     assert result.to_json() == said.stdout.strip()
     assert result.to_dict() == json.loads(said.stdout)

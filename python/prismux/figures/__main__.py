@@ -1,0 +1,54 @@
+"""``python -m prismux.figures RESULTS.json --out FOLDER``: draws every figure of ``reproduce/`` that has results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from prismux.figures.report import Report, ReportError
+
+
+def code_of(folder: Path) -> ModuleType:
+    """Load ``plot.py`` of a figure's folder."""
+    path = folder / "plot.py"
+    name = "prismux_figure_" + "_".join(folder.parts[-2:]).replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw the figures and say where they are."""
+    parser = argparse.ArgumentParser(prog="python -m prismux.figures", description=__doc__)
+    parser.add_argument("results", type=Path, help="output of `prismux reproduce NAME --json`")
+    parser.add_argument("--figures", type=Path, default=Path("reproduce/prism"), help="folder of the figures")
+    parser.add_argument("--out", type=Path, default=Path("results/figures"), help="where the pictures go")
+    given = parser.parse_args(arguments)
+    from prismux.figures import style
+
+    try:
+        report = Report.load(given.results)
+    except (ReportError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    given.out.mkdir(parents=True, exist_ok=True)
+    drawn = 0
+    for folder in sorted(path.parent for path in given.figures.glob("*/plot.py")):
+        try:
+            figure = code_of(folder).draw(report)
+        except ReportError as error:
+            print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
+            continue
+        drawn += 1
+        print(", ".join(style.save(figure, str(given.out / folder.name))))
+    return 0 if drawn else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The table of all claims of a result file, as Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from prismux.figures.report import Claim, Report
+
+_VERDICTS = ("holds", "differs", "not-testable", "not-yet")
+
+
+def _text(value: float | str | None) -> str:
+    match value:
+        case None:
+            return "-"
+        case float() | int():
+            return f"{value:.4g}"
+        case _:
+            return value.replace("|", "\\|").replace("\n", " ")
+
+
+def _row(claim: Claim) -> str:
+    sign = {"~": "", "shape": ""}.get(claim.comparison, f"{claim.comparison} ")
+    reported = f"{sign}{_text(claim.reported)}"
+    verdict = claim.verdict if claim.verdict == "holds" else f"**{claim.verdict}**"
+    cells = (claim.id, claim.place, claim.metric, claim.unit, reported, _text(claim.measured), verdict, claim.cause)
+    return "| " + " | ".join(_text(cell) for cell in cells) + " |"
+
+
+def section(system: str, report: Report) -> str:
+    """Return the claims of one system: how many hold, then each with reported and measured value."""
+    claims = list(report.claims.values())
+    counts = Counter(claim.verdict for claim in claims)
+    summary = ", ".join(f"{counts[verdict]} {verdict.replace('-', ' ')}" for verdict in _VERDICTS if counts[verdict])
+    head = "| claim | place | what | unit | reported | measured | verdict | cause or note |\n" + "|---" * 8 + "|"
+    rows = "\n".join(_row(claim) for claim in claims)
+    return f"## {system}\n\n{len(claims)} claims: {summary} (prismux {report.version}).\n\n{head}\n{rows}\n"
+
+
+def page(reports: Sequence[tuple[str, Report]]) -> str:
+    """Return the page of all claims, a section for each system."""
+    intro = (
+        "# Claims\n\nWhat the papers report, and what was measured here. *Holds* and *differs* are judged by the rule "
+        "of each claim; *differs* has its cause, *not testable* its reason. `prismux reproduce NAME` prints the same.\n"
+    )
+    return "\n".join([intro, *(section(system, report) for system, report in reports)])

@@ -1,0 +1,145 @@
+"""The output of ``prismux reproduce NAME --json``, as figures need it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class ReportError(ValueError):
+    """A file is not the output of ``prismux reproduce --json``, or lacks what a figure draws."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured mean with its 95 % interval, over ``n`` seeds."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """Measurements of one experiment: a row for each point, a column for each way of doing it."""
+
+    #: What a row stands for, with the unit: "delay difference in ms".
+    x: str
+    #: What the columns hold, with the unit.
+    quantity: str
+    #: Labels of the rows.
+    labels: tuple[str, ...]
+    #: One point for each row, by column; None where nothing was measured.
+    columns: Mapping[str, tuple[Point | None, ...]]
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The labels as numbers."""
+        return tuple(float(label) for label in self.labels)
+
+    def column(self, name: str) -> tuple[Point | None, ...]:
+        """Return the column called ``name``, or raise ReportError."""
+        if name not in self.columns:
+            raise ReportError(f'the table has no column "{name}"; it has {", ".join(self.columns)}')
+        return self.columns[name]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper reports, and what was measured."""
+
+    id: str
+    place: str
+    metric: str
+    unit: str
+    #: A number, or a trend in words.
+    reported: float | str
+    #: "~" about equal, "<=" at most, ">=" at least, "shape" an ordering or a trend.
+    comparison: str
+    #: "holds", "differs", "not-testable" or "not-yet".
+    verdict: str
+    measured: float | str | None
+    cause: str | None
+
+    @property
+    def number(self) -> float:
+        """The reported value where it is a number; ReportError otherwise."""
+        if isinstance(self.reported, str):
+            raise ReportError(f"{self.id} reports no number but: {self.reported}")
+        return self.reported
+
+
+@dataclass(frozen=True)
+class Report:
+    """A result file."""
+
+    version: str
+    claims: Mapping[str, Claim]
+    #: Tables by the short name of their experiment ("T1").
+    tables: Mapping[str, tuple[Table, ...]]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """Read a file; ReportError, with the reason, for any other than the output of ``reproduce --json``."""
+        text = Path(path).read_text(encoding="utf-8")
+        try:
+            return cls.parse(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ReportError(f"{path}: this is no JSON ({error})") from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ReportError(f"{path}: this is not the output of `prismux reproduce --json` ({error!r})") from error
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Report:
+        """Take the parsed form of a file."""
+        tables: dict[str, tuple[Table, ...]] = {}
+        for entry in data["series"]:
+            table = entry["table"]
+            name = table["experiment"].split()[0]
+            tables[name] = (*tables.get(name, ()), _table(table))
+        claims = {claim["id"]: _claim(claim) for claim in data["claims"]}
+        return cls(data["version"], claims, tables)
+
+    def table(self, experiment: str, index: int = 0) -> Table:
+        """Return a table of an experiment, or raise ReportError where the file has no results for it."""
+        tables = self.tables.get(experiment, ())
+        if index >= len(tables):
+            raise ReportError(f"the file has no results for {experiment}; it has {', '.join(self.tables)}")
+        return tables[index]
+
+    def claim(self, name: str) -> Claim:
+        """Return a claim by its identifier, or raise ReportError."""
+        if name not in self.claims:
+            raise ReportError(f"the file says nothing of {name}")
+        return self.claims[name]
+
+
+def _point(summary: Mapping[str, Any] | None) -> Point | None:
+    if summary is None or summary["mean"] is None:
+        return None
+    low, high = summary["ci95"] or (summary["mean"], summary["mean"])
+    return Point(summary["mean"], low, high, summary["n"])
+
+
+def _table(table: Mapping[str, Any]) -> Table:
+    rows = [([_point(cell) for cell in cells], label) for label, cells in table["rows"]]
+    columns = {name: tuple(cells[index] for cells, _ in rows) for index, name in enumerate(table["columns"])}
+    return Table(table["x"], table["quantity"], tuple(label for _, label in rows), columns)
+
+
+def _claim(claim: Mapping[str, Any]) -> Claim:
+    return Claim(
+        id=claim["id"],
+        place=claim["place"],
+        metric=claim["metric"],
+        unit=claim["unit"],
+        reported=claim["reported"],
+        comparison=claim["comparison"],
+        verdict=claim["verdict"],
+        measured=claim.get("measured"),
+        cause=claim.get("cause"),
+    )

@@ -1,0 +1,100 @@
+"""Figures: each a pure function of a result file, with axes that say what they show."""
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from PIL import Image
+
+from prismux.figures import Report, ReportError, style
+from prismux.figures.__main__ import code_of, main
+
+FOLDERS = sorted(path.parent for path in (ROOT / "reproduce").glob("*/*/plot.py"))
+RESULTS = Path(__file__).parent / "data/prism-quick.json"
+
+
+@pytest.fixture(scope="module")
+def data() -> Any:
+    return json.loads(RESULTS.read_text())
+
+
+def test_every_figure_of_the_papers_has_its_folder() -> None:
+    assert {folder.name for folder in FOLDERS} >= {"T1", "T2", "T3", *(f"S{n}" for n in range(1, 9))}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_figure_is_a_pure_function_of_its_file(folder: Path, tmp_path: Path) -> None:
+    drawn = []
+    for name in ("first", "again"):
+        paths = style.save(code_of(folder).draw(Report.load(RESULTS)), str(tmp_path / name))
+        drawn.append([Path(path).read_bytes() for path in paths])
+    assert drawn[0] == drawn[1]
+    picture = Image.open(tmp_path / "first.png").convert("L")
+    ink = sum(picture.histogram()[:200]) / (picture.width * picture.height)
+    assert 0.005 < ink < 0.6, f"{ink:.1%} of the picture is dark"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_axes_have_labels_units_and_a_baseline(folder: Path) -> None:
+    figure = code_of(folder).draw(Report.load(RESULTS))
+    assert figure.get_suptitle()
+    for axes in figure.axes:
+        assert axes.get_ylabel()
+        assert axes.get_xlabel() or all(label.get_text() for label in axes.get_xticklabels())
+        assert axes.get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_figure_shows_what_is_in_the_file(folder: Path, data: Any, tmp_path: Path) -> None:
+    before = style.save(code_of(folder).draw(Report.parse(data)), str(tmp_path / "before"))
+    changed = copy.deepcopy(data)
+    for entry in changed["series"]:
+        for _, cells in entry["table"]["rows"]:
+            for cell in cells:
+                cell["mean"] *= 0.5
+                cell["ci95"] = cell["ci95"] and [value * 0.5 for value in cell["ci95"]]
+    after = style.save(code_of(folder).draw(Report.parse(changed)), str(tmp_path / "after"))
+    assert Path(before[0]).read_bytes() != Path(after[0]).read_bytes()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_folder_says_what_the_paper_did_and_where_everything_is(folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    for heading in ("What the paper did", "Scenario", "Analysis", "Plot"):
+        assert f"## {heading}" in text
+    for link in re.findall(r"\]\((?!http)([^)]+)\)", text):
+        assert (folder / link).resolve().is_file(), link
+
+
+def test_colours_of_one_figure_differ_also_without_colour() -> None:
+    looks = [style.look(name) for name in ("adas", "wrr", "random", "hrtt", "nip", "ideal")]
+    assert len({look.colour for look in looks}) == len({(look.marker, look.dashes) for look in looks}) == 6
+
+
+def test_a_file_that_is_no_report_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text, reason in (
+        ("", "no JSON"),
+        ("{}", "not the output"),
+        ('{"series": 3, "claims": []}', "not the output"),
+    ):
+        path = tmp_path / "wrong.json"
+        path.write_text(text)
+        with pytest.raises(ReportError, match=reason):
+            Report.load(path)
+    assert main([str(path), "--out", str(tmp_path)]) == 2
+    assert "not the output" in capsys.readouterr().err
+
+
+def test_figures_without_results_are_left_out_and_named(
+    tmp_path: Path, data: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = {**data, "series": [entry for entry in data["series"] if entry["table"]["experiment"][:2] == "T1"]}
+    path = tmp_path / "some.json"
+    path.write_text(json.dumps(some))
+    assert main([str(path), "--figures", str(ROOT / "reproduce/prism"), "--out", str(tmp_path / "out")]) == 0
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"T1.svg", "T1.png"}
+    assert "S1: not drawn: the file has no results for S1; it has T1" in capsys.readouterr().err

@@ -1,0 +1,20 @@
+"""S3: the schedulers under bursts of foreign traffic."""
+
+from matplotlib.figure import Figure
+
+from prismux.figures import Report, charts, style
+
+
+def draw(report: Report) -> Figure:
+    """Draw the figure from a result file."""
+    table = report.table("S3")
+    with style.canvas("600, 900 and 1200 kbit/s; bursts of 400 kbit/s on the first and 800 on the third") as (
+        figure,
+        axes,
+    ):
+        (panel,) = axes
+        charts.lines(panel, table, ["ideal", "adas", "wrr", "random", "hrtt", "nip"])
+        charts.paper(panel, report.claim("PR-027").number, "hRTT only")
+        charts.finish(panel, "mean burst (ms)", "goodput with headers (Mbit/s)")
+        charts.legend(figure)
+        return figure
