@@ -136,10 +136,13 @@ fn handoff(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
     let to = reader.reference("to", "links", context.link_names);
     let bandwidth = reader.rate("bandwidth").filter(|rate| rate.as_bps() > 0);
     let host = host?;
-    if let Some(link) = to.filter(|&link| !context.links[link].ends.contains(&host)) {
+    // A link that could not be read is missing here, and complained about already.
+    let ends_elsewhere =
+        |name: &&str| context.links.iter().any(|link| link.name == **name && !link.ends.contains(&host));
+    if let Some(link) = to.map(|link| context.link_names[link]).filter(ends_elsewhere) {
         let own: Vec<&str> =
             context.links.iter().filter(|l| l.ends.contains(&host)).map(|l| l.name.as_str()).collect();
-        let (name, link) = (context.node_names[host], context.link_names[link]);
+        let name = context.node_names[host];
         let expected = format!("a link of \"{name}\": {}", list_of(&own));
         reader.wrong("to", format!("\"{link}\" does not end at \"{name}\""), expected, None);
         return None;
