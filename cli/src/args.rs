@@ -225,6 +225,9 @@ pub(crate) struct ReproduceArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown.
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Fewer seeds and shorter runs: minutes instead of an hour.
     #[arg(long)]
     pub quick: bool,

@@ -7,6 +7,7 @@
 //! reads its claims off the results. One run may serve several claims.
 
 pub(crate) mod claims;
+mod health;
 pub(crate) mod plan;
 mod prism;
 mod report;
@@ -88,6 +89,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     for &backend in backends {
         answers.push(reproduce(arguments, system, &claims, backend)?);
     }
+    if arguments.markdown {
+        return report::print_markdown(&claims, &answers);
+    }
     report::print(&claims, &answers, arguments.json)
 }
 
@@ -140,6 +144,10 @@ fn reproduce(
             experiment: format!("{} {}", experiment.id, experiment.title),
             ..series
         }));
+    }
+    if backend == Backend::Sim && !work.is_empty() {
+        answer.series.push(health::table(&work, &results));
+        answer.findings.extend(health::lost_acks(&results));
     }
     Ok(answer)
 }

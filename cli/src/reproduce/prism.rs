@@ -10,8 +10,10 @@ mod fairness;
 mod fluctuation;
 mod heterogeneity;
 mod loss;
+mod readings;
 mod resources;
 mod rules;
+mod scheduling_cost;
 mod several_flows;
 
 use super::Experiment;
@@ -23,6 +25,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     delay::T1,
     loss::T2,
     heterogeneity::T3,
+    readings::Q,
     aggregation::S1,
     disparity::S2,
     disparity::S5,

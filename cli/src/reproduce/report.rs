@@ -1,5 +1,7 @@
 //! The answer: claims with their verdicts, and the tables behind them.
 
+mod markdown;
+
 use super::Answer;
 use super::claims::{Claim, Comparison, Reported};
 use super::verdict::{Judgement, Verdict, judge};
@@ -44,17 +46,24 @@ impl Series {
     }
 }
 
+/// A claim and what each backend says of it.
+type Judged<'a> = (&'a Claim, Vec<Judgement>);
+
+fn judge_all<'a>(claims: &'a [Claim], answers: &[Answer]) -> Vec<Judged<'a>> {
+    let of = |claim: &Claim, answer: &Answer| {
+        judge(claim, answer.findings.iter().find(|finding| finding.claim == claim.id))
+    };
+    claims.iter().map(|claim| (claim, answers.iter().map(|answer| of(claim, answer)).collect())).collect()
+}
+
+/// Prints the answers of all backends as Markdown.
+pub(super) fn print_markdown(claims: &[Claim], answers: &[Answer]) -> Result<(), Failure> {
+    Ok(output::print(markdown::page(&judge_all(claims, answers), answers))?)
+}
+
 /// Prints the answers of all backends.
 pub(super) fn print(claims: &[Claim], answers: &[Answer], json: bool) -> Result<(), Failure> {
-    let judged: Vec<(&Claim, Vec<Judgement>)> = claims
-        .iter()
-        .map(|claim| {
-            let of = |answer: &Answer| {
-                judge(claim, answer.findings.iter().find(|finding| finding.claim == claim.id))
-            };
-            (claim, answers.iter().map(of).collect())
-        })
-        .collect();
+    let judged = judge_all(claims, answers);
     if json {
         return Ok(output::print(as_json(&judged, answers)?)?);
     }
@@ -76,16 +85,20 @@ fn table(series: &Series) -> Table {
     let mut table = Table::new(&columns);
     for (label, cells) in &series.rows {
         let mut row = vec![label.clone()];
-        row.extend(cells.iter().map(|cell| match cell {
-            Some(summary) if summary.ci95.is_some() => {
-                format!("{} ± {}", digits(summary.mean), digits(summary.half_width()))
-            }
-            Some(summary) => digits(summary.mean),
-            None => "-".to_string(),
-        }));
+        row.extend(cells.iter().map(cell));
         table.row(row);
     }
     table
+}
+
+fn cell(summary: &Option<Summary>) -> String {
+    match summary {
+        Some(summary) if summary.ci95.is_some() => {
+            format!("{} ± {}", digits(summary.mean), digits(summary.half_width()))
+        }
+        Some(summary) => digits(summary.mean),
+        None => "-".to_string(),
+    }
 }
 
 fn as_text(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> String {
@@ -96,14 +109,7 @@ fn as_text(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> String {
     let mut causes = Vec::new();
     for (claim, judgements) in judged {
         for (judgement, answer) in judgements.iter().zip(answers) {
-            let measured = match (&judgement.measured, judgement.ci95) {
-                (Some(Reported::Number(mean)), Some([_, high])) => {
-                    format!("{} ± {}", digits(*mean), digits(high - mean))
-                }
-                (Some(Reported::Number(mean)), None) => digits(*mean),
-                (Some(Reported::Words(_)), _) => "see below".to_string(),
-                (None, _) => "-".to_string(),
-            };
+            let measured = measured(judgement).unwrap_or_else(|| "see below".to_string());
             table.row(vec![
                 claim.id.clone(),
                 answer.backend.to_string(),
@@ -120,12 +126,29 @@ fn as_text(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> String {
             }
         }
     }
+    format!("{table}\n\n{}\n\n{}", causes.join("\n"), totals(judged))
+}
+
+/// Mean and half width of the interval; `None` where words say it.
+fn measured(judgement: &Judgement) -> Option<String> {
+    match (&judgement.measured, judgement.ci95) {
+        (Some(Reported::Number(mean)), Some([_, high])) => {
+            Some(format!("{} ± {}", digits(*mean), digits(high - mean)))
+        }
+        (Some(Reported::Number(mean)), None) => Some(digits(*mean)),
+        (Some(Reported::Words(_)), _) => None,
+        (None, _) => Some("-".to_string()),
+    }
+}
+
+/// How many claims have which verdict.
+fn totals(judged: &[Judged<'_>]) -> String {
     let count = |verdict| {
         judged.iter().flat_map(|(_, all)| all).filter(|judgement| judgement.verdict == verdict).count()
     };
     let all = [Verdict::Holds, Verdict::Differs, Verdict::NotTestable, Verdict::NotYet];
-    let totals: Vec<String> = all.iter().map(|&v| format!("{} {}", count(v), verdict_name(v))).collect();
-    format!("{table}\n\n{}\n\n{}", causes.join("\n"), totals.join(", "))
+    let parts: Vec<String> = all.iter().map(|&v| format!("{} {}", count(v), verdict_name(v))).collect();
+    parts.join(", ")
 }
 
 fn reported(claim: &Claim) -> String {

@@ -47,6 +47,7 @@ pub(crate) enum Evidence {
     /// No measurement can tell.
     NotTestable,
     /// Nothing here tests it yet.
+    #[allow(dead_code, reason = "for experiments still to come")]
     NotYet,
 }
 
@@ -63,6 +64,7 @@ impl Finding {
     }
 
     /// Nothing tests it, for this reason.
+    #[allow(dead_code, reason = "for experiments still to come")]
     pub fn not_yet(claim: &'static str, cause: &str) -> Self {
         Self { claim, evidence: Evidence::NotYet, cause: cause.to_string() }
     }
@@ -73,8 +75,8 @@ impl Finding {
     }
 
     /// With a remark; it is the cause where the claim differs.
-    pub fn because(mut self, cause: &str) -> Self {
-        self.cause = cause.to_string();
+    pub fn because(mut self, cause: impl Into<String>) -> Self {
+        self.cause = cause.into();
         self
     }
 }

@@ -12,7 +12,7 @@ use prismux_endpoint::random::Seed;
 pub(super) const S1: Experiment = Experiment {
     id: "S1",
     title: "one to five members of 400 kbit/s to 2.4 Mbit/s",
-    claims: &["PR-015", "PR-016", "PR-017", "PR-064"],
+    claims: &["PR-015", "PR-016", "PR-017", "PR-056", "PR-064"],
     lab: false,
     jobs,
     judge,

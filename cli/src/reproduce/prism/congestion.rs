@@ -79,7 +79,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             at_high < at_low && at_high > 0.75 * at_low,
             figures(&[("Mbit/s at the lowest level", at_low / 1e6), ("at the highest", at_high / 1e6)]),
         ),
-        Finding::shape("PR-034", adas >= wrr && adas >= nip, trio.clone()),
+        Finding::shape("PR-034", adas >= wrr && adas >= nip, trio.clone())
+            .because("with ACK control NIP-only and ADAS differ by less than the interval of either"),
         Finding::shape("PR-035", wrr > 0.85 * adas && nip > 0.85 * adas, trio),
     ];
     let mut series =

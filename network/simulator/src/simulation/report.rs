@@ -203,12 +203,20 @@ impl Simulation {
 
     fn node_counters(&self) -> Named<Named<u64>> {
         let proxies = self.fabric.proxies.iter();
-        proxies
+        let mut nodes: Named<Named<u64>> = proxies
             .map(|proxy| {
                 let name = self.report.node_names[proxy.node.index()].clone();
                 (name, proxy_counters(proxy.proxy.counters()))
             })
-            .collect()
+            .collect();
+        let links = 0..self.report.links.len();
+        let dropped: u64 =
+            links.map(|index| self.reverse_stats(LinkIndex(index as u32)).dropped_packets()).sum();
+        if dropped > 0 {
+            // Links report their download direction only.
+            nodes.insert("way back".into(), Named::from_iter([("dropped_packets".into(), dropped)]));
+        }
+        nodes
     }
 
     /// Brings the account of what a link has offered up to now.
