@@ -26,49 +26,76 @@ pub(crate) struct Panel {
     pub limit_note: String,
 }
 
-const WIDTH: f64 = 900.0;
-const LABEL_WIDTH: f64 = 250.0;
+/// Room left of the bars, at least; longer labels take more.
+const LABEL_WIDTH: f64 = 200.0;
+/// Room for a bar's note, at least.
 const NOTE_WIDTH: f64 = 160.0;
+/// Room for the bars themselves, whatever the labels take.
+const BARS_WIDTH: f64 = 480.0;
+/// A generous mean width of a character, for text that nobody measures.
+const CHARACTER_WIDTH: f64 = 7.8;
+const MARGIN: f64 = 16.0;
 const BAR_HEIGHT: f64 = 22.0;
 const GAP: f64 = 8.0;
 const HEAD: f64 = 58.0;
 /// Colours that stay apart for colour-blind readers (Okabe and Ito).
 const COLOURS: [&str; 6] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"];
 
+/// Where things stand from left to right.
+struct Columns {
+    bars: f64,
+    notes: f64,
+    width: f64,
+}
+
+impl Columns {
+    /// Wide enough for every text of the picture.
+    fn of(title: &str, panels: &[Panel]) -> Self {
+        let width = |text: &str| text.chars().count() as f64 * CHARACTER_WIDTH;
+        let widest =
+            |texts: &mut dyn Iterator<Item = &str>, least: f64| texts.map(width).fold(least, f64::max);
+        let bars = || panels.iter().flat_map(|panel| &panel.bars);
+        let labels = widest(&mut bars().map(|bar| bar.label.as_str()), LABEL_WIDTH);
+        let notes = widest(&mut bars().map(|bar| bar.note.as_str()), NOTE_WIDTH);
+        let start = MARGIN + labels + 10.0;
+        let end = start + BARS_WIDTH;
+        let titles = widest(&mut panels.iter().map(|panel| panel.title.as_str()), 1.35 * width(title));
+        Self { bars: start, notes: end, width: (end + 8.0 + notes + MARGIN).max(titles + 2.0 * MARGIN) }
+    }
+}
+
 /// The picture as SVG text.
 pub(crate) fn draw(title: &str, panels: &[Panel]) -> String {
+    let columns = Columns::of(title, panels);
+    let width = columns.width;
     let heights = panels.iter().map(|panel| HEAD + panel.bars.len() as f64 * (BAR_HEIGHT + GAP) + GAP);
     let height = 44.0 + heights.clone().sum::<f64>() + 12.0;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" \
+         viewBox=\"0 0 {width:.0} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    text(&mut out, 16.0, 28.0, "font-size=\"17\" font-weight=\"bold\"", title);
+    text(&mut out, MARGIN, 28.0, "font-size=\"17\" font-weight=\"bold\"", title);
     let mut top = 44.0;
     for (panel, height) in panels.iter().zip(heights) {
-        draw_panel(&mut out, top, panel);
+        draw_panel(&mut out, top, panel, &columns);
         top += height;
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn draw_panel(out: &mut String, top: f64, panel: &Panel) {
+fn draw_panel(out: &mut String, top: f64, panel: &Panel, columns: &Columns) {
     let longest = panel.bars.iter().map(|bar| bar.parts.iter().map(|(_, value)| value).sum::<f64>());
     let scale_end = longest.fold(panel.limit, f64::max).max(1e-9);
-    let x = |value: f64| LABEL_WIDTH + value / scale_end * (WIDTH - LABEL_WIDTH - NOTE_WIDTH);
-    text(out, 16.0, top + 18.0, "font-weight=\"bold\"", &panel.title);
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in panel.bars.iter().flat_map(|bar| &bar.parts) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
+    let x = |value: f64| columns.bars + value / scale_end * (columns.notes - columns.bars);
+    text(out, MARGIN, top + 18.0, "font-weight=\"bold\"", &panel.title);
+    let names = part_names(panel);
+    let mut left = columns.bars.max(MARGIN + panel.title.chars().count() as f64 * CHARACTER_WIDTH + 20.0);
     for (index, name) in names.iter().enumerate() {
-        let left = LABEL_WIDTH + index as f64 * 90.0;
         rect(out, left, top + 8.0, 12.0, 12.0, COLOURS[index % COLOURS.len()]);
         text(out, left + 17.0, top + 18.0, "", name);
+        left += 35.0 + name.chars().count() as f64 * CHARACTER_WIDTH;
     }
     let (first, last) = (top + HEAD - 12.0, top + HEAD + panel.bars.len() as f64 * (BAR_HEIGHT + GAP));
     let limit = x(panel.limit);
@@ -77,16 +104,11 @@ fn draw_panel(out: &mut String, top: f64, panel: &Panel) {
         out,
         "<line x1=\"{limit:.1}\" y1=\"{first:.1}\" x2=\"{limit:.1}\" y2=\"{last:.1}\" stroke=\"#444\" stroke-dasharray=\"5 4\"/>"
     );
-    text(
-        out,
-        limit,
-        first - 4.0,
-        "text-anchor=\"end\" fill=\"#444\"",
-        &format!("most possible: {}", panel.limit_note),
-    );
+    let most = format!("most possible: {}", panel.limit_note);
+    text(out, limit, first - 4.0, "text-anchor=\"end\" fill=\"#444\"", &most);
     for (index, bar) in panel.bars.iter().enumerate() {
         let y = top + HEAD + index as f64 * (BAR_HEIGHT + GAP);
-        text(out, LABEL_WIDTH - 10.0, y + 15.5, "text-anchor=\"end\"", &bar.label);
+        text(out, columns.bars - 10.0, y + 15.5, "text-anchor=\"end\"", &bar.label);
         let mut from = 0.0;
         for (name, value) in &bar.parts {
             let colour = names.iter().position(|other| other == name).unwrap_or(0) % COLOURS.len();
@@ -95,6 +117,17 @@ fn draw_panel(out: &mut String, top: f64, panel: &Panel) {
         }
         text(out, x(from).max(limit) + 8.0, y + 15.5, "", &bar.note);
     }
+}
+
+/// Names of the parts of all bars, once each.
+fn part_names(panel: &Panel) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in panel.bars.iter().flat_map(|bar| &bar.parts) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 fn rect(out: &mut String, x: f64, y: f64, width: f64, height: f64, fill: &str) {
@@ -108,3 +141,6 @@ fn text(out: &mut String, x: f64, y: f64, attributes: &str, text: &str) {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{escaped}</text>");
 }
+
+#[cfg(test)]
+mod tests;

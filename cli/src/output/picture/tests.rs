@@ -1,0 +1,36 @@
+//! No text may run out of the picture, however long the names are.
+use super::*;
+
+fn panel(label: &str, part: &str, note: &str) -> Panel {
+    let parts = vec![(part.to_string(), 3.0), ("b".to_string(), 1.0)];
+    let bars = vec![Bar { label: label.to_string(), parts, note: note.to_string() }];
+    Panel { title: "links".to_string(), bars, limit: 5.0, limit_note: "5".to_string() }
+}
+
+#[test]
+fn long_names_get_the_room_they_need() {
+    let label = "the best of all single links there are, member with a very long name indeed";
+    let note = "123.4 Mbit/s (99.9 %), and something more to say about it";
+    let picture = draw("title", &[panel(label, "a-part-with-a-long-name", note), panel("x", "y", "z")]);
+    let columns = Columns::of("title", &[panel(label, "a", note)]);
+    assert!(columns.bars > label.len() as f64 * CHARACTER_WIDTH, "the label ends left of the bars");
+    assert!(
+        columns.width > columns.notes + note.len() as f64 * CHARACTER_WIDTH,
+        "the note ends in the picture"
+    );
+    assert!(picture.contains(label) && picture.contains(note));
+    assert!(picture.contains(&format!("viewBox=\"0 0 {:.0}", columns.width)));
+}
+
+#[test]
+fn a_bar_ends_where_its_value_stands_on_the_scale() {
+    let picture = draw("t", &[panel("x", "y", "z")]);
+    let columns = Columns::of("t", &[panel("x", "y", "z")]);
+    let end = columns.bars + 0.8 * BARS_WIDTH;
+    // The second part begins at 3 of 5 and is 1 of 5 wide.
+    let second = format!("x=\"{:.1}\" y=", columns.bars + 0.6 * BARS_WIDTH);
+    assert!(
+        picture.contains(&second)
+            && picture.contains(&format!("width=\"{:.1}\"", end - columns.bars - 0.6 * BARS_WIDTH))
+    );
+}
