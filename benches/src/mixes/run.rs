@@ -273,6 +273,8 @@ fn transport(way: Way, plan: &Plan) -> Transport {
     let config = TcpConfig {
         mss: way.segment_bytes() as u16,
         receive_buffer: ByteCount::new(plan.receive_buffer_bytes),
+        // Linux keeps any number: two links of unequal delay leave a hole for every packet of the slower one.
+        max_out_of_order_ranges: 1 << 16,
         ..TcpConfig::modern()
     };
     let flow = TcpFlow::new(config);

@@ -69,7 +69,7 @@ struct Round {
     index: u32,
     /// Bytes delivered when it began.
     delivered: u64,
-    /// The last delivery before it began (or its beginning, when the link was idle).
+    /// When it began.
     since: Instant,
     /// The cap stood in the way of sending more at some time.
     limited: bool,
@@ -105,9 +105,10 @@ pub struct LinkModel {
     jitter: f64,
     packet_bytes: f64,
     delivered: u64,
-    last_delivery: Instant,
     next_index: u32,
     round: Option<Round>,
+    /// The cap stood in the way in the round before.
+    was_limited: bool,
     free_at: Instant,
     loss: f64,
 }
@@ -131,9 +132,9 @@ impl LinkModel {
             jitter: 0.0,
             packet_bytes: 1448.0,
             delivered: 0,
-            last_delivery: Instant::ZERO,
             next_index: 0,
             round: None,
+            was_limited: false,
             free_at: Instant::ZERO,
             loss: 0.0,
         }
@@ -156,28 +157,32 @@ impl LinkModel {
         if f64::from(bytes) > self.packet_bytes * 0.9 || self.delivered == 0 {
             self.packet_bytes = f64::from(bytes).clamp(200.0, 9000.0);
         }
-        if in_flight == u64::from(bytes) {
-            self.last_delivery = now;
-        }
         let limited =
             in_flight as f64 + 4.0 * self.packet_bytes > self.cap || in_flight as f64 > 0.85 * self.cap;
-        match &mut self.round {
-            Some(round) => round.limited |= limited,
-            None => {
-                self.round = Some(Round {
-                    index: self.next_index,
-                    delivered: self.delivered,
-                    since: self.last_delivery,
-                    limited,
-                    starved: false,
-                    cap: self.cap,
-                    lost: 0.0,
-                    least_rtt: f64::MAX,
-                    rtt_sum: 0.0,
-                    rtt_count: 0,
-                });
-            }
+        if in_flight == u64::from(bytes) || self.round.is_none() {
+            // The link was idle: what it did before says nothing about the round that begins.
+            self.open_round(now, self.next_index);
         }
+        if let Some(round) = &mut self.round {
+            round.limited |= limited;
+        }
+    }
+
+    /// Begins a round that ends with the delivery of packet `index`. Some round is open at all times: senders come in bursts,
+    /// and a burst's deliveries must not fall between two rounds.
+    fn open_round(&mut self, now: Instant, index: u32) {
+        self.round = Some(Round {
+            index,
+            delivered: self.delivered,
+            since: now,
+            limited: false,
+            starved: false,
+            cap: self.cap,
+            lost: 0.0,
+            least_rtt: f64::MAX,
+            rtt_sum: 0.0,
+            rtt_count: 0,
+        });
     }
 
     /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are left.
@@ -206,15 +211,15 @@ impl LinkModel {
         }
         if let Some(round) = &mut self.round {
             round.starved |= (in_flight as f64) < STARVED * self.cap.min(round.cap);
-            if self.startup && round.limited {
+            if self.startup && (round.limited || self.was_limited) {
                 self.cap += f64::from(bytes);
             }
         }
         if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
-            self.round = None;
+            self.was_limited = round.limited;
+            self.open_round(now, self.next_index.wrapping_add(1));
             self.end_round(now, &round);
         }
-        self.last_delivery = now;
         self.set_cap();
     }
 

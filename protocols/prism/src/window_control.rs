@@ -213,6 +213,10 @@ pub(crate) fn edge_limit<P: Clone>(
     context: &Context<'_, P>,
 ) -> Option<SeqNumber> {
     let total = context.valve.flight_limit?;
+    if flow.history.len() as u32 >= context.config.max_packets_per_flow / 4 * 3 {
+        // What is not on record cannot be re-sequenced.
+        return flow.edge_sent;
+    }
     let flows = (context.valve.waiting.len() as u64).max(1);
     let share = (total / flows).clamp(20 * 1460, MOST_FLIGHT) as u32;
     let mut edge = number + share;

@@ -6,9 +6,9 @@
 use prismux_units::{Duration, Instant};
 
 /// A round that loses more than this share of its packets has overflowed, ...
-const OVERFLOW_SHARE: f64 = 0.025;
+const OVERFLOW_SHARE: f64 = 0.03;
 /// ... if these are more than this many.
-const OVERFLOW_PACKETS: f64 = 6.0;
+const OVERFLOW_PACKETS: f64 = 10.0;
 /// More in flight than this times the cap was a burst of senders: its losses say nothing about the link.
 pub(super) const BURST: f64 = 1.25;
 /// An overflow, counted at most once for each round trip, takes this from the ease, ...

@@ -1,6 +1,7 @@
 //! What is learned of a link whose truth is known: a queue of fixed rate, a fixed delay, and what makes that hard to see.
 use super::*;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use prismux_endpoint::random::{RandomStream, Seed};
 
 const PACKET: u32 = 1448;
@@ -109,6 +110,21 @@ impl Pipe {
         }
     }
 
+    /// Bursts of so many packets at intervals; what does not fit at once follows as room appears.
+    fn run_bursts(&mut self, bursts: u32, packets: u32, interval: Duration) {
+        for _ in 0..bursts {
+            let (end, mut left) = (self.now + interval, packets);
+            while self.now < end {
+                self.now += Duration::from_micros(200);
+                self.hear();
+                while left > 0 && self.in_flight + u64::from(PACKET) <= self.model.cap_bytes() {
+                    left -= 1;
+                    self.send();
+                }
+            }
+        }
+    }
+
     /// Learned over true rate.
     fn ratio(&self) -> f64 {
         self.model.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0 / self.rate)
@@ -162,6 +178,22 @@ fn a_sender_with_little_to_say_does_not_make_a_link_look_slow() {
     let mut pipe = Pipe::new(30.0, 40);
     pipe.run(20, 0.1);
     assert!(pipe.model.in_startup(), "learned {} of the rate and took it for all", pipe.ratio());
+}
+
+/// A sender far behind the proxy sends its window in bursts.
+#[test]
+fn the_cap_doubles_each_round_trip_when_packets_come_in_bursts_too() {
+    let mut pipe = Pipe::new(100.0, 50);
+    let interval = Duration::from_millis(150);
+    let mut caps = Vec::new();
+    for _ in 0..4 {
+        pipe.run_bursts(1, 300, interval);
+        caps.push(pipe.model.cap_bytes() / u64::from(PACKET));
+    }
+    assert!(caps[0] >= 35, "three round trips make 10 packets 80, less what is under way: {caps:?}");
+    assert!(caps[1] >= 150, "{caps:?}");
+    // At last the whole burst fits, or the link is full.
+    assert!(caps[3] >= 290, "{caps:?}");
 }
 
 #[test]

@@ -69,7 +69,10 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
         link.on_rtt(context.now, rtt, context.config.rtt_gain);
     }
     let left = link.in_flight_bytes;
-    link.model.on_delivered(context.now, u32::from(record.length), record.index, rtt, left);
+    // Nor about the rate, if either copy may have arrived.
+    let certain = record.sends() == 1 || record.is_sole_copy();
+    let bytes = if certain { u32::from(record.length) } else { 0 };
+    link.model.on_delivered(context.now, bytes, record.index, rtt, left);
     if record.is_repair() {
         link.on_alive();
         context.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
