@@ -21,6 +21,7 @@ mod daemons;
 mod emulator;
 mod error;
 mod fabric;
+mod held_acks;
 mod measure;
 mod mptcp;
 mod namespace;

@@ -93,6 +93,11 @@ impl Daemon {
         self.process.is_some()
     }
 
+    /// True for a proxy's daemon.
+    pub fn is_proxy(&self) -> bool {
+        self.role == DaemonRole::Proxy
+    }
+
     /// Starts the process, unless there is one. It ends with the thread that calls this.
     pub fn start(&mut self, how: &DaemonCommand) -> Result<(), LabError> {
         if self.process.is_none() {

@@ -172,3 +172,20 @@ fn series(
     }
     series
 }
+
+/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,
+/// then bytes, packets, errors and drops of transmitting.
+pub(super) fn transmit_drops(line: &str) -> Option<(&str, u64)> {
+    let (name, columns) = line.split_once(':')?;
+    Some((name.trim(), columns.split_whitespace().nth(11)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn transmit_drops_are_the_twelfth_column() {
+        let line = " wwan1: 1 2 3 4 5 6 7 8 9000 100 0 17 0 0 0 0";
+        assert_eq!(super::transmit_drops(line), Some(("wwan1", 17)));
+        assert_eq!(super::transmit_drops("Inter-|   Receive"), None);
+    }
+}

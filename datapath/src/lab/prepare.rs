@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Port of the first flow's listener; one more for each further flow.
-const FIRST_PORT: u16 = 5001;
+pub(super) const FIRST_PORT: u16 = 5001;
 
 /// A flow whose sockets exist.
 pub(super) enum PreparedFlow {

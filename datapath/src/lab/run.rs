@@ -91,10 +91,18 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
     let status = stage.status();
     let device_drops = stage.device_drops()?;
+    let held_acks = stage.held_acks.take();
     drop(stage);
     let report = emulator.finish()?;
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
-    let result = measure::result(plan, duration, &flows, &report, &status);
+    let mut result = measure::result(plan, duration, &flows, &report, &status);
+    if let Some(series) = &mut result.series {
+        for (name, samples) in held_acks {
+            if let Some(flow) = series.flows.get_mut(&name) {
+                flow.held_acks = samples;
+            }
+        }
+    }
     Ok(LabOutcome { result, flows, emulator: report, status, device_drops, setup })
 }
 

@@ -3,6 +3,8 @@ use super::LabError;
 use super::daemons::config::Community;
 use super::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
 use super::emulator::{Emulator, Way};
+use super::held_acks::HeldAcks;
+use super::measure;
 use super::mptcp::{MptcpEndpoint, PathManager};
 use super::namespace::Namespace;
 use super::netlink::{self, Netlink, NetlinkError};
@@ -36,6 +38,7 @@ pub(super) struct Stage<'a> {
     present: BTreeSet<NodeIndex>,
     /// The member through which each proxied path's ACKs return, by the path's table.
     returns: BTreeMap<u32, NodeIndex>,
+    pub held_acks: HeldAcks,
 }
 
 /// Something on the agenda of a run.
@@ -62,8 +65,19 @@ impl<'a> Stage<'a> {
         let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
         let how = &options.daemons;
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
-        let mut stage =
-            Self { plan, topology, namespaces, emulator, how, own_senders, daemons, present, returns };
+        let held_acks = HeldAcks::new(plan.series_interval, plan.flows.iter().map(|flow| flow.name.clone()));
+        let mut stage = Self {
+            plan,
+            topology,
+            namespaces,
+            emulator,
+            how,
+            own_senders,
+            daemons,
+            present,
+            returns,
+            held_acks,
+        };
         stage.make_daemons(options.record.as_deref())?;
         for index in 0..stage.daemons.len() {
             if stage.daemons[index].role == DaemonRole::Proxy || stage.is_present(stage.daemons[index].node) {
@@ -105,7 +119,7 @@ impl<'a> Stage<'a> {
             let ours = |name: &str| self.topology.nodes[node].ports.iter().any(|port| port.device == name);
             sum += table
                 .lines()
-                .filter_map(transmit_drops)
+                .filter_map(measure::transmit_drops)
                 .filter(|(name, _)| ours(name))
                 .map(|(_, n)| n)
                 .sum::<u64>();
@@ -265,6 +279,7 @@ impl<'a> Stage<'a> {
             for daemon in &mut self.daemons {
                 daemon.check()?;
             }
+            self.held_acks.sample(now, &self.daemons);
             if options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(LabError::Interrupted);
             }
@@ -374,21 +389,4 @@ impl<'a> Stage<'a> {
 pub(super) fn recording_name(plan: &LabPlan, proxy: &str) -> String {
     let plain = |name: &str| name.replace(['/', ' '], "-");
     format!("{}-seed{}-{}.pcapng", plain(&plan.name), plan.seed, plain(proxy))
-}
-
-/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,
-/// then bytes, packets, errors and drops of transmitting.
-fn transmit_drops(line: &str) -> Option<(&str, u64)> {
-    let (name, columns) = line.split_once(':')?;
-    Some((name.trim(), columns.split_whitespace().nth(11)?.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn transmit_drops_are_the_twelfth_column() {
-        let line = " wwan1: 1 2 3 4 5 6 7 8 9000 100 0 17 0 0 0 0";
-        assert_eq!(super::transmit_drops(line), Some(("wwan1", 17)));
-        assert_eq!(super::transmit_drops("Inter-|   Receive"), None);
-    }
 }
