@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Rivals(RivalsArguments),
     /// Repeat published experiments and judge every claim.
     #[command(
-        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json"
+        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json\n  prismux reproduce queueing --out results/queueing"
     )]
     Reproduce(ReproduceArguments),
     /// Serve as the proxy that splits downloads over members.
@@ -219,7 +219,7 @@ pub(crate) struct RivalsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// What to reproduce: prism or tcp-ho.
+    /// What to reproduce: prism, tcp-ho or queueing.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Print JSON.
@@ -243,6 +243,9 @@ pub(crate) struct ReproduceArguments {
     /// Write the result of every single run to this file, one JSON object on a line.
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
+    /// Write the curves of the figures to this folder, as CSV and JSON (queueing).
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Most runs at the same time [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -1,7 +1,7 @@
 //! Published experiments, repeated, and every claim judged.
 //!
 //! * [`claims`]: what was reported. [`plan`]: the runs that experiments need. [`verdict`]: how a claim is judged.
-//! * [`prism`], [`tcp_ho`]: the experiments, by system.
+//! * [`prism`], [`tcp_ho`]: the experiments, by system. [`queueing`]: models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -10,6 +10,7 @@ pub(crate) mod claims;
 mod health;
 pub(crate) mod plan;
 mod prism;
+mod queueing;
 mod report;
 mod tcp_ho;
 pub(crate) mod verdict;
@@ -25,6 +26,7 @@ use prismux_scenario::registry::Backend;
 use prismux_trace::results::RunResult;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use verdict::Finding;
 
 /// One experiment of a paper.
@@ -49,14 +51,30 @@ struct System {
     name: &'static str,
     /// Its claims, as text.
     claims: &'static str,
-    /// Its experiments.
+    /// Its experiments on networks.
     experiments: &'static [Experiment],
+    /// What is judged without a network.
+    model: Option<Model>,
+}
+
+/// Claims about formulas.
+struct Model {
+    /// All findings, and the tables behind them.
+    judge: fn(&Scope) -> (Vec<Finding>, Vec<report::Series>),
+    /// Writes the curves of the figures into a folder.
+    curves: fn(&Path) -> Result<(), Failure>,
 }
 
 /// What can be reproduced.
 const SYSTEMS: &[System] = &[
-    System { name: "prism", claims: claims::PRISM, experiments: prism::EXPERIMENTS },
-    System { name: "tcp-ho", claims: claims::TCP_HO, experiments: tcp_ho::EXPERIMENTS },
+    System { name: "prism", claims: claims::PRISM, experiments: prism::EXPERIMENTS, model: None },
+    System { name: "tcp-ho", claims: claims::TCP_HO, experiments: tcp_ho::EXPERIMENTS, model: None },
+    System {
+        name: "queueing",
+        claims: claims::QUEUEING,
+        experiments: &[],
+        model: Some(Model { judge: queueing::judge, curves: queueing::write_curves }),
+    },
 ];
 
 /// `prismux reproduce`.
@@ -68,6 +86,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
             format!("there is nothing called \"{}\" to reproduce\n  expected: {expected}", arguments.name);
         return Err(Failure::Usage(message));
     };
+    check(system, arguments)?;
     let claims = claims::read(system.claims)?;
     let only: Vec<String> = arguments.only.iter().map(|id| id.to_uppercase()).collect();
     if let Some(unknown) = only.iter().find(|id| !claims.iter().any(|claim| claim.id == **id)) {
@@ -89,10 +108,28 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     for &backend in backends {
         answers.push(reproduce(arguments, system, &claims, backend)?);
     }
+    if let (Some(model), Some(folder)) = (&system.model, &arguments.out) {
+        (model.curves)(folder)?;
+    }
     if arguments.markdown {
         return report::print_markdown(&claims, &answers);
     }
     report::print(&claims, &answers, arguments.json)
+}
+
+/// Options must make sense for the system.
+fn check(system: &System, arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let name = system.name;
+    let complaint = if system.model.is_none() && arguments.out.is_some() {
+        format!("{name} has no curves to write\n  expected: no --out")
+    } else if system.experiments.is_empty() && !matches!(arguments.on, ReproduceBackend::Sim) {
+        format!("{name} runs on no network\n  expected: no --on")
+    } else if system.experiments.is_empty() && arguments.raw.is_some() {
+        format!("{name} has no single runs to write\n  expected: no --raw")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(complaint))
 }
 
 /// What one backend says.
@@ -149,15 +186,16 @@ fn reproduce(
         answer.series.push(health::table(&work, &results));
         answer.findings.extend(health::lost_acks(&results));
     }
+    if let Some(model) = &system.model {
+        let (findings, series) = (model.judge)(&scope);
+        answer.findings.extend(findings);
+        answer.series.extend(series);
+    }
     Ok(answer)
 }
 
 /// One line for every run: experiment, point and result.
-fn write_raw(
-    path: &std::path::Path,
-    work: &[(&'static str, Job)],
-    results: &[RunResult],
-) -> Result<(), Failure> {
+fn write_raw(path: &Path, work: &[(&'static str, Job)], results: &[RunResult]) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::Failed(format!("cannot write {}: {error}", path.display()));
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     let mut out: BufWriter<File> = BufWriter::new(file.map_err(fail)?);

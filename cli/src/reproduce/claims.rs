@@ -59,6 +59,8 @@ pub(crate) enum Comparison {
 pub(crate) const PRISM: &str = include_str!("../../../reproduce/prism-claims.toml");
 /// The claims of TCP-HO.
 pub(crate) const TCP_HO: &str = include_str!("../../../reproduce/tcp-ho-claims.toml");
+/// The claims about the queueing models of striping.
+pub(crate) const QUEUEING: &str = include_str!("../../../reproduce/queueing-claims.toml");
 
 /// The claims in `text`.
 pub(crate) fn read(text: &str) -> Result<Vec<Claim>, Failure> {

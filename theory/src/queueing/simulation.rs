@@ -110,6 +110,20 @@ pub fn states_found(pair: &Pair, split: f64, waiting: usize, effort: Effort, see
     (0..effort.replications).map(run).collect()
 }
 
+/// Mean wait for order of a packet that enters a pipe of rate `own` while an older one is being served in the other pipe, of
+/// rate `other`, in every run.
+pub fn waits_beside_busy(own: f64, other: f64, effort: Effort, seed: Seed) -> Vec<f64> {
+    let run = |index: u32| {
+        let mut stream = seed.stream(&alloc::format!("queueing/{index}/pairs"));
+        let mut wait = || {
+            let (younger, older) = (stream.exponential(1.0 / own), stream.exponential(1.0 / other));
+            (older - younger).max(0.0)
+        };
+        (0..effort.packets).map(|_| wait()).sum::<f64>() / f64::from(effort.packets)
+    };
+    (0..effort.replications).map(run).collect()
+}
+
 /// One sample path.
 struct Run {
     pair: Pair,

@@ -47,4 +47,8 @@ fn the_tables_have_every_claim_once() {
     let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
     let expected: Vec<String> = (1..=9).map(|n| format!("HO-{n:03}")).collect();
     assert_eq!(ids, expected);
+    let claims = claims::read(claims::QUEUEING).unwrap();
+    let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
+    let expected: Vec<String> = (1..=35).map(|n| format!("QM-{n:03}")).collect();
+    assert_eq!(ids, expected);
 }
