@@ -66,6 +66,7 @@ compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in 
 reproduce: build ## every published claim: reported, measured, verdict
 	$(PRISMUX) reproduce prism
 	$(PRISMUX) reproduce tcp-ho
+	$(PRISMUX) reproduce queueing --out results/queueing
 
 figures: build python ## the figures of the PRISM papers, from quick runs
 	@mkdir -p results

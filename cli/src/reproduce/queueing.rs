@@ -103,10 +103,9 @@ impl Agreement {
     fn add(&mut self, simulated: Estimate, expected: f64) {
         let distance = simulated.distance(expected);
         self.points += 1;
-        // NaN, from a point that could not be simulated, must not pass.
-        if !(distance <= self.worst_distance) {
-            self.worst_distance = distance;
-        }
+        // A point that could not be simulated must not pass.
+        self.worst_distance =
+            self.worst_distance.max(if distance.is_nan() { f64::INFINITY } else { distance });
         self.worst_error = self.worst_error.max(((simulated.mean - expected) / expected).abs());
     }
 
