@@ -9,18 +9,18 @@ fn every_packet_is_answered_and_released() {
         let (mut sent, mut answered) = (0, 0);
         for _ in 0..20 {
             sent += traffic.send(8);
-            traffic.receive();
-            answered += traffic.acknowledge();
+            // What finds links of unknown rate full waits, leaves as ACKs make room, and arrives as soon as it can.
+            loop {
+                traffic.receive();
+                let more = traffic.acknowledge();
+                answered += more;
+                if more == 0 {
+                    break;
+                }
+            }
         }
-        // What found links of unknown rate full in the first rounds has waited, and left since.
-        while answered < sent {
-            traffic.receive();
-            let more = traffic.acknowledge();
-            assert!(more > 0, "{} packets never left", sent - answered);
-            answered += more;
-        }
-        assert_eq!(answered, sent, "{:?}", traffic.proxy().counters());
         let counters = traffic.proxy().counters();
+        assert!((sent..=sent + counters.probe_copies).contains(&answered), "{answered} of {sent}: {counters:?}");
         assert!(counters.data_packets >= 50 * 8 * 10, "{counters:?}");
         assert_eq!(counters.implausible_acks, 0);
         assert_eq!(counters.retransmissions, 0);
