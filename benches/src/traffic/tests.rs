@@ -20,7 +20,10 @@ fn every_packet_is_answered_and_released() {
             }
         }
         let counters = traffic.proxy().counters();
-        assert!((sent..=sent + counters.probe_copies).contains(&answered), "{answered} of {sent}: {counters:?}");
+        assert!(
+            (sent..=sent + counters.probe_copies).contains(&answered),
+            "{answered} of {sent}: {counters:?}"
+        );
         assert!(counters.data_packets >= 50 * 8 * 10, "{counters:?}");
         assert_eq!(counters.implausible_acks, 0);
         assert_eq!(counters.retransmissions, 0);
