@@ -5,7 +5,8 @@ use std::path::Path;
 
 /// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the two hosts, simulator
 /// and datapath, never use each other; only `scenario` and the command line know both. `tcp` lies under the other
-/// transports because their loss detection and congestion control is its public engine.
+/// transports because their loss detection and congestion control is its public
+/// engine; `r2cp` is several pipes of `rcp`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("endpoint", &["units"]),
@@ -15,17 +16,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("prism", &["units", "endpoint", "wire", "tcp"]),
     ("ptcp", &["units", "endpoint", "wire", "tcp"]),
     ("rcp", &["units", "endpoint", "wire", "tcp"]),
+    ("r2cp", &["units", "endpoint", "wire", "tcp", "rcp"]),
     ("striping", &["units"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
     (
         "simulator",
-        &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"],
+        &[
+            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
+            "trace",
+        ],
     ),
     (
         "datapath",
-        &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "link", "trace"],
+        &[
+            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
+            "trace",
+        ],
     ),
     (
         "scenario",
@@ -38,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "prism",
             "ptcp",
             "rcp",
+            "r2cp",
             "striping",
             "link",
             "trace",
@@ -62,6 +71,7 @@ const EVERYTHING: &[&str] = &[
     "prism",
     "ptcp",
     "rcp",
+    "r2cp",
     "striping",
     "theory",
     "link",
@@ -73,8 +83,10 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
-const PURE: &[&str] =
-    &["units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "striping", "theory", "link"];
+const PURE: &[&str] = &[
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "theory",
+    "link",
+];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
 fn is_ours(dependency: &str) -> bool {

@@ -75,8 +75,8 @@ pub struct RcpOptions {
     pub timestamps: Option<Timestamps>,
     /// The token being issued (or the room for it, zero, in a receiver's SYN).
     pub token: Option<u64>,
-    /// In a receiver's SYN: the first position it will ask for, when that is not the stream's first.
-    pub start: Option<u64>,
+    /// In a receiver's SYN: the first position it will ask for (zero, the stream's first, is not sent).
+    pub start: u64,
     /// What was requested before this request.
     pub blocks: RequestBlocks,
 }
@@ -113,3 +113,6 @@ impl RcpHeader {
         self.proof == Self::under(token, self.flags)
     }
 }
+
+// The simulator's packets hold a header beside 24 bytes of their own and shall fit two cache lines.
+const _: () = assert!(size_of::<RcpHeader>() <= 88, "an RCP header grows past its place in a packet");

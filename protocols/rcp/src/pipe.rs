@@ -239,6 +239,15 @@ impl Pipe {
         self.take_data(now, packet)
     }
 
+    /// Positions of the data that a damaged packet carried, as far as its header can be believed.
+    pub fn receive_damaged(&self, packet: &PacketIn) -> Option<Range<u64>> {
+        let header = &packet.header;
+        let is_data = header.flags.0 & !RcpFlags::FIN.0 == 0 && packet.payload_bytes > 0;
+        let believed = is_data && self.state == PipeState::Established && header.proves(self.token);
+        let start = header.number.unwrap_near(self.peer_initial + 1, self.newest).filter(|_| believed)?;
+        Some(start..start + u64::from(packet.payload_bytes))
+    }
+
     fn take_data(&mut self, now: Instant, packet: &PacketIn) -> Option<DataArrival> {
         let header = &packet.header;
         let Some(start) = header.number.unwrap_near(self.peer_initial + 1, self.newest) else {

@@ -167,6 +167,13 @@ impl Receiver {
         }
     }
 
+    /// A data packet arrived damaged, its header readable: the link lost it, not a queue.
+    pub fn damaged(&mut self, now: Instant, packet: &PacketIn) {
+        if let Some(data) = self.pipe.receive_damaged(packet) {
+            self.lost_by_link(now, data);
+        }
+    }
+
     /// Bytes that arrived without a gap.
     pub fn bytes_received_in_order(&self) -> u64 {
         let next = self.stream.next();

@@ -143,7 +143,7 @@ impl Sender {
     ) -> Self {
         let mut sender = Self::new(config.into(), SenderState::SynReceived, initial, token, now);
         sender.learn(syn);
-        let start = syn.options.start.unwrap_or(0);
+        let start = syn.options.start;
         (sender.next, sender.purged, sender.requested) = (start, start, start);
         sender.control = Some(Control::SynAck);
         sender

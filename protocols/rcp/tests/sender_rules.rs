@@ -109,6 +109,16 @@ fn a_pull_that_arrived_is_not_served_again_by_blocks() {
 }
 
 #[test]
+fn a_train_of_pulls_that_name_each_other_is_answered_once_each() {
+    let mut bench = Bench::new(plain(), 5000, true);
+    for start in (0..2000).step_by(100) {
+        let named: Vec<(u32, u32)> =
+            (1..=3).filter_map(|back| Some((u32::checked_sub(start, back * 100)?, start))).collect();
+        assert_eq!(bench.pull(start, &named), [format!("data {start}..{}", start + 100)]);
+    }
+}
+
+#[test]
 fn the_ring_must_be_as_deep_as_requests_overtake_each_other() {
     for (depth, needless) in [(3, 1), (16, 0)] {
         let mut bench = Bench::new(RcpConfig { answer_ring: depth, ..plain() }, 5000, true);

@@ -32,7 +32,7 @@ pub(super) fn headers() -> Vec<Vec<u8>> {
         window_scale: Some(7),
         timestamps: Some(Timestamps { value: 1, echo: 0 }),
         token: Some(0x0102_0304_0506_0708),
-        start: Some(1 << 40),
+        start: 1 << 40,
         ..RcpOptions::default()
     });
     let flags = [0, 1, 3, 4, 6, 8, 16, 20, 24, 48, 65].map(RcpFlags);

@@ -152,7 +152,7 @@ impl RcpOptions {
             if self.window_scale.is_some() { 3 } else { 0 },
             if self.timestamps.is_some() { 10 } else { 0 },
             if self.token.is_some() { 10 } else { 0 },
-            if self.start.is_some() { 10 } else { 0 },
+            if self.start > 0 { 10 } else { 0 },
             if blocks > 0 { 2 + 8 * blocks } else { 0 },
         ];
         sizes.iter().sum()
@@ -186,7 +186,7 @@ impl RcpOptions {
                 self.timestamps = Some(Timestamps { value: word32(option, 2), echo: word32(option, 6) });
             }
             (kind::TOKEN, 10) => self.token = Some(word64(option, 2)),
-            (kind::START, 10) => self.start = Some(word64(option, 2)),
+            (kind::START, 10) => self.start = word64(option, 2),
             (kind::BLOCKS, 10 | 18 | 26) => {
                 self.blocks = RequestBlocks::default();
                 for at in (2..option.len()).step_by(8) {
@@ -224,9 +224,9 @@ impl RcpOptions {
             put(&[kind::TOKEN, 10]);
             put(&token.to_be_bytes());
         }
-        if let Some(start) = self.start {
+        if self.start > 0 {
             put(&[kind::START, 10]);
-            put(&start.to_be_bytes());
+            put(&self.start.to_be_bytes());
         }
         let blocks = self.blocks.as_slice();
         if !blocks.is_empty() {

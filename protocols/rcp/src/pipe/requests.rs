@@ -85,7 +85,7 @@ impl Pipe {
                 timestamps: self.stamp(now),
                 // Room for the token: the answer to a SYN is no longer than the SYN.
                 token: Some(self.token),
-                start: (self.in_order > 0).then_some(self.in_order),
+                start: self.in_order,
                 ..options
             };
         }

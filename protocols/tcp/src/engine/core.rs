@@ -12,6 +12,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::undo::Undo;
 use alloc::string::String;
+use core::ops::Range;
 use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 
@@ -121,6 +122,16 @@ impl Engine {
     /// Where the engine stands.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Units taken for lost and not sent again since, in order.
+    pub fn lost(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let mut cursor = self.board.first_lost();
+        core::iter::from_fn(move || {
+            let index = cursor?;
+            cursor = self.board.linked_after(index);
+            Some(self.board.get(index).range())
+        })
     }
 
     /// True when everything sent has been acknowledged.

@@ -1,0 +1,76 @@
+//! Which data each unit of a pipe stands for.
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
+use prismux_units::Instant;
+
+/// Data asked for through one unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// Positions of the stream.
+    pub(crate) data: Range<u64>,
+    /// Local units of the pipe.
+    pub(crate) units: Range<u64>,
+    /// When the request left.
+    pub(crate) asked_at: Instant,
+    /// A copy of what others are asked for too, to find out whether the pipe lives: nobody waits for it.
+    pub(crate) is_copy: bool,
+}
+
+/// The outstanding units of one pipe, by data and by unit.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Binding {
+    by_data: BTreeMap<u64, Bound>,
+    /// First unit to first position.
+    by_unit: BTreeMap<u64, u64>,
+}
+
+impl Binding {
+    /// A request leaves. What its units stood for before, they stand for no more; what stood for its data before is
+    /// returned, for the caller to settle.
+    pub(crate) fn bind(&mut self, bound: Bound) -> Option<Bound> {
+        let replaced = self.by_data.remove(&bound.data.start);
+        if let Some(old) = &replaced {
+            self.by_unit.remove(&old.units.start);
+        }
+        self.by_unit.insert(bound.units.start, bound.data.start);
+        self.by_data.insert(bound.data.start, bound);
+        replaced
+    }
+
+    /// Takes what stands for any of `data`.
+    pub(crate) fn take_data(&mut self, data: &Range<u64>) -> Vec<Bound> {
+        let mut taken = Vec::new();
+        while let Some((&start, bound)) = self.by_data.range(..data.end).next_back() {
+            if bound.data.end <= data.start {
+                break;
+            }
+            let bound = self.by_data.remove(&start);
+            taken.extend(bound.inspect(|bound| {
+                self.by_unit.remove(&bound.units.start);
+            }));
+        }
+        taken
+    }
+
+    /// Takes what `unit`, the first of its request, stands for.
+    pub(crate) fn take_unit(&mut self, unit: u64) -> Option<Bound> {
+        let start = self.by_unit.remove(&unit)?;
+        self.by_data.remove(&start)
+    }
+
+    /// Takes everything.
+    pub(crate) fn take_all(&mut self) -> Vec<Bound> {
+        self.by_unit.clear();
+        core::mem::take(&mut self.by_data).into_values().collect()
+    }
+
+    /// In order of data.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Bound> {
+        self.by_data.values()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_data.is_empty()
+    }
+}

@@ -1,0 +1,288 @@
+//! The connection: its pipes, its stream, and what happens to them.
+use crate::binding::Binding;
+use crate::config::R2cpConfig;
+use crate::event::R2cpEvent;
+use crate::pending::Pending;
+use crate::policy::{Buckets, Cost};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use prismux_endpoint::{Deadline, Endpoint};
+use prismux_rcp::ranges::Ranges;
+use prismux_rcp::{Ending, PacketIn, PacketOut, Pipe, PipeState, RcpConfig};
+use prismux_tcp::engine::{EngineMetrics, Phase};
+use prismux_units::Instant;
+use prismux_wire::SeqNumber;
+
+/// A pipe of a connection, numbered as opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PipeId(pub usize);
+
+/// One pipe and what it owes.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) pipe: Pipe,
+    pub(crate) binding: Binding,
+    pub(crate) cost: Cost,
+    /// Timed out and not heard since.
+    pub(crate) is_suspect: bool,
+    /// Asks for nothing more and ends when what it owes has come.
+    pub(crate) is_leaving: bool,
+    /// Could ask, but there was nothing to ask for or no room.
+    pub(crate) is_waiting: bool,
+    pub(crate) waits_for_tokens: bool,
+    pub(crate) requested_bytes: u64,
+    pub(crate) received_bytes: u64,
+}
+
+impl Slot {
+    pub(crate) fn is_usable(&self) -> bool {
+        self.pipe.state() == PipeState::Established && !self.is_suspect && !self.is_leaving
+    }
+}
+
+/// Measures of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnectionMetrics {
+    /// Data packets that arrived.
+    pub data_packets: u64,
+    /// Those that found three quarters of the receive buffer taken, by data and by gaps before data.
+    pub found_buffer_nearly_full: u64,
+    /// Payload bytes that had arrived before.
+    pub duplicate_bytes: u64,
+    /// Data beyond anything asked for, or for which the out-of-order store had no room.
+    pub unrequested: u64,
+}
+
+/// Measures of a pipe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PipeMetrics {
+    /// State.
+    pub state: PipeState,
+    /// Window, RTT, losses.
+    pub engine: EngineMetrics,
+    /// Bytes asked for over it, those asked for again included.
+    pub requested_bytes: u64,
+    /// Bytes it was the first to bring.
+    pub received_bytes: u64,
+}
+
+/// One stream over several pipes, without bytes: payload is (stream offset, length).
+///
+/// Drive it as an [`Endpoint`] whose packets carry the number of their pipe.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) config: R2cpConfig,
+    rcp: Arc<RcpConfig>,
+    pub(crate) pipes: Vec<Slot>,
+    /// Positions that have arrived, the end counted.
+    pub(crate) stream: Ranges,
+    pub(crate) pending: Pending,
+    /// Just after the stream's last position, once known (its end takes one).
+    pub(crate) end: Option<u64>,
+    read: u64,
+    pub(crate) buckets: Option<Buckets>,
+    pub(crate) completed: bool,
+    stranded: bool,
+    pub(crate) metrics: ConnectionMetrics,
+    pub(crate) events: VecDeque<R2cpEvent>,
+}
+
+impl Connection {
+    /// A connection without pipes.
+    pub fn new(config: R2cpConfig, now: Instant) -> Self {
+        Self {
+            rcp: Arc::new(config.rcp.clone()),
+            pipes: Vec::new(),
+            stream: Ranges::default(),
+            pending: Pending::default(),
+            end: config.length.map(|length| length.as_u64() + 1),
+            read: 0,
+            buckets: config.target_rate.map(|rate| Buckets::new(rate, now)),
+            completed: false,
+            stranded: false,
+            metrics: ConnectionMetrics::default(),
+            events: VecDeque::new(),
+            config,
+        }
+    }
+
+    /// Opens a pipe: over another interface, to another server, or both. `initial` should be unpredictable on a real
+    /// network. A new pipe asks for gaps and for what nobody was asked for, never for what is here or on its way.
+    pub fn open(&mut self, now: Instant, initial: SeqNumber, cost: Cost) -> PipeId {
+        if let Some(buckets) = &mut self.buckets {
+            buckets.add(cost);
+        }
+        let pipe = Pipe::connect_from(Arc::clone(&self.rcp), initial, self.stream.next(), now);
+        self.pipes.push(Slot {
+            pipe,
+            binding: Binding::default(),
+            cost,
+            is_suspect: false,
+            is_leaving: false,
+            is_waiting: false,
+            waits_for_tokens: false,
+            requested_bytes: 0,
+            received_bytes: 0,
+        });
+        self.stranded = false;
+        PipeId(self.pipes.len() - 1)
+    }
+
+    /// Ends a pipe in peace: it asks for nothing more, what is on its way still arrives.
+    pub fn close_pipe(&mut self, _now: Instant, id: PipeId) {
+        if let Some(slot) = self.pipes.get_mut(id.0) {
+            slot.is_leaving = true;
+            self.let_go(id);
+        }
+    }
+
+    /// Ends a pipe at once (its interface is gone): what it owes is asked for elsewhere.
+    pub fn drop_pipe(&mut self, _now: Instant, id: PipeId) {
+        if let Some(slot) = self.pipes.get_mut(id.0) {
+            slot.is_leaving = true;
+            slot.pipe.abort();
+            self.requeue_all(id);
+            self.note_pipe(id);
+        }
+    }
+
+    /// The application has taken `bytes` of what is readable.
+    pub fn read(&mut self, _now: Instant, bytes: u64) {
+        self.read = (self.read + bytes).min(self.bytes_received_in_order());
+    }
+
+    /// Ends everything at once.
+    pub fn abort(&mut self, now: Instant) {
+        for index in 0..self.pipes.len() {
+            self.drop_pipe(now, PipeId(index));
+        }
+    }
+
+    /// Bytes that arrived without a gap.
+    pub fn bytes_received_in_order(&self) -> u64 {
+        let next = self.stream.next();
+        self.end.map_or(next, |end| next.min(end - 1))
+    }
+
+    /// Requests never reach beyond this position.
+    pub fn request_edge(&self) -> u64 {
+        let read =
+            if self.config.rcp.consume_on_arrival { self.bytes_received_in_order() } else { self.read };
+        read + self.config.rcp.receive_buffer.as_u64()
+    }
+
+    /// True once every byte is here.
+    pub const fn is_complete(&self) -> bool {
+        self.completed
+    }
+
+    /// Number of pipes ever opened.
+    pub fn pipe_count(&self) -> usize {
+        self.pipes.len()
+    }
+
+    /// Counters so far.
+    pub const fn metrics(&self) -> ConnectionMetrics {
+        self.metrics
+    }
+
+    /// Measures of a pipe.
+    pub fn pipe_metrics(&self, id: PipeId) -> Option<PipeMetrics> {
+        self.pipes.get(id.0).map(|slot| PipeMetrics {
+            state: slot.pipe.state(),
+            engine: slot.pipe.metrics(),
+            requested_bytes: slot.requested_bytes,
+            received_bytes: slot.received_bytes,
+        })
+    }
+
+    /// Passes on what happened to a pipe.
+    fn note_pipe(&mut self, id: PipeId) {
+        if self.pipes[id.0].pipe.take_connected() {
+            self.events.push_back(R2cpEvent::PipeOpened(id));
+        }
+        if let Some(ending) = self.pipes[id.0].pipe.take_ending() {
+            self.requeue_all(id);
+            self.events.push_back(R2cpEvent::PipeEnded { pipe: id, failed: ending != Ending::Closed });
+            let alive = self.pipes.iter().any(|slot| slot.pipe.state() != PipeState::Closed);
+            if !alive && !self.completed && !self.stranded {
+                self.stranded = true;
+                self.events.push_back(R2cpEvent::Stranded);
+            }
+        }
+    }
+
+    /// A leaving pipe that owes nothing says goodbye. (Its server drops what it holds; the others do not care.)
+    fn let_go(&mut self, id: PipeId) {
+        let slot = &mut self.pipes[id.0];
+        if slot.is_leaving && (slot.binding.is_empty() || slot.is_suspect) && !self.completed {
+            slot.pipe.close();
+            self.requeue_all(id);
+            self.note_pipe(id);
+        }
+    }
+}
+
+impl Endpoint for Connection {
+    type Input = (PipeId, PacketIn);
+    type Transmit = (PipeId, PacketOut);
+    type Event = R2cpEvent;
+
+    fn handle_input(&mut self, now: Instant, (id, packet): (PipeId, PacketIn)) {
+        let Some(slot) = self.pipes.get_mut(id.0) else { return };
+        if let Some(data) = slot.pipe.receive(now, &packet) {
+            self.deliver(now, id, &data);
+        }
+        self.note_pipe(id);
+        self.let_go(id);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for index in 0..self.pipes.len() {
+            let slot = &mut self.pipes[index];
+            if slot.pipe.deadline().is_none_or(|deadline| deadline.at > now) {
+                continue;
+            }
+            let timeouts = slot.pipe.metrics().counters.timeouts;
+            slot.pipe.fire(now);
+            let id = PipeId(index);
+            if slot.pipe.metrics().counters.timeouts > timeouts && slot.pipe.engine().phase() == Phase::Loss {
+                // Silence for a whole timeout: whatever it owes goes to the others, and it is asked for copies only
+                // until it is heard again.
+                slot.is_suspect = true;
+                self.requeue_all(id);
+            }
+            self.requeue_losses(id);
+            self.note_pipe(id);
+            self.let_go(id);
+        }
+        self.rescue_head(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(PipeId, PacketOut)> {
+        // The shortest round trip first: where room is scarce it should go to who fills it soonest.
+        let mut last = None;
+        for _ in 0..self.pipes.len() {
+            let key = |index: usize| (self.round_trip(PipeId(index)), index);
+            let next =
+                (0..self.pipes.len()).map(key).filter(|key| last.is_none_or(|last| *key > last)).min()?;
+            last = Some(next);
+            if let Some(packet) = self.ask(now, PipeId(next.1)) {
+                return Some((PipeId(next.1), packet));
+            }
+        }
+        None
+    }
+
+    fn poll_event(&mut self) -> Option<R2cpEvent> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        let pipes = self.pipes.iter().map(|slot| slot.pipe.deadline());
+        let policy = self.policy_deadline().map(|at| Deadline { at, why: "policy" });
+        let rescue = self.rescue_deadline().map(|at| Deadline { at, why: "rescue" });
+        pipes.fold(Deadline::earliest(policy, rescue), Deadline::earliest)
+    }
+}

@@ -1,0 +1,130 @@
+//! Which segment a pipe's next request takes.
+//!
+//! A slow pipe's request sent now brings its data long after several later requests of a fast pipe have brought theirs. So
+//! the slow pipe takes a later segment: as many further as requests will be answered, *and their successors asked for*,
+//! before its data comes. That is its rank.
+use crate::binding::Bound;
+use crate::config::Scheduling;
+use crate::connection::{Connection, PipeId};
+use core::ops::Range;
+use prismux_rcp::{Ask, PacketOut};
+use prismux_tcp::engine::Send;
+use prismux_units::{Duration, Instant};
+
+impl Connection {
+    /// The next request of pipe `id`, if it may and can ask for something.
+    pub(crate) fn ask(&mut self, now: Instant, id: PipeId) -> Option<PacketOut> {
+        if let Some(packet) = self.pipes[id.0].pipe.poll_control(now) {
+            return Some(packet);
+        }
+        self.pipes[id.0].is_waiting = false;
+        if self.completed || self.pipes[id.0].is_leaving || !self.policy_allows(now, id) {
+            return None;
+        }
+        let segment = u64::from(self.pipes[id.0].pipe.segment_bytes());
+        let send = self.pipes[id.0].pipe.wish(now, segment, false)?;
+        let (data, is_copy) = match self.choose(now, id) {
+            Some(choice) => choice,
+            None => {
+                // Frozen for want of data or of room; the next arrival or read lets it try again.
+                self.pipes[id.0].is_waiting = true;
+                return None;
+            }
+        };
+        Some(self.request(now, id, &send, data, is_copy))
+    }
+
+    fn request(
+        &mut self,
+        now: Instant,
+        id: PipeId,
+        send: &Send,
+        data: Range<u64>,
+        is_copy: bool,
+    ) -> PacketOut {
+        let in_order = self.stream.next();
+        self.spend(now, id, data.end - data.start);
+        if !is_copy {
+            self.pending.take(&data);
+        }
+        let slot = &mut self.pipes[id.0];
+        let forgotten = slot.binding.take_unit(send.range.start);
+        slot.pipe.asked(now, send);
+        slot.requested_bytes += data.end - data.start;
+        let units = send.range.clone();
+        let replaced = slot.binding.bind(Bound { data: data.clone(), units, asked_at: now, is_copy });
+        if let Some(old) = &replaced {
+            // The same data again through a new unit: nothing will come for the old one.
+            slot.pipe.units_returned(now, old.units.clone(), prismux_rcp::Returned::default());
+        }
+        let packet = slot.pipe.request(now, &Ask::Pull(data), in_order);
+        if let Some(lost) = forgotten.filter(|lost| !lost.is_copy) {
+            self.put_back(lost.data);
+        }
+        packet
+    }
+
+    /// The segment for the next request of pipe `id`, and whether it is only a copy.
+    fn choose(&self, now: Instant, id: PipeId) -> Option<(Range<u64>, bool)> {
+        let slot = &self.pipes[id.0];
+        let segment = u64::from(slot.pipe.segment_bytes());
+        let room = self.request_edge().min(self.end.unwrap_or(u64::MAX));
+        // With nothing outstanding a limit heard long ago does not bind: the answer will tell the present one.
+        let limit = if slot.binding.is_empty() { room } else { room.min(slot.pipe.limit()) };
+        if slot.is_suspect {
+            // It may be dead: what it is asked for must not be missed by anybody.
+            let missing = self.stream.first_missing(self.stream.next()..limit)?;
+            return Some((missing.start..missing.end.min(missing.start + segment), true));
+        }
+        let mut segments = self.pending.segments(segment, limit);
+        let chosen = match self.config.scheduling {
+            Scheduling::FirstPending => segments.next(),
+            Scheduling::Dealt => {
+                let turns = self.pipes.len() as u64;
+                segments.find(|data| data.start / segment % turns == id.0 as u64)
+            }
+            Scheduling::ExpectedArrival | Scheduling::ExpectedArrivalChained => {
+                let rank = self.rank(now, id);
+                let mut last = None;
+                // The last that fits, where there are fewer.
+                for data in segments.take(rank) {
+                    last = Some(data);
+                }
+                last
+            }
+        };
+        chosen.map(|data| (data, false))
+    }
+
+    /// One plus the number of outstanding requests whose successors will have been answered before a request of pipe `id`
+    /// is: those sent at `t` over a pipe with round trip `r` for which `t + 2 r` lies before `now` plus this pipe's round
+    /// trip. Data that is overdue is expected now, not in the past: a pipe gone silent must not push the others ahead of
+    /// the very data it owes.
+    pub(crate) fn rank(&self, now: Instant, id: PipeId) -> usize {
+        let arrives = now + self.round_trip(id);
+        let most = if self.config.scheduling == Scheduling::ExpectedArrivalChained { usize::MAX } else { 1 };
+        let mut rank = 1;
+        for (index, slot) in self.pipes.iter().enumerate() {
+            let round_trip = self.round_trip(PipeId(index)).as_nanos().max(1);
+            if slot.is_suspect || slot.is_leaving {
+                // No successors will be asked for.
+                continue;
+            }
+            // Data is expected a round trip after it was asked for, but not in the past; a successor's, one more later.
+            let successors = |asked_at: Instant| {
+                let due = (asked_at + self.round_trip(PipeId(index))).max(now);
+                arrives.saturating_since(due).as_nanos().saturating_sub(1) / round_trip
+            };
+            let counted = |asked_at: Instant| (successors(asked_at) as usize).min(most);
+            rank += slot.binding.iter().map(|bound| counted(bound.asked_at)).sum::<usize>();
+        }
+        rank
+    }
+
+    pub(crate) fn round_trip(&self, id: PipeId) -> Duration {
+        self.pipes[id.0].pipe.engine().srtt().unwrap_or(self.config.rcp.engine.initial_rto)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+use crate::R2cpConfig;
+use crate::policy::Cost;
+use prismux_endpoint::Endpoint;
+use prismux_rcp::{PacketIn, RcpConfig, RcpFlags, RcpHeader, RcpOptions};
+use prismux_wire::{Ecn, SeqNumber};
+
+const SEGMENT: u64 = 100;
+
+fn config(window_segments: u32) -> R2cpConfig {
+    let mut rcp = RcpConfig { mss: 100, timestamps: false, consume_on_arrival: true, ..RcpConfig::modern() };
+    rcp.engine.initial_window_segments = window_segments;
+    R2cpConfig::new(rcp)
+}
+
+/// A connection whose pipes opened at zero and have the given round trips, in ms.
+fn connection(config: R2cpConfig, round_trips: &[u64]) -> Connection {
+    let mut connection = Connection::new(config, Instant::ZERO);
+    for _ in round_trips {
+        connection.open(Instant::ZERO, SeqNumber(1), Cost(0));
+    }
+    while connection.poll_transmit(Instant::ZERO).is_some() {}
+    let mut order: Vec<usize> = (0..round_trips.len()).collect();
+    order.sort_by_key(|&pipe| round_trips[pipe]);
+    for pipe in order {
+        let options = RcpOptions { token: Some(9), mss: Some(100), ..RcpOptions::default() };
+        let header = RcpHeader {
+            flags: RcpFlags::SYN | RcpFlags::ACK,
+            window: u16::MAX,
+            number: SeqNumber(1000),
+            proof: RcpHeader::acknowledging(SeqNumber(2)),
+            options,
+        };
+        let packet = PacketIn { header, payload_bytes: 0, ecn: Ecn::NotEct };
+        connection.handle_input(Instant::from_millis(round_trips[pipe]), (PipeId(pipe), packet));
+    }
+    connection
+}
+
+/// The segments asked for now, by pipe.
+fn asked(connection: &mut Connection, now: Instant) -> Vec<(usize, u64)> {
+    core::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|(id, packet)| {
+            let position = packet.header.number.distance_from(SeqNumber(1001));
+            (id.0, position as u64 / SEGMENT)
+        })
+        .collect()
+}
+
+use alloc::vec::Vec;
+
+#[test]
+fn the_third_in_rank_takes_the_third_segment_not_asked_for() {
+    // The fast pipe was asked for 0 to 5; the slow one's data will come when two of them have come and their successors
+    // have been asked for and come too: with 6 the next, it takes 8.
+    let mut connection = connection(config(6), &[100, 300]);
+    let start = Instant::from_millis(300);
+    assert_eq!(connection.rank(start, PipeId(1)), 1);
+    for (order, at) in [140, 199, 201, 210, 220, 230].into_iter().enumerate() {
+        let now = Instant::from_millis(at);
+        let send = connection.pipes[0].pipe.wish(now, SEGMENT, false).unwrap();
+        let data = order as u64 * SEGMENT..(order as u64 + 1) * SEGMENT;
+        connection.request(now, PipeId(0), &send, data, false);
+    }
+    // At 100 ms the slow pipe's answer would come at 400 ms: of the requests those at 140 and 199 ms will have been answered,
+    // and their successors' data been here, by then.
+    let asks_at = Instant::from_millis(100);
+    assert_eq!(connection.rank(asks_at, PipeId(1)), 3);
+    assert_eq!(connection.choose(asks_at, PipeId(1)), Some((8 * SEGMENT..9 * SEGMENT, false)));
+}
+
+#[test]
+fn equal_pipes_take_the_next_segment() {
+    let mut connection = connection(config(3), &[100, 100]);
+    let now = Instant::from_millis(100);
+    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]);
+}
+
+#[test]
+fn the_simple_scheduler_ignores_rank() {
+    let mut simple = config(4);
+    simple.scheduling = Scheduling::FirstPending;
+    let mut connection = connection(simple, &[10, 400]);
+    let sent = asked(&mut connection, Instant::from_millis(400));
+    assert_eq!(sent, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (1, 7)]);
+}
+
+#[test]
+fn a_rank_beyond_the_buffer_takes_the_last_segment_that_fits() {
+    let mut small = config(6);
+    small.rcp.receive_buffer = prismux_units::ByteCount::new(8 * SEGMENT);
+    let mut connection = connection(small, &[10, 1000]);
+    let now = Instant::from_millis(10);
+    connection.pipes[1].is_leaving = true;
+    assert_eq!(asked(&mut connection, now).len(), 6);
+    connection.pipes[1].is_leaving = false;
+    // Rank 7 would be segment 12.
+    let (data, _) = connection.choose(Instant::from_millis(20), PipeId(1)).unwrap();
+    assert_eq!(data, 7 * SEGMENT..8 * SEGMENT);
+}
