@@ -67,7 +67,7 @@ mod tests {
     fn flows_are_known_by_the_port_of_their_server() {
         let page = json!({ "flows": [
             { "flow": "10.0.0.1:5003 > 10.33.0.1:40000", "held_acks": 7 },
-            { "flow": "10.33.0.1:40000 > 10.0.0.1:80", "held_acks": 9 },
+            { "flow": "10.0.0.1:80 > 10.33.0.1:40000", "held_acks": 9 },
             { "flow": "nonsense", "held_acks": 1 },
         ] });
         assert_eq!(flows_of(&page).collect::<Vec<_>>(), [(2, 7)]);
