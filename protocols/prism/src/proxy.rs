@@ -221,12 +221,13 @@ impl<P: Clone> Proxy<P> {
     /// Flows whose ACKs wait for room get their turn.
     fn serve_waiting(&mut self, now: Instant) {
         for _ in 0..self.valve.waiting.len().min(2) {
-            let Some(number) = self.valve.waiting.pop_front() else { return };
+            let Some(number) = self.valve.waiting.pop_front() else { break };
             with_flow!(self, now, number, |flow, context| {
                 flow.pool.queued = false;
                 reverse_path::wait_for_room(flow, context)
             });
         }
+        self.valve.plan_service(now);
     }
 
     /// Looks at the links from time to time: weights from learned rates, parking, the senders' limit.
@@ -306,7 +307,10 @@ impl<P: Clone> Proxy<P> {
         let next = |heap: &BinaryHeap<Reverse<(Instant, u32)>>, why| {
             heap.peek().map(|&Reverse((at, _))| Deadline { at, why })
         };
-        Deadline::earliest(next(&self.timers, "prism"), next(&self.endings, "prism-flow-end"))
+        let paced = self.valve.serve_at;
+        let paced = (paced < Instant::MAX).then_some(Deadline { at: paced, why: "prism-pace" });
+        let flows = Deadline::earliest(next(&self.timers, "prism"), next(&self.endings, "prism-flow-end"));
+        Deadline::earliest(flows, paced)
     }
 
     /// The next verdict; call until `None` after every other call.

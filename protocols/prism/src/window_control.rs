@@ -23,6 +23,8 @@ const UPSTREAM_SLACK: Duration = Duration::from_millis(2);
 const PACING_GAIN: f64 = 1.25;
 /// ... in bursts of this length at most.
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
+/// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
+const LEAST_WAIT: Duration = Duration::from_micros(100);
 /// Bytes that the right edge may always lead what is expected by, so that a growing window is not stopped, ...
 const EDGE_SLACK: u64 = 24_000;
 /// ... and what the links carry in this time.
@@ -57,6 +59,8 @@ pub(crate) struct Valve {
     pub(crate) reviewed: Instant,
     /// ACKs are paced: the next one may go at this time.
     next_release: Instant,
+    /// When flows that wait are to be served by the pace; [`Instant::MAX`] when only room can help them.
+    pub(crate) serve_at: Instant,
     /// Some link is to be measured with copies.
     pub(crate) wants_probes: bool,
     /// What the usable links carry, bytes per second.
@@ -76,6 +80,7 @@ impl Default for Valve {
             flight_limit: None,
             reviewed: Instant::ZERO,
             next_release: Instant::ZERO,
+            serve_at: Instant::MAX,
             wants_probes: false,
             rate: 0.0,
         }
@@ -83,6 +88,13 @@ impl Default for Valve {
 }
 
 impl Valve {
+    /// Those whose turn it was have been served: one timer for all who wait on.
+    pub(crate) fn plan_service(&mut self, now: Instant) {
+        let at = self.next_release - PACING_QUANTUM;
+        let waits = !self.waiting.is_empty() && at > now;
+        self.serve_at = if waits { at.max(now + LEAST_WAIT) } else { Instant::MAX };
+    }
+
     /// New data of `bytes` came from a sender.
     fn on_new_data(&mut self, now: Instant, bytes: u64) {
         self.flight += bytes;

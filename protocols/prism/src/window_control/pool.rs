@@ -1,5 +1,5 @@
 //! A flow's side of the valve: the ACKs that wait, and what its sender is expected to answer to those that left.
-use super::{MOST_RESPONSE, MOST_WAIT, PACING_QUANTUM, UPSTREAM_SLACK, Valve};
+use super::{MOST_RESPONSE, MOST_WAIT, UPSTREAM_SLACK, Valve};
 use crate::flow::held::HeldAck;
 use alloc::collections::VecDeque;
 use prismux_units::{Duration, Instant};
@@ -9,6 +9,8 @@ use prismux_wire::SeqNumber;
 const UPSTREAM_RTT: Duration = Duration::from_millis(20);
 /// A sender's response is estimated over at least this many bytes acknowledged, ...
 const RESPONSE_BYTES: u32 = 30_000;
+/// So many flows that wait look after their unanswered bytes at every span; with more, that would cost more than it brings.
+const FEW_FLOWS: usize = 8;
 /// ... and this many round trips to it: answers lag behind, and what is cut off at one end of a short span looks like an
 /// extra answer in the next.
 const RESPONSE_ROUNDS: u64 = 4;
@@ -135,16 +137,17 @@ impl<P: Clone> AckPool<P> {
         self.ready.capacity() * size_of::<HeldAck<P>>()
     }
 
-    /// When unanswered ACKs stop counting, or the next ACK may go.
+    /// When unanswered ACKs stop counting, or one has waited too long. (When the next may go by its pace is the valve's affair.)
     pub(crate) fn deadline(&self, now: Instant, valve: &Valve) -> Option<Instant> {
-        // While ACKs wait, every byte that is no longer expected makes room; otherwise it only matters to other flows.
-        let spans = if self.is_empty() { Asked::SPANS as u64 } else { 1 };
+        // While ACKs wait, every byte that is no longer expected makes room; otherwise, and where many flows make room for
+        // each other, it only matters in the end.
+        let alone = !self.is_empty() && valve.waiting.len() <= FEW_FLOWS;
+        let spans = if alone { 1 } else { Asked::SPANS as u64 };
         let span = self.patience() / (Asked::SPANS as u64 - 1);
         let unanswered = (self.asked.bytes() > 0).then(|| self.asked.since + span * spans);
         // Also when the books are wrong: nothing waits for ever.
-        let paced = (!self.is_empty()).then(|| valve.next_release - PACING_QUANTUM).filter(|&at| at > now);
         let overdue = self.ready.front().map(|_| now + MOST_WAIT);
-        [unanswered, paced, overdue].into_iter().flatten().min()
+        [unanswered, overdue].into_iter().flatten().min()
     }
 
     pub(crate) fn push(&mut self, ack: HeldAck<P>) {
