@@ -223,6 +223,14 @@ impl LinkModel {
         self.set_cap();
     }
 
+    /// A packet arrived that this link may have delivered. That is no measure of its rate; but while only such packets are under way,
+    /// a link in its startup would else be given no more for ever.
+    pub(crate) fn on_uncertain(&mut self, bytes: u32) {
+        if self.learning && self.startup && self.round.is_some_and(|round| round.limited) {
+            self.cap += f64::from(bytes);
+        }
+    }
+
     /// A probe was answered.
     pub(crate) fn on_probe(&mut self, now: Instant, rtt: Duration) {
         self.loss *= 0.9;

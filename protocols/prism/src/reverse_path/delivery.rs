@@ -73,6 +73,9 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     let certain = record.sends() == 1 || record.is_sole_copy();
     let bytes = if certain { u32::from(record.length) } else { 0 };
     link.model.on_delivered(context.now, bytes, record.index, rtt, left);
+    if !certain {
+        link.model.on_uncertain(u32::from(record.length));
+    }
     if record.is_repair() {
         link.on_alive();
         context.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
