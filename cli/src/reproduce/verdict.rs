@@ -46,9 +46,6 @@ pub(crate) enum Evidence {
     },
     /// No measurement can tell.
     NotTestable,
-    /// Nothing here tests it yet.
-    #[allow(dead_code, reason = "for experiments still to come")]
-    NotYet,
 }
 
 impl Finding {
@@ -61,12 +58,6 @@ impl Finding {
     pub fn shape(claim: &'static str, found: bool, figures: impl Into<String>) -> Self {
         let evidence = Evidence::Shape { found, figures: figures.into() };
         Self { claim, evidence, cause: String::new() }
-    }
-
-    /// Nothing tests it, for this reason.
-    #[allow(dead_code, reason = "for experiments still to come")]
-    pub fn not_yet(claim: &'static str, cause: &str) -> Self {
-        Self { claim, evidence: Evidence::NotYet, cause: cause.to_string() }
     }
 
     /// Nothing could test it, for this reason.
@@ -113,7 +104,6 @@ pub(crate) fn judge(claim: &Claim, finding: Option<&Finding>) -> Judgement {
     };
     match finding.map(|finding| &finding.evidence) {
         None => judgement.cause = "no experiment of this backend covers it".to_string(),
-        Some(Evidence::NotYet) => {}
         Some(Evidence::NotTestable) => judgement.verdict = Verdict::NotTestable,
         Some(Evidence::Shape { found, figures }) => {
             judgement.verdict = if *found { Verdict::Holds } else { Verdict::Differs };

@@ -21,7 +21,7 @@ pub(crate) struct Site {
     pub exit: Option<PortId>,
 }
 
-/// An endpoint. The large variant is the common one.
+/// An endpoint. The large variant is the common one: boxing it would cost a look-up for each packet.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Endpoint {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -72,16 +73,16 @@ def levels(axes: Axes, table: Table, name: str) -> None:
 
 def paper(axes: Axes, value: float, text: str, *, ends: tuple[float, float] | None = None) -> None:
     """Mark the value that the paper reports: over all of the axes, or between two ``ends``."""
-    style = {"color": _PAPER, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
-    label = {"va": "bottom", "fontsize": 7, "color": _PAPER, "zorder": 4}
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+    style: dict[str, Any] = {"color": _PAPER, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
+    label: dict[str, Any] = {"va": "bottom", "fontsize": 7, "color": _PAPER, "zorder": 4}
+    box: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     if ends is None:
-        axes.axhline(value, zorder=1, **style)  # type: ignore[arg-type]
+        axes.axhline(value, zorder=1, **style)
         place = axes.get_yaxis_transform()
-        axes.text(0.995, value, f"paper: {text}", transform=place, ha="right", bbox=box, **{**label, "zorder": 1.5})  # type: ignore[arg-type]
+        axes.text(0.995, value, f"paper: {text}", transform=place, ha="right", bbox=box, **{**label, "zorder": 1.5})
     else:
-        axes.hlines(value, *ends, zorder=3, **style)  # type: ignore[arg-type]
-        axes.text(sum(ends) / 2, value, f"paper: {text}", ha="center", bbox=box, **label)  # type: ignore[arg-type]
+        axes.hlines(value, *ends, zorder=3, **style)
+        axes.text(sum(ends) / 2, value, f"paper: {text}", ha="center", bbox=box, **label)
 
 
 def finish(axes: Axes, x: str, y: str, *, top: float | None = None) -> None:

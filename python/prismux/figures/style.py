@@ -25,7 +25,7 @@ class Look:
     name: str
     colour: str
     marker: str
-    dashes: str = "-"
+    dashes: str | tuple[float, tuple[float, ...]] = "-"
     hatch: str = ""
 
 
@@ -42,7 +42,7 @@ LOOKS = {
     "textbook": Look("textbook TCP", _PURPLE, "v", ":", ".."),
     "wrr": Look("weighted round robin", _ORANGE, "^", "-.", "xx"),
     "rr": Look("round robin", _GREEN, "D", ":", ".."),
-    "random": Look("random", _PURPLE, "v", (0, (3, 1, 1, 1)), "\\\\"),  # type: ignore[arg-type]
+    "random": Look("random", _PURPLE, "v", (0, (3, 1, 1, 1)), "\\\\"),
     "hrtt": Look("hRTT only", _SKY, "P", ":", ".."),
     "nip": Look("NIP only", _GREEN, "D", "--", "//"),
     "partial": Look("resequencing only", _GREEN, "D", "--"),
