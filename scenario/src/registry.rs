@@ -59,6 +59,8 @@ pub enum Transport {
     TcpHo,
     /// Multipath TCP of the Linux kernel; exists in the lab only.
     Mptcp,
+    /// The receiver asks and controls, the sender answers.
+    Rcp,
     /// Datagrams that nobody answers.
     Udp,
 }
@@ -69,6 +71,7 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp-prism", Transport::TcpPrism, "TCP whose sender uses the proxy's loss reports"),
     name("tcp-ho", Transport::TcpHo, "TCP-HO: the receiver tells of its handoffs; simulator only"),
     name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
+    name("rcp", Transport::Rcp, "Reception Control Protocol: the receiver asks and controls; simulator only"),
     name("udp", Transport::Udp, "datagrams without congestion control"),
 ];
 
@@ -87,7 +90,7 @@ pub enum Pattern {
 
 /// Patterns.
 pub const PATTERNS: &[Name<Pattern>] = &[
-    name("bulk", Pattern::Bulk, "a file, or data without end (tcp, tcp-prism, tcp-ho, mptcp)"),
+    name("bulk", Pattern::Bulk, "a file, or data without end (every transport but udp)"),
     name("request-response", Pattern::RequestResponse, "a request, its response, a pause, again (tcp)"),
     name("cbr", Pattern::Cbr, "constant bit rate (udp)"),
     name("pareto", Pattern::ParetoOnOff, "bursts at a constant rate, lengths Pareto-distributed (udp)"),

@@ -2,6 +2,7 @@
 mod assemble;
 mod community;
 mod interfaces;
+mod receiver_driven;
 mod striped;
 
 use crate::fabric::Tunnel;
@@ -351,6 +352,7 @@ impl NetworkBuilder {
             transport if transport.is_striped() && self.access_links(flow).len() > MAX_LINKS => {
                 "it has more than eight links"
             }
+            Transport::R2cp(r2cp) if r2cp.ways.is_empty() => "it has no way",
             _ => return Ok(()),
         };
         Err(BuildError::BadFlow { flow: name.into(), problem })

@@ -1,9 +1,13 @@
-//! The ends of flows: TCP connections with a small application each, UDP sources and sinks.
+//! The ends of flows: TCP connections with a small application each, RCP ends, UDP sources and sinks.
 mod ptcp;
+mod r2cp;
+mod rcp;
 mod tcp;
 mod udp;
 
 pub(crate) use ptcp::{PtcpEndpoint, PtcpSetup, StripedRole};
+pub(crate) use r2cp::{R2cpEndpoint, RcpPort, WayState};
+pub(crate) use rcp::{RcpEnd, RcpEndpoint, RcpSetup};
 pub(crate) use tcp::{Client, ENDLESS, Notes, Role, TcpEndpoint, TcpSetup};
 pub(crate) use udp::{Pattern, UDP_OVERHEAD_BYTES, UdpSink, UdpSource};
 
@@ -19,6 +23,8 @@ pub(crate) struct Site {
     pub flow: FlowId,
     /// The exit to use, where the node's role allows to know it beforehand.
     pub exit: Option<PortId>,
+    /// The exit to use whatever routing says.
+    pub fixed_exit: Option<PortId>,
 }
 
 /// An endpoint. The large variant is the common one: boxing it would cost a look-up for each packet.
@@ -27,6 +33,9 @@ pub(crate) struct Site {
 pub(crate) enum Endpoint {
     Tcp(TcpEndpoint),
     Ptcp(Box<PtcpEndpoint>),
+    Rcp(RcpEndpoint),
+    R2cp(Box<R2cpEndpoint>),
+    RcpPort(RcpPort),
     UdpSource(UdpSource),
     UdpSink(UdpSink),
 }
@@ -36,6 +45,9 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => &mut tcp.site,
             Self::Ptcp(ptcp) => &mut ptcp.site,
+            Self::Rcp(rcp) => &mut rcp.site,
+            Self::R2cp(r2cp) => &mut r2cp.site,
+            Self::RcpPort(port) => &mut port.site,
             Self::UdpSource(source) => &mut source.site,
             Self::UdpSink(sink) => &mut sink.site,
         }

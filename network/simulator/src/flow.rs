@@ -1,6 +1,8 @@
 //! What flows through a network: the description of a flow.
 use crate::ids::{LinkIndex, NodeId};
 use prismux_ptcp::PtcpConfig;
+use prismux_r2cp::R2cpConfig;
+use prismux_rcp::RcpConfig;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::extension::SenderExtension;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
@@ -65,6 +67,10 @@ impl FlowConfig {
 pub enum Transport {
     /// A file over TCP.
     Tcp(TcpFlow),
+    /// A file over RCP: the receiver opens, asks and controls.
+    Rcp(RcpFlow),
+    /// A file over several RCP pipes, from one server or several.
+    R2cp(R2cpFlow),
     /// UDP packets at regular intervals.
     Cbr(Cbr),
     /// UDP packets in bursts.
@@ -80,6 +86,8 @@ impl Transport {
     pub fn name(&self) -> &str {
         match self {
             Self::Tcp(tcp) => &tcp.name,
+            Self::Rcp(rcp) => &rcp.name,
+            Self::R2cp(r2cp) => &r2cp.name,
             Self::Cbr(_) => "cbr",
             Self::ParetoOnOff(_) => "pareto-on-off",
             Self::RequestResponse(_) => "request-response",
@@ -154,6 +162,64 @@ impl TcpFlow {
         self.name = name.into();
         self.extension = Some(extension);
         self
+    }
+}
+
+/// The two ends of a transfer over RCP.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RcpFlow {
+    /// Switches of the sending end.
+    pub sender: RcpConfig,
+    /// Switches of the receiving end.
+    pub receiver: RcpConfig,
+    /// The receiver learns from its link layer which packets arrived damaged (explicit loss notification).
+    pub hears_damage: bool,
+    /// The name in results.
+    pub name: String,
+}
+
+impl RcpFlow {
+    /// Both ends with the same switches.
+    pub fn new(config: RcpConfig) -> Self {
+        Self { sender: config.clone(), receiver: config, hears_damage: false, name: "rcp".into() }
+    }
+}
+
+/// A transfer over several pipes. The flow's `to` is the receiver; its `from` is the first way's server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct R2cpFlow {
+    /// Switches of the connection.
+    pub config: R2cpConfig,
+    /// Switches of the servers.
+    pub sender: RcpConfig,
+    /// Where the pipes lead.
+    pub ways: Vec<RcpWay>,
+    /// The name in results.
+    pub name: String,
+}
+
+/// One way of a transfer over several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RcpWay {
+    /// The host that serves it.
+    pub server: NodeId,
+    /// The link at which both ends begin, where routing would choose another: it must touch the receiver or the server
+    /// (or both), and is used by the end it touches.
+    pub link: Option<LinkIndex>,
+    /// What using it costs; cheaper ways go first.
+    pub cost: u8,
+    /// When its pipe opens, the flow's start if earlier.
+    pub opens: Instant,
+    /// When it ends in peace: nothing more is asked for, what is on its way still comes.
+    pub closes: Option<Instant>,
+    /// When it ends because its interface is gone.
+    pub drops: Option<Instant>,
+}
+
+impl RcpWay {
+    /// To `server` by the shortest path, from the start to the end.
+    pub fn to(server: NodeId) -> Self {
+        Self { server, link: None, cost: 0, opens: Instant::ZERO, closes: None, drops: None }
     }
 }
 

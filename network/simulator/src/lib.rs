@@ -27,7 +27,8 @@ mod simulation;
 pub use builder::{BuildError, NetworkBuilder};
 pub use fabric::{FabricCounters, Tunnel};
 pub use flow::{
-    Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, RequestResponse, TcpFlow, Transport,
+    Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow, RcpWay, RequestResponse,
+    TcpFlow, Transport,
 };
 pub use ids::{FlowId, LinkIndex, NodeId};
 pub use simulation::{Answers, Handoff, NetworkEvent, Simulation};

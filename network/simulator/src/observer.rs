@@ -112,7 +112,9 @@ impl Names {
         let flow = Some(self.flows[packet.flow.index()].as_str());
         match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
-            Body::Udp { .. } | Body::Ptcp { .. } => PacketSummary::opaque(flow, size_bytes),
+            Body::Udp { .. } | Body::Ptcp { .. } | Body::Rcp { .. } => {
+                PacketSummary::opaque(flow, size_bytes)
+            }
         }
     }
 }
@@ -162,6 +164,14 @@ impl Capture {
         let ip = IpHeader { ecn: packet.ecn, ..IpHeader::new(source, destination, 0) };
         let written = match &packet.body {
             Body::Tcp { header, .. } => prismux_wire::emit_tcp_packet(&ip, header, &zeros, &mut self.bytes),
+            Body::Rcp { header: rcp, .. } => {
+                let header = prismux_wire::UdpHeader { source_port, destination_port };
+                let mut datagram = vec![0; rcp.wire_bytes() + payload];
+                match rcp.emit(&mut datagram) {
+                    Ok(_) => prismux_wire::emit_udp_packet(&ip, &header, &datagram, &mut self.bytes),
+                    Err(_) => Ok(0),
+                }
+            }
             Body::Udp { .. } => {
                 let header = prismux_wire::UdpHeader { source_port, destination_port };
                 prismux_wire::emit_udp_packet(&ip, &header, &zeros, &mut self.bytes)

@@ -2,6 +2,7 @@
 use crate::ids::{EndpointId, FlowId, NodeId};
 use prismux_prism::AckRewrite;
 use prismux_ptcp::SegmentOut;
+use prismux_rcp::RcpHeader;
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,6 +19,12 @@ pub(crate) enum Body {
     Tcp {
         header: TcpHeader,
         /// Offset of the payload in the sender's stream; what the bytes *are*, for the checkers.
+        stream_offset: u64,
+    },
+    /// A packet of RCP, in a datagram.
+    Rcp {
+        header: RcpHeader,
+        /// As for a segment.
         stream_offset: u64,
     },
     /// A datagram, counted from 0 by its source.
@@ -48,11 +55,14 @@ pub(crate) struct Packet {
     pub damaged: bool,
 }
 
+const _: () = assert!(size_of::<Packet>() == 128, "a packet fills two cache lines");
+
 impl Packet {
     /// Length of the IP packet, tunnel headers not counted.
     pub fn ip_bytes(&self) -> u32 {
         let transport = match &self.body {
             Body::Tcp { header, .. } => header.wire_bytes() as u32,
+            Body::Rcp { header, .. } => UDP_HEADER_BYTES + header.wire_bytes() as u32,
             Body::Udp { .. } => UDP_HEADER_BYTES,
             Body::Ptcp { header_bytes, .. } => UDP_HEADER_BYTES + u32::from(*header_bytes),
         };
@@ -71,7 +81,7 @@ impl Packet {
     pub fn flow_key(&self) -> FlowKey {
         let (source_port, destination_port, number) = match &self.body {
             Body::Tcp { header, .. } => (header.source_port, header.destination_port, protocol::TCP),
-            Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, protocol::UDP),
+            Body::Rcp { .. } | Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, protocol::UDP),
             Body::Ptcp { ports, .. } => (ports.0, ports.1, protocol::UDP),
         };
         FlowKey {

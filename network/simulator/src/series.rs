@@ -37,7 +37,8 @@ impl Sampler {
             let bytes = simulation.delivered_bytes(flow);
             let before = std::mem::replace(&mut self.flow_bytes[index], bytes);
             columns.goodput_bps.push(goodput_bps(bytes - before, seconds));
-            if let Some((cwnd, srtt)) = simulation.sender(flow).map(window_of) {
+            let rcp = || simulation.rcp_metrics(flow).map(|metrics| (metrics.cwnd_bytes, metrics.srtt));
+            if let Some((cwnd, srtt)) = simulation.sender(flow).map(window_of).or_else(rcp) {
                 columns.cwnd_bytes.push(cwnd);
                 columns.srtt_s.push(srtt.map_or(0.0, Duration::as_secs_f64));
             } else if !simulation.is_udp(flow) {

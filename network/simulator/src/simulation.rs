@@ -3,6 +3,7 @@ mod application;
 mod handoff;
 mod look_ahead;
 mod planned;
+mod rcp;
 mod report;
 mod striped;
 
@@ -92,7 +93,7 @@ impl Simulation {
         let packet = self.fabric.pool.get(handle);
         if packet.damaged {
             self.fabric.counters.corrupted += 1;
-            self.fabric.pool.discard(handle);
+            self.deliver_damaged(handle);
             return;
         }
         self.fabric.counters.delivered += 1;
@@ -110,6 +111,7 @@ impl Simulation {
                     self.serve_application(id, notes);
                 }
             }
+            (Endpoint::Rcp(_) | Endpoint::RcpPort(_), Body::Rcp { .. }) => self.deliver_rcp(handle),
             (Endpoint::UdpSink(sink), _) => {
                 sink.receive(packet);
                 self.fabric.pool.remove(handle);
@@ -146,6 +148,11 @@ impl Simulation {
                 let notes = ptcp.fire(&mut self.fabric);
                 self.serve_striped(id, notes);
             }
+            Endpoint::Rcp(rcp) if rcp.armed == now => {
+                let notes = rcp.fire(&mut self.fabric);
+                self.serve_rcp(id, notes);
+            }
+            Endpoint::R2cp(_) => self.fire_r2cp(id),
             Endpoint::UdpSource(source) if source.due == now => {
                 let next = source.fire(&mut self.fabric);
                 if next < Instant::MAX {
@@ -225,6 +232,8 @@ impl Simulation {
         let flow = &self.flows[flow.index()];
         match (&self.endpoints[flow.sink.index()], &self.endpoints[flow.source.index()]) {
             (Endpoint::UdpSink(sink), _) => sink.bytes,
+            (Endpoint::Rcp(sink), _) => sink.received(),
+            (Endpoint::R2cp(sink), _) => sink.received(),
             (Endpoint::Tcp(_), Endpoint::Tcp(asking)) if flow.returns => asking.received(),
             (Endpoint::Tcp(sink), _) => sink.received(),
             (Endpoint::Ptcp(sink), _) => sink.received(),
@@ -294,6 +303,8 @@ impl Simulation {
                 let check = match &self.endpoints[end.index()] {
                     Endpoint::Tcp(tcp) => tcp.check.as_deref(),
                     Endpoint::Ptcp(ptcp) => ptcp.check.as_deref(),
+                    Endpoint::Rcp(rcp) => rcp.check.as_deref(),
+                    Endpoint::R2cp(r2cp) => r2cp.check.as_deref(),
                     _ => None,
                 };
                 let found = check.into_iter().flat_map(|check| check.faults());

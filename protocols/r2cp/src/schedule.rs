@@ -98,27 +98,34 @@ impl Connection {
 
     /// One plus the number of outstanding requests whose successors will have been answered before a request of pipe `id`
     /// is: those sent at `t` over a pipe with round trip `r` for which `t + 2 r` lies before `now` plus this pipe's round
-    /// trip. Data that is overdue is expected now, not in the past: a pipe gone silent must not push the others ahead of
-    /// the very data it owes.
+    /// trip.
     pub(crate) fn rank(&self, now: Instant, id: PipeId) -> usize {
-        let arrives = now + self.round_trip(id);
+        let arrives = now + self.round_trip_at_least(now, id);
         let most = if self.config.scheduling == Scheduling::ExpectedArrivalChained { usize::MAX } else { 1 };
         let mut rank = 1;
         for (index, slot) in self.pipes.iter().enumerate() {
-            let round_trip = self.round_trip(PipeId(index)).as_nanos().max(1);
             if slot.is_suspect || slot.is_leaving {
                 // No successors will be asked for.
                 continue;
             }
-            // Data is expected a round trip after it was asked for, but not in the past; a successor's, one more later.
+            let round_trip = self.round_trip_at_least(now, PipeId(index));
+            // Data is expected a round trip after it was asked for; a successor's, one more later.
             let successors = |asked_at: Instant| {
-                let due = (asked_at + self.round_trip(PipeId(index))).max(now);
-                arrives.saturating_since(due).as_nanos().saturating_sub(1) / round_trip
+                let until = arrives.saturating_since(asked_at + round_trip);
+                until.as_nanos().saturating_sub(1) / round_trip.as_nanos().max(1)
             };
             let counted = |asked_at: Instant| (successors(asked_at) as usize).min(most);
             rank += slot.binding.iter().map(|bound| counted(bound.asked_at)).sum::<usize>();
         }
         rank
+    }
+
+    /// A pipe's round trip is no shorter than its oldest request has been under way. A pipe gone silent asks for no
+    /// successors: were they counted on, the others would leave the first pending data to it until its timeout.
+    fn round_trip_at_least(&self, now: Instant, id: PipeId) -> Duration {
+        let asked_at = self.pipes[id.0].binding.iter().map(|bound| bound.asked_at).min();
+        let under_way = asked_at.map_or(Duration::ZERO, |asked_at| now.saturating_since(asked_at));
+        self.round_trip(id).max(under_way)
     }
 
     pub(crate) fn round_trip(&self, id: PipeId) -> Duration {

@@ -87,6 +87,12 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
+        Transport::Rcp => {
+            return Err(Unsupported {
+                what: format!("flow \"{}\": the lab's hosts do not speak RCP", flow.name),
+                remedy: "use --on sim, or another transport".to_string(),
+            });
+        }
         // The kernels do not speak TCP-PRISM: its sender is our own TCP.
         Transport::TcpPrism | Transport::TcpHo => plan::Transport::Tcp,
     };

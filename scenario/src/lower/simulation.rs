@@ -219,6 +219,10 @@ fn transport(flow: &Flow) -> Result<simulator::Transport, Unsupported> {
             let config = prismux_tcp_ho::HandoffConfig::default();
             simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_handoff(config))
         }
+        (Traffic::Bulk { .. }, Transport::Rcp) => {
+            let config = prismux_rcp::RcpConfig::from_tcp(&tcp()?);
+            simulator::Transport::Rcp(simulator::RcpFlow::new(config))
+        }
         (Traffic::Bulk { .. }, _) => simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?)),
         (&Traffic::Cbr { rate, packet }, _) => {
             simulator::Transport::Cbr(simulator::Cbr { rate, packet_bytes: packet.as_u64() as u32 })

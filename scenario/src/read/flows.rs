@@ -90,7 +90,7 @@ fn pattern(reader: &Reader<'_>, transport: Transport) -> Pattern {
     let pattern = reader.name("pattern", registry::PATTERNS).unwrap_or(standard);
     let possible: &[Pattern] = match transport {
         Transport::Tcp => &[Pattern::Bulk, Pattern::RequestResponse],
-        Transport::TcpPrism | Transport::TcpHo | Transport::Mptcp => &[Pattern::Bulk],
+        Transport::TcpPrism | Transport::TcpHo | Transport::Mptcp | Transport::Rcp => &[Pattern::Bulk],
         Transport::Udp => &[Pattern::Cbr, Pattern::ParetoOnOff],
     };
     if !possible.contains(&pattern) {

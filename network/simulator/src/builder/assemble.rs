@@ -1,6 +1,6 @@
 //! From the builder's lists to a simulation.
 use super::interfaces::Interfaces;
-use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community, striped};
+use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community, receiver_driven, striped};
 use crate::checker::StreamCheck;
 use crate::endpoint::{
     Client, ENDLESS, Endpoint, Pattern, Role, Site, TcpEndpoint, TcpSetup, UdpSink, UdpSource,
@@ -139,7 +139,7 @@ fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
         Transport::Tcp(tcp) => Some((&tcp.sender, &tcp.receiver)),
         Transport::RequestResponse(exchange) => Some((&exchange.tcp, &exchange.tcp)),
         Transport::Ptcp(ptcp) => Some((&ptcp.config.tcp, &ptcp.config.tcp)),
-        Transport::Cbr(_) | Transport::ParetoOnOff(_) => None,
+        _ => None,
     });
     let (mss, timestamps) = ends.map_or((ETHERNET_MSS, false), |(sender, receiver)| {
         (sender.mss.min(receiver.mss), sender.timestamps && receiver.timestamps)
@@ -235,8 +235,17 @@ impl Simulation {
     ) {
         let seed = builder.seed;
         let flow = FlowId(self.flows.len() as u32);
-        let (source, sink) = (EndpointId(2 * flow.0), EndpointId(2 * flow.0 + 1));
-        let site = |own, node, peer, peer_node| Site { own, node, peer, peer_node, flow, exit: None };
+        let first = self.endpoints.len() as u32;
+        let (source, sink) = (EndpointId(first), EndpointId(first + 1));
+        let site = |own, node, peer, peer_node| Site {
+            own,
+            node,
+            peer,
+            peer_node,
+            flow,
+            exit: None,
+            fixed_exit: None,
+        };
         let (from, to) = interfaces.ends_of(config);
         let sites = [site(source, from, sink, to), site(sink, to, source, from)];
         let [first, second] = match &config.transport {
@@ -246,12 +255,23 @@ impl Simulation {
             Transport::Tcp(_) | Transport::RequestResponse(_) => {
                 tcp_ends(seed, name, config, sites, self.checks, configs)
             }
+            Transport::Rcp(rcp) => {
+                receiver_driven::rcp_ends(seed, name, rcp, config.bytes, sites, self.checks)
+            }
+            Transport::R2cp(r2cp) => {
+                receiver_driven::r2cp_ends(seed, name, r2cp, config.bytes, sites, self.checks)
+            }
             Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
         };
         self.endpoints.extend([first, second]);
+        if let Transport::R2cp(r2cp) = &config.transport {
+            self.add_ways(seed, name, r2cp, config.bytes, sites);
+        }
         let (returns, counts) = match &config.transport {
             Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),
-            Transport::Tcp(_) | Transport::Ptcp(_) => (false, config.bytes.is_some()),
+            Transport::Tcp(_) | Transport::Ptcp(_) | Transport::Rcp(_) | Transport::R2cp(_) => {
+                (false, config.bytes.is_some())
+            }
             _ => (false, false),
         };
         self.unfinished += usize::from(counts);

@@ -135,7 +135,9 @@ impl Fabric {
             Body::Tcp { header, .. } => {
                 proxy.handle_reverse(now, flow.reversed(), &header, payload_bytes, packet);
             }
-            Body::Udp { .. } | Body::Ptcp { .. } => proxy.handle_opaque(now, flow.hash64(), packet),
+            Body::Udp { .. } | Body::Ptcp { .. } | Body::Rcp { .. } => {
+                proxy.handle_opaque(now, flow.hash64(), packet);
+            }
         }
         self.carry_out(index);
     }

@@ -121,7 +121,7 @@ impl Simulation {
     pub(crate) fn refresh_exits(&mut self) {
         for endpoint in &mut self.endpoints {
             let site = endpoint.site_mut();
-            site.exit = self.fabric.direct_exit(site.node, site.peer_node);
+            site.exit = site.fixed_exit.or_else(|| self.fabric.direct_exit(site.node, site.peer_node));
         }
     }
 
@@ -153,7 +153,8 @@ impl Simulation {
                 let first = source.start(now);
                 self.fabric.queue.push(first, Target::Endpoint(id));
             }
-            Endpoint::UdpSink(_) => {}
+            Endpoint::Rcp(_) => self.open_rcp(flow),
+            _ => {}
         }
         let sink = self.flows[flow.index()].sink;
         if let Endpoint::Tcp(tcp) = &mut self.endpoints[sink.index()]
@@ -187,7 +188,8 @@ impl Simulation {
                 ptcp.abort(&mut self.fabric);
             }
             Endpoint::UdpSource(source) => source.stop(),
-            Endpoint::UdpSink(_) => {}
+            Endpoint::Rcp(_) => self.abort_rcp(flow),
+            _ => {}
         }
     }
 

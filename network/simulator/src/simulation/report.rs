@@ -3,6 +3,7 @@ use super::Simulation;
 use crate::endpoint::Endpoint;
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
 use prismux_tcp::Connection;
+use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
 };
@@ -170,7 +171,7 @@ impl Simulation {
         let sending = if flow.returns { flow.sink } else { flow.source };
         let metrics = match &self.endpoints[sending.index()] {
             Endpoint::Tcp(tcp) => tcp.connection.as_ref().map(|connection| connection.metrics().engine),
-            _ => None,
+            _ => self.rcp_metrics(id),
         };
         let mut counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
         let pipes = self.pipe_results(id);
@@ -190,6 +191,15 @@ impl Simulation {
             timeouts: counters.timeouts,
             sha256: None,
             pipes,
+        }
+    }
+
+    /// Measures of an RCP flow's engine: its receiver has it.
+    pub(crate) fn rcp_metrics(&self, id: FlowId) -> Option<EngineMetrics> {
+        match &self.endpoints[self.flows[id.index()].sink.index()] {
+            Endpoint::Rcp(rcp) => rcp.engine_metrics(),
+            Endpoint::R2cp(r2cp) => r2cp.engine_metrics(),
+            _ => None,
         }
     }
 

@@ -1,0 +1,142 @@
+//! RCP and R²CP flows in the loop: packets, timers and the application that only counts.
+use super::Simulation;
+use crate::endpoint::{Endpoint, Notes, RcpEnd, Site};
+use crate::ids::{EndpointId, FlowId};
+use crate::packet::{Body, PacketHandle};
+use prismux_r2cp::Connection;
+use prismux_rcp::{PacketIn, Receiver, Sender};
+use prismux_units::Instant;
+
+impl Simulation {
+    pub(super) fn deliver_rcp(&mut self, handle: PacketHandle) {
+        let packet = self.fabric.pool.remove(handle);
+        let Body::Rcp { header, stream_offset } = packet.body else { return };
+        let input = PacketIn { header, payload_bytes: packet.payload_bytes, ecn: packet.ecn };
+        let id = packet.endpoint;
+        match &mut self.endpoints[id.index()] {
+            Endpoint::Rcp(rcp) => {
+                let notes = rcp.receive(&mut self.fabric, &input, stream_offset, packet.damaged);
+                self.serve_rcp(id, notes);
+            }
+            Endpoint::RcpPort(port) => {
+                let (main, way) = (port.main, port.way);
+                let sites = self.way_sites(main);
+                if let Endpoint::R2cp(r2cp) = &mut self.endpoints[main.index()] {
+                    let notes = r2cp.receive(&mut self.fabric, &sites, way, input, stream_offset);
+                    self.serve_rcp(main, notes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A timer or a planned change of an R²CP connection.
+    pub(super) fn fire_r2cp(&mut self, id: EndpointId) {
+        let sites = self.way_sites(id);
+        if let Endpoint::R2cp(r2cp) = &mut self.endpoints[id.index()] {
+            let notes = r2cp.fire(&mut self.fabric, &sites);
+            self.serve_rcp(id, notes);
+        }
+    }
+
+    /// The sites of a connection's ports, by way.
+    fn way_sites(&self, main: EndpointId) -> Vec<Site> {
+        let Endpoint::R2cp(r2cp) = &self.endpoints[main.index()] else { return Vec::new() };
+        let site = |port: EndpointId| match &self.endpoints[port.index()] {
+            Endpoint::RcpPort(port) => port.site,
+            _ => r2cp.site,
+        };
+        r2cp.ways.iter().map(|way| site(way.port)).collect()
+    }
+
+    /// The receiving end of an R²CP flow, once it has been opened.
+    pub fn r2cp_connection(&self, flow: FlowId) -> Option<&Connection> {
+        match &self.endpoints[self.flows[flow.index()].sink.index()] {
+            Endpoint::R2cp(r2cp) => r2cp.connection.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// A checksum has caught a damaged packet. An end that hears of it from its link layer draws its conclusion.
+    #[cold]
+    pub(super) fn deliver_damaged(&mut self, handle: PacketHandle) {
+        let id = self.fabric.pool.get(handle).endpoint;
+        match &self.endpoints[id.index()] {
+            Endpoint::Rcp(rcp) if rcp.setup.hears_damage => self.deliver_rcp(handle),
+            _ => {
+                self.fabric.pool.remove(handle);
+            }
+        }
+    }
+
+    /// The receiving application notes how far it has got.
+    pub(super) fn serve_rcp(&mut self, id: EndpointId, notes: Notes) {
+        let (site, received, next_mark) = match &mut self.endpoints[id.index()] {
+            Endpoint::Rcp(rcp) => (rcp.site, rcp.received(), &mut rcp.next_mark),
+            Endpoint::R2cp(r2cp) => (r2cp.site, r2cp.received(), &mut r2cp.next_mark),
+            _ => return,
+        };
+        if notes.readable < *next_mark || notes.readable == 0 {
+            return;
+        }
+        *next_mark = self.flows[site.flow.index()].pass_marks(self.fabric.now, received);
+        self.settle(site.flow);
+    }
+
+    /// The receiving end opens.
+    pub(super) fn open_rcp(&mut self, flow: FlowId) {
+        let sink = self.flows[flow.index()].sink;
+        let first_mark = self.flows[flow.index()].pass_marks(self.fabric.now, 0);
+        match &mut self.endpoints[sink.index()] {
+            Endpoint::Rcp(rcp) => {
+                rcp.next_mark = first_mark;
+                rcp.open(&mut self.fabric);
+            }
+            Endpoint::R2cp(r2cp) => {
+                r2cp.next_mark = first_mark;
+                r2cp.open(&mut self.fabric);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn abort_rcp(&mut self, flow: FlowId) {
+        let sink = self.flows[flow.index()].sink;
+        let sites = self.way_sites(sink);
+        match &mut self.endpoints[sink.index()] {
+            Endpoint::Rcp(rcp) => rcp.abort(&mut self.fabric),
+            Endpoint::R2cp(r2cp) => r2cp.abort(&mut self.fabric, &sites),
+            _ => {}
+        }
+    }
+
+    /// Uses the receiver of an RCP flow, for instance to freeze it.
+    pub fn with_rcp_receiver(&mut self, flow: FlowId, action: impl FnOnce(&mut Receiver, Instant)) {
+        let sink = self.flows[flow.index()].sink;
+        if let Endpoint::Rcp(rcp) = &mut self.endpoints[sink.index()] {
+            rcp.with_receiver(&mut self.fabric, action);
+        }
+    }
+
+    /// The receiving end of an RCP flow, once it has been opened.
+    pub fn rcp_receiver(&self, flow: FlowId) -> Option<&Receiver> {
+        match &self.endpoints[self.flows[flow.index()].sink.index()] {
+            Endpoint::Rcp(rcp) => match &rcp.end {
+                RcpEnd::Receiver(receiver) => Some(receiver),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The sending end of an RCP flow, once it has been asked.
+    pub fn rcp_sender(&self, flow: FlowId) -> Option<&Sender> {
+        match &self.endpoints[self.flows[flow.index()].source.index()] {
+            Endpoint::Rcp(rcp) => match &rcp.end {
+                RcpEnd::Sender(sender) => Some(sender),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
