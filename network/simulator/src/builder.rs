@@ -1,5 +1,6 @@
 //! Building a network.
 mod assemble;
+mod capacity;
 mod community;
 mod interfaces;
 mod receiver_driven;

@@ -27,6 +27,14 @@ pub(crate) struct Site {
     pub fixed_exit: Option<PortId>,
 }
 
+impl Site {
+    /// An endpoint on its node and its peer on the peer's; routing chooses the exit.
+    pub const fn routed(flow: FlowId, own: (EndpointId, NodeId), peer: (EndpointId, NodeId)) -> Self {
+        let ((own, node), (peer, peer_node)) = (own, peer);
+        Self { own, node, peer_node, peer, flow, exit: None, fixed_exit: None }
+    }
+}
+
 /// An endpoint. The large variant is the common one: boxing it would cost a look-up for each packet.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)]

@@ -1,4 +1,5 @@
 //! From the builder's lists to a simulation.
+use super::capacity::full_packet;
 use super::interfaces::Interfaces;
 use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community, receiver_driven, striped};
 use crate::checker::StreamCheck;
@@ -23,13 +24,6 @@ use prismux_wire::SeqNumber;
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// MSS of a full Ethernet frame over IPv4.
-const ETHERNET_MSS: u16 = 1460;
-/// IPv4 and TCP headers without options, which the MSS leaves out.
-const TCP_IP_HEADER_BYTES: u32 = 40;
-/// Timestamps option with its padding, which takes from the payload.
-const TIMESTAMP_BYTES: u32 = 12;
 
 pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
     check(&builder)?;
@@ -132,29 +126,6 @@ fn places(builder: &NetworkBuilder) -> Vec<Place> {
     places
 }
 
-/// Payload and length on a member's link of a full-size packet, after the first TCP flow (or Ethernet's MTU without
-/// one): what capacity is reckoned with.
-fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
-    let ends = builder.flows.iter().find_map(|(_, flow)| match &flow.transport {
-        Transport::Tcp(tcp) => Some((&tcp.sender, &tcp.receiver)),
-        Transport::RequestResponse(exchange) => Some((&exchange.tcp, &exchange.tcp)),
-        Transport::Ptcp(ptcp) => Some((&ptcp.config.tcp, &ptcp.config.tcp)),
-        _ => None,
-    });
-    let (mss, timestamps) = ends.map_or((ETHERNET_MSS, false), |(sender, receiver)| {
-        (sender.mss.min(receiver.mss), sender.timestamps && receiver.timestamps)
-    });
-    let (mut mss, mut overhead) = (u32::from(mss), 0);
-    for node in &builder.nodes {
-        if let NodeKind::Proxy { config, tunnel } = &node.kind {
-            mss = mss.min(config.mss_clamp.map_or(mss, u32::from));
-            overhead = overhead.max(tunnel.overhead_bytes());
-        }
-    }
-    let options = if timestamps { TIMESTAMP_BYTES } else { 0 };
-    (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
-}
-
 fn ports(link: &LinkPlan, seed: Seed) -> [Port; 2] {
     [
         Port::new(Link::new(&link.forward, seed, &format!("{}/forward", link.name))),
@@ -237,15 +208,7 @@ impl Simulation {
         let flow = FlowId(self.flows.len() as u32);
         let first = self.endpoints.len() as u32;
         let (source, sink) = (EndpointId(first), EndpointId(first + 1));
-        let site = |own, node, peer, peer_node| Site {
-            own,
-            node,
-            peer,
-            peer_node,
-            flow,
-            exit: None,
-            fixed_exit: None,
-        };
+        let site = |own, node, peer, peer_node| Site::routed(flow, (own, node), (peer, peer_node));
         let (from, to) = interfaces.ends_of(config);
         let sites = [site(source, from, sink, to), site(sink, to, source, from)];
         let [first, second] = match &config.transport {
