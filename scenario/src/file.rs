@@ -64,6 +64,17 @@ impl ScenarioFile {
         &self.name
     }
 
+    /// The folder where relative file names of the scenario start.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The same text with relative file names starting in `folder`.
+    pub fn in_folder(mut self, folder: Option<&str>) -> Self {
+        self.folder = folder.map(PathBuf::from);
+        self
+    }
+
     /// The text as written.
     pub fn text(&self) -> &str {
         &self.text

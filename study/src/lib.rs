@@ -3,7 +3,9 @@
 //! * [`table`]: results as Arrow tables, with units and birth in the metadata.
 //! * [`jobs`]: many runs on all processors.
 //! * [`compare`]: several ways of using the same links, side by side.
+//! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 
 pub mod compare;
 pub mod jobs;
+pub mod sweep;
 pub mod table;

@@ -65,6 +65,21 @@ impl Columns {
         }
     }
 
+    /// The same where some rows have no such thing.
+    pub fn optional_quantity<'a, T>(
+        &mut self,
+        quantity: &Quantity<T>,
+        name: &str,
+        rows: impl IntoIterator<Item = Option<&'a T>>,
+    ) {
+        let (unit, about) = (quantity.unit, quantity.about);
+        let rows = rows.into_iter();
+        match quantity.of {
+            Reader::Float(of) => self.float(name, unit, about, rows.map(|row| row.and_then(of))),
+            Reader::Whole(of) => self.whole(name, unit, about, rows.map(|row| row.and_then(of))),
+        }
+    }
+
     fn add(&mut self, name: &str, unit: &str, about: &str, kind: DataType, values: ArrayRef) {
         debug_assert!(self.arrays.iter().all(|array| array.len() == values.len()), "{name}");
         let mut metadata = HashMap::from([("about".to_string(), about.to_string())]);
