@@ -1,5 +1,9 @@
 //! The command line.
 
+mod sweep;
+
+pub(crate) use sweep::{MergeArguments, SweepArguments};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prismux_datapath::logging::{LogFormat, LogLevel};
 use prismux_scenario::registry::Backend;
@@ -44,6 +48,14 @@ pub(crate) enum Command {
     /// PRISM against a single link, plain striping and kernel MPTCP in the lab, with cubic and bbr.
     #[command(after_help = "Examples:\n  prismux rivals\n  prismux rivals mix-20-20 demo-2005 --runs 3")]
     Rivals(RivalsArguments),
+    /// Run a scenario at every point of some axes, with several seeds, into one Parquet file.
+    #[command(
+        after_help = "Examples:\n  prismux sweep prism-delay-disparity --over links.wwan2.delay=500ms..1000ms/50ms --seeds 10\n  prismux sweep two-members --over nodes.proxy.scheduler=adas,earliest-arrival --over links.wwan2.loss=0.001..0.1*10\n\nAn interrupted sweep goes on when the same command is given again."
+    )]
+    Sweep(SweepArguments),
+    /// Make one file of the results of several sweeps; a task that is there twice counts once.
+    #[command(after_help = "Example: prismux merge --out all.parquet here.parquet there.parquet")]
+    Merge(MergeArguments),
     /// Repeat published experiments and judge every claim.
     #[command(
         after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json\n  prismux reproduce queueing --out results/queueing"

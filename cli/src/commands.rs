@@ -11,6 +11,7 @@ mod rivals;
 mod run;
 mod scenarios;
 mod status;
+mod sweep;
 
 pub(crate) use run::prepare;
 
@@ -26,6 +27,8 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Agree(arguments) => agree::run(&arguments),
         Command::Rivals(arguments) => rivals::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Merge(arguments) => sweep::merge(&arguments),
         Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),

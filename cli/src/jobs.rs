@@ -26,7 +26,7 @@ pub(crate) fn progress_bar(length: usize, what: &str) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(length as u64).with_message(what.to_string());
-    let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} ({eta} left)");
+    let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} ({per_sec}, {eta} left)");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(250));
     bar

@@ -18,12 +18,16 @@ from prismux._core import (
     RunResult,
     Scenario,
     ScenarioError,
+    SweepFileError,
     Table,
     __version__,
     compare,
+    merge_sweeps,
+    read_sweep,
     run,
     shipped,
 )
+from prismux._sweep import SweepResult, sweep
 
 __all__ = [
     "Comparison",
@@ -32,9 +36,14 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "SweepFileError",
+    "SweepResult",
     "Table",
     "__version__",
     "compare",
+    "merge_sweeps",
+    "read_sweep",
     "run",
     "shipped",
+    "sweep",
 ]

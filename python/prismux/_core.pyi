@@ -1,7 +1,7 @@
 """Types of the compiled module; a test holds them against it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 __all__ = [
@@ -11,10 +11,16 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "SweepFileError",
+    "SweepPlan",
+    "SweepStore",
     "Table",
     "__version__",
     "compare",
+    "merge_sweeps",
+    "read_sweep",
     "run",
+    "run_task",
     "shipped",
 ]
 
@@ -27,6 +33,7 @@ class ScenarioError(ValueError):
     diagnostics: list[Diagnostic]
 
 class RunError(RuntimeError): ...
+class SweepFileError(OSError): ...
 
 @final
 class Diagnostic:
@@ -152,4 +159,38 @@ def compare(
     set: _Set | None = None,
     jobs: int | None = None,
 ) -> Comparison: ...
+
+@final
+class SweepPlan:
+    def __new__(
+        cls,
+        scenario: _Scenario,
+        over: Mapping[str, str | Iterable[object]],
+        *,
+        set: _Set | None = None,
+        variants: Sequence[str] | None = None,
+        seed: int = 1,
+        seeds: int = 1,
+    ) -> SweepPlan: ...
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def tasks(self) -> list[str]: ...
+    def message(self, index: int) -> str: ...
+    def __len__(self) -> int: ...
+
+@final
+class SweepStore:
+    def __new__(cls, path: str | os.PathLike[str], plan: SweepPlan) -> SweepStore: ...
+    def missing(self, plan: SweepPlan) -> list[int]: ...
+    def add(self, row: str) -> bool: ...
+    def run(
+        self, plan: SweepPlan, jobs: int | None = None, progress: Callable[[int], object] | None = None
+    ) -> float: ...
+    def finish(self, plan: SweepPlan) -> Table: ...
+    def close(self) -> None: ...
+
+def run_task(message: str) -> str: ...
+def read_sweep(path: str | os.PathLike[str]) -> Table: ...
+def merge_sweeps(paths: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]) -> Table: ...
 def shipped() -> dict[str, str]: ...

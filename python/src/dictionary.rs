@@ -42,17 +42,18 @@ pub(crate) fn overrides(set: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>>
     if let Ok(dictionary) = set.cast::<PyDict>() {
         let entry = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let path = key_text(&path, "set")?;
-            // A text is read as on the command line, where quotes may be left out.
-            match value.extract::<String>() {
-                Ok(text) => Ok(format!("{path}={text}")),
-                Err(_) => Ok(format!("{path}={}", inline(&value, &path)?)),
-            }
+            Ok(format!("{path}={}", setting(&value, &path)?))
         };
         return dictionary.into_iter().map(entry).collect();
     }
     set.extract::<Vec<String>>().map_err(|_| {
         PyTypeError::new_err("set: expected a dictionary {path: value} or a list of \"path=value\" texts")
     })
+}
+
+/// The value of a setting as the command line takes it: a text as it is, since quotes may be left out there.
+pub(crate) fn setting(value: &Bound<'_, PyAny>, path: &str) -> PyResult<String> {
+    value.extract::<String>().or_else(|_| inline(value, path))
 }
 
 /// A value on one line.

@@ -3,7 +3,7 @@
 use crate::scenario::Diagnostic;
 use prismux_scenario::backend;
 use prismux_scenario::lower::Unsupported;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -14,6 +14,12 @@ pyo3::create_exception!(
      `diagnostics` holds the findings one by one."
 );
 pyo3::create_exception!(prismux, RunError, PyRuntimeError, "A run could not be done.");
+pyo3::create_exception!(
+    prismux,
+    SweepFileError,
+    PyOSError,
+    "The results of a sweep cannot be read or written; the text says which file, and why."
+);
 
 /// A faulty scenario, with its findings.
 pub(crate) fn scenario_error(py: Python<'_>, error: &prismux_scenario::ScenarioError) -> PyErr {

@@ -2,13 +2,14 @@
 //!
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
-//! * [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
+//! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
 
 mod dictionary;
 mod error;
 mod result;
 mod run;
 mod scenario;
+mod sweep;
 mod table;
 
 use pyo3::prelude::*;
@@ -17,13 +18,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::error::{RunError, ScenarioError};
+    use crate::error::{RunError, ScenarioError, SweepFileError};
     #[pymodule_export]
     use crate::result::{Comparison, RunResult};
     #[pymodule_export]
     use crate::run::{compare, run};
     #[pymodule_export]
     use crate::scenario::{Diagnostic, Scenario, shipped};
+    #[pymodule_export]
+    use crate::sweep::{SweepPlan, SweepStore, merge_sweeps, read_sweep, run_task};
     #[pymodule_export]
     use crate::table::Table;
     use pyo3::prelude::*;

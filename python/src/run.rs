@@ -21,10 +21,12 @@ use std::time::Duration;
 /// How often Ctrl-C is looked for while a run is under way.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Does `work` on a thread of its own without the interpreter's lock, and looks for signals meanwhile. A signal whose
-/// handler raises (Ctrl-C) sets the flag that `work` is given, and is raised once `work` has stopped.
+/// Does `work` on a thread of its own without the interpreter's lock, and looks for signals meanwhile, and reports. A signal
+/// whose handler raises (Ctrl-C), or a report that does, sets the flag that `work` is given, and is raised once `work` has
+/// stopped.
 pub(crate) fn interruptible<R: Send>(
     py: Python<'_>,
+    report: &(dyn Fn() -> PyResult<()> + Sync),
     work: impl FnOnce(Arc<AtomicBool>) -> R + Send,
 ) -> PyResult<R> {
     let flag = Arc::new(AtomicBool::new(false));
@@ -41,7 +43,7 @@ pub(crate) fn interruptible<R: Send>(
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(SIGNAL_INTERVAL) {
                 if raised.is_none()
-                    && let Err(error) = Python::attach(|py| py.check_signals())
+                    && let Err(error) = Python::attach(|py| py.check_signals()).and_then(|()| report())
                 {
                     flag.store(true, Ordering::Relaxed);
                     raised = Some(error);
@@ -94,7 +96,7 @@ pub(crate) fn run(
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
     let options = RunOptions { seed, pcap, events, ..RunOptions::default() };
-    let result = interruptible(py, |flag| {
+    let result = interruptible(py, &|| Ok(()), |flag| {
         backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), ..options })
     })?;
     result.map(RunResult).map_err(|error| run_error(py, &error))
@@ -125,7 +127,7 @@ pub(crate) fn compare(
         .map_err(|error| scenario_error(py, &error))?;
     let seeds: Vec<u64> = (0..runs).map(|run| seed.wrapping_add(run)).collect();
     let parallel = jobs.unwrap_or_else(jobs::processors);
-    let outcomes = interruptible(py, |flag| {
+    let outcomes = interruptible(py, &|| Ok(()), |flag| {
         let once = |scenario: &Scenario, seed| -> Result<_, RunError> {
             let options = RunOptions { seed, interrupt: Some(flag.clone()), ..RunOptions::default() };
             backend::run(scenario, Backend::Sim, &options)

@@ -9,3 +9,6 @@ pub mod compare;
 pub mod jobs;
 pub mod sweep;
 pub mod table;
+
+/// Rows of named columns, as all of these functions give and take them.
+pub type Rows = arrow_array::RecordBatch;

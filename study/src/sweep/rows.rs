@@ -2,8 +2,10 @@
 
 use super::axis::{Axis, in_base_unit};
 use super::plan::Task;
-use crate::table::{Columns, FLOW_QUANTITIES, LINK_QUANTITIES, Quantity, TOTAL_QUANTITIES};
+use crate::table::{Columns, FLOW_QUANTITIES, LINK_QUANTITIES, Quantity, TOTAL_QUANTITIES, completion_s};
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use prismux_trace::results::{Named, RunResult};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -80,6 +82,8 @@ pub fn table(axes: &[Axis], rows: &[Row], metadata: HashMap<String, String>) -> 
         let results = rows.iter().map(|row| Some(&row.result));
         columns.optional_quantity(quantity, &format!("total.{}", quantity.name), results);
     }
+    let complete = rows.iter().map(|row| completion_s(&row.result.flows));
+    columns.float("total.completion_s", "s", "time until the last transfer was complete", complete);
     named(&mut columns, rows, "flows", |result| &result.flows, FLOW_QUANTITIES);
     named(&mut columns, rows, "links", |result| &result.links, LINK_QUANTITIES);
     counters(&mut columns, rows);
@@ -107,6 +111,14 @@ fn axis_columns(axes: &[Axis], rows: &[Row]) -> Vec<(String, Option<&'static str
         }
     };
     all.into_iter().map(|(path, values)| (path, unit(values))).collect()
+}
+
+/// A column of doubles; nothing but unknown values where there is no such column.
+pub fn column(table: &RecordBatch, name: &str) -> Vec<Option<f64>> {
+    match table.column_by_name(name).and_then(|column| column.as_primitive_opt::<Float64Type>()) {
+        Some(values) => values.iter().collect(),
+        None => vec![None; table.num_rows()],
+    }
 }
 
 fn texts<'a>(

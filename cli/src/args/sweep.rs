@@ -1,0 +1,48 @@
+//! What `prismux sweep` and `prismux merge` take.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// A scenario file, or the name of a shipped scenario.
+    #[arg(value_name = "FILE|NAME")]
+    pub scenario: String,
+    /// What varies: PATH=A,B,C or PATH=FIRST..LAST/STEP or PATH=FIRST..LAST*FACTOR; several make a grid.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub over: Vec<String>,
+    /// Number of seeds at each point.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub seeds: u64,
+    /// First seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Change one value of every run; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Variants of the file, each at every point.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub variants: Vec<String>,
+    /// Where the results go [default: NAME-sweep.parquet].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Most runs at the same time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Run on this Dask cluster (needs the Python package).
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "jobs")]
+    pub cluster: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// Results of sweeps.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where all of them go.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}

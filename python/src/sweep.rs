@@ -1,0 +1,234 @@
+//! Sweeps: the pieces that `prismux.sweep` puts together, on this machine or on a cluster.
+
+use crate::dictionary;
+use crate::error::{RunError, SweepFileError, run_error, scenario_error, unsupported};
+use crate::run::interruptible;
+use crate::scenario::file_of;
+use crate::table::Table;
+use prismux_study::jobs;
+use prismux_study::sweep::{self, Axis, PlanError, SweepRequest, local, merge, parquet};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The tasks of a sweep, every one checked.
+#[pyclass(frozen, module = "prismux")]
+pub(crate) struct SweepPlan {
+    request: SweepRequest,
+    tasks: Vec<sweep::Task>,
+}
+
+#[pymethods]
+impl SweepPlan {
+    /// Plans `seeds` runs at every point of `over`, which maps a path to a list of values or a range such as
+    /// "500ms..1000ms/50ms".
+    #[new]
+    #[pyo3(signature = (scenario, over, *, set=None, variants=None, seed=1, seeds=1))]
+    fn new(
+        py: Python<'_>,
+        scenario: &Bound<'_, PyAny>,
+        over: &Bound<'_, PyDict>,
+        set: Option<&Bound<'_, PyAny>>,
+        variants: Option<Vec<String>>,
+        seed: u64,
+        seeds: u64,
+    ) -> PyResult<Self> {
+        let request = SweepRequest {
+            file: file_of(scenario)?,
+            set: dictionary::overrides(set)?,
+            variants: variants.unwrap_or_default(),
+            axes: axes(over)?,
+            first_seed: seed,
+            seeds,
+        };
+        let tasks = sweep::plan(&request).map_err(|error| plan_error(py, error))?;
+        Ok(Self { request, tasks })
+    }
+
+    /// Name of the scenario.
+    #[getter]
+    fn scenario(&self) -> &str {
+        &self.tasks[0].point.scenario.name
+    }
+
+    /// Ids of the tasks, in order.
+    #[getter]
+    fn tasks(&self) -> Vec<&str> {
+        self.tasks.iter().map(|task| task.id.as_str()).collect()
+    }
+
+    /// The task at an index in words for another process: what `run_task` takes.
+    fn message(&self, index: usize) -> PyResult<String> {
+        let task = self.tasks.get(index).ok_or_else(|| PyValueError::new_err("there is no such task"))?;
+        serde_json::to_string(&task.message(&self.request))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __len__(&self) -> usize {
+        self.tasks.len()
+    }
+}
+
+/// Paths and values of the axes: lists as they are, texts in the notation of the command line.
+fn axes(over: &Bound<'_, PyDict>) -> PyResult<Vec<Axis>> {
+    let axis = |(path, values): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let path: String = path.extract()?;
+        if let Ok(text) = values.cast::<PyString>() {
+            let text = text.to_string();
+            return Axis::of(&path, &text).map_err(|error| PyValueError::new_err(error.to_string()));
+        }
+        let values: PyResult<Vec<String>> =
+            values.try_iter()?.map(|value| dictionary::setting(&value?, &path)).collect();
+        match values? {
+            values if values.is_empty() => {
+                Err(PyValueError::new_err(format!("over: \"{path}\" has no values")))
+            }
+            values => Ok(Axis { path, values }),
+        }
+    };
+    over.into_iter().map(axis).collect()
+}
+
+fn plan_error(py: Python<'_>, error: PlanError) -> PyErr {
+    match error {
+        PlanError::Scenario(error) => scenario_error(py, &error),
+        PlanError::Unsupported(what) => unsupported(py, &what),
+        PlanError::Sweep(what) => PyValueError::new_err(what),
+    }
+}
+
+fn store_error(error: impl std::fmt::Display) -> PyErr {
+    SweepFileError::new_err(error.to_string())
+}
+
+/// Results of a sweep on disk: what is there, and what comes.
+#[pyclass(frozen, module = "prismux")]
+pub(crate) struct SweepStore {
+    /// None once it is finished.
+    store: Mutex<Option<sweep::Store>>,
+}
+
+#[pymethods]
+impl SweepStore {
+    /// Opens the Parquet file at `path` for the results of `plan`, with what an interrupted sweep left there.
+    ///
+    /// Raises SweepFileError for a file that is damaged or foreign, or that another sweep writes to.
+    #[new]
+    fn new(path: PathBuf, plan: &SweepPlan) -> PyResult<Self> {
+        let store = sweep::Store::open(&path, &plan.request.axes, plan.scenario()).map_err(store_error)?;
+        Ok(Self { store: Mutex::new(Some(store)) })
+    }
+
+    /// Indexes of the tasks of `plan` that are not there.
+    fn missing(&self, plan: &SweepPlan) -> PyResult<Vec<usize>> {
+        self.with(|store| {
+            let missing = plan.tasks.iter().enumerate().filter(|(_, task)| !store.has(&task.id));
+            Ok(missing.map(|(index, _)| index).collect())
+        })
+    }
+
+    /// Adds a row that `run_task` returned; False if it was there.
+    fn add(&self, row: &str) -> PyResult<bool> {
+        let row = sweep::Row::from_json(row).map_err(PyValueError::new_err)?;
+        self.with(|store| store.add(row).map_err(store_error))
+    }
+
+    /// Runs what is missing of `plan` on this machine, `jobs` at a time, and calls `progress` with the number of finished
+    /// runs. Returns the seconds that all threads together spent in the runs. Ctrl-C stops it; what is stored stays.
+    #[pyo3(signature = (plan, jobs=None, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        plan: &SweepPlan,
+        jobs: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<f64> {
+        let taken = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let store = Mutex::new(taken.ok_or_else(finished)?);
+        let parallel = jobs.unwrap_or_else(jobs::processors);
+        let count = AtomicU64::new(0);
+        let report = || tell(progress.as_ref(), count.load(Ordering::Relaxed));
+        let outcome = interruptible(py, &report, |flag| {
+            local::run(&plan.tasks, &store, parallel, &flag, || {
+                count.fetch_add(1, Ordering::Relaxed);
+            })
+        });
+        // The rest of the sweep may still be done, also after an error.
+        let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(store);
+        let busy: Result<Duration, local::SweepError> = outcome?;
+        report()?;
+        busy.map(|busy| busy.as_secs_f64()).map_err(|error| match error {
+            local::SweepError::Store(error) => store_error(error),
+            local::SweepError::Run { what, error } => match run_error(py, &error) {
+                interrupted if interrupted.is_instance_of::<PyKeyboardInterrupt>(py) => interrupted,
+                _ => RunError::new_err(format!("{what}: {error}")),
+            },
+        })
+    }
+
+    /// Makes one file of all rows, those of `plan` first and in its order, and returns them. The store is closed afterwards.
+    fn finish(&self, plan: &SweepPlan) -> PyResult<Table> {
+        let taken = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let order: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+        taken.ok_or_else(finished)?.finish(&order).map(Table).map_err(store_error)
+    }
+
+    /// Closes the file and lets go of its lock; what is stored stays.
+    fn close(&self) {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl SweepStore {
+    fn with<R>(&self, work: impl FnOnce(&mut sweep::Store) -> PyResult<R>) -> PyResult<R> {
+        work(self.store.lock().unwrap_or_else(PoisonError::into_inner).as_mut().ok_or_else(finished)?)
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the store is closed")
+}
+
+fn tell(progress: Option<&Py<PyAny>>, count: u64) -> PyResult<()> {
+    let Some(progress) = progress else { return Ok(()) };
+    Python::attach(|py| progress.call1(py, (count,)).map(|_| ()))
+}
+
+/// Runs the task of a message and returns its row: what a worker of a cluster does.
+///
+/// Raises ValueError where this process would make another run of it (another version of prismux).
+#[pyfunction]
+pub(crate) fn run_task(py: Python<'_>, message: &str) -> PyResult<String> {
+    let message: sweep::TaskMessage = serde_json::from_str(message)
+        .map_err(|error| PyValueError::new_err(format!("this is no task: {error}")))?;
+    let task = message.task().map_err(|error| plan_error(py, error))?;
+    // Workers of a cluster run tasks on threads of their own, where no signal arrives.
+    let row = py.detach(|| local::run_task(&task, None));
+    row.map(|row| row.to_json()).map_err(|error| run_error(py, &error))
+}
+
+/// Reads the results of a sweep.
+///
+/// Raises SweepFileError, with the reason, for a file that is damaged or not the result of a sweep.
+#[pyfunction]
+pub(crate) fn read_sweep(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    py.detach(|| parquet::read(&path)).map(Table).map_err(store_error)
+}
+
+/// Makes one file of the results of several sweeps and returns its rows; a task that is there twice counts once.
+///
+/// Raises SweepFileError for a file that is damaged or foreign, or whose columns do not fit the others'.
+#[pyfunction]
+pub(crate) fn merge_sweeps(py: Python<'_>, paths: Vec<PathBuf>, out: PathBuf) -> PyResult<Table> {
+    py.detach(|| {
+        let tables: Result<Vec<_>, _> = paths.iter().map(|path| parquet::read(path)).collect();
+        let merged = merge::merge(&tables.map_err(store_error)?, &[]).map_err(store_error)?;
+        parquet::write(&out, &merged).map_err(store_error)?;
+        Ok(Table(merged))
+    })
+}
