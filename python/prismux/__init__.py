@@ -14,6 +14,7 @@ scenario's hash, seed and version in that of the schema (``table.metadata``).
 from prismux._core import (
     Comparison,
     Diagnostic,
+    LinkView,
     RunError,
     RunResult,
     Scenario,
@@ -32,6 +33,7 @@ from prismux._sweep import SweepResult, sweep
 __all__ = [
     "Comparison",
     "Diagnostic",
+    "LinkView",
     "RunError",
     "RunResult",
     "Scenario",

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, final
 __all__ = [
     "Comparison",
     "Diagnostic",
+    "LinkView",
     "RunError",
     "RunResult",
     "Scenario",
@@ -28,6 +29,9 @@ __version__: str
 
 _Set: TypeAlias = Mapping[str, object] | Sequence[str]
 _Scenario: TypeAlias = "Scenario | str | os.PathLike[str]"
+
+#: now_s, links, packet_bytes, retransmission
+_Scheduler: TypeAlias = "Callable[[float, list[LinkView], int, bool], LinkView | None]"
 
 class ScenarioError(ValueError):
     diagnostics: list[Diagnostic]
@@ -90,6 +94,29 @@ class Table:
     def metadata(self) -> dict[str, str]: ...
 
 @final
+class LinkView:
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def rate_bps(self) -> int | None: ...
+    @property
+    def hrtt_s(self) -> float: ...
+    @property
+    def in_flight_packets(self) -> int: ...
+    @property
+    def in_flight_bytes(self) -> int: ...
+    @property
+    def cap_bytes(self) -> int: ...
+    @property
+    def weight(self) -> float: ...
+    @property
+    def nip(self) -> float: ...
+    @property
+    def scheduled_packets(self) -> int: ...
+
+@final
 class RunResult:
     __hash__: None  # type: ignore[assignment]
     @staticmethod
@@ -126,6 +153,10 @@ class RunResult:
     def link_series(self) -> Table: ...
     @property
     def nodes(self) -> dict[str, dict[str, int]]: ...
+    @property
+    def decisions(self) -> int: ...
+    @property
+    def decision_cost_s(self) -> float | None: ...
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -149,6 +180,7 @@ def run(
     on: str = "sim",
     pcap: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
+    scheduler: _Scheduler | None = None,
 ) -> RunResult: ...
 def compare(
     scenario: _Scenario,

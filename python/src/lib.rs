@@ -2,10 +2,12 @@
 //!
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
+//! * [`mod@policy`]: schedulers written in Python.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
 
 mod dictionary;
 mod error;
+mod policy;
 mod result;
 mod run;
 mod scenario;
@@ -19,6 +21,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::error::{RunError, ScenarioError, SweepFileError};
+    #[pymodule_export]
+    use crate::policy::LinkView;
     #[pymodule_export]
     use crate::result::{Comparison, RunResult};
     #[pymodule_export]

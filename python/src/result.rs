@@ -9,7 +9,14 @@ use pyo3::types::PyDict;
 
 /// What one run measured, and what it was born from.
 #[pyclass(frozen, module = "prismux")]
-pub(crate) struct RunResult(pub(crate) results::RunResult);
+pub(crate) struct RunResult(pub(crate) results::RunResult, pub(crate) Option<Decided>);
+
+/// How often a policy written in Python decided, and the seconds that it took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decided {
+    pub count: u64,
+    pub seconds: f64,
+}
 
 #[pymethods]
 impl RunResult {
@@ -17,7 +24,7 @@ impl RunResult {
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
         serde_json::from_str(text)
-            .map(Self)
+            .map(|result| Self(result, None))
             .map_err(|error| PyValueError::new_err(format!("this is not the result of a run: {error}")))
     }
 
@@ -125,6 +132,19 @@ impl RunResult {
         Ok(nodes)
     }
 
+    /// Decisions of a scheduler written in Python; 0 without one.
+    #[getter]
+    fn decisions(&self) -> u64 {
+        self.1.map_or(0, |decided| decided.count)
+    }
+
+    /// Mean time of such a decision in seconds, the way between the languages included; None without one.
+    #[getter]
+    fn decision_cost_s(&self) -> Option<f64> {
+        let decided = self.1.filter(|decided| decided.count > 0)?;
+        Some(decided.seconds / decided.count as f64)
+    }
+
     /// The JSON form, equal to what `prismux run --json` prints.
     fn to_json(&self) -> String {
         self.0.to_json()
@@ -175,7 +195,8 @@ impl Comparison {
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let results = PyDict::new(py);
         for outcome in &self.0 {
-            let own: Vec<RunResult> = outcome.results.iter().cloned().map(RunResult).collect();
+            let own: Vec<RunResult> =
+                outcome.results.iter().cloned().map(|result| RunResult(result, None)).collect();
             results.set_item(&outcome.name, own)?;
         }
         Ok(results)

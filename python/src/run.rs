@@ -2,9 +2,10 @@
 
 use crate::dictionary;
 use crate::error::{run_error, scenario_error, unsupported};
-use crate::result::{Comparison, RunResult};
+use crate::policy::{Decisions, PythonScheduler};
+use crate::result::{Comparison, Decided, RunResult};
 use crate::scenario::file_of;
-use prismux_scenario::backend::{self, RunError, RunOptions};
+use prismux_scenario::backend::{self, RunError, RunOptions, SchedulerFactory};
 use prismux_scenario::lower::Unsupported;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, contender};
@@ -12,9 +13,9 @@ use prismux_study::{compare as study, jobs};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -76,9 +77,14 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// "900ms"}). With `pcap` a capture of every link is written to that folder, with `events` every event of the run to that
 /// file. Other threads of Python run meanwhile; Ctrl-C stops the run.
 ///
+/// `scheduler` is a function that picks the link for each packet at every proxy, in place of the scheduler that the
+/// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of them,
+/// or None when none will do. An exception that it raises ends the run. Such a result has no scenario hash, since the
+/// scenario alone does not say what ran.
+///
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", pcap=None, events=None))]
+#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", pcap=None, events=None, scheduler=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -89,6 +95,7 @@ pub(crate) fn run(
     on: &str,
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
+    scheduler: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let backend = simulator_only(py, on)?;
     let set = dictionary::overrides(set)?;
@@ -96,10 +103,26 @@ pub(crate) fn run(
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
     let options = RunOptions { seed, pcap, events, ..RunOptions::default() };
+    let decisions = Arc::new(Mutex::new(Decisions::default()));
     let result = interruptible(py, &|| Ok(()), |flag| {
-        backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), ..options })
+        let scheduler = scheduler.map(|function| factory(function, decisions.clone(), flag.clone()));
+        backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), scheduler, ..options })
     })?;
-    result.map(RunResult).map_err(|error| run_error(py, &error))
+    let mut decisions = decisions.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(raised) = decisions.raised.take() {
+        return Err(raised);
+    }
+    let decided = (decisions.count > 0)
+        .then(|| Decided { count: decisions.count, seconds: decisions.time.as_secs_f64() });
+    result.map(|result| RunResult(result, decided)).map_err(|error| run_error(py, &error))
+}
+
+/// Schedulers that call `function`; the run stops by `flag` when it raises.
+fn factory(function: Py<PyAny>, decisions: Arc<Mutex<Decisions>>, flag: Arc<AtomicBool>) -> SchedulerFactory {
+    SchedulerFactory::new(move |_| {
+        let function = Python::attach(|py| function.clone_ref(py));
+        Box::new(PythonScheduler { function, decisions: decisions.clone(), stop: flag.clone() })
+    })
 }
 
 /// Runs the variants of a scenario with the same seeds and returns them side by side.

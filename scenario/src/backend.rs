@@ -4,6 +4,7 @@ use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
 use crate::registry::Backend;
 use prismux_datapath::lab::{self, LabError, LabOptions};
+pub use prismux_simulator::SchedulerFactory;
 use prismux_simulator::Simulation;
 use prismux_trace::event::JsonLines;
 use prismux_trace::results::{Named, RunResult};
@@ -32,6 +33,8 @@ pub struct RunOptions {
     pub events: Option<PathBuf>,
     /// Set from outside to end a run early.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Scheduler of every proxy, in place of those that the scenario names (simulator).
+    pub scheduler: Option<SchedulerFactory>,
 }
 
 /// Why there is no result.
@@ -90,6 +93,11 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
     }
     let mut plan = lower::to_simulation(scenario, options.seed)?;
     let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
+    if let Some(factory) = &options.scheduler {
+        for &node in &plan.nodes {
+            plan.builder.scheduler(node, factory.clone());
+        }
+    }
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
@@ -98,7 +106,9 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
         plan.builder.log_events(Box::new(JsonLines::new(create(path)?)));
     }
     let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
-    simulation.set_scenario(&scenario.name, &crate::hash(scenario));
+    // With a policy from outside the scenario alone does not say what ran.
+    let hash = if options.scheduler.is_some() { String::new() } else { crate::hash(scenario) };
+    simulation.set_scenario(&scenario.name, &hash);
     pass_time(&mut simulation, scenario, options)?;
     let result = simulation.result();
     if let Some(fault) = simulation.faults().first() {
@@ -138,6 +148,12 @@ fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOpti
 }
 
 fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+    if options.scheduler.is_some() {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "the lab takes no scheduler from outside".to_string(),
+            remedy: "use --on sim".to_string(),
+        }));
+    }
     if options.events.is_some() {
         return Err(RunError::Unsupported(Unsupported {
             what: "the lab records no events".to_string(),

@@ -9,6 +9,7 @@ mod striped;
 use crate::fabric::Tunnel;
 use crate::flow::{FlowConfig, Transport};
 use crate::ids::{FlowId, LinkIndex, NodeId};
+use crate::policy::SchedulerFactory;
 use crate::simulation::{Handoff, NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
@@ -52,7 +53,7 @@ enum NodeKind {
     Host,
     Router,
     Member,
-    Proxy { config: Box<ProxyConfig>, tunnel: Tunnel },
+    Proxy { config: Box<ProxyConfig>, tunnel: Tunnel, scheduler: Option<SchedulerFactory> },
 }
 
 #[derive(Debug)]
@@ -197,7 +198,14 @@ impl NetworkBuilder {
 
     /// A PRISM proxy with another tunnel.
     pub fn prism_proxy_with_tunnel(&mut self, name: &str, config: ProxyConfig, tunnel: Tunnel) -> NodeId {
-        self.node(name, NodeKind::Proxy { config: Box::new(config), tunnel })
+        self.node(name, NodeKind::Proxy { config: Box::new(config), tunnel, scheduler: None })
+    }
+
+    /// Gives a proxy a scheduler from outside in place of the one that its settings name; any other node ignores it.
+    pub fn scheduler(&mut self, proxy: NodeId, factory: SchedulerFactory) {
+        if let NodeKind::Proxy { scheduler, .. } = &mut self.nodes[proxy.index()].kind {
+            *scheduler = Some(factory);
+        }
     }
 
     fn node(&mut self, name: &str, kind: NodeKind) -> NodeId {

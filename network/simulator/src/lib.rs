@@ -7,6 +7,7 @@
 //! The map, from below:
 //! * `event_queue`: a timing wheel; `packet`: the pool of packets under way; `routing`: next hops.
 //! * `fabric`: links, nodes, members and PRISM proxies: everything a packet meets between two endpoints.
+//! * `policy`: schedulers from outside.
 //! * `endpoint`: TCP connections with their applications, UDP sources and sinks.
 //! * `simulation`: the loop, planned events, results.
 //! * `checker`, `observer`, `series`: those who only watch.
@@ -20,6 +21,7 @@ mod flow;
 mod ids;
 mod observer;
 mod packet;
+mod policy;
 mod routing;
 mod series;
 mod simulation;
@@ -31,4 +33,5 @@ pub use flow::{
     TcpFlow, Transport,
 };
 pub use ids::{FlowId, LinkIndex, NodeId};
+pub use policy::SchedulerFactory;
 pub use simulation::{Answers, Handoff, NetworkEvent, Simulation};

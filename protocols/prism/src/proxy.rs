@@ -87,6 +87,11 @@ impl<P: Clone> Proxy<P> {
         &self.config
     }
 
+    /// Lets `scheduler` pick the links from now on, whatever the settings name.
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = scheduler;
+    }
+
     /// A member offers its link. Joining under a number that is in use replaces the name and rate.
     pub fn join(&mut self, now: Instant, link: LinkId, config: LinkConfig) {
         if self.links.get(link).is_some_and(|old| old.left_at().is_some()) {

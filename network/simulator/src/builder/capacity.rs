@@ -18,7 +18,7 @@ pub(super) fn full_packet(builder: &NetworkBuilder) -> (u32, u32) {
         builder.flows.iter().find_map(|(_, flow)| agreed(&flow.transport)).unwrap_or((ETHERNET_MSS, false));
     let (mut mss, mut overhead) = (u32::from(mss), 0);
     for node in &builder.nodes {
-        if let NodeKind::Proxy { config, tunnel } = &node.kind {
+        if let NodeKind::Proxy { config, tunnel, .. } = &node.kind {
             mss = mss.min(config.mss_clamp.map_or(mss, u32::from));
             overhead = overhead.max(tunnel.overhead_bytes());
         }

@@ -41,11 +41,15 @@ pub(super) fn found(
                 community.members.push(MemberNode { proxy: None, joined: false });
                 community.records.push(MemberRecord::unconnected(&node.name));
             }
-            NodeKind::Proxy { config, tunnel } => {
+            NodeKind::Proxy { config, tunnel, scheduler } => {
+                let mut proxy = Proxy::new((**config).clone());
+                if let Some(factory) = scheduler {
+                    proxy.set_scheduler(factory.make(&node.name));
+                }
                 community.roles[index] = NodeRole::Proxy(community.proxies.len() as u32);
                 community.proxies.push(ProxyNode {
                     node: node_id,
-                    proxy: Proxy::new((**config).clone()),
+                    proxy,
                     tunnel: *tunnel,
                     members: Vec::new(),
                     serves: vec![false; builder.nodes.len()],
