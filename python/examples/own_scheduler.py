@@ -1,8 +1,8 @@
 """A scheduler of one's own: least expected wait, against those that ship with prismux.
 
-A scheduler is a function. It is asked for every packet, with the links that take data at that moment, and returns one of
-them. This one sends each packet where the bytes in flight will be through first: the time that the link needs for what
-it carries, plus half a round trip.
+A scheduler is a function. It is asked for every packet, with the links that take data at that moment, and returns one
+of them. This one sends each packet where the bytes in flight will be through first: the time that the link needs for
+what it carries, plus half a round trip.
 """
 
 import prismux

@@ -1,0 +1,155 @@
+"""Builds the documentation site from the project's pages, result files and docstrings. Needs no network.
+
+    python docs/build.py --results results/prism.json --out results/site
+
+Pages are those of docs/ and of the crates; figures are drawn and claims judged from the result files; the reference of
+the Python package comes from its docstrings; the tutorial is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from nbclient import NotebookClient
+
+import prismux
+from prismux.figures import Report, ReportError, style
+from prismux.figures.__main__ import code_of
+from prismux.figures.claims import page
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Pages that lie with their crates.
+CRATES = {"linux.md": "datapath", "link.md": "network/link", "simulator.md": "network/simulator", "python.md": "python"}
+LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
+
+
+def copy_page(source: Path, target: Path, moved: dict[Path, Path]) -> None:
+    """Copies a page; links to files that are no pages of the site lose their target and keep their text."""
+
+    def relink(match: re.Match[str]) -> str:
+        link = match.group(2)
+        if "://" in link:
+            return match.group(0)
+        goal = (source.parent / link).resolve()
+        if goal in moved:
+            steps = [".."] * (len(target.parts) - 1)
+            return f"{match.group(1)}{'/'.join([*steps, *moved[goal].parts])}{match.group(3)}"
+        return f"](https://github.com/prismux/prismux/blob/main/{goal.relative_to(ROOT)})"
+
+    text = source.read_text(encoding="utf-8")
+    (SITE / target).parent.mkdir(parents=True, exist_ok=True)
+    (SITE / target).write_text(LINK.sub(relink, text), encoding="utf-8")
+
+
+def pages() -> dict[Path, Path]:
+    """Every page and picture with its place in the site."""
+    moved = {}
+    for path in sorted((ROOT / "docs").rglob("*")):
+        place = path.relative_to(ROOT / "docs")
+        if path.suffix in (".md", ".svg", ".png") and place != Path("README.md"):
+            moved[path] = place
+    for name, crate in CRATES.items():
+        moved[ROOT / crate / "README.md"] = Path(name)
+    for readme in sorted((ROOT / "reproduce").glob("*/*/README.md")):
+        moved[readme] = Path("figures") / f"{readme.parent.name}.md"
+    return moved
+
+
+def figures(report: Report) -> None:
+    """Draws every figure and puts it at the head of its page."""
+    lines = ["# Figures\n", "Published figures, drawn from runs of prismux.\n"]
+    for folder in sorted(path.parent for path in (ROOT / "reproduce").glob("*/*/plot.py")):
+        path = SITE / "figures" / f"{folder.name}.md"
+        try:
+            style.save(code_of(folder).draw(report), str(SITE / "figures" / folder.name))
+        except ReportError as error:
+            print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
+            continue
+        title, _, rest = path.read_text(encoding="utf-8").partition("\n")
+        picture = f"![{title.removeprefix('# ')}]({folder.name}.svg)"
+        path.write_text(f"{title}\n\n{picture}\n{rest}", encoding="utf-8")
+        lines += [f"## [{title.removeprefix('# ')}]({folder.name}.md)\n", f"{picture}\n"]
+    (SITE / "figures/index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def reference() -> None:
+    """Writes the reference of the Python package from its docstrings."""
+    lines = ["# Python package\n", f"{inspect.cleandoc(prismux.__doc__ or '')}\n"]
+    for name in prismux.__all__:
+        thing = getattr(prismux, name)
+        if name == "__version__":
+            continue
+        try:
+            signature = str(inspect.signature(thing))
+        except (TypeError, ValueError):
+            signature = ""
+        lines += [f"## {name}\n", f"```python\n{name}{signature}\n```\n", f"{inspect.getdoc(thing)}\n"]
+        if inspect.isclass(thing) and not issubclass(thing, Exception):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and inspect.getdoc(value):
+                    described = " ".join((inspect.getdoc(value) or "").split())
+                    lines.append(f"- `{member}`: {described}")
+            lines.append("")
+    (SITE / "api.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def tutorial() -> None:
+    """Executes the tutorial and writes what it says and prints."""
+    notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+    lines = []
+    for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            lines.append(f"{cell.source}\n")
+            continue
+        lines.append(f"```python\n{cell.source}\n```\n")
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "image/png" in data:
+                import base64
+
+                (SITE / f"tutorial-{number}.png").write_bytes(base64.b64decode(data["image/png"]))
+                lines.append(f"![what the cell draws](tutorial-{number}.png)\n")
+            else:
+                lines.append(f"```text\n{output.get('text') or data.get('text/plain', '')}\n```\n")
+    (SITE / "tutorial.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def main() -> None:
+    """Builds the site."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, required=True, help="output of `prismux reproduce prism --json`")
+    parser.add_argument("--out", type=Path, default=ROOT / "results/site")
+    given = parser.parse_args()
+    global SITE
+    with tempfile.TemporaryDirectory() as folder:
+        SITE = Path(folder)
+        moved = pages()
+        for source, target in moved.items():
+            if source.suffix == ".md":
+                copy_page(source, target, moved)
+            else:
+                (SITE / target).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, SITE / target)
+        report = Report.load(given.results)
+        figures(report)
+        (SITE / "claims.md").write_text(page([("PRISM", report)]), encoding="utf-8")
+        reference()
+        tutorial()
+        config = load_config(str(ROOT / "docs/mkdocs.yml"), docs_dir=folder, site_dir=str(given.out), strict=True)
+        build(config)
+    print(f"site: {given.out}/index.html")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The documentation: the tutorial runs, the site builds, the guides' examples work."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ROOT
+from nbclient import NotebookClient
+
+import prismux
+from prismux.figures import Report
+from prismux.figures.claims import page
+
+RESULTS = Path(__file__).parent / "data/prism-quick.json"
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_tutorial_runs(tmp_path: Path) -> None:
+    notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ()))
+    assert 'did you mean "wwan2"' in printed
+    assert "6 0\n" in printed, "the second sweep finds everything done"
+    kinds = {kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", {})}
+    assert "image/png" in kinds
+
+
+def test_the_tutorial_is_kept_without_its_outputs() -> None:
+    notebook = nbformat.read(ROOT / "docs/tutorial.ipynb", as_version=4)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+
+
+def test_examples_of_the_guides_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = prismux.Scenario.find("two-members").text
+    (tmp_path / "mine.toml").write_text(text)
+    for guide in sorted((ROOT / "docs/guides").glob("*.md")):
+        for block in re.findall(r"```python\n(.*?)```", guide.read_text(), re.S):
+            short = block.replace("500ms..1000ms/50ms", "500ms..550ms/50ms").replace("seeds=10", "seeds=1")
+            exec(compile(short, guide.name, "exec"), {})
+
+
+def test_the_claims_page_has_every_claim_and_counts_them() -> None:
+    report = Report.load(RESULTS)
+    text = page([("PRISM", report)])
+    assert len(re.findall(r"^\| PR-\d{3} \|", text, re.M)) == len(report.claims) == 69
+    holds = sum(claim.verdict == "holds" for claim in report.claims.values())
+    assert f"69 claims: {holds} holds" in text
+
+
+def test_the_site_builds_without_a_network(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "docs/build.py"), "--results", str(RESULTS), "--out", str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    start = (tmp_path / "site/index.html").read_text()
+    assert "pictures/demo.svg" in start and (tmp_path / "site/pictures/demo.svg").is_file()
+    for name in ("claims.html", "figures/T1.html", "figures/T1.svg", "api.html", "tutorial.html", "scenario.html"):
+        assert (tmp_path / "site" / name).is_file(), name
+    fetched = re.findall(r'(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?))"', start)
+    assert not fetched, fetched
