@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce figures fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -43,7 +43,7 @@ lock: python ## pin the Python requirements anew
 lint: python ## formatting, and warnings as errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	cd python && ../.venv/bin/ruff format --check && ../.venv/bin/ruff check && ../.venv/bin/mypy
+	cd python && ../.venv/bin/ruff format --check . ../docs ../reproduce && ../.venv/bin/ruff check . ../docs ../reproduce && ../.venv/bin/mypy
 
 bench: setup ## speed of the simulator, cost of TCP, proxy and datapath, memory per flow
 	$(CARGO) build --release --locked -p prismux-benches
@@ -72,6 +72,14 @@ figures: build python ## the figures of the PRISM papers, from quick runs
 	@mkdir -p results
 	$(PRISMUX) reproduce prism --quick --json > results/prism.json
 	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
+
+figures: build python ## the figures of the PRISM papers, from quick runs
+	@mkdir -p results
+	$(PRISMUX) reproduce prism --quick --json > results/prism.json
+	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
+
+docs: figures ## the documentation site, in results/site; needs no network
+	.venv/bin/python docs/build.py --results results/prism.json --out results/site
 
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)
