@@ -73,11 +73,6 @@ figures: build python ## the figures of the PRISM papers, from quick runs
 	$(PRISMUX) reproduce prism --quick --json > results/prism.json
 	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
 
-figures: build python ## the figures of the PRISM papers, from quick runs
-	@mkdir -p results
-	$(PRISMUX) reproduce prism --quick --json > results/prism.json
-	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
-
 docs: figures ## the documentation site, in results/site; needs no network
 	.venv/bin/python docs/build.py --results results/prism.json --out results/site
 
