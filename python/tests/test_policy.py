@@ -13,7 +13,9 @@ SHORT = {"duration": "8 s", "events": []}
 def adas(
     now_s: float, links: list[prismux.LinkView], packet_bytes: int, retransmission: bool
 ) -> prismux.LinkView | None:
-    """The published rules: least NIP, then least hRTT."""
+    """The published rules: least hRTT for a retransmission; else least NIP, then least hRTT."""
+    if retransmission:
+        return min(links, key=lambda link: link.hrtt_s, default=None)
     return min(links, key=lambda link: (link.nip, link.hrtt_s), default=None)
 
 
