@@ -275,3 +275,12 @@ fn two_sweeps_do_not_write_to_one_file() {
 fn a_row_that_is_none_is_refused() {
     assert!(Row::from_json("{}").unwrap_err().contains("not the row of a task"));
 }
+
+#[test]
+fn a_row_from_another_process_is_the_same_to_the_last_bit() {
+    let mut row = run_task(&plan(&request(&[], 1)).unwrap()[0], None).unwrap();
+    for k in 1..2000 {
+        row.result.total.goodput_bps = f64::from(k) * 1e6 / 7.0;
+        assert_eq!(Row::from_json(&row.to_json()).unwrap(), row);
+    }
+}
