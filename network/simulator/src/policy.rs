@@ -3,9 +3,12 @@ use prismux_prism::scheduler::Scheduler;
 use std::fmt;
 use std::sync::Arc;
 
+/// Makes the scheduler of the proxy that is named.
+type Make = dyn Fn(&str) -> Box<dyn Scheduler> + Send + Sync;
+
 /// Makes the scheduler of a proxy when its network is built.
 #[derive(Clone)]
-pub struct SchedulerFactory(Arc<dyn Fn(&str) -> Box<dyn Scheduler> + Send + Sync>);
+pub struct SchedulerFactory(Arc<Make>);
 
 impl SchedulerFactory {
     /// From a function of the proxy's name.
