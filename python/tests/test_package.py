@@ -4,7 +4,9 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
 from conftest import ROOT
 
 import prismux
@@ -27,7 +29,8 @@ def test_everything_public_is_documented() -> None:
                 assert inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
 
 
-def test_the_examples_of_the_readme_run() -> None:
+def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "python/README.md").read_text(), re.S):
         exec(compile(block, "README.md", "exec"), names)
