@@ -84,6 +84,15 @@ fn flows(out: &mut Lines, scenario: &Scenario) {
         out.line(&path, format!("{from} -> {to} by {transport}, {} to {:?}", flow.start, flow.stop));
         out.debug(&format!("{path}.via"), &flow.via.map(|node| &scenario.nodes[node].name));
         out.debug(&format!("{path}.traffic"), &flow.traffic);
+        if !flow.links.is_empty() {
+            let links: Vec<&str> =
+                flow.links.iter().map(|&link| scenario.links[link].name.as_str()).collect();
+            out.debug(&format!("{path}.links"), &links);
+        }
+        if flow.transport.is_striped() {
+            out.debug(&format!("{path}.ptcp"), &flow.ptcp);
+            out.debug(&format!("{path}.striping"), &flow.striping);
+        }
         if !matches!(flow.traffic, Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. }) {
             out.debug(&format!("{path}.tcp"), &flow.tcp);
         }

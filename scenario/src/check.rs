@@ -14,6 +14,7 @@ pub(crate) fn check(scenario: &Scenario, file: &Table, problems: &Problems<'_>) 
         within_run(scenario, flow, file, problems);
         transport(scenario, flow, file, problems);
         via(scenario, flow, file, problems);
+        links(scenario, flow, file, problems);
     }
     proxies(scenario, file, problems);
     memberships(scenario, file, problems);
@@ -177,6 +178,31 @@ fn via(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) 
         let remedy = "use transport = \"tcp\" with via".to_string();
         let found = "found via with transport \"tcp-prism\"";
         problems.add(&place, &path, found, "a flow that passes the proxy", Some(remedy));
+    }
+}
+
+/// Access links end where the flow does; a flow of one pipe has one.
+fn links(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    let place = place_of(file, "flows", &flow.name, Some("links"));
+    let path = format!("flows.{}.links", flow.name);
+    for &link in &flow.links {
+        let link = &scenario.links[link];
+        if !link.ends.contains(&flow.from) && !link.ends.contains(&flow.to) {
+            let (from, to) = (&scenario.nodes[flow.from].name, &scenario.nodes[flow.to].name);
+            let found = format!("link \"{}\" ends neither at \"{from}\" nor at \"{to}\"", link.name);
+            problems.add(&place, &path, found, "links of the flow's own ends", None);
+        }
+    }
+    let striped = flow.transport.is_striped();
+    if !striped && flow.links.len() > 1 {
+        let remedy = "name one link, or use transport = \"ptcp\"".to_string();
+        let found = format!("found {} links for a flow of one pipe", flow.links.len());
+        problems.add(&place, &path, found, "one link", Some(remedy));
+    }
+    let most = usize::from(prismux_ptcp::MAX_PIPES);
+    if flow.links.len() > most {
+        let found = format!("found {} links", flow.links.len());
+        problems.add(&place, &path, found, format!("at most {most} links"), None);
     }
 }
 

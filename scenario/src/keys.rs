@@ -123,6 +123,12 @@ pub const FLOW: &[Key] = &[
     key("to", "node", "required", "where the data goes"),
     key("transport", "name", "\"tcp\"", "how the ends talk"),
     key("via", "member", "by routing", "go through this member alone, past the proxy"),
+    key(
+        "links",
+        "list of links",
+        "by routing; ptcp and striping: all of the multi-homed end",
+        "access links to use, each touching `from` or `to`: one for tcp, one per pipe for ptcp and striping",
+    ),
     key("pattern", "name", "\"bulk\", for udp \"cbr\"", "what the application sends"),
     key("bytes", "size", "until stopped", "bulk: size of the file"),
     key("start", "duration", "0 s", "when it starts"),
@@ -132,6 +138,8 @@ pub const FLOW: &[Key] = &[
     key("profile", "name", "\"modern\"", "set of TCP switches at both ends"),
     key("congestion", "name", "the profile's", "congestion control of the sender"),
     key("tcp", "table", "the profile's", "single TCP switches"),
+    key("ptcp", "table", "see below", "switches of pTCP"),
+    key("striping", "table", "see below", "switches of a striping application"),
     key("rate", "rate", "required for udp", "cbr, pareto: rate of whole IP packets (within a burst)"),
     key("packet", "size", "\"1000 B\"", "cbr, pareto: size of an IP packet, headers included"),
     key("on", "duration", "required for pareto", "pareto: mean burst"),
@@ -164,6 +172,33 @@ pub const TCP: &[Key] = &[
     key("undo", "true or false", "the profile's", "undo of window reductions that were not needed"),
     key("nagle", "true or false", "the profile's", "Nagle's algorithm"),
     key("ecn", "true or false", "the profile's", "explicit congestion notification (RFC 3168)"),
+    key(
+        "min_persist",
+        "duration",
+        "the profile's",
+        "least time between probes of a closed window (old stacks: 5 s)",
+    ),
+];
+
+/// Keys of `ptcp = { ... }` in a flow.
+pub const PTCP: &[Key] = &[
+    key("reassignment", "name", "\"window\"", "when bytes are untied from a pipe"),
+    key(
+        "redundant",
+        "true or false",
+        "true",
+        "after a timeout another pipe gets a copy of the first segment",
+    ),
+    key("resume_order", "name", "\"least-rtt\"", "which pipe is asked first"),
+    key("coupled", "true or false", "false", "pipes together grow like one TCP (RFC 6356)"),
+];
+
+/// Keys of `striping = { ... }` in a flow.
+pub const STRIPING: &[Key] = &[
+    key("buffer", "size", "\"64 kB\"", "room for early records at the receiving application"),
+    key("estimate_every", "duration", "once, at the start", "smart: how often the true rates become known"),
+    key("wide_links", "list of links", "none", "links whose sockets have larger buffers"),
+    key("wide_window", "size", "the tcp table's window", "their size"),
 ];
 
 /// Keys of an event.

@@ -63,7 +63,7 @@ fn read_file(
     let link_names: Vec<&str> = names(link_entries);
     let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
-    let flow_table = flows::read(flow_entries, &node_names, problems);
+    let flow_table = flows::read(flow_entries, &node_names, &link_names, problems);
     let context = events::Context {
         nodes: &nodes,
         node_names: &node_names,

@@ -5,6 +5,7 @@
 
 use prismux_link::OutagePolicy;
 use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
+use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_tcp::TcpProfile;
 
 /// A name, what it stands for, and one line about it.
@@ -61,9 +62,35 @@ pub enum Transport {
     Mptcp,
     /// The receiver asks and controls, the sender answers.
     Rcp,
+    /// One connection over several access links (pTCP).
+    Ptcp,
+    /// Several TCP connections, striped over by an application without knowledge of rates.
+    StripingUnaware,
+    /// The same by one that deals in proportion to the links' rates.
+    StripingSmart,
     /// Datagrams that nobody answers.
     Udp,
 }
+
+impl Transport {
+    /// Whether a flow has a pipe for every access link.
+    pub const fn is_striped(self) -> bool {
+        matches!(self, Self::Ptcp | Self::StripingUnaware | Self::StripingSmart)
+    }
+}
+
+/// When pTCP unties bytes from a pipe.
+pub const REASSIGNMENT: &[Name<Reassignment>] = &[
+    name("window", Reassignment::Window, "when they lie beyond the pipe's window"),
+    name("timeout", Reassignment::Timeout, "after a retransmission timeout only"),
+    name("off", Reassignment::Off, "never"),
+];
+
+/// In which order pTCP asks its pipes.
+pub const RESUME_ORDER: &[Name<ResumeOrder>] = &[
+    name("least-rtt", ResumeOrder::LeastRtt, "least smoothed round-trip time first"),
+    name("number", ResumeOrder::Number, "in the order of the links"),
+];
 
 /// Transports.
 pub const TRANSPORTS: &[Name<Transport>] = &[
@@ -72,6 +99,21 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp-ho", Transport::TcpHo, "TCP-HO: the receiver tells of its handoffs; simulator only"),
     name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
     name("rcp", Transport::Rcp, "Reception Control Protocol: the receiver asks and controls; simulator only"),
+    name(
+        "ptcp",
+        Transport::Ptcp,
+        "pTCP: one connection with a TCP pipe on every access link (simulator only)",
+    ),
+    name(
+        "striping-unaware",
+        Transport::StripingUnaware,
+        "an application that writes to one TCP socket per access link in turn (simulator only)",
+    ),
+    name(
+        "striping-smart",
+        Transport::StripingSmart,
+        "the same, in proportion to the links' rates (simulator only)",
+    ),
     name("udp", Transport::Udp, "datagrams without congestion control"),
 ];
 

@@ -42,6 +42,10 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names profile", name_table(registry::PROFILES)),
         ("names congestion", name_table(registry::CONGESTION)),
         ("keys tcp", key_table(keys::TCP)),
+        ("keys ptcp", key_table(keys::PTCP)),
+        ("names reassignment", name_table(registry::REASSIGNMENT)),
+        ("names resume_order", name_table(registry::RESUME_ORDER)),
+        ("keys striping", key_table(keys::STRIPING)),
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),
     ]

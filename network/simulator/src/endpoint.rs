@@ -2,12 +2,14 @@
 mod ptcp;
 mod r2cp;
 mod rcp;
+mod striping;
 mod tcp;
 mod udp;
 
 pub(crate) use ptcp::{PtcpEndpoint, PtcpSetup, StripedRole};
 pub(crate) use r2cp::{R2cpEndpoint, RcpPort, WayState};
 pub(crate) use rcp::{RcpEnd, RcpEndpoint, RcpSetup};
+pub(crate) use striping::{Record, StripingEndpoint, StripingSetup};
 pub(crate) use tcp::{Client, ENDLESS, Notes, Role, TcpEndpoint, TcpSetup};
 pub(crate) use udp::{Pattern, UDP_OVERHEAD_BYTES, UdpSink, UdpSource};
 
@@ -44,6 +46,7 @@ pub(crate) enum Endpoint {
     Rcp(RcpEndpoint),
     R2cp(Box<R2cpEndpoint>),
     RcpPort(RcpPort),
+    Striping(Box<StripingEndpoint>),
     UdpSource(UdpSource),
     UdpSink(UdpSink),
 }
@@ -56,6 +59,7 @@ impl Endpoint {
             Self::Rcp(rcp) => &mut rcp.site,
             Self::R2cp(r2cp) => &mut r2cp.site,
             Self::RcpPort(port) => &mut port.site,
+            Self::Striping(striping) => &mut striping.site,
             Self::UdpSource(source) => &mut source.site,
             Self::UdpSink(sink) => &mut sink.site,
         }

@@ -3,10 +3,11 @@ use crate::ids::{LinkIndex, NodeId};
 use prismux_ptcp::PtcpConfig;
 use prismux_r2cp::R2cpConfig;
 use prismux_rcp::RcpConfig;
+use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::extension::SenderExtension;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::fmt;
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ pub enum Transport {
     RequestResponse(RequestResponse),
     /// A file over one pTCP connection with a pipe for every link.
     Ptcp(PtcpFlow),
+    /// A file striped by the application over one TCP connection for every link.
+    Striping(StripingFlow),
 }
 
 impl Transport {
@@ -92,13 +95,30 @@ impl Transport {
             Self::ParetoOnOff(_) => "pareto-on-off",
             Self::RequestResponse(_) => "request-response",
             Self::Ptcp(_) => "ptcp",
+            Self::Striping(StripingFlow { policy: Policy::Unaware, .. }) => "striping-unaware",
+            Self::Striping(StripingFlow { policy: Policy::Smart, .. }) => "striping-smart",
         }
     }
 
     /// Whether a flow has a pipe for every link.
     pub(crate) const fn is_striped(&self) -> bool {
-        matches!(self, Self::Ptcp(_))
+        matches!(self, Self::Ptcp(_) | Self::Striping(_))
     }
+}
+
+/// An application that stripes over ordinary sockets, and its sockets.
+#[derive(Debug, Clone)]
+pub struct StripingFlow {
+    /// Switches of every connection. Its receive buffer is also the size of the send buffer.
+    pub tcp: TcpConfig,
+    /// Switches that differ on some links: larger buffers, say.
+    pub other_tcp: Vec<(LinkIndex, TcpConfig)>,
+    /// How records are dealt.
+    pub policy: Policy,
+    /// Room for early records at the receiver.
+    pub resequencing_buffer: ByteCount,
+    /// A smart sender is told the true rates of the links at the start, and again this often.
+    pub estimate_every: Option<Duration>,
 }
 
 /// The two ends of a pTCP connection. The number of pipes follows from the flow's links.

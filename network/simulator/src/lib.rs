@@ -30,7 +30,7 @@ pub use builder::{BuildError, NetworkBuilder};
 pub use fabric::{FabricCounters, Tunnel};
 pub use flow::{
     Cbr, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow, RcpWay, RequestResponse,
-    TcpFlow, Transport,
+    StripingFlow, TcpFlow, Transport,
 };
 pub use ids::{FlowId, LinkIndex, NodeId};
 pub use policy::SchedulerFactory;

@@ -116,6 +116,13 @@ impl Simulation {
                 sink.receive(packet);
                 self.fabric.pool.remove(handle);
             }
+            (Endpoint::Striping(striping), Body::Tcp { header, .. }) => {
+                let segment = SegmentIn { header, payload_bytes: packet.payload_bytes, ecn: packet.ecn };
+                self.fabric.pool.remove(handle);
+                let records = &mut self.flows[striping.site.flow.index()].records;
+                let notes = striping.receive(&mut self.fabric, records, segment);
+                self.serve_striped(id, notes);
+            }
             (Endpoint::Ptcp(ptcp), Body::Ptcp { segment, .. }) => {
                 let ecn = packet.ecn;
                 self.fabric.pool.remove(handle);
@@ -143,6 +150,11 @@ impl Simulation {
                 if !tcp.is_quiet(&notes) {
                     self.serve_application(id, notes);
                 }
+            }
+            Endpoint::Striping(striping) if striping.armed == now => {
+                let records = &mut self.flows[striping.site.flow.index()].records;
+                let notes = striping.fire(&mut self.fabric, records);
+                self.serve_striped(id, notes);
             }
             Endpoint::Ptcp(ptcp) if ptcp.armed == now => {
                 let notes = ptcp.fire(&mut self.fabric);
@@ -237,6 +249,7 @@ impl Simulation {
             (Endpoint::Tcp(_), Endpoint::Tcp(asking)) if flow.returns => asking.received(),
             (Endpoint::Tcp(sink), _) => sink.received(),
             (Endpoint::Ptcp(sink), _) => sink.received(),
+            (Endpoint::Striping(sink), _) => sink.received(),
             _ => 0,
         }
     }

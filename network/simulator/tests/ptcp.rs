@@ -1,4 +1,6 @@
 //! pTCP over several access links, beside ordinary TCP connections on the same links.
+mod pipe_mixes;
+
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
 use prismux_ptcp::PtcpConfig;
@@ -92,5 +94,13 @@ fn pipes_of_different_rate_and_delay_add_up() {
         let (ptcp, separate) = goodputs(&[(500, 400), (500 * ratio, 100)], &[], 120);
         let ideal: f64 = separate.iter().sum();
         assert!(ptcp > 0.95 * ideal, "ratio {ratio}: {ptcp:.0} of {ideal:.0}");
+    }
+}
+
+#[test]
+fn random_mixes_are_never_slower_than_their_best_pipe() {
+    for number in 1..=6 {
+        let outcome = pipe_mixes::run(number, &TcpConfig::ns2_2002());
+        assert!(outcome.ptcp >= outcome.best(), "mix {number}: {outcome:?}");
     }
 }

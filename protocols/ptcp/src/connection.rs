@@ -125,6 +125,11 @@ impl Connection {
         self.state
     }
 
+    /// Our name for the connection (pSRC), by which the peer addresses it.
+    pub const fn own_name(&self) -> u16 {
+        self.identity.own
+    }
+
     /// Bytes of our stream handed over so far.
     pub const fn stream_written(&self) -> u64 {
         self.striper.written

@@ -167,6 +167,11 @@ impl Pipe {
         self.tcp.engine()
     }
 
+    /// Coupled increase: the share of its own that this pipe takes.
+    pub(crate) fn set_increase_share(&mut self, share: f64) {
+        self.tcp.set_increase_share(share);
+    }
+
     pub(crate) fn state(&self) -> State {
         self.tcp.state()
     }

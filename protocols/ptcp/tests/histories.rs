@@ -36,10 +36,12 @@ proptest! {
         profile in 0usize..3,
         reassignment in 0usize..3,
         slow_reader in any::<bool>(),
+        coupled in any::<bool>(),
     ) {
         let mut config = config(profile, paths.len() as u8, buffer);
         config.reassignment = [Reassignment::Off, Reassignment::Timeout, Reassignment::Window][reassignment];
         config.consume_on_arrival = !slow_reader;
+        config.coupled = coupled;
         let mut world = World::new(Seed(seed), config, paths);
         world.keep_log = false;
         world.write(0, bytes);

@@ -56,7 +56,9 @@ pub struct TcpConfig {
     pub give_up_after: Duration,
     /// Time spent in TIME-WAIT: twice the maximum segment lifetime.
     pub time_wait: Duration,
-    /// First and longest interval between probes of a closed window follow the RTO up to this.
+    /// Intervals between probes of a closed window follow the RTO and its doubling, from at least this (old stacks: 5 s)
+    pub min_persist: Duration,
+    /// up to this.
     pub max_persist: Duration,
 }
 
@@ -143,6 +145,7 @@ impl TcpConfig {
             syn_retries: 6,
             give_up_after: Duration::from_secs(924),
             time_wait: Duration::from_secs(60),
+            min_persist: Duration::ZERO,
             max_persist: Duration::from_secs(120),
         }
     }
@@ -164,6 +167,7 @@ impl TcpConfig {
             window_scaling: true,
             consume_on_arrival: true,
             give_up_after: Duration::MAX,
+            max_persist: Duration::from_secs(60),
             ..Self::modern()
         }
     }

@@ -295,6 +295,11 @@ impl Connection {
         self.sending.segment_bytes
     }
 
+    /// See [`Engine::set_increase_share`].
+    pub fn set_increase_share(&mut self, share: f64) {
+        self.engine.set_increase_share(share);
+    }
+
     /// The engine, for traces and closed-form checks.
     pub const fn engine(&self) -> &Engine {
         &self.engine

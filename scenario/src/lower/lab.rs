@@ -4,7 +4,7 @@ use super::Unsupported;
 use super::tcp::tcp_config;
 use crate::model::{Action, Flow, Role, Scenario, Sides, TcpSettings, Traffic};
 use crate::registry::{Congestion, Transport, Tunnel};
-use crate::{hash, paths};
+use crate::{hash, paths, registry};
 use prismux_datapath::lab::plan::{
     self, EventPlan, FlowPlan, KernelTcp, LabPlan, LinkPlan, MemberPlan, NodePlan, OwnSender, ProxyPlan,
 };
@@ -87,9 +87,10 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
-        Transport::Rcp => {
+        Transport::Rcp | Transport::Ptcp | Transport::StripingUnaware | Transport::StripingSmart => {
+            let name = registry::name_of(registry::TRANSPORTS, &flow.transport);
             return Err(Unsupported {
-                what: format!("flow \"{}\": the lab's hosts do not speak RCP", flow.name),
+                what: format!("flow \"{}\": the lab's hosts do not speak \"{name}\"", flow.name),
                 remedy: "use --on sim, or another transport".to_string(),
             });
         }

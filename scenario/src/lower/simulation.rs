@@ -2,13 +2,16 @@
 
 use super::Unsupported;
 use super::tcp::tcp_config;
-use crate::model::{Action, Flow, LinkIndex, NodeIndex, Role, Scenario, Sides, Traffic};
+use crate::model::{Action, Flow, LinkIndex, NodeIndex, PtcpSettings, Role, Scenario, Sides, Traffic};
 use crate::registry::{Transport, Tunnel};
 use crate::{paths, registry};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkChange;
+use prismux_ptcp::PtcpConfig;
 use prismux_simulator as simulator;
 use prismux_simulator::{NetworkBuilder, NetworkEvent};
+use prismux_striping::Policy;
+use prismux_tcp::TcpConfig;
 use prismux_units::Instant;
 
 /// A network under construction, with the simulator's name for every node, link and flow.
@@ -131,12 +134,17 @@ impl SimulationPlan {
     fn add_flow(&mut self, scenario: &Scenario, index: usize) -> Result<(), Unsupported> {
         let flow = &scenario.flows[index];
         let (start, stop) = paths::times(scenario, index);
-        let mut config =
-            simulator::FlowConfig::new(self.nodes[flow.from], self.nodes[flow.to], transport(flow)?)
-                .starting(Instant::ZERO + start);
+        let mut config = simulator::FlowConfig::new(
+            self.nodes[flow.from],
+            self.nodes[flow.to],
+            transport(flow, &self.links)?,
+        )
+        .starting(Instant::ZERO + start);
         if let Some(stop) = stop {
             config = config.stopping(Instant::ZERO + stop);
         }
+        let links: Vec<_> = flow.links.iter().map(|&link| self.links[link]).collect();
+        config = config.over(&links);
         if let Traffic::Bulk { bytes: Some(bytes) } = flow.traffic {
             config = config.carrying(bytes.as_u64());
         }
@@ -199,7 +207,40 @@ fn link_between(scenario: &Scenario, a: NodeIndex, b: NodeIndex) -> Option<LinkI
     scenario.links.iter().position(|link| link.ends == [a, b] || link.ends == [b, a])
 }
 
-fn transport(flow: &Flow) -> Result<simulator::Transport, Unsupported> {
+/// pTCP or an application that stripes.
+fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Transport, Unsupported> {
+    let tcp = tcp_config(flow)?;
+    let policy = match flow.transport {
+        Transport::StripingUnaware => Policy::Unaware,
+        Transport::StripingSmart => Policy::Smart,
+        _ => {
+            let PtcpSettings { reassignment, redundant, resume_order, coupled } = flow.ptcp;
+            let config = PtcpConfig {
+                reassignment,
+                redundant_striping: redundant,
+                resume_order,
+                coupled,
+                ..PtcpConfig::new(tcp, prismux_ptcp::MAX_PIPES)
+            };
+            return Ok(simulator::Transport::Ptcp(simulator::PtcpFlow { config }));
+        }
+    };
+    let settings = &flow.striping;
+    let wide = TcpConfig {
+        receive_buffer: settings.wide_window.unwrap_or(tcp.receive_buffer),
+        window_scaling: true,
+        ..tcp.clone()
+    };
+    Ok(simulator::Transport::Striping(simulator::StripingFlow {
+        tcp,
+        other_tcp: settings.wide_links.iter().map(|&link| (links[link], wide.clone())).collect(),
+        policy,
+        resequencing_buffer: settings.buffer,
+        estimate_every: settings.estimate_every,
+    }))
+}
+
+fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Transport, Unsupported> {
     let tcp = || tcp_config(flow);
     Ok(match (&flow.traffic, flow.transport) {
         (_, Transport::Mptcp) => {
@@ -211,6 +252,7 @@ fn transport(flow: &Flow) -> Result<simulator::Transport, Unsupported> {
                 remedy: "use --on lab, or another transport".to_string(),
             });
         }
+        (Traffic::Bulk { .. }, striping) if striping.is_striped() => striped(flow, links)?,
         (Traffic::Bulk { .. }, Transport::TcpPrism) => {
             let extension = simulator::ExtensionFactory::new(|| Box::new(prismux_prism::TcpPrism::new()));
             simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_extension("tcp-prism", extension))

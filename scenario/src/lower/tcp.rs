@@ -55,6 +55,7 @@ fn connection(config: &mut TcpConfig, settings: &TcpSettings) {
     put(&mut config.timestamps, settings.timestamps);
     put(&mut config.nagle, settings.nagle);
     put(&mut config.ecn, settings.ecn);
+    put(&mut config.min_persist, settings.min_persist);
     if let Some(sack) = settings.sack {
         (config.sack, config.dsack) = (sack, sack && config.dsack);
     }

@@ -2,9 +2,9 @@
 
 use super::entry_table;
 use super::reader::{Problems, Reader};
-use crate::document::Entry;
+use crate::document::{Entry, Value};
 use crate::keys;
-use crate::model::{Flow, TcpSettings, Traffic};
+use crate::model::{Flow, PtcpSettings, StripingSettings, TcpSettings, Traffic};
 use crate::registry::{self, Pattern, Transport};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration};
@@ -18,15 +18,25 @@ pub(super) struct ReadFlow {
 }
 
 /// Reads the flows.
-pub(super) fn read(entries: &[Entry], node_names: &[&str], problems: &Problems<'_>) -> Vec<ReadFlow> {
+pub(super) fn read(
+    entries: &[Entry],
+    node_names: &[&str],
+    link_names: &[&str],
+    problems: &Problems<'_>,
+) -> Vec<ReadFlow> {
     let read = |entry: &Entry| ReadFlow {
         name: entry.key.clone(),
-        flows: read_flow(entry, node_names, problems).unwrap_or_default(),
+        flows: read_flow(entry, node_names, link_names, problems).unwrap_or_default(),
     };
     entries.iter().map(read).collect()
 }
 
-fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Option<Vec<Flow>> {
+fn read_flow(
+    entry: &Entry,
+    node_names: &[&str],
+    link_names: &[&str],
+    problems: &Problems<'_>,
+) -> Option<Vec<Flow>> {
     let table = entry_table(entry, "flows", problems)?;
     let reader = Reader::new(table, format!("flows.{}", entry.key), &entry.key_place, keys::FLOW, problems);
     let from = end(&reader, "from", node_names);
@@ -43,7 +53,13 @@ fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
     }
     let count = reader.integer("count", 1..=100_000).unwrap_or(1);
     let spacing = if table.get("count").is_some() { reader.duration("spacing") } else { None };
+    let links = link_list(&reader, "links", link_names);
     let tcp = tcp(&reader, transport);
+    let ptcp = if transport == Transport::Ptcp { ptcp(&reader) } else { PtcpSettings::default() };
+    let striping = match transport {
+        Transport::StripingUnaware | Transport::StripingSmart => striping(&reader, link_names),
+        _ => StripingSettings::default(),
+    };
     reader.finish();
     let (from, to) = (from?, to?);
     if from == to {
@@ -56,8 +72,21 @@ fn read_flow(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
         return None;
     }
     let name = entry.key.clone();
-    let flow =
-        Flow { entry: name.clone(), name, from, to, transport, via, traffic: traffic?, start, stop, tcp };
+    let flow = Flow {
+        entry: name.clone(),
+        name,
+        from,
+        to,
+        transport,
+        via,
+        traffic: traffic?,
+        start,
+        stop,
+        links,
+        tcp,
+        ptcp,
+        striping,
+    };
     Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
 }
 
@@ -91,6 +120,7 @@ fn pattern(reader: &Reader<'_>, transport: Transport) -> Pattern {
     let possible: &[Pattern] = match transport {
         Transport::Tcp => &[Pattern::Bulk, Pattern::RequestResponse],
         Transport::TcpPrism | Transport::TcpHo | Transport::Mptcp | Transport::Rcp => &[Pattern::Bulk],
+        Transport::Ptcp | Transport::StripingUnaware | Transport::StripingSmart => &[Pattern::Bulk],
         Transport::Udp => &[Pattern::Cbr, Pattern::ParetoOnOff],
     };
     if !possible.contains(&pattern) {
@@ -161,6 +191,44 @@ fn packet(reader: &Reader<'_>) -> ByteCount {
     packet
 }
 
+/// A list of links; that they end where the flow does is checked with the whole.
+fn link_list(reader: &Reader<'_>, key: &'static str, link_names: &[&str]) -> Vec<usize> {
+    let Some(entry) = reader.entry(key) else { return Vec::new() };
+    let Value::List(items) = &entry.item.value else {
+        let found = format!("found {}", entry.item.value.describe());
+        let example = link_names.first().unwrap_or(&"wwan");
+        reader.wrong(key, found, "a list of links", Some(format!("for instance {key} = [\"{example}\"]")));
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| reader.reference_item(key, item, "links", link_names)).collect()
+}
+
+fn ptcp(reader: &Reader<'_>) -> PtcpSettings {
+    let standard = PtcpSettings::default();
+    let Some(table) = reader.table("ptcp", keys::PTCP) else { return standard };
+    let settings = PtcpSettings {
+        reassignment: table.name("reassignment", registry::REASSIGNMENT).unwrap_or(standard.reassignment),
+        redundant: table.boolean("redundant").unwrap_or(standard.redundant),
+        resume_order: table.name("resume_order", registry::RESUME_ORDER).unwrap_or(standard.resume_order),
+        coupled: table.boolean("coupled").unwrap_or(standard.coupled),
+    };
+    table.finish();
+    settings
+}
+
+fn striping(reader: &Reader<'_>, link_names: &[&str]) -> StripingSettings {
+    let standard = StripingSettings::default();
+    let Some(table) = reader.table("striping", keys::STRIPING) else { return standard };
+    let settings = StripingSettings {
+        buffer: table.bytes("buffer").unwrap_or(standard.buffer),
+        estimate_every: table.duration("estimate_every").filter(|every| *every > Duration::ZERO),
+        wide_links: link_list(&table, "wide_links", link_names),
+        wide_window: table.bytes("wide_window"),
+    };
+    table.finish();
+    settings
+}
+
 fn tcp(reader: &Reader<'_>, transport: Transport) -> TcpSettings {
     let mut settings = TcpSettings::profile(TcpProfile::Modern);
     if transport == Transport::Udp {
@@ -190,6 +258,7 @@ fn tcp(reader: &Reader<'_>, transport: Transport) -> TcpSettings {
     settings.undo = tcp.boolean("undo");
     settings.nagle = tcp.boolean("nagle");
     settings.ecn = tcp.boolean("ecn");
+    settings.min_persist = tcp.duration("min_persist");
     tcp.finish();
     settings
 }

@@ -212,6 +212,9 @@ impl Simulation {
         let (from, to) = interfaces.ends_of(config);
         let sites = [site(source, from, sink, to), site(sink, to, source, from)];
         let [first, second] = match &config.transport {
+            Transport::Striping(striping) => {
+                striped::striping_ends(builder, interfaces, config, striping, sites)
+            }
             Transport::Ptcp(ptcp) => {
                 striped::ptcp_ends(builder, interfaces, name, config, ptcp, sites, self.checks)
             }
@@ -232,9 +235,11 @@ impl Simulation {
         }
         let (returns, counts) = match &config.transport {
             Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),
-            Transport::Tcp(_) | Transport::Ptcp(_) | Transport::Rcp(_) | Transport::R2cp(_) => {
-                (false, config.bytes.is_some())
-            }
+            Transport::Tcp(_)
+            | Transport::Ptcp(_)
+            | Transport::Striping(_)
+            | Transport::Rcp(_)
+            | Transport::R2cp(_) => (false, config.bytes.is_some()),
             _ => (false, false),
         };
         self.unfinished += usize::from(counts);
@@ -253,6 +258,7 @@ impl Simulation {
             steady_from: None,
             steady_to: None,
             answers: Answers::default(),
+            records: Vec::new(),
         });
     }
 

@@ -35,6 +35,7 @@ fn agreed(transport: &Transport) -> Option<(u16, bool)> {
         Transport::Tcp(flow) => Some(tcp(&flow.sender, &flow.receiver)),
         Transport::RequestResponse(exchange) => Some(tcp(&exchange.tcp, &exchange.tcp)),
         Transport::Ptcp(flow) => Some(tcp(&flow.config.tcp, &flow.config.tcp)),
+        Transport::Striping(flow) => Some(tcp(&flow.tcp, &flow.tcp)),
         Transport::Rcp(flow) => Some(rcp(&flow.sender, &flow.receiver)),
         Transport::R2cp(flow) => Some(rcp(&flow.sender, &flow.config.rcp)),
         Transport::Cbr(_) | Transport::ParetoOnOff(_) => None,

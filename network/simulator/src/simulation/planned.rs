@@ -145,6 +145,11 @@ impl Simulation {
                     self.serve_application(id, notes);
                 }
             }
+            Endpoint::Striping(striping) => {
+                let records = &mut self.flows[flow.index()].records;
+                let notes = striping.open(&mut self.fabric, records);
+                self.serve_striped(id, notes);
+            }
             Endpoint::Ptcp(ptcp) => {
                 let notes = ptcp.open(&mut self.fabric);
                 self.serve_striped(id, notes);
@@ -162,9 +167,12 @@ impl Simulation {
         {
             tcp.next_mark = self.flows[flow.index()].pass_marks(now, 0);
         }
-        if let Endpoint::Ptcp(ptcp) = &mut self.endpoints[sink.index()] {
-            ptcp.next_mark = self.flows[flow.index()].pass_marks(now, 0);
-        }
+        let mark = match &mut self.endpoints[sink.index()] {
+            Endpoint::Ptcp(ptcp) => &mut ptcp.next_mark,
+            Endpoint::Striping(striping) => &mut striping.next_mark,
+            _ => return,
+        };
+        *mark = self.flows[flow.index()].pass_marks(now, 0);
     }
 
     fn stop_flow(&mut self, flow: FlowId) {
@@ -184,6 +192,7 @@ impl Simulation {
             Endpoint::Tcp(tcp) => {
                 tcp.with_connection(&mut self.fabric, Connection::abort);
             }
+            Endpoint::Striping(striping) => striping.abort(&mut self.fabric),
             Endpoint::Ptcp(ptcp) => {
                 ptcp.abort(&mut self.fabric);
             }

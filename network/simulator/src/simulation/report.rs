@@ -1,6 +1,6 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Record};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
 use prismux_tcp::Connection;
 use prismux_tcp::engine::EngineMetrics;
@@ -8,6 +8,7 @@ use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant, Rate};
+use std::collections::VecDeque;
 
 /// A flow's place in the run and in the report.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct FlowRecord {
     pub steady_from: Option<(Instant, u64)>,
     pub steady_to: Option<(Instant, u64)>,
     pub answers: Answers,
+    /// Striped by the application: what was written to each socket and not read. Stands for the bytes of the headers.
+    pub records: Vec<VecDeque<Record>>,
 }
 
 /// How long a client waited for answers.

@@ -36,6 +36,7 @@ impl Connection {
             }
         }
         self.take_news(now, index, news);
+        self.couple();
         if news.established && self.identity.opened_here && index == 0 && !self.closing_early() {
             let addresses = segment.set_up.as_ref().map(|set_up| set_up.addresses).unwrap_or_default();
             self.open_others(&addresses, now);

@@ -131,8 +131,8 @@ impl Connection {
 
     /// The first probe waits one RTO, the next ones twice as long each (RFC 9293 section 3.8.6.1).
     pub(super) fn start_persist(&mut self, now: Instant) {
-        let rto = self.engine.rto();
-        let wait = (rto * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
+        let first = self.engine.rto().max(self.config.min_persist);
+        let wait = (first * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
         self.timers.persist = Some(now + wait);
     }
 

@@ -159,6 +159,12 @@ impl Engine {
         self.rtt.sample(now, rtt, self.acked, self.next);
     }
 
+    /// From now on the window takes only `share`, between 0 and 1, of the increase that congestion avoidance would give it:
+    /// windows of several paths are coupled by their owner (RFC 6356 section 4). NewReno only.
+    pub fn set_increase_share(&mut self, share: f64) {
+        self.congestion.set_share(share.clamp(0.0, 1.0));
+    }
+
     /// The opening exchange needed a retransmission: start from one segment (RFC 6298 (5.7), RFC 5681 section 3.1).
     pub fn on_handshake_loss(&mut self) {
         if self.next == 0 {

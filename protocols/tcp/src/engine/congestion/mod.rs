@@ -97,6 +97,13 @@ impl Congestion {
         }
     }
 
+    /// The share of the ordinary increase to take (RFC 6356); without effect on CUBIC.
+    pub(crate) fn set_share(&mut self, share: f64) {
+        if let Self::NewReno(policy) = self {
+            policy.set_share(share);
+        }
+    }
+
     fn policy(&mut self) -> &mut dyn CongestionControl {
         match self {
             Self::NewReno(policy) => policy,

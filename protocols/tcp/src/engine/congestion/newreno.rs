@@ -10,11 +10,18 @@ pub(crate) struct NewReno {
     per_ack: bool,
     /// By bytes: acknowledged and not yet turned into growth. Per ACK: the fraction of a byte the window is owed.
     credit: f64,
+    /// Share of the ordinary increase that this window takes; less than all where several are coupled (RFC 6356).
+    share: f64,
 }
 
 impl NewReno {
     pub(crate) fn new(hystart: Option<HyStart>, per_ack: bool) -> Self {
-        Self { hystart, per_ack, credit: 0.0 }
+        Self { hystart, per_ack, credit: 0.0, share: 1.0 }
+    }
+
+    /// Takes `share` of the increase of congestion avoidance from now on.
+    pub(crate) fn set_share(&mut self, share: f64) {
+        self.share = share;
     }
 }
 
@@ -31,12 +38,12 @@ impl CongestionControl for NewReno {
         if self.per_ack {
             // cwnd += SMSS * SMSS / cwnd (RFC 5681 equation 3), fraction kept.
             let exact = window.cwnd as f64 + self.credit;
-            let grown = exact + (mss * mss) as f64 / exact;
+            let grown = exact + self.share * (mss * mss) as f64 / exact;
             window.cwnd = grown as u64;
             self.credit = grown - window.cwnd as f64;
             return;
         }
-        self.credit += bytes as f64;
+        self.credit += bytes as f64 * self.share;
         if self.credit >= window.cwnd as f64 {
             self.credit = (self.credit - window.cwnd as f64).min(window.cwnd as f64);
             window.cwnd += mss;

@@ -1,0 +1,287 @@
+//! An application that stripes over several ordinary TCP connections, on a simulated host.
+use super::ptcp::StripedRole;
+use super::tcp::ENDLESS;
+use super::{Notes, Site};
+use crate::fabric::{Fabric, Target};
+use crate::ids::{NodeId, PortId};
+use crate::packet::{Body, Packet};
+use prismux_endpoint::random::RandomStream;
+use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
+use prismux_striping::{Policy, Receiver, RecordHeader, Sender, Sockets};
+use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{SeqNumber, TcpFlags};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A record in a socket's stream. The simulator carries no bytes: this is what its header would say.
+pub(crate) type Record = RecordHeader;
+
+/// What it takes to open the connections.
+#[derive(Debug)]
+pub(crate) struct StripingSetup {
+    pub tcp: Vec<Arc<TcpConfig>>,
+    pub policy: Policy,
+    pub resequencing_buffer: u64,
+    pub estimate_every: Option<Duration>,
+    /// Own and other address of each.
+    pub sockets: Vec<(NodeId, NodeId)>,
+    /// The link directions that a smart sender's rates are those of.
+    pub rates_of: Vec<PortId>,
+    /// Port of the opening side of the first connection; the others follow. Port of the other side.
+    pub first_port: u16,
+    pub far_port: u16,
+    pub numbers: RandomStream,
+}
+
+/// One end of a striped flow.
+#[derive(Debug)]
+pub(crate) struct StripingEndpoint {
+    pub site: Site,
+    /// When the timer event is due; [`Instant::MAX`] for none.
+    pub armed: Instant,
+    /// Delivered bytes at which the application wants to know.
+    pub next_mark: u64,
+    pub role: StripedRole,
+    setup: StripingSetup,
+    sockets: Vec<Option<Connection>>,
+    sender: Sender,
+    receiver: Receiver,
+    /// When the next estimate is due.
+    estimate_at: Option<Instant>,
+    /// Sockets that the peer has closed.
+    peer_closed: Vec<bool>,
+    closing: bool,
+}
+
+/// The sockets as the receiving application sees them.
+struct View<'a> {
+    sockets: &'a mut [Option<Connection>],
+    records: &'a mut [VecDeque<Record>],
+    now: Instant,
+}
+
+impl Sockets for View<'_> {
+    fn count(&self) -> usize {
+        self.sockets.len()
+    }
+
+    fn peek(&self, socket: usize) -> Option<RecordHeader> {
+        let connection = self.sockets[socket].as_ref()?;
+        let record = self.records.get(socket)?.front()?;
+        (connection.bytes_readable() >= record.record_bytes()).then_some(*record)
+    }
+}
+
+/// Carries a connection's segments into the network.
+struct Carrier<'a> {
+    fabric: &'a mut Fabric,
+    site: Site,
+    from: NodeId,
+    to: NodeId,
+    peer_closed: bool,
+}
+
+impl Host<Connection> for Carrier<'_> {
+    fn transmit(&mut self, _now: Instant, segment: SegmentOut) {
+        let packet = Packet {
+            body: Body::Tcp { header: segment.header, stream_offset: segment.stream_offset },
+            payload_bytes: segment.payload_bytes,
+            endpoint: self.site.peer,
+            flow: self.site.flow,
+            source: self.from,
+            destination: self.to,
+            ecn: segment.ecn,
+            tunnelled: false,
+            damaged: false,
+        };
+        let exit = self.fabric.direct_exit(self.from, self.to);
+        self.fabric.inject(self.from, exit, packet);
+    }
+
+    fn event(&mut self, _now: Instant, event: TcpEvent) {
+        self.peer_closed |= event == TcpEvent::PeerClosed;
+    }
+}
+
+impl StripingEndpoint {
+    pub fn new(site: Site, role: StripedRole, setup: StripingSetup) -> Self {
+        let count = setup.sockets.len();
+        let record_bytes = setup.tcp.iter().map(|tcp| tcp.mss).min().unwrap_or(536);
+        Self {
+            site,
+            armed: Instant::MAX,
+            next_mark: u64::MAX,
+            role,
+            sockets: (0..count).map(|_| None).collect(),
+            sender: Sender::new(setup.policy, count.max(1), u32::from(record_bytes)),
+            receiver: Receiver::new(setup.resequencing_buffer),
+            estimate_at: None,
+            peer_closed: vec![false; count],
+            closing: false,
+            setup,
+        }
+    }
+
+    /// Opens all connections.
+    pub fn open(&mut self, fabric: &mut Fabric, records: &mut Vec<VecDeque<Record>>) -> Notes {
+        records.resize(self.sockets.len(), VecDeque::new());
+        let now = fabric.now;
+        for (index, socket) in self.sockets.iter_mut().enumerate() {
+            let iss = SeqNumber(self.setup.numbers.next_u64() as u32);
+            let (near, far) = (self.setup.first_port + index as u16, self.setup.far_port);
+            *socket = Some(Connection::connect(Arc::clone(&self.setup.tcp[index]), near, far, iss, now));
+        }
+        if let StripedRole::Source { bytes } = self.role {
+            self.sender.give(bytes);
+        }
+        self.estimate(fabric);
+        self.drain(fabric, records)
+    }
+
+    /// A segment has arrived: for which socket, its port says.
+    pub fn receive(
+        &mut self,
+        fabric: &mut Fabric,
+        records: &mut [VecDeque<Record>],
+        segment: SegmentIn,
+    ) -> Notes {
+        let sink = self.role == StripedRole::Sink;
+        let port = if sink { segment.header.source_port } else { segment.header.destination_port };
+        let index = usize::from(port.wrapping_sub(self.setup.first_port));
+        let flags = segment.header.flags;
+        let opens = flags.contains(TcpFlags::SYN) && !flags.contains(TcpFlags::ACK);
+        match self.sockets.get_mut(index) {
+            Some(Some(connection)) => connection.handle_input(fabric.now, segment),
+            Some(socket @ None) if sink && opens => {
+                let iss = SeqNumber(self.setup.numbers.next_u64() as u32);
+                let config = Arc::clone(&self.setup.tcp[index]);
+                *socket = Some(Connection::accept(config, &segment.header, iss, fabric.now));
+            }
+            _ => return Notes::default(),
+        }
+        self.drain(fabric, records)
+    }
+
+    /// The timer event fired at `fabric.now`.
+    pub fn fire(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
+        self.armed = Instant::MAX;
+        for connection in self.sockets.iter_mut().flatten() {
+            if connection.poll_timeout().is_some_and(|deadline| deadline.at <= fabric.now) {
+                connection.handle_timeout(fabric.now);
+            }
+        }
+        if self.estimate_at.is_some_and(|at| at <= fabric.now) {
+            self.estimate(fabric);
+        }
+        self.drain(fabric, records)
+    }
+
+    /// Tells the sender the true rates of the links.
+    fn estimate(&mut self, fabric: &Fabric) {
+        let rate =
+            |port: &PortId| fabric.ports[port.index()].link.rate().map_or(1e12, |rate| rate.as_bps() as f64);
+        let rates: Vec<f64> = self.setup.rates_of.iter().map(rate).collect();
+        self.sender.estimate(&rates);
+        self.estimate_at = self.setup.estimate_every.map(|every| fabric.now + every);
+    }
+
+    /// The application reads and writes what it can; then every connection is drained.
+    fn drain(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
+        let before = self.receiver.delivered();
+        match self.role {
+            StripedRole::Source { .. } => self.write(fabric.now, records),
+            StripedRole::Sink => self.read(fabric.now, records),
+        }
+        let mut next: Option<Deadline> = None;
+        for index in 0..self.sockets.len() {
+            let (from, to) = self.setup.sockets[index];
+            let Some(connection) = &mut self.sockets[index] else { continue };
+            let (now, site) = (fabric.now, self.site);
+            let mut carrier = Carrier { fabric, site, from, to, peer_closed: false };
+            next = Deadline::earliest(next, drive(connection, now, &mut carrier));
+            self.peer_closed[index] |= carrier.peer_closed;
+        }
+        let estimate = self.estimate_at.map(|at| Deadline { at, why: "estimate" });
+        next = Deadline::earliest(next, estimate);
+        if let Some(at) = next.map(|deadline| deadline.at).filter(|&at| at < self.armed) {
+            self.armed = at.max(fabric.now);
+            fabric.queue.push(self.armed, Target::Endpoint(self.site.own));
+        }
+        let delivered = self.receiver.delivered();
+        Notes {
+            readable: if delivered > before { delivered } else { 0 },
+            peer_closed: !self.closing && self.peer_closed.iter().all(|closed| *closed),
+            ..Notes::default()
+        }
+    }
+
+    /// Writes records as long as sockets take them, then closes if that was all.
+    fn write(&mut self, now: Instant, records: &mut [VecDeque<Record>]) {
+        let room = |socket: &Option<Connection>| {
+            let open = socket.as_ref().filter(|tcp| tcp.state() >= State::Established);
+            let buffer = |tcp: &Connection| tcp.config().receive_buffer.as_u64();
+            open.map_or(0, |tcp| buffer(tcp).saturating_sub(tcp.stream_written() - tcp.stream_acked()))
+        };
+        while let Some(write) = self.sender.poll_write(|socket| room(&self.sockets[socket])) {
+            if let Some(connection) = &mut self.sockets[write.socket] {
+                connection.write(now, write.header.record_bytes());
+            }
+            records[write.socket].push_back(write.header);
+        }
+        let finite = matches!(self.role, StripedRole::Source { bytes } if bytes < ENDLESS);
+        if finite && self.sender.is_done() && !self.closing {
+            self.close(now);
+        }
+    }
+
+    /// Reads what may be read.
+    fn read(&mut self, now: Instant, records: &mut [VecDeque<Record>]) {
+        let mut view = View { sockets: &mut self.sockets, records, now };
+        self.receiver.run(&mut view, |view, read| {
+            view.records[read.socket].pop_front();
+            if let Some(connection) = &mut view.sockets[read.socket] {
+                connection.read(view.now, read.header.record_bytes());
+            }
+        });
+    }
+
+    /// Closes every connection.
+    pub fn close(&mut self, now: Instant) {
+        self.closing = true;
+        for connection in self.sockets.iter_mut().flatten() {
+            connection.close(now);
+        }
+    }
+
+    /// The peer has closed: so does this end.
+    pub fn close_and_drain(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
+        self.close(fabric.now);
+        self.drain(fabric, records)
+    }
+
+    /// Cuts every connection off.
+    pub fn abort(&mut self, fabric: &mut Fabric) {
+        self.closing = true;
+        for connection in self.sockets.iter_mut().flatten() {
+            connection.abort(fabric.now);
+        }
+        self.sender = Sender::new(self.setup.policy, self.sockets.len().max(1), 1000);
+        self.drain(fabric, &mut []);
+    }
+
+    /// Bytes delivered in order.
+    pub fn received(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    /// The connections, by link.
+    pub fn connections(&self) -> impl Iterator<Item = Option<&Connection>> {
+        self.sockets.iter().map(Option::as_ref)
+    }
+
+    /// The addresses of socket `index`, this end's first.
+    pub fn addresses(&self, index: usize) -> (NodeId, NodeId) {
+        self.setup.sockets[index]
+    }
+}

@@ -1,0 +1,133 @@
+//! Striping applications over separate TCP connections: what they reach, and how they fail.
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkChange, LinkConfig, QueueLimit};
+use prismux_simulator::{FlowConfig, NetworkBuilder, NetworkEvent, StripingFlow, Transport};
+use prismux_striping::Policy;
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+fn seconds(s: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(s)
+}
+
+/// What an experiment varies.
+struct Setting {
+    policy: Policy,
+    /// Rate in kbit/s and round trip in ms of each link.
+    pipes: Vec<(u64, u64)>,
+    buffer: u64,
+    /// Socket buffers of the second link.
+    wide: u64,
+    blackout: Option<(u64, u64)>,
+    bytes: Option<u64>,
+}
+
+impl Setting {
+    fn new(policy: Policy, pipes: &[(u64, u64)]) -> Self {
+        Self { policy, pipes: pipes.to_vec(), buffer: 64_000, wide: 64_000, blackout: None, bytes: None }
+    }
+}
+
+/// Goodput in bits per second after 20 s, and bytes that each link delivered in the blackout.
+fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
+    let mut builder = NetworkBuilder::new(Seed(1));
+    let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
+    let link = |&(kbps, rtt): &(u64, u64)| LinkConfig {
+        rate: Some(Rate::from_bps(kbps * 1000)),
+        delay: Duration::from_micros(rtt * 500 - 500),
+        queue: QueueLimit::Packets(50),
+        ..LinkConfig::default()
+    };
+    let links: Vec<_> = (0..setting.pipes.len())
+        .map(|index| {
+            builder.symmetric_link(&format!("access{index}"), mobile, router, link(&setting.pipes[index]))
+        })
+        .collect();
+    builder.symmetric_link("backbone", router, fixed, link(&(100_000, 1)));
+    let tcp = TcpConfig {
+        receive_buffer: ByteCount::new(64_000),
+        min_persist: Duration::from_secs(5),
+        ..TcpConfig::ns2_2002()
+    };
+    let wide = TcpConfig { receive_buffer: ByteCount::new(setting.wide), ..tcp.clone() };
+    let striping = StripingFlow {
+        tcp,
+        other_tcp: links.get(1).map(|&link| (link, wide)).into_iter().collect(),
+        policy: setting.policy,
+        resequencing_buffer: ByteCount::new(setting.buffer),
+        estimate_every: None,
+    };
+    let mut flow = FlowConfig::new(mobile, fixed, Transport::Striping(striping));
+    flow.bytes = setting.bytes;
+    builder.flow("app", flow.over(&links));
+    builder.steady_after(Duration::from_secs(20));
+    builder.checks(true);
+    let (from, until) = setting.blackout.unwrap_or((20, end));
+    if setting.blackout.is_some() {
+        builder.event(seconds(from), NetworkEvent::LinkChange(links[0], LinkChange::DOWN));
+        builder.event(seconds(until), NetworkEvent::LinkChange(links[0], LinkChange::UP));
+    }
+    let mut simulation = builder.build().unwrap();
+    // A second's grace for what is under way.
+    simulation.run_until(seconds(from + 1));
+    let before: Vec<u64> = links.iter().map(|&link| simulation.forward_stats(link).delivered_bytes).collect();
+    simulation.run_until(seconds(until));
+    let carried = links
+        .iter()
+        .zip(before)
+        .map(|(&link, b)| simulation.forward_stats(link).delivered_bytes - b)
+        .collect();
+    simulation.run_until(seconds(end));
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    let result = simulation.result();
+    let flow = &result.flows["app"];
+    assert_eq!(flow.pipes.len(), links.len());
+    (flow.steady_goodput_bps.unwrap_or(0.0), carried, flow.completion_s)
+}
+
+#[test]
+fn equal_pipes_add_up_for_either_application() {
+    for policy in Policy::ALL {
+        let (goodput, _, _) = run(&Setting::new(policy, &[(500, 100), (500, 100)]), 120);
+        assert!(goodput > 0.85 * 1e6, "{policy:?}: {goodput}");
+    }
+}
+
+#[test]
+fn unequal_pipes_hold_an_unaware_application_back_and_not_a_smart_one() {
+    let at = |policy| run(&Setting::new(policy, &[(500, 400), (5000, 100)]), 200).0;
+    let (unaware, smart) = (at(Policy::Unaware), at(Policy::Smart));
+    assert!(unaware < 0.5 * smart && smart > 0.8 * 5.5e6 * 988.0 / 1040.0, "{unaware} {smart}");
+}
+
+#[test]
+fn larger_buffers_on_the_fast_pipe_help_an_unaware_application_once_they_match_the_ratio() {
+    let with = |factor: u64| {
+        let wide = 64_000 * factor;
+        let setting =
+            Setting { wide, buffer: wide, ..Setting::new(Policy::Unaware, &[(500, 100), (5000, 100)]) };
+        run(&setting, 200).0
+    };
+    let (one, five, twenty) = (with(1), with(5), with(20));
+    assert!(one < five && five < twenty);
+    assert!(twenty > 0.9 * 5.5e6 * 1000.0 / 1052.0, "{twenty}");
+}
+
+#[test]
+fn a_blackout_of_one_pipe_stops_the_other_too() {
+    let blackout = Some((25, 50));
+    let setting = Setting { blackout, ..Setting::new(Policy::Smart, &[(2000, 400), (5000, 100)]) };
+    let (_, carried, _) = run(&setting, 80);
+    let second = carried[1] as f64 * 8.0 / 24.0;
+    assert!(second < 0.2 * 5e6, "{second}");
+}
+
+#[test]
+fn a_file_is_carried_to_its_end() {
+    for policy in Policy::ALL {
+        let bytes = Some(3_000_001);
+        let setting = Setting { bytes, ..Setting::new(policy, &[(500, 400), (2000, 100)]) };
+        let (_, _, completion) = run(&setting, 300);
+        assert!(completion.is_some(), "{policy:?}");
+    }
+}

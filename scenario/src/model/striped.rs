@@ -1,0 +1,53 @@
+//! Switches of flows that have several pipes.
+
+use super::LinkIndex;
+use prismux_ptcp::{Reassignment, ResumeOrder};
+use prismux_units::{ByteCount, Duration};
+
+/// Switches of pTCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PtcpSettings {
+    /// When bytes are untied from a pipe.
+    pub reassignment: Reassignment,
+    /// A copy for another pipe after a timeout.
+    pub redundant: bool,
+    /// Which pipe is asked first.
+    pub resume_order: ResumeOrder,
+    /// Coupled increase.
+    pub coupled: bool,
+}
+
+impl Default for PtcpSettings {
+    fn default() -> Self {
+        Self {
+            reassignment: Reassignment::Window,
+            redundant: true,
+            resume_order: ResumeOrder::LeastRtt,
+            coupled: false,
+        }
+    }
+}
+
+/// Switches of a striping application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StripingSettings {
+    /// Room for early records at the receiver.
+    pub buffer: ByteCount,
+    /// How often the true rates become known to a smart sender, after the start.
+    pub estimate_every: Option<Duration>,
+    /// Links with larger socket buffers.
+    pub wide_links: Vec<LinkIndex>,
+    /// Their size.
+    pub wide_window: Option<ByteCount>,
+}
+
+impl Default for StripingSettings {
+    fn default() -> Self {
+        Self {
+            buffer: ByteCount::new(64_000),
+            estimate_every: None,
+            wide_links: Vec::new(),
+            wide_window: None,
+        }
+    }
+}
