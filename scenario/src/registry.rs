@@ -81,7 +81,8 @@ impl Transport {
 
 /// When pTCP unties bytes from a pipe.
 pub const REASSIGNMENT: &[Name<Reassignment>] = &[
-    name("window", Reassignment::Window, "when they lie beyond the pipe's window"),
+    name("probe", Reassignment::Probe, "as window, and when the pipe is silent until its TCP probes (TLP)"),
+    name("window", Reassignment::Window, "when they lie beyond the pipe's window, as published"),
     name("timeout", Reassignment::Timeout, "after a retransmission timeout only"),
     name("off", Reassignment::Off, "never"),
 ];

@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
 use prismux_ptcp::PtcpConfig;
 use prismux_simulator::{
-    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, TcpFlow, Transport,
+    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, Simulation, TcpFlow, Transport,
 };
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -102,5 +102,58 @@ fn random_mixes_are_never_slower_than_their_best_pipe() {
     for number in 1..=6 {
         let outcome = pipe_mixes::run(number, &TcpConfig::ns2_2002());
         assert!(outcome.ptcp >= outcome.best(), "mix {number}: {outcome:?}");
+    }
+}
+
+/// The application's longest wait for a byte while one of two links is dark for 20 s, that pipe's timeout when it went
+/// dark, and what the pipe sent before and in the 30 s after.
+fn blackout(tcp: TcpConfig, dark: usize, at: Instant) -> (Duration, Duration, [u64; 2]) {
+    let mut net = net(&[(2000, 400), (5000, 100)]);
+    let config = PtcpConfig::new(tcp, 2);
+    let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Ptcp(PtcpFlow { config }));
+    let flow = net.builder.flow("ptcp", flow.over(&net.links));
+    let light = at + Duration::from_secs(20);
+    net.builder.event(at, NetworkEvent::LinkChange(net.links[dark], LinkChange::DOWN));
+    net.builder.event(light, NetworkEvent::LinkChange(net.links[dark], LinkChange::UP));
+    net.builder.checks(true);
+    let mut simulation = net.builder.build().unwrap();
+    simulation.run_until(at);
+    let pipe = |simulation: &Simulation| {
+        simulation.ptcp(flow)[0].unwrap().pipes().nth(dark).map(|pipe| (pipe.tcp.engine.rto, pipe.sent_bytes))
+    };
+    let (timeout, _) = pipe(&simulation).unwrap();
+    let (mut bytes, mut since, mut longest) = (simulation.delivered_bytes(flow), at, Duration::ZERO);
+    let mut now = at;
+    while now < light {
+        now += Duration::from_millis(10);
+        simulation.run_until(now);
+        let delivered = simulation.delivered_bytes(flow);
+        if delivered > bytes {
+            longest = longest.max(now - since);
+            (bytes, since) = (delivered, now);
+        }
+    }
+    longest = longest.max(now - since);
+    let (_, before) = pipe(&simulation).unwrap();
+    simulation.run_until(light + Duration::from_secs(30));
+    let (_, after) = pipe(&simulation).unwrap();
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    (longest, timeout, [before, after])
+}
+
+#[test]
+fn a_blackout_of_one_pipe_costs_at_most_one_timeout_of_that_pipe() {
+    let modern = TcpConfig { receive_buffer: ByteCount::new(2_000_000), ..TcpConfig::modern() };
+    // Besides the timeout: a round trip of the other pipe with its queue, in which the missing bytes travel.
+    let trips = [Duration::from_millis(250), Duration::from_millis(700)];
+    for config in [tcp(), modern] {
+        for (dark, trip) in trips.into_iter().enumerate() {
+            for start in [25_000, 25_730, 27_920] {
+                let start = Instant::ZERO + Duration::from_millis(start);
+                let (wait, timeout, [before, after]) = blackout(config.clone(), dark, start);
+                assert!(wait <= timeout + trip, "link {dark} dark at {start}: {wait}, timeout {timeout}");
+                assert!(after > before + 500_000, "link {dark} carries again: {before}, {after}");
+            }
+        }
     }
 }

@@ -11,6 +11,9 @@ pub enum Reassignment {
     Timeout,
     /// Whenever bytes come to lie beyond the pipe's window, as published.
     Window,
+    /// As [`Reassignment::Window`], and all of them when a pipe has been silent for so long that its TCP sends a tail loss
+    /// probe (RFC 8985): the timeout would come a timeout after that probe. Without probes the same as `Window`.
+    Probe,
 }
 
 /// In which order pipes that ask for nothing are resumed when there is something to send.
@@ -62,7 +65,7 @@ impl PtcpConfig {
             send_buffer_per_pipe: buffer,
             receive_buffer_per_pipe: buffer,
             consume_on_arrival: false,
-            reassignment: Reassignment::Window,
+            reassignment: Reassignment::Probe,
             redundant_striping: true,
             resume_order: ResumeOrder::LeastRtt,
             suspect_rule: true,

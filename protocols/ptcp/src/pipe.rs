@@ -44,6 +44,8 @@ pub(crate) struct News {
     pub established: bool,
     pub closed: Option<Ending>,
     pub shrunk: Option<Shrunk>,
+    /// Nothing was heard for so long that a tail loss probe is due.
+    pub probes: bool,
     pub peer_closed: bool,
 }
 
@@ -69,6 +71,8 @@ pub(crate) struct Pipe {
     /// Congestion window and timeouts when last looked at.
     window: u64,
     timeouts: u64,
+    /// It waited in vain for an acknowledgement, and none has come since.
+    silent: bool,
     /// It may have something to say.
     resumed: bool,
     /// Its handshake is complete and it has not ended.
@@ -119,6 +123,7 @@ impl Pipe {
             bindings: Bindings::default(),
             window,
             timeouts: 0,
+            silent: false,
             resumed: true,
             established: false,
             ended: false,
@@ -201,6 +206,11 @@ impl Pipe {
         self.established && self.tcp.state().can_send() && !self.tcp.is_closing()
     }
 
+    /// Bytes given to it are on their way at once, as far as anybody knows.
+    pub(crate) fn is_live(&self) -> bool {
+        self.can_send() && !self.silent
+    }
+
     /// `receive`: a segment without its payload, `virtual_bytes` long.
     pub(crate) fn receive(
         &mut self,
@@ -211,8 +221,10 @@ impl Pipe {
         settle: &mut Settle<'_>,
     ) -> News {
         let header = TcpHeader { window: NO_LIMIT, ..*header };
+        let acked = self.tcp.stream_acked();
         self.tcp.handle_input(now, SegmentIn { header, payload_bytes: virtual_bytes, ecn });
         self.resumed = true;
+        self.silent &= self.tcp.stream_acked() == acked && header.options.sack.is_empty();
         let news = self.news();
         self.settle(&header, settle);
         news
@@ -220,9 +232,15 @@ impl Pipe {
 
     /// Time has reached [`Pipe::deadline`].
     pub(crate) fn fire(&mut self, now: Instant) -> News {
+        let due = self.tcp.engine().deadline().filter(|deadline| deadline.at <= now);
         self.tcp.handle_timeout(now);
         self.resumed = true;
-        self.news()
+        News { probes: due.is_some_and(|deadline| deadline.why == "tlp"), ..self.news() }
+    }
+
+    /// Nothing was heard for long: until something is, new bytes go elsewhere and probes are copies.
+    pub(crate) fn fall_silent(&mut self) {
+        self.silent = true;
     }
 
     /// `established`, `closed`, `shrunk`.
@@ -246,6 +264,7 @@ impl Pipe {
         let timeout = metrics.counters.timeouts > self.timeouts;
         if metrics.cwnd_bytes < self.window || timeout {
             news.shrunk = Some(Shrunk { window: metrics.cwnd_bytes, timeout });
+            self.silent |= timeout;
         }
         (self.window, self.timeouts) = (metrics.cwnd_bytes, metrics.counters.timeouts);
         news
@@ -284,7 +303,7 @@ impl Pipe {
     /// as its window lets it and `striper` has for it.
     pub(crate) fn send(&mut self, now: Instant, striper: &mut Striper) -> Option<PipeSegment> {
         let most = self.tcp.segment_bytes();
-        let offered = if self.can_send() { striper.offer(self.id, most) } else { 0 };
+        let offered = if self.is_live() { striper.offer(self.id, most) } else { 0 };
         self.tcp.offer(u64::from(offered));
         let segment = self.tcp.poll_transmit(now);
         let new =
@@ -321,14 +340,23 @@ impl Pipe {
         if binding.hold != Hold::None && carried.end > acked {
             return carried.start.max(acked)..carried.end;
         }
+        if !binding.ambiguous {
+            // The pipe holds its only transmission for lost: nobody need wait for it.
+            striper.give_up(carried, self.id);
+        }
         binding.ambiguous = true;
-        let data = striper.bind(self.id, length, true);
+        // Into the dark goes a copy: what a silent pipe alone held would wait for its next timeout, each twice as long.
+        let data = if self.silent { striper.lowest(length) } else { striper.bind(self.id, length, true) };
         let counters = &mut striper.counters;
         match &data {
             Some(_) => counters.rebound_segments += 1,
             None => counters.void_segments += 1,
         }
-        binding.hold = if data.is_some() { Hold::Owner } else { Hold::None };
+        binding.hold = match data {
+            Some(_) if self.silent => Hold::Copy,
+            Some(_) => Hold::Owner,
+            None => Hold::None,
+        };
         let data = data.unwrap_or(acked..acked);
         (binding.data, binding.bytes) = (data.start, (data.end - data.start) as u32);
         data

@@ -106,6 +106,22 @@ impl Striper {
         Some(range)
     }
 
+    /// The lowest bytes that wait for a pipe, at most `most`, which go on waiting: for a copy of them.
+    pub(crate) fn lowest(&self, most: u32) -> Option<Range<u64>> {
+        let piece = self.unbound.iter().next()?;
+        Some(piece.start..piece.end.min(piece.start + u64::from(most)))
+    }
+
+    /// Of `range`, what waits for another pipe than `origin` may go to any: its copy has been lost.
+    pub(crate) fn give_up(&mut self, range: Range<u64>, origin: Origin) {
+        let mut lost = Vec::new();
+        self.unbound.remove(range, |piece| lost.push(piece));
+        for piece in lost {
+            let tag = if piece.tag == origin { NOBODY } else { piece.tag };
+            self.unbound.insert(piece.start..piece.end, tag, |_| {});
+        }
+    }
+
     /// Bytes return to the unbound ones, at their place; `origin` may still deliver them. Says whether any did.
     pub(crate) fn untie(&mut self, range: Range<u64>, origin: Origin) -> bool {
         let start = range.start.max(self.acked);

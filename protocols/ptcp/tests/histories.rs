@@ -34,12 +34,13 @@ proptest! {
         back in 0u64..60_000,
         buffer in 3_000u64..200_000,
         profile in 0usize..3,
-        reassignment in 0usize..3,
+        reassignment in 0usize..4,
         slow_reader in any::<bool>(),
         coupled in any::<bool>(),
     ) {
         let mut config = config(profile, paths.len() as u8, buffer);
-        config.reassignment = [Reassignment::Off, Reassignment::Timeout, Reassignment::Window][reassignment];
+        use Reassignment::{Off, Probe, Timeout, Window};
+        config.reassignment = [Off, Timeout, Window, Probe][reassignment];
         config.consume_on_arrival = !slow_reader;
         config.coupled = coupled;
         let mut world = World::new(Seed(seed), config, paths);

@@ -223,6 +223,34 @@ fn after_a_timeout_other_pipes_take_what_the_window_no_longer_holds_and_a_copy_o
     assert_eq!((striping.redundant_segments, striping.rebound_segments), (1, 1));
 }
 
+#[test]
+fn what_a_silent_pipe_sends_again_is_never_its_alone() {
+    for profile in [1, 2] {
+        let limited = |path| Weather { rate: Some((2_000_000, 30)), ..path };
+        let weather = paths(&[30, 10]).into_iter().map(limited).collect();
+        let mut world = World::new(Seed(1), config(profile, 2, 1_000_000), weather);
+        let dark = at(3_000);
+        world.hook = Some(Box::new(move |now, flight| {
+            if flight.segment.header.pipe == 0 && now >= dark { Fate::Lose } else { Fate::Pass }
+        }));
+        world.write(0, 50_000_000);
+        world.run(at(10_000));
+        let sent = |pipe: u8| {
+            let of_pipe =
+                move |(_, side, s): &&(Instant, usize, Segment)| *side == 0 && s.header.pipe == pipe;
+            world.log.iter().filter(of_pipe).filter(|(_, _, s)| s.header.virtual_bytes > 0)
+        };
+        let repeated: Vec<_> = sent(0).filter(|(now, ..)| *now > dark + Duration::from_secs(1)).collect();
+        assert!(repeated.len() > 1, "profile {profile}: it goes on probing");
+        for (now, _, probe) in repeated.iter().filter(|(_, _, probe)| probe.payload_bytes > 0) {
+            let soon = *now + Duration::from_millis(300);
+            let elsewhere = sent(1).any(|(at, _, s)| s.header.seq == probe.header.seq && *at < soon);
+            assert!(elsewhere, "profile {profile}: the probe at {now} holds bytes that no other pipe takes");
+        }
+        assert!(world.received(1) > 2_000_000, "profile {profile}: {}", world.received(1));
+    }
+}
+
 /// Whether everything arrives when the acknowledgement of a rebound segment was caused by its first copy and the
 /// second copy is lost.
 fn survives_an_ambiguous_acknowledgement(suspect_rule: bool, keep_alive_check: bool) -> bool {

@@ -20,7 +20,7 @@ pub struct PtcpSettings {
 impl Default for PtcpSettings {
     fn default() -> Self {
         Self {
-            reassignment: Reassignment::Window,
+            reassignment: Reassignment::Probe,
             redundant: true,
             resume_order: ResumeOrder::LeastRtt,
             coupled: false,

@@ -38,6 +38,10 @@ impl Connection {
         if let Some(shrunk) = news.shrunk {
             self.shrunk(index, shrunk);
         }
+        if news.probes && self.config.reassignment == Reassignment::Probe && self.has_other_live(index) {
+            self.pipes[index].fall_silent();
+            self.untie(index, 0, self.config.redundant_striping);
+        }
         if news.peer_closed && !self.peer_closed {
             self.peer_closed = true;
             self.events.push(PtcpEvent::PeerClosed);
@@ -53,17 +57,24 @@ impl Connection {
         let wanted = match self.config.reassignment {
             Reassignment::Off => false,
             Reassignment::Timeout => shrunk.timeout,
-            Reassignment::Window => true,
+            Reassignment::Window | Reassignment::Probe => true,
         };
-        // Untied bytes need another pipe to go to.
-        let others = self.pipes.iter().enumerate().any(|(other, pipe)| other != index && pipe.can_send());
-        if self.is_single() || !others {
-            return;
+        if self.has_other_live(index) {
+            let window = if wanted { shrunk.window } else { u64::MAX };
+            self.untie(index, window, shrunk.timeout && self.config.redundant_striping);
         }
-        let copy_first = shrunk.timeout && self.config.redundant_striping;
+    }
+
+    /// Untied bytes need another pipe to go to, and one that has not fallen silent itself.
+    fn has_other_live(&self, index: usize) -> bool {
+        !self.is_single()
+            && self.pipes.iter().enumerate().any(|(other, pipe)| other != index && pipe.is_live())
+    }
+
+    /// Sets free what lies beyond `window` of the pipe, and with `copy_first` the first segment too.
+    fn untie(&mut self, index: usize, window: u64, copy_first: bool) {
         let (striper, pipe) = (&mut self.striper, &mut self.pipes[index]);
         let (id, mut untied) = (pipe.id, false);
-        let window = if wanted { shrunk.window } else { u64::MAX };
         pipe.bindings_mut().shrink(window, copy_first, |range| {
             untied |= striper.untie(range, id);
         });
