@@ -72,6 +72,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  prismux proxy --config proxy.toml --record proxy.pcapng\n  prismux replay proxy.pcapng"
     )]
     Replay(ReplayArguments),
+    /// Look at recorded runs in the browser: who sent, lost, held and released what, windows, link shares, buffers.
+    #[command(
+        after_help = "Examples:\n  prismux run demo-today --record results/today\n  prismux view results/today\n  prismux view results/today results/lab\n  prismux view results/today --export page"
+    )]
+    View(ViewArguments),
     /// Ask a running proxy or member how it is.
     #[command(after_help = "Example: prismux status --json")]
     Status(StatusArguments),
@@ -136,11 +141,12 @@ pub(crate) struct RunArguments {
     /// Write a packet capture of every link to this folder (pcapng, one interface for each link).
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<PathBuf>,
-    /// Have each proxy of the lab record what it is told and decides to this folder (see `prismux replay`).
+    /// Record the run in this folder: every event (see `prismux view`) and, in the lab, what each proxy is told and
+    /// decides (see `prismux replay`).
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Write every event of the run to this file, one JSON object on a line.
-    #[arg(long, value_name = "FILE")]
+    /// Write every event of the run to this file alone, one JSON object on a line.
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub events: Option<PathBuf>,
 }
 
@@ -290,6 +296,22 @@ pub(crate) struct ReplayArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArguments {
+    /// A folder that `prismux run --record` wrote, or an event log; a second one is shown beside it.
+    #[arg(value_name = "RUN", required = true, num_args = 1..=2)]
+    pub runs: Vec<PathBuf>,
+    /// Port of the page on 127.0.0.1 [default: any that is free].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Print the page's address and open no browser.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Write the page into this folder, to be opened without prismux, and end.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["port", "no_open"])]
+    pub export: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

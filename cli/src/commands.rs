@@ -12,6 +12,7 @@ mod run;
 mod scenarios;
 mod status;
 mod sweep;
+mod view;
 
 pub(crate) use run::prepare;
 
@@ -33,6 +34,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

@@ -2,11 +2,12 @@
 
 use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
+use crate::record::EventLog;
 use crate::registry::Backend;
 use prismux_datapath::lab::{self, LabError, LabOptions};
 pub use prismux_simulator::SchedulerFactory;
 use prismux_simulator::Simulation;
-use prismux_trace::event::JsonLines;
+use prismux_trace::event::{EVENTS_FILE, SharedLog};
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
 use std::fmt;
@@ -27,9 +28,9 @@ pub struct RunOptions {
     pub seed: u64,
     /// Folder for a capture of every link.
     pub pcap: Option<PathBuf>,
-    /// Folder for what every proxy of the lab is told and decides.
+    /// Folder for a record of the run: its events ([`EVENTS_FILE`]) and, in the lab, what every proxy is told and decides.
     pub record: Option<PathBuf>,
-    /// File for the events of the run.
+    /// File for the events of the run, in place of the one in `record`.
     pub events: Option<PathBuf>,
     /// Set from outside to end a run early.
     pub interrupt: Option<Arc<AtomicBool>>,
@@ -72,10 +73,15 @@ impl From<Unsupported> for RunError {
 /// [`RunError::Unsupported`] for what only the other backend has, [`RunError::Failed`] when files cannot be written
 /// or the lab cannot be built, [`RunError::Interrupted`].
 pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Result<RunResult, RunError> {
+    let log = event_log(scenario, backend, options)?;
+    let sink = log.as_ref().map(|(log, _)| log.sink());
     let mut result = match backend {
-        Backend::Sim => simulate(scenario, options)?,
-        Backend::Lab => in_lab(scenario, options)?,
+        Backend::Sim => simulate(scenario, options, sink)?,
+        Backend::Lab => in_lab(scenario, options, sink)?,
     };
+    if let Some((log, path)) = log {
+        log.finish(result.duration_s).map_err(|error| cannot_write(&path, &error))?;
+    }
     for flow in &scenario.flows {
         if let Some(line) = result.flows.get_mut(&flow.name) {
             line.transport = lower::transport_name(flow).to_string();
@@ -84,13 +90,26 @@ pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Resul
     Ok(result)
 }
 
-fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
-    if options.record.is_some() {
-        return Err(RunError::Unsupported(Unsupported {
-            what: "only the lab has proxies to record".to_string(),
-            remedy: "use --events or --pcap, or --on lab".to_string(),
-        }));
+/// The event log that `options` ask for, begun, and where it lies.
+fn event_log(
+    scenario: &Scenario,
+    backend: Backend,
+    options: &RunOptions,
+) -> Result<Option<(EventLog, PathBuf)>, RunError> {
+    if let Some(folder) = &options.record {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     }
+    let in_record = || options.record.as_ref().map(|folder| folder.join(EVENTS_FILE));
+    let Some(path) = options.events.clone().or_else(in_record) else { return Ok(None) };
+    let log = EventLog::create(&path, scenario, backend, options.seed);
+    log.map(|log| Some((log, path.clone()))).map_err(|error| cannot_write(&path, &error))
+}
+
+fn simulate(
+    scenario: &Scenario,
+    options: &RunOptions,
+    events: Option<SharedLog>,
+) -> Result<RunResult, RunError> {
     let mut plan = lower::to_simulation(scenario, options.seed)?;
     let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
     if let Some(factory) = &options.scheduler {
@@ -102,8 +121,8 @@ fn simulate(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunE
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
     }
-    if let Some(path) = &options.events {
-        plan.builder.log_events(Box::new(JsonLines::new(create(path)?)));
+    if let Some(events) = events {
+        plan.builder.log_events(Box::new(events));
     }
     let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
     // With a policy from outside the scenario alone does not say what ran.
@@ -147,21 +166,20 @@ fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOpti
     Ok(())
 }
 
-fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunError> {
+fn in_lab(
+    scenario: &Scenario,
+    options: &RunOptions,
+    events: Option<SharedLog>,
+) -> Result<RunResult, RunError> {
     if options.scheduler.is_some() {
         return Err(RunError::Unsupported(Unsupported {
             what: "the lab takes no scheduler from outside".to_string(),
             remedy: "use --on sim".to_string(),
         }));
     }
-    if options.events.is_some() {
-        return Err(RunError::Unsupported(Unsupported {
-            what: "the lab records no events".to_string(),
-            remedy: "leave out --events, or use --on sim".to_string(),
-        }));
-    }
     let plan = lower::to_lab(scenario, options.seed)?;
-    let mut lab_options = LabOptions { interrupt: options.interrupt.clone(), ..LabOptions::default() };
+    let interrupt = options.interrupt.clone();
+    let mut lab_options = LabOptions { interrupt, events, ..LabOptions::default() };
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let name = scenario.name.replace(['/', ' '], "-");
@@ -169,8 +187,7 @@ fn in_lab(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, RunErr
     }
     if let Some(folder) = &options.record {
         // The daemons open it from elsewhere.
-        let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-        lab_options.record = Some(made.map_err(|error| cannot_write(folder, &error))?);
+        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, &error))?);
     }
     match lab::run(&plan, &lab_options) {
         Ok(mut outcome) => {

@@ -36,6 +36,7 @@ pub mod lower;
 pub mod model;
 mod paths;
 mod read;
+mod record;
 pub mod registry;
 pub mod shipped;
 

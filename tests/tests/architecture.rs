@@ -55,6 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("study", &["units", "trace", "scenario"]),
+    ("view", &["units", "wire", "trace"]),
     ("cli", EVERYTHING),
     ("python", EVERYTHING),
     ("tests", EVERYTHING),
@@ -80,6 +81,7 @@ const EVERYTHING: &[&str] = &[
     "datapath",
     "scenario",
     "study",
+    "view",
 ];
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.

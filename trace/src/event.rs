@@ -3,18 +3,25 @@
 //! A host builds an [`Event`] and hands it, with the time, to an [`EventSink`]; logs, plots and the dashboard are
 //! readers of the same events. Times are nanoseconds from the start of the run, names are those of the scenario file.
 
+mod description;
 mod json_lines;
 mod packet;
+mod shared;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+pub use description::{FlowDescription, LinkDescription, NodeDescription, RunDescription};
 pub use json_lines::{JsonLines, Record, read_json_lines};
 pub use packet::{PacketSummary, SegmentSummary};
+pub use shared::SharedLog;
 
 use prismux_units::Instant;
+
+/// Name of the event log in the folder that a recorded run leaves.
+pub const EVENTS_FILE: &str = "events.jsonl";
 
 /// A name from the scenario file, or of a mechanism.
 pub type Name<'a> = Cow<'a, str>;
@@ -84,6 +91,10 @@ pub enum TimerChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
+    /// A run began. First in every record of a run.
+    RunStarted(Box<RunDescription<'a>>),
+    /// A run ended, and with it its record: a log without this event was cut short.
+    RunEnded,
     /// A packet was given to a link.
     PacketSent {
         /// The link.
@@ -106,6 +117,9 @@ pub enum Event<'a> {
     PacketDropped {
         /// The link, or the node where there was no link.
         at: Name<'a>,
+        /// The node that had given it to the link; `None` where there was no link.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Name<'a>>,
         /// Why.
         reason: DropReason,
         /// The packet.
@@ -205,6 +219,9 @@ pub enum Event<'a> {
     LinkChanged {
         /// The link.
         link: Name<'a>,
+        /// The node that sends in the direction that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Name<'a>>,
         /// Its rate from now on; `None` when the rate did not change.
         rate_bps: Option<u64>,
         /// Its one-way delay from now on; `None` when the delay did not change.

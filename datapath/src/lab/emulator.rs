@@ -5,11 +5,12 @@
 //! that wakes late delays a packet but never slows the link. How late deliveries were is
 //! measured and reported.
 //!
-//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files.
+//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event logs.
 
 mod capture;
 mod carrier;
 mod direction;
+mod events;
 
 use super::LabError;
 use super::timing::DelaySummary;
@@ -17,6 +18,7 @@ use crate::clock::Clock;
 use crate::event_loop::StopHandle;
 use crate::tun::Tun;
 use carrier::Carrier;
+pub(in crate::lab) use events::EventFeed;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LinkStats};
@@ -38,12 +40,14 @@ pub(super) struct EmulatedLink {
 }
 
 /// What is recorded beside the counters.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Recording {
     /// Interval of the time series.
     pub series: Option<Duration>,
     /// The pcapng file to be written.
     pub capture: Option<PathBuf>,
+    /// Whoever writes events down.
+    pub events: Option<EventFeed>,
 }
 
 /// Which way over a link.

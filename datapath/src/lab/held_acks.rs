@@ -1,6 +1,7 @@
 //! How many ACKs the proxies hold back for each flow, asked of their status pages in regular intervals.
 use super::daemons::Daemon;
 use super::prepare::FIRST_PORT;
+use prismux_trace::event::{Event, EventSink, SharedLog};
 use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
@@ -13,26 +14,48 @@ pub(super) struct HeldAcks {
     /// Names of the flows, in the order of their ports.
     flows: Vec<String>,
     samples: Named<Vec<u64>>,
+    /// Where they go as events, and when next.
+    log: Option<SharedLog>,
+    next_event: Instant,
 }
 
+/// How often the proxies are asked for events.
+const EVENT_INTERVAL: Duration = Duration::from_millis(100);
+
 impl HeldAcks {
-    /// Samples every `interval`, if there is one.
-    pub fn new(interval: Option<Duration>, flows: impl Iterator<Item = String>) -> Self {
+    /// Samples every `interval`, if there is one, and more often for a log of events.
+    pub fn new(
+        interval: Option<Duration>,
+        flows: impl Iterator<Item = String>,
+        log: Option<SharedLog>,
+    ) -> Self {
         let next = Instant::ZERO + interval.unwrap_or_default();
-        Self { interval, next, flows: flows.collect(), samples: Named::new() }
+        Self { interval, next, flows: flows.collect(), samples: Named::new(), log, next_event: Instant::ZERO }
     }
 
     /// Takes the samples that are due; a proxy that does not answer holds nothing that anybody knows of.
     pub fn sample(&mut self, now: Instant, daemons: &[Daemon]) {
-        let Some(interval) = self.interval.filter(|_| now >= self.next) else { return };
+        let due = self.interval.filter(|_| now >= self.next);
+        let mut log = self.log.as_mut().filter(|_| now >= self.next_event);
+        if due.is_none() && log.is_none() {
+            return;
+        }
         let mut held = vec![0; self.flows.len()];
-        for page in daemons.iter().filter(|daemon| daemon.is_proxy()).filter_map(Daemon::status) {
+        for daemon in daemons.iter().filter(|daemon| daemon.is_proxy()) {
+            let Some(page) = daemon.status() else { continue };
             for (index, count) in flows_of(&page) {
-                if let Some(sum) = held.get_mut(index) {
-                    *sum += count;
+                let (Some(sum), Some(flow)) = (held.get_mut(index), self.flows.get(index)) else { continue };
+                *sum += count;
+                if let Some(log) = &mut log {
+                    let (node, flow) = (daemon.name.as_str().into(), flow.as_str().into());
+                    log.event(now, &Event::HeldChanged { node, flow, held_acks: count });
                 }
             }
         }
+        if log.is_some() {
+            self.next_event = now + EVENT_INTERVAL;
+        }
+        let Some(interval) = due else { return };
         // A late sample stands for those that were missed.
         while self.next <= now {
             for (name, count) in self.flows.iter().zip(&held) {

@@ -93,6 +93,7 @@ impl Stage<'_> {
                 address: server,
                 bytes,
                 sample_interval: self.plan.series_interval,
+                events: self.events.clone(),
             })),
         };
         Ok(TcpFlow {
@@ -105,6 +106,7 @@ impl Stage<'_> {
             server,
             mptcp: maker.mptcp,
             sample_interval: self.plan.series_interval,
+            events: self.events.clone(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! One run from plan to result.
 use super::daemons::DaemonCommand;
-use super::emulator::{EmulatedLink, Emulator, EmulatorReport, Recording};
+use super::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
 use super::fabric::Fabric;
 use super::plan::{LabPlan, Transport};
 use super::stage::Stage;
@@ -9,6 +9,7 @@ use super::traffic::FlowOutcome;
 use super::{LabError, measure};
 use crate::clock::Clock;
 use prismux_endpoint::random::Seed;
+use prismux_trace::event::SharedLog;
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::{Duration, Instant};
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub struct LabOptions {
     /// Have every proxy record what its core is told and decides, in a file of its own in this folder (see
     /// [`crate::proxy::recorder`]). A proxy that is killed and started again begins another.
     pub record: Option<PathBuf>,
+    /// Where the events of the run go: packets at the ends of links, windows, held ACKs.
+    pub events: Option<SharedLog>,
 }
 
 /// Everything that a run measured.
@@ -59,7 +62,9 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     let began = Clock::start();
     let topology = Topology::new(plan)?;
     let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
-    let recording = Recording { series: plan.series_interval, capture: options.capture.clone() };
+    let feed = options.events.clone().map(|log| EventFeed::start(plan, log));
+    let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
+    let recording = Recording { series: plan.series_interval, capture: options.capture.clone(), events };
     let links = plan.links.iter().zip(devices).map(|(link, ends)| EmulatedLink {
         name: link.name.clone(),
         forward: link.forward.clone(),

@@ -14,6 +14,7 @@ use super::topology::{NodeIndex, Path, Topology};
 use crate::clock::Clock;
 use crate::tun::Tun;
 use prismux_link::LinkChange;
+use prismux_trace::event::{Event, EventSink, SharedLog};
 use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
@@ -39,6 +40,10 @@ pub(super) struct Stage<'a> {
     /// The member through which each proxied path's ACKs return, by the path's table.
     returns: BTreeMap<u32, NodeIndex>,
     pub held_acks: HeldAcks,
+    /// Where the events of the run go.
+    pub events: Option<SharedLog>,
+    /// The run's clock, once it plays.
+    clock: Option<Clock>,
 }
 
 /// Something on the agenda of a run.
@@ -65,7 +70,11 @@ impl<'a> Stage<'a> {
         let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
         let how = &options.daemons;
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
-        let held_acks = HeldAcks::new(plan.series_interval, plan.flows.iter().map(|flow| flow.name.clone()));
+        let held_acks = HeldAcks::new(
+            plan.series_interval,
+            plan.flows.iter().map(|flow| flow.name.clone()),
+            options.events.clone(),
+        );
         let mut stage = Self {
             plan,
             topology,
@@ -77,6 +86,8 @@ impl<'a> Stage<'a> {
             present,
             returns,
             held_acks,
+            events: options.events.clone(),
+            clock: None,
         };
         stage.make_daemons(options.record.as_deref())?;
         for index in 0..stage.daemons.len() {
@@ -258,6 +269,7 @@ impl<'a> Stage<'a> {
         done: impl Fn() -> bool,
     ) -> Result<(), LabError> {
         let plan = self.plan;
+        self.clock = Some(clock);
         let events = plan.events.iter().map(|EventPlan { at, action }| (*at, Step::Event(action)));
         let mut agenda: Vec<(Instant, Step<'_>)> = events.collect();
         let end = Instant::ZERO + plan.duration;
@@ -292,6 +304,13 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Tells the log of the run, if there is one.
+    fn tell(&mut self, event: &Event<'_>) {
+        if let (Some(log), Some(clock)) = (&mut self.events, self.clock) {
+            log.event(clock.now(), event);
+        }
+    }
+
     /// Makes an event happen. Answers the member whose silence will be noticed later, if any.
     fn act(&mut self, action: &Action) -> Result<Option<NodeIndex>, LabError> {
         match action {
@@ -306,8 +325,14 @@ impl<'a> Stage<'a> {
                 }
                 Ok(None)
             }
-            Action::Leave(name) => self.leave(self.member(name)?).map(|()| None),
-            Action::Join(name) => self.join(self.member(name)?).map(|()| None),
+            Action::Leave(name) => {
+                self.tell(&Event::MemberLeft { member: name.into() });
+                self.leave(self.member(name)?).map(|()| None)
+            }
+            Action::Join(name) => {
+                self.tell(&Event::MemberJoined { member: name.into() });
+                self.join(self.member(name)?).map(|()| None)
+            }
             Action::Kill(name) => {
                 let node = self.topology.node(name)?;
                 self.daemons.iter_mut().filter(|daemon| daemon.node == node).for_each(Daemon::kill);

@@ -14,6 +14,7 @@ pub(super) mod socket;
 pub(super) mod tcp;
 pub(super) mod tcp_info;
 pub(super) mod udp;
+mod window_watch;
 
 use crate::clock::Clock;
 use prismux_units::{Duration, Instant};

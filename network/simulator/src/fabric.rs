@@ -12,7 +12,7 @@ use crate::routing::Routes;
 pub use middle::Tunnel;
 pub(crate) use middle::{MemberNode, ProxyNode};
 use prismux_link::{Delivery, Dropped, Link, LinkChange};
-use prismux_trace::event::Event;
+use prismux_trace::event::{self, Event};
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -196,7 +196,8 @@ impl Fabric {
             Some(port) => self.send(port, size_bytes, carried),
             None => {
                 self.counters.no_route += 1;
-                self.pool.discard(carried.packet);
+                let packet = self.pool.discard(carried.packet);
+                self.observe_drop(node, event::DropReason::NoRoute, &packet);
             }
         }
     }
@@ -244,6 +245,14 @@ impl Fabric {
         }
     }
 
+    /// Tells whoever wants to know that `node` could do nothing with a packet.
+    #[cold]
+    pub fn observe_drop(&mut self, node: NodeId, reason: event::DropReason, packet: &Packet) {
+        if let Some(observer) = &mut self.observer {
+            observer.dropped_at(self.now, node, reason, packet);
+        }
+    }
+
     /// Changes one direction of a link.
     pub fn change_link(&mut self, port: PortId, change: LinkChange) {
         let link = &mut self.ports[port.index()].link;
@@ -253,6 +262,7 @@ impl Fabric {
         self.arm(port);
         self.observe(|names| Event::LinkChanged {
             link: names.link(port),
+            from: Some(names.sender(port)),
             rate_bps: change.rate.map(Rate::as_bps),
             delay_ns: change.delay.map(Duration::as_nanos),
             up,

@@ -3,11 +3,13 @@ use crate::ids::{FlowId, NodeId, PortId};
 use crate::packet::{Body, Packet, PacketPool, address};
 use prismux_link::DropReason;
 use prismux_ptcp::Segment;
+use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, IpHeader};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -26,6 +28,19 @@ pub(crate) struct Observer {
     pub names: Names,
     pub capture: Option<Capture>,
     pub events: Option<Box<dyn EventSink + Send>>,
+    pub last: LastSeen,
+}
+
+/// Bytes in flight alone are told no more often than this.
+const IN_FLIGHT_INTERVAL: Duration = Duration::from_millis(10);
+
+/// What was told last, so that only changes are told.
+#[derive(Debug, Default)]
+pub(crate) struct LastSeen {
+    /// By flow: congestion window, slow-start threshold and bytes in flight of its sender, and when that was told.
+    windows: BTreeMap<FlowId, (Instant, [u64; 3])>,
+    /// By proxy and flow: ACKs held back.
+    held_acks: BTreeMap<(u32, FlowId), u64>,
 }
 
 /// A pcapng capture of some links. What is captured is what is handed to a link, lost packets included.
@@ -51,9 +66,9 @@ impl Observer {
             capture.packet(now, port, size_bytes, pool, packet);
         }
         if let Some(sink) = &mut self.events {
-            let (link, (from, _)) = (self.names.link(port), &self.names.ends[port.index()]);
+            let (link, from) = (self.names.link(port), self.names.sender(port));
             let packet = self.names.summary(size_bytes, packet);
-            sink.event(now, &Event::PacketSent { link, from: Cow::Borrowed(from), packet });
+            sink.event(now, &Event::PacketSent { link, from, packet });
         }
     }
 
@@ -81,9 +96,48 @@ impl Observer {
                 DropReason::Lost => event::DropReason::Loss,
                 DropReason::Down => event::DropReason::LinkDown,
             };
-            let at = self.names.link(port);
+            let (at, from) = (self.names.link(port), Some(self.names.sender(port)));
             let packet = self.names.summary(size_bytes, packet);
-            sink.event(now, &Event::PacketDropped { at, reason, packet });
+            sink.event(now, &Event::PacketDropped { at, from, reason, packet });
+        }
+    }
+
+    /// A node could do nothing with a packet.
+    pub fn dropped_at(&mut self, now: Instant, node: NodeId, reason: event::DropReason, packet: &Packet) {
+        if let Some(sink) = &mut self.events {
+            let at = self.names.node(node);
+            let packet = self.names.summary(packet.ip_bytes(), packet);
+            sink.event(now, &Event::PacketDropped { at, from: None, reason, packet });
+        }
+    }
+
+    /// How the sender of a flow stands, where that has changed; what changes with every segment, only now and then.
+    pub fn window(&mut self, now: Instant, flow: FlowId, engine: &EngineMetrics) {
+        let Some(sink) = &mut self.events else { return };
+        let state = [engine.cwnd_bytes, engine.ssthresh_bytes, engine.outstanding_bytes];
+        if let Some((told, last)) = self.last.windows.get(&flow) {
+            let patient = now < *told + IN_FLIGHT_INTERVAL && state[..2] == last[..2];
+            if state == *last || patient {
+                return;
+            }
+        }
+        self.last.windows.insert(flow, (now, state));
+        let event = Event::WindowChanged {
+            flow: self.names.flow(flow),
+            cwnd_bytes: engine.cwnd_bytes,
+            ssthresh_bytes: Some(engine.ssthresh_bytes).filter(|&bytes| bytes != u64::MAX),
+            in_flight_bytes: engine.outstanding_bytes,
+            srtt_ns: engine.srtt.map(Duration::as_nanos),
+        };
+        sink.event(now, &event);
+    }
+
+    /// How many ACKs of a flow a proxy holds back, where that has changed.
+    pub fn held_acks(&mut self, now: Instant, (proxy, node): (u32, NodeId), flow: FlowId, held_acks: u64) {
+        let Some(sink) = &mut self.events else { return };
+        if self.last.held_acks.insert((proxy, flow), held_acks).unwrap_or(0) != held_acks {
+            let (node, flow) = (self.names.node(node), self.names.flow(flow));
+            sink.event(now, &Event::HeldChanged { node, flow, held_acks });
         }
     }
 
@@ -98,6 +152,11 @@ impl Observer {
 impl Names {
     pub fn link(&self, port: PortId) -> Cow<'_, str> {
         Cow::Borrowed(&self.links[port.link().index()])
+    }
+
+    /// The node that sends into a port.
+    pub fn sender(&self, port: PortId) -> Cow<'_, str> {
+        Cow::Borrowed(&self.ends[port.index()].0)
     }
 
     pub fn node(&self, node: NodeId) -> Cow<'_, str> {

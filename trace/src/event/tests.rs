@@ -9,7 +9,12 @@ fn sample() -> Vec<Event<'static>> {
     vec![
         Event::FlowStarted { flow: "download".into() },
         Event::PacketSent { link: "wwan1".into(), from: "m1".into(), packet: packet.clone() },
-        Event::PacketDropped { at: "wwan1".into(), reason: DropReason::QueueFull, packet },
+        Event::PacketDropped {
+            at: "wwan1".into(),
+            from: Some("m1".into()),
+            reason: DropReason::QueueFull,
+            packet,
+        },
         Event::PacketJudged {
             node: "proxy".into(),
             flow: "download".into(),

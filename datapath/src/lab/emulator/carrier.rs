@@ -1,6 +1,7 @@
 //! The emulator's thread: from devices into link models and from link models into devices.
 use super::capture::Capture;
 use super::direction::{Direction, damage};
+use super::events::{EventFeed, Fate, Head};
 use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording, Way};
 use crate::clock::Clock;
 use crate::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
@@ -35,6 +36,7 @@ pub(super) struct Carrier {
     epoch: Option<Duration>,
     lateness: DelayHistogram,
     capture: Option<Capture>,
+    events_seen: Option<EventFeed>,
     series: Option<Duration>,
     next_sample: Option<Instant>,
 }
@@ -72,6 +74,7 @@ impl Carrier {
             epoch: None,
             lateness: DelayHistogram::default(),
             capture: capture.transpose()?,
+            events_seen: recording.events,
             series: recording.series,
             next_sample: None,
         };
@@ -155,10 +158,22 @@ impl Carrier {
             if let (Some(capture), Some(_)) = (&mut self.capture, self.epoch) {
                 capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
             }
-            let _ = self.directions[index].link.enqueue(now, size_bytes, packet);
+            let head = self.observed().map(|_| Head::of(&packet));
+            let outcome = self.directions[index].link.enqueue(now, size_bytes, packet);
+            if let (Some(feed), Some(head)) = (self.observed(), head) {
+                feed.packet(now, index, Fate::Sent, head);
+                if let Err(dropped) = outcome {
+                    feed.packet(now, index, Fate::Dropped(dropped.reason), head);
+                }
+            }
         }
         self.schedule(index);
         Ok(())
+    }
+
+    /// Whoever wants to know what passes, once the run has begun.
+    fn observed(&self) -> Option<&EventFeed> {
+        self.events_seen.as_ref().filter(|_| self.epoch.is_some())
     }
 
     /// Hands everything whose time has come to the kernel at the other end.
@@ -185,10 +200,22 @@ impl Carrier {
                 }
                 now = self.clock.now() - self.epoch.unwrap_or_default();
                 self.lateness.record(now - delivery.at);
+                if let Some(feed) = self.events_seen.as_ref().filter(|_| self.epoch.is_some()) {
+                    feed.packet(now, index, Fate::Delivered, Head::of(&delivery.packet));
+                }
             }
-            while direction.link.poll_dropped().is_some() {}
             direction.account_offer(now);
+            self.sweep(index, now);
             self.schedule(index);
+        }
+    }
+
+    /// Frees what an outage took out of a link.
+    fn sweep(&mut self, index: usize, now: Instant) {
+        while let Some(dropped) = self.directions[index].link.poll_dropped() {
+            if let Some(feed) = self.observed() {
+                feed.packet(now, index, Fate::Dropped(dropped.reason), Head::of(&dropped.packet));
+            }
         }
     }
 
@@ -213,8 +240,12 @@ impl Carrier {
                     let (now, index) = (self.now(), 2 * link + usize::from(way == Way::Reverse));
                     let direction = &mut self.directions[index];
                     direction.link.apply(now, change);
-                    while direction.link.poll_dropped().is_some() {}
                     direction.account_offer(now);
+                    let up = direction.link.is_up();
+                    if let Some(feed) = self.observed() {
+                        feed.change(now, index, change, up);
+                    }
+                    self.sweep(index, now);
                     self.schedule(index);
                 }
                 Command::InUse { link, in_use } => {

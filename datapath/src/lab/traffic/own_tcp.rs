@@ -2,6 +2,7 @@
 use super::content::Content;
 use super::tcp::Sent;
 use super::tcp_info::TcpInfo;
+use super::window_watch::WindowWatch;
 use super::{Schedule, WAIT};
 use crate::event_loop::{BATCH_PACKETS, EventLoop, StopHandle};
 use crate::lab::fabric::LINK_MTU_BYTES;
@@ -11,6 +12,7 @@ use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_prism::TcpPrism;
 use prismux_tcp::{ByteConnection, Listener, ListenerEvent, SegmentIn, SegmentOut, State};
+use prismux_trace::event::SharedLog;
 use prismux_units::{Duration, Instant};
 use prismux_wire::ip::protocol;
 use prismux_wire::{FlowKey, IpHeader, TcpPacket, emit_tcp_packet};
@@ -33,6 +35,8 @@ pub(in crate::lab) struct OwnTcp {
     pub address: SocketAddrV4,
     pub bytes: Option<u64>,
     pub sample_interval: Option<Duration>,
+    /// Where the windows go as events.
+    pub events: Option<SharedLog>,
 }
 
 /// The host of one listening, then connected, endpoint.
@@ -49,6 +53,7 @@ struct Host<'a> {
     packet: Vec<u8>,
     sent: Sent,
     next_sample: Instant,
+    watch: WindowWatch<'a>,
 }
 
 impl OwnTcp {
@@ -89,6 +94,7 @@ impl<'a> Host<'a> {
             packet: vec![0; LINK_MTU_BYTES as usize],
             sent: Sent::default(),
             next_sample: orders.schedule.start,
+            watch: WindowWatch::new(orders.events.clone(), &orders.flow),
             orders,
         }
     }
@@ -257,6 +263,8 @@ impl<'a> Host<'a> {
         let seconds = |duration: Option<Duration>| duration.map_or(0.0, Duration::as_secs_f64);
         Some(TcpInfo {
             cwnd_bytes: engine.cwnd_bytes,
+            ssthresh_bytes: Some(engine.ssthresh_bytes).filter(|&bytes| bytes != u64::MAX),
+            in_flight_bytes: engine.outstanding_bytes,
             srtt_s: seconds(engine.srtt),
             min_rtt_s: seconds(engine.min_rtt),
             retransmitted_segments: engine.counters.retransmitted_segments,
@@ -269,8 +277,10 @@ impl<'a> Host<'a> {
 
     /// Notes window and round trip once per interval.
     fn sample(&mut self) {
-        let Some(interval) = self.orders.sample_interval else { return };
         let now = self.now();
+        let info = self.info();
+        self.watch.look(now, || info.map(|info| vec![info]));
+        let Some(interval) = self.orders.sample_interval else { return };
         let Some(info) = self.info().filter(|_| now >= self.next_sample) else { return };
         while self.next_sample <= now {
             self.sent.samples.push((info.cwnd_bytes, info.srtt()));

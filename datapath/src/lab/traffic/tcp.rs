@@ -3,8 +3,10 @@ use super::content::{Content, Verifier};
 use super::own_tcp::OwnTcp;
 use super::socket::{CONNECT_TIMEOUT, is_pause};
 use super::tcp_info::TcpInfo;
+use super::window_watch::WindowWatch;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
 use prismux_endpoint::random::Seed;
+use prismux_trace::event::SharedLog;
 use prismux_units::{Duration, Instant};
 use socket2::Socket;
 use std::io::{self, Read, Write};
@@ -26,6 +28,8 @@ pub(in crate::lab) struct TcpFlow {
     pub mptcp: bool,
     /// Interval at which the sender's window is sampled.
     pub sample_interval: Option<Duration>,
+    /// Where the windows go as events.
+    pub events: Option<SharedLog>,
 }
 
 /// Who sends.
@@ -114,7 +118,11 @@ impl TcpFlow {
         let Some(mut stream) = accept(listener, &self.schedule)? else { return Ok(sent) };
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(WAIT))?;
-        let mut sampler = Sampler { interval: self.sample_interval, next: self.schedule.start };
+        let mut sampler = Sampler {
+            interval: self.sample_interval,
+            next: self.schedule.start,
+            watch: WindowWatch::new(self.events.clone(), &self.name),
+        };
         let mut content = Content::new(self.seed, &self.name);
         let mut left = self.bytes.unwrap_or(u64::MAX);
         let mut piece = vec![0; PIECE_BYTES];
@@ -146,7 +154,7 @@ impl TcpFlow {
     }
 
     /// Waits until the receiver has closed its side, so that the counters at the end are final.
-    fn linger(&self, stream: &mut TcpStream, sampler: &mut Sampler, sent: &mut Sent) {
+    fn linger(&self, stream: &mut TcpStream, sampler: &mut Sampler<'_>, sent: &mut Sent) {
         if stream.set_read_timeout(Some(WAIT)).is_err() {
             return;
         }
@@ -179,13 +187,15 @@ pub(super) fn accept(listener: &TcpListener, schedule: &Schedule) -> io::Result<
 }
 
 /// Looks at the sender's window once per interval.
-struct Sampler {
+struct Sampler<'a> {
     interval: Option<Duration>,
     next: Instant,
+    watch: WindowWatch<'a>,
 }
 
-impl Sampler {
+impl Sampler<'_> {
     fn look(&mut self, flow: &TcpFlow, stream: &TcpStream, samples: &mut Vec<(u64, Duration)>) {
+        self.watch.look(flow.schedule.now(), || flow.infos(stream).ok());
         let Some(interval) = self.interval.filter(|_| flow.schedule.now() >= self.next) else { return };
         let Ok(infos) = flow.infos(stream) else { return };
         let now = flow.schedule.now();

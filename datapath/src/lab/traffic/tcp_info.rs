@@ -9,6 +9,10 @@ use std::os::fd::{AsFd, AsRawFd};
 pub struct TcpInfo {
     /// Congestion window in bytes.
     pub cwnd_bytes: u64,
+    /// Slow-start threshold in bytes; `None` before the first loss.
+    pub ssthresh_bytes: Option<u64>,
+    /// Bytes sent and not acknowledged.
+    pub in_flight_bytes: u64,
     /// Smoothed round trip in seconds.
     pub srtt_s: f64,
     /// Least round trip in seconds.
@@ -69,6 +73,9 @@ impl TcpInfo {
         let micros = |at: usize| f64::from(u32_at(at).unwrap_or(0)) / 1e6;
         Self {
             cwnd_bytes: u64::from(u32_at(80).unwrap_or(0)) * u64::from(mss),
+            // The kernel begins with a threshold that nothing reaches.
+            ssthresh_bytes: u32_at(76).filter(|&n| n < 0x7fff_ffff).map(|n| u64::from(n) * u64::from(mss)),
+            in_flight_bytes: u64::from(u32_at(24).unwrap_or(0)) * u64::from(mss),
             srtt_s: micros(68),
             min_rtt_s: micros(148),
             retransmitted_segments: u64::from(u32_at(100).unwrap_or(0)),

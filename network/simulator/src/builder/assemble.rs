@@ -10,7 +10,7 @@ use crate::event_queue::EventQueue;
 use crate::fabric::{End, Fabric, NodeRole, Port, Target};
 use crate::flow::{ExtensionFactory, FlowConfig, Transport};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId};
-use crate::observer::{Capture, Names, Observer};
+use crate::observer::{Capture, LastSeen, Names, Observer};
 use crate::packet::PacketPool;
 use crate::routing::{Place, Routes};
 use crate::series::Sampler;
@@ -173,7 +173,7 @@ fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, Build
     });
     let capture = capture.transpose().map_err(BuildError::Capture)?;
     let events = builder.event_sink.take().map(|sink| sink.0);
-    Ok(Some(Box::new(Observer { names, capture, events })))
+    Ok(Some(Box::new(Observer { names, capture, events, last: LastSeen::default() })))
 }
 
 /// Every flow's packets must find both ways. (Behind a member, "way" ends at the proxy's side: tunnels follow their own routes.)

@@ -215,6 +215,11 @@ impl TcpEndpoint {
         let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
+        if let Some(observer) = &mut fabric.observer
+            && matches!(self.role, Role::Source { .. } | Role::Server { .. })
+        {
+            observer.window(now, site.flow, &connection.engine().metrics());
+        }
         let notice = self.notifier.as_ref().and_then(|host| host.deadline());
         self.arm(fabric, Deadline::earliest(deadline, notice));
         notes

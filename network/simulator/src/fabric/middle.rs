@@ -1,10 +1,11 @@
 //! Members and proxies: the machines in the middle.
 use super::{Fabric, NodeRole, Target};
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
 use crate::packet::{Body, Carried, Packet};
 use prismux_prism::{DropReason, LinkId, Proxy, Verdict};
 use prismux_trace::event::{self, Event};
 use prismux_units::Instant;
+use prismux_wire::FlowKey;
 
 /// How a proxy reaches its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,6 +122,7 @@ impl Fabric {
         packet.tunnelled = false;
         if packet.damaged {
             self.counters.corrupted += 1;
+            self.observe_drop(node, event::DropReason::Corrupted, &packet);
             self.pool.forget(&packet);
             return;
         }
@@ -140,6 +142,9 @@ impl Fabric {
             }
         }
         self.carry_out(index);
+        if is_tcp && self.observer.is_some() {
+            self.observe_held(index, packet.flow, if inward { flow } else { flow.reversed() });
+        }
     }
 
     /// A deadline of a proxy.
@@ -188,6 +193,9 @@ impl Fabric {
             }
             Verdict::Release { mut packet, rewrite } => {
                 self.counters.out_of_proxies += 1;
+                if self.observer.is_some() {
+                    self.observe_held(index, packet.flow, packet.flow_key().reversed());
+                }
                 if let Body::Tcp { header, .. } = &mut packet.body {
                     rewrite.apply(header);
                 }
@@ -202,6 +210,16 @@ impl Fabric {
                 self.counters.dropped_by_proxies += 1;
                 self.pool.forget(&packet);
             }
+        }
+    }
+
+    /// Tells how many ACKs the proxy holds back for a flow whose data packets have the key `key`.
+    #[cold]
+    fn observe_held(&mut self, index: u32, flow: FlowId, key: FlowKey) {
+        let ProxyNode { node, proxy, .. } = &self.proxies[index as usize];
+        let held = proxy.flow_status(&key).map_or(0, |status| status.held_acks as u64);
+        if let Some(observer) = &mut self.observer {
+            observer.held_acks(self.now, (index, *node), flow, held);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::ids::{EndpointId, FlowId};
 use crate::packet::{Body, PacketHandle};
 use prismux_r2cp::Connection;
 use prismux_rcp::{PacketIn, Receiver, Sender};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 
 impl Simulation {
@@ -64,7 +65,9 @@ impl Simulation {
         match &self.endpoints[id.index()] {
             Endpoint::Rcp(rcp) if rcp.setup.hears_damage => self.deliver_rcp(handle),
             _ => {
-                self.fabric.pool.remove(handle);
+                let node = self.endpoints[id.index()].site_mut().node;
+                let packet = self.fabric.pool.remove(handle);
+                self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
             }
         }
     }

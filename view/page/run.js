@@ -1,0 +1,101 @@
+// One run: its facts, its panels, and the questions it asks.
+import { BYTES, ONES, RATES, told } from "./units.js";
+import { plotWidth } from "./axes.js";
+import { Panel } from "./panel.js";
+import { Sequence } from "./sequence.js";
+import { LinkRates } from "./rates.js";
+import { linePanels } from "./lines.js";
+import { Topology } from "./topology.js";
+
+export class RunColumn {
+  /** `summary` is what the page was told of the run; `redraw` draws everything once more. */
+  constructor(parent, summary, number, source, redraw) {
+    Object.assign(this, { summary, number, source, redraw });
+    this.answer = null;
+    this.question = null;
+    this.asking = false;
+    this.element = document.createElement("article");
+    this.element.className = "run";
+    this.head = document.createElement("div");
+    this.element.append(this.head);
+    parent.append(this.element);
+    const contents = [new Topology(summary), new Sequence(summary), new LinkRates(summary), ...linePanels()];
+    this.panels = contents.map((content) => new Panel(this.element, content, redraw));
+  }
+
+  /** Title, origin and totals of `flow`. */
+  showHead(flow) {
+    const { run, label, events, end_ns: end, flows, warnings } = this.summary;
+    const totals = flows[flow];
+    const title = document.createElement("h1");
+    const origin = document.createElement("small");
+    origin.textContent = `${run.backend === "sim" ? "simulated" : "in the lab"}, seed ${run.seed} · ${label}`;
+    title.append(run.scenario, origin);
+    const facts = document.createElement("div");
+    facts.className = "facts";
+    const rate = end > 0 ? totals.acknowledged_bytes * 8e9 / end : 0;
+    const { transport, from, to } = run.flows[flow];
+    for (const [name, value] of [
+      [`${run.flows[flow].name} (${transport})`, `${from} → ${to}`],
+      ["run", told(end, [[1e9, "s"]])], ["events", told(events, ONES)],
+      ["acknowledged", `${told(totals.acknowledged_bytes, BYTES)}, ${told(rate, RATES)}`],
+      ["segments", told(totals.sent, ONES)], ["sent again", told(totals.sent_again, ONES)],
+      ["lost", told(totals.lost, ONES)], ["ACKs held", told(totals.acks_held, ONES)],
+    ]) {
+      const fact = document.createElement("span");
+      const bold = document.createElement("b");
+      bold.textContent = value;
+      fact.append(`${name} `, bold);
+      facts.append(fact);
+    }
+    const notes = warnings.map((warning) => {
+      const note = document.createElement("p");
+      note.className = "warning";
+      note.textContent = warning;
+      return note;
+    });
+    this.head.replaceChildren(title, facts, ...notes);
+  }
+
+  /** Asks for what `view` shows; of several questions in a row only the last is answered. */
+  async ask(view, flow) {
+    const width = plotWidth(this.panels[1].canvas.clientWidth || 800);
+    const bounded = Math.min(flow, this.summary.run.flows.length - 1);
+    this.question = {
+      from: Math.max(0, Math.floor(view.from)), to: Math.ceil(view.to), width, height: 320, flow: bounded,
+    };
+    if (this.asking) return;
+    this.asking = true;
+    while (this.question) {
+      const question = this.question;
+      this.question = null;
+      try {
+        this.answer = await this.source.answer(this.number, question);
+        this.failure = null;
+      } catch (error) {
+        this.failure = error;
+      }
+      this.redraw();
+    }
+    this.asking = false;
+  }
+
+  /** The range of values of each panel; answers are drawn with those of all runs joined. */
+  extents(options, view) {
+    return this.panels.map(({ content }) => (this.answer ? content.extent(this.answer, options, view) : null));
+  }
+
+  draw(view, ranges, cursor, options) {
+    if (!this.answer) return;
+    const inside = cursor !== null && cursor >= this.answer.from && cursor <= this.answer.to ? cursor : null;
+    this.panels.forEach((panel, k) => {
+      panel.draw({ answer: this.answer, view, range: ranges[k], cursor: inside, ...options });
+    });
+  }
+
+  /** What happens around `time`, in words. */
+  noteAt(time, reach) {
+    const { notes } = this.summary;
+    return notes.filter((note) => Math.abs(note.time_ns - time) < reach).map((note) => note.text);
+  }
+}

@@ -1,0 +1,206 @@
+// The time-sequence diagram: which path sent, lost and delivered which bytes, which ACKs were held and let go.
+import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
+import { palette, pathColour } from "./palette.js";
+import { clipped, drawAxes, plot } from "./axes.js";
+
+const KINDS = ["sent", "again", "lost", "arrived"];
+const SAID = { sent: "sent", again: "sent again", lost: "lost", arrived: "arrived" };
+/** Pixels around the pointer in which marks are told. */
+const REACH = 9;
+
+export class Sequence {
+  constructor(run) {
+    this.name = "sequence";
+    this.title = "Time–sequence";
+    this.height = 320;
+    this.run = run;
+    this.hidden = new Set(["arrived"]);
+  }
+
+  legend() {
+    const paths = this.run.paths.map((link, path) => ({
+      key: `path${path}`, label: this.run.run.links[link].name,
+      symbol: (ctx) => { ctx.fillStyle = pathColour(path); ctx.fillRect(2, 2, 14, 8); },
+    }));
+    const kinds = [
+      ["sent", "sent"], ["again", "sent again"], ["lost", "lost"], ["arrived", "arrived"],
+      ["held", "ACK held"], ["released", "ACKs released"], ["acked", "acknowledged"],
+    ].map(([key, label]) => ({ key, label, symbol: (ctx, colours) => swatch(ctx, colours, key) }));
+    return [...paths, ...kinds];
+  }
+
+  extent(answer) {
+    return answer.sequence.range;
+  }
+
+  draw(ctx, width, { answer, view, range, cursor }) {
+    const [low, high] = padded(range ?? [0, 1]);
+    this.plot = plot(width, this.height, view, low, high);
+    this.answer = answer;
+    this.view = view;
+    drawAxes(ctx, this.plot, view, BYTES, "position in the stream");
+    clipped(ctx, this.plot, () => {
+      for (const { key, path, cells } of this.groups()) drawCells(ctx, this.plot, answer.from, cells, key, path);
+      if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
+      drawCursor(ctx, this.plot, cursor);
+    });
+    if (!range) return "no TCP segments of this flow in sight";
+    return answer.sequence.paths.length ? "one colour for each path" : "";
+  }
+
+  /** What is shown, in the order in which it is drawn. */
+  groups() {
+    const { sequence } = this.answer;
+    const shown = (key) => !this.hidden.has(key);
+    const groups = [];
+    if (shown("held")) groups.push({ key: "held", path: null, cells: sequence.held });
+    if (shown("released")) groups.push({ key: "released", path: null, cells: sequence.released });
+    for (const kind of ["arrived", "sent", "again"]) {
+      sequence.paths.forEach((cells, path) => {
+        if (shown(kind) && shown(`path${path}`)) groups.push({ key: kind, path, cells: cells[KINDS.indexOf(kind)] });
+      });
+    }
+    if (shown("lost")) {
+      sequence.paths.forEach((cells, path) => {
+        if (shown(`path${path}`)) groups.push({ key: "lost", path, cells: cells[2] });
+      });
+      groups.push({ key: "lost", path: null, cells: sequence.lost_elsewhere });
+    }
+    return groups;
+  }
+
+  /** What lies under the pointer, nearest first. */
+  tip(x, y) {
+    if (!this.answer) return null;
+    const span = this.view.to - this.view.from;
+    const found = [];
+    for (const { key, path, cells } of this.groups()) {
+      const near = nearest(this.plot, this.answer.from, cells, x, y);
+      if (near && near.distance <= REACH) found.push({ ...near, key, path });
+    }
+    found.sort((a, b) => a.distance - b.distance);
+    const lines = found.slice(0, 4).map((mark) => this.lineOf(mark, span));
+    return lines.length ? { title: instant(this.plot.time(x), span), lines } : null;
+  }
+
+  lineOf({ key, path, t, d, y, h, n }, span) {
+    const where = path === null ? "" : ` over ${this.run.run.links[this.run.paths[path]].name}`;
+    const colour = path === null ? palette()[key] ?? palette().ink : pathColour(path);
+    const when = d > 0 ? `${instant(t, span)} + ${told(d, SPANS)}` : instant(t, span);
+    if (key === "held" || key === "released") {
+      const what = key === "held" ? "ACK held" : "ACKs released";
+      return { colour, label: n > 1 ? `${n} × ${what}` : what, value: `up to ${exact(y + h)}, ${when}` };
+    }
+    const label = `${n > 1 ? `${told(n, COUNTS)} segments` : "segment"} ${SAID[key]}${where}`;
+    return { colour, label, value: `bytes ${exact(y)} to ${exact(y + h)}, ${when}` };
+  }
+}
+
+function exact(bytes) {
+  return Math.round(bytes).toLocaleString("en");
+}
+
+/** Some room above and below. */
+function padded([low, high]) {
+  const room = Math.max(1, (high - low) * 0.04);
+  return [Math.max(0, low - room), high + room];
+}
+
+function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path) {
+  const colours = palette();
+  const colour = path === null ? colours[key] : pathColour(path);
+  ctx.fillStyle = ctx.strokeStyle = key === "lost" ? colours.lost : colour;
+  ctx.lineWidth = key === "lost" ? 1.6 : 1.2;
+  for (let k = 0; k < t.length; k++) {
+    const x = plot.x(from + t[k]);
+    const w = plot.x(from + t[k] + d[k]) - x;
+    if (x + w < plot.left - 8 || x > plot.right + 8) continue;
+    const top = plot.y(y[k] + h[k]);
+    const tall = Math.max(1.5, plot.y(y[k]) - top);
+    stamp(ctx, key, x, top, w, tall, n[k]);
+  }
+}
+
+/** One mark, or one cell of several. */
+function stamp(ctx, key, x, top, w, tall, count) {
+  const middle = top + tall / 2;
+  if (key === "sent") ctx.fillRect(x - 1, top, Math.max(2, w), Math.max(2, tall));
+  else if (key === "arrived") {
+    ctx.globalAlpha = 0.35;
+    ctx.fillRect(x - 0.75, top, Math.max(1.5, w), Math.max(1.5, tall));
+    ctx.globalAlpha = 1;
+  } else if (key === "again") ctx.strokeRect(x - 2, middle - Math.max(2, tall / 2), Math.max(4, w), Math.max(4, tall));
+  else if (key === "lost") cross(ctx, x + w / 2, middle, 3.5, tall);
+  else if (count > 1) ctx.fillRect(x - 0.5, top, Math.max(1, w), Math.max(1.5, tall));
+  else if (key === "held") ring(ctx, x + w / 2, middle, 2.4);
+  else triangle(ctx, x + w / 2, middle, 3.4);
+}
+
+function cross(ctx, x, y, r, tall) {
+  ctx.beginPath();
+  ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r);
+  ctx.moveTo(x - r, y + r); ctx.lineTo(x + r, y - r);
+  if (tall > 4 * r) { ctx.moveTo(x, y - tall / 2); ctx.lineTo(x, y + tall / 2); }
+  ctx.stroke();
+}
+
+function ring(ctx, x, y, r) {
+  ctx.beginPath();
+  ctx.arc(x, y, r, 0, 7);
+  ctx.stroke();
+}
+
+function triangle(ctx, x, y, r) {
+  ctx.beginPath();
+  ctx.moveTo(x - r, y + r); ctx.lineTo(x, y - r); ctx.lineTo(x + r, y + r);
+  ctx.fill();
+}
+
+function swatch(ctx, colours, key) {
+  ctx.fillStyle = ctx.strokeStyle = { lost: colours.lost, held: colours.held, released: colours.released }[key] ?? colours.ink;
+  ctx.lineWidth = 1.4;
+  if (key === "acked") { ctx.beginPath(); ctx.moveTo(1, 10); ctx.lineTo(9, 10); ctx.lineTo(9, 3); ctx.lineTo(17, 3); ctx.stroke(); }
+  else stamp(ctx, key, 9, 5, 0, 2, 1);
+}
+
+function drawAcknowledged(ctx, plot, answer) {
+  const { last } = answer.sequence.acknowledged;
+  const width = (answer.to - answer.from) / Math.max(1, last.length);
+  ctx.strokeStyle = palette().acked;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  let open = false;
+  last.forEach((value, k) => {
+    if (value === null) { open = false; return; }
+    const x = plot.x(answer.from + (k + 1) * width);
+    if (open) { ctx.lineTo(x, plot.y(value)); } else ctx.moveTo(x, plot.y(value));
+    open = true;
+  });
+  ctx.stroke();
+}
+
+/** The vertical line at the instant that is looked at. */
+export function drawCursor(ctx, plot, cursor) {
+  if (cursor === null || cursor === undefined) return;
+  const x = plot.x(cursor);
+  ctx.strokeStyle = palette().accent;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x, plot.top);
+  ctx.lineTo(x, plot.bottom);
+  ctx.stroke();
+}
+
+/** The cell nearest to a point, by the distance in pixels to its box. */
+function nearest(plot, from, { t, d, y, h, n }, px, py) {
+  let best = null;
+  for (let k = 0; k < t.length; k++) {
+    const [x0, x1] = [plot.x(from + t[k]), plot.x(from + t[k] + d[k])];
+    const dx = Math.max(x0 - px, 0, px - x1);
+    if (dx > REACH) continue;
+    const dy = Math.max(plot.y(y[k] + h[k]) - py, 0, py - plot.y(y[k]));
+    const distance = Math.hypot(dx, dy);
+    if (!best || distance < best.distance) best = { distance, t: from + t[k], d: d[k], y: y[k], h: h[k], n: n[k] };
+  }
+  return best;
+}

@@ -1,0 +1,196 @@
+// The network: nodes from the senders on the left to the receivers on the right, links coloured by load.
+import { RATES, SPANS, BYTES, COUNTS, instant, told } from "./units.js";
+import { loadColour, palette } from "./palette.js";
+import { bucketAt, rateOf } from "./rates.js";
+
+const NODE = { width: 92, height: 30 };
+
+export class Topology {
+  constructor(run) {
+    this.name = "topology";
+    this.title = "Network";
+    this.run = run;
+    this.hidden = new Set();
+    this.layers = layers(run.run);
+    const most = Math.max(...this.layers.map((layer) => layer.length));
+    this.height = Math.min(460, Math.max(120, most * 84 + 30));
+  }
+
+  legend() {
+    return [];
+  }
+
+  extent() {
+    return [0, 1];
+  }
+
+  draw(ctx, width, { answer, view, cursor }) {
+    [this.answer, this.view, this.cursor] = [answer, view, cursor];
+    this.places = this.place(width);
+    this.loads = this.run.run.links.map((_, link) => this.load(link));
+    this.run.run.links.forEach((link, number) => this.drawLink(ctx, link, number));
+    this.run.run.nodes.forEach((node) => this.drawNode(ctx, node));
+    drawScale(ctx, width, this.height);
+    const span = view.to - view.from;
+    return cursor === null ? "load over the time in sight" : `load at ${instant(cursor, span)}`;
+  }
+
+  place(width) {
+    const places = new Map();
+    const [left, right] = [NODE.width / 2 + 6, width - NODE.width / 2 - 6];
+    const columns = this.layers.length;
+    this.layers.forEach((layer, column) => {
+      const x = columns > 1 ? left + (right - left) * column / (columns - 1) : width / 2;
+      layer.forEach((name, row) => {
+        places.set(name, [x, (this.height - 22) * (row + 1) / (layer.length + 1) + 4]);
+      });
+    });
+    return places;
+  }
+
+  /** Rate of a link and what it can carry, at the cursor or over the time in sight. */
+  load(link) {
+    const { answer, view, cursor } = this;
+    const buckets = [];
+    if (cursor !== null) {
+      const found = bucketAt(answer, cursor);
+      if (found) buckets.push(found);
+    } else {
+      for (const piece of answer.rates) {
+        piece.forward[link].forEach((_, k) => {
+          const time = piece.start + k * piece.width;
+          if (time + piece.width > view.from && time < view.to) buckets.push({ piece, k });
+        });
+      }
+    }
+    let [forward, reverse, possible, span, limited] = [0, 0, 0, 0, true];
+    for (const { piece, k } of buckets) {
+      forward += rateOf(piece, link, k) * piece.width;
+      reverse += rateOf(piece, link, k, "reverse") * piece.width;
+      const capacity = piece.capacity[link][k] ?? null;
+      if (capacity === null) limited = false; else possible += capacity * piece.width;
+      span += piece.width;
+    }
+    const rate = span ? forward / span : 0;
+    const capacity = limited && span ? possible / span : null;
+    return { rate, reverse: span ? reverse / span : 0, capacity, load: capacity ? rate / capacity : 0, down: capacity === 0 };
+  }
+
+  drawLink(ctx, link, number) {
+    const [[x0, y0], [x1, y1]] = link.ends.map((end) => this.places.get(end));
+    const { rate, load, down } = this.loads[number];
+    ctx.strokeStyle = loadColour(load);
+    ctx.lineWidth = 2.5 + 5 * Math.min(1, load);
+    ctx.setLineDash(down ? [3, 5] : []);
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.lineTo(x1, y1);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+    const state = down ? "down" : told(rate, RATES);
+    label(ctx, link.name, state, x, y);
+  }
+
+  drawNode(ctx, node) {
+    const [x, y] = this.places.get(node.name);
+    const colours = palette();
+    ctx.fillStyle = colours.node;
+    ctx.strokeStyle = colours.soft;
+    ctx.lineWidth = 1.2;
+    ctx.beginPath();
+    ctx.roundRect(x - NODE.width / 2, y - NODE.height / 2, NODE.width, NODE.height, node.kind === "host" ? 4 : 15);
+    ctx.fill();
+    ctx.stroke();
+    ctx.fillStyle = colours.ink;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.font = "600 12px system-ui, sans-serif";
+    ctx.fillText(node.name, x, y - 5, NODE.width - 8);
+    ctx.fillStyle = colours.soft;
+    ctx.font = "10px system-ui, sans-serif";
+    ctx.fillText(node.kind, x, y + 8, NODE.width - 8);
+  }
+
+  tip(x, y) {
+    if (!this.places) return null;
+    const { links } = this.run.run;
+    let best = null;
+    links.forEach((link, number) => {
+      const distance = away([x, y], ...link.ends.map((end) => this.places.get(end)));
+      if (distance < 14 && (!best || distance < best.distance)) best = { distance, number };
+    });
+    if (!best) return null;
+    const link = links[best.number];
+    const { rate, reverse, capacity, load } = this.loads[best.number];
+    const dropped = this.answer.rates.reduce((sum, piece) => sum + piece.dropped[best.number], 0);
+    return {
+      title: link.name,
+      lines: [
+        { label: `${link.ends[0]} → ${link.ends[1]}`, value: told(rate, RATES) },
+        { label: `${link.ends[1]} → ${link.ends[0]}`, value: told(reverse, RATES) },
+        { label: "capacity", value: capacity === null ? "no limit" : `${told(capacity, RATES)}, ${(100 * load).toFixed(1)} % used` },
+        { label: "one-way delay", value: told(link.delay_ns, SPANS) },
+        { label: "dropped in sight", value: `${told(dropped, COUNTS)} packets` },
+        { label: "delivered in the run", value: told(this.run.delivered[best.number], BYTES) },
+      ],
+    };
+  }
+}
+
+/** Names by distance from the senders; nodes that no flow reaches come last. */
+function layers(run) {
+  const distance = new Map();
+  let front = run.flows.length ? [...new Set(run.flows.map((flow) => flow.from))] : [run.nodes[0]?.name];
+  for (let hops = 0; front.length; hops++) {
+    front.forEach((name) => distance.set(name, hops));
+    const next = run.links.flatMap(({ ends: [a, b] }) => [[a, b], [b, a]])
+      .filter(([from, to]) => front.includes(from) && !distance.has(to)).map(([, to]) => to);
+    front = [...new Set(next)];
+  }
+  const last = Math.max(0, ...distance.values());
+  // Receivers stand at the right edge, also those with a short way.
+  run.flows.forEach((flow) => { if (!run.flows.some(({ from }) => from === flow.to)) distance.set(flow.to, last); });
+  const result = Array.from({ length: last + 1 }, () => []);
+  run.nodes.forEach(({ name }) => result[distance.get(name) ?? last].push(name));
+  return result.filter((layer) => layer.length);
+}
+
+function label(ctx, name, state, x, y) {
+  const colours = palette();
+  ctx.textAlign = "center";
+  ctx.textBaseline = "alphabetic";
+  ctx.lineWidth = 4;
+  ctx.strokeStyle = colours.panel;
+  for (const [text, font, colour, dy] of [
+    [name, "600 11px system-ui, sans-serif", colours.ink, -8],
+    [state, "11px system-ui, sans-serif", colours.soft, 17],
+  ]) {
+    ctx.font = font;
+    ctx.strokeText(text, x, y + dy);
+    ctx.fillStyle = colour;
+    ctx.fillText(text, x, y + dy);
+  }
+}
+
+function drawScale(ctx, width, height) {
+  const [w, x, y] = [140, width - 190, height - 14];
+  for (let k = 0; k < w; k++) {
+    ctx.fillStyle = loadColour(k / w);
+    ctx.fillRect(x + k, y, 1.5, 8);
+  }
+  ctx.fillStyle = palette().soft;
+  ctx.font = "11px system-ui, sans-serif";
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "right";
+  ctx.fillText("load   0", x - 6, y + 4);
+  ctx.textAlign = "left";
+  ctx.fillText("100 %", x + w + 6, y + 4);
+}
+
+/** Distance of a point from the stretch between two others. */
+function away([x, y], [x0, y0], [x1, y1]) {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+}

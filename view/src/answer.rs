@@ -1,0 +1,314 @@
+//! Everything the page draws for one stretch of time of one run.
+use crate::run::{FlowRecord, Note, Run};
+use crate::sample::{Bucket, Buckets, Cell, Levels, Marks};
+use serde::Serialize;
+
+/// What the page wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// Start of the stretch in nanoseconds.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+    /// Width of a panel in pixels.
+    pub width: usize,
+    /// Height of the time-sequence panel in pixels.
+    pub height: usize,
+    /// Number of the flow.
+    pub flow: usize,
+}
+
+/// No screen is wider or higher.
+const MOST_PIXELS: usize = 16_384;
+/// Rates are averaged over at least so many packets, or single packets would look like bursts.
+const PACKETS_PER_RATE: usize = 12;
+/// Pixels of a rate's bucket at least.
+const PIXELS_PER_RATE: usize = 3;
+
+/// Answers are columns: the `k`-th numbers of a group belong together. Times count from [`Answer::from`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// Start of the stretch in nanoseconds.
+    pub from: u64,
+    /// Its end.
+    pub to: u64,
+    /// The flow that `sequence`, `windows` and `buffers` are about.
+    pub flow: usize,
+    /// Segments and ACKs by time and offset in the stream.
+    pub sequence: Sequence,
+    /// What each link delivered.
+    pub rates: Rates,
+    /// The sender's windows in bytes, and its smoothed round-trip time in nanoseconds.
+    pub windows: Windows,
+    /// What waits at the receiver (bytes) and at proxies (ACKs).
+    pub buffers: Buffers,
+}
+
+/// The time-sequence diagram.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sequence {
+    /// Least and greatest offset in sight; `None` without any mark.
+    pub range: Option<(u64, u64)>,
+    /// By path: sent, sent again, lost, arrived.
+    pub paths: Vec<[Cells; 4]>,
+    /// Lost on links that are no path.
+    pub lost_elsewhere: Cells,
+    /// ACKs held by a proxy, by the time they came.
+    pub held: Cells,
+    /// ACKs with which a proxy let held ones go.
+    pub released: Cells,
+    /// Acknowledged to the sender.
+    pub acknowledged: Steps,
+}
+
+/// Cells of marks.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Cells {
+    /// Time of the first mark of each cell.
+    pub t: Vec<u64>,
+    /// From there to its last mark.
+    pub d: Vec<u64>,
+    /// Least offset.
+    pub y: Vec<u64>,
+    /// From there to the greatest.
+    pub h: Vec<u64>,
+    /// Number of marks.
+    pub n: Vec<u64>,
+}
+
+/// A quantity in as many buckets as the panel has pixels; `null` before its first value.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Steps {
+    /// Least value of each bucket.
+    pub min: Vec<Option<u64>>,
+    /// Greatest value of each bucket.
+    pub max: Vec<Option<u64>>,
+    /// Value at the end of each bucket.
+    pub last: Vec<Option<u64>>,
+}
+
+/// What links delivered, in buckets of their own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rates {
+    /// Start of the first bucket, at or before [`Answer::from`].
+    pub start: u64,
+    /// Width of a bucket in nanoseconds.
+    pub width: u64,
+    /// By link: bytes delivered forward in each bucket.
+    pub forward: Vec<Vec<u64>>,
+    /// By link: bytes delivered in the other direction.
+    pub reverse: Vec<Vec<u64>>,
+    /// By link: capacity in bits per second at the end of each bucket, forward; `null` without a limit.
+    pub capacity: Vec<Vec<Option<u64>>>,
+    /// By link: packets dropped in the stretch, in both directions.
+    pub dropped: Vec<u64>,
+}
+
+/// A sender's state.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Windows {
+    /// Congestion window in bytes.
+    pub cwnd: Steps,
+    /// Slow-start threshold in bytes.
+    pub ssthresh: Steps,
+    /// Bytes in flight.
+    pub in_flight: Steps,
+    /// Smoothed round-trip time in nanoseconds.
+    pub srtt: Steps,
+}
+
+/// What waits for something before it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Buffers {
+    /// Bytes at the receiver beyond a gap.
+    pub waiting: Steps,
+    /// ACKs held back by proxies.
+    pub held: Steps,
+}
+
+/// What is known of a run as a whole, told once.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary<'a> {
+    pub label: &'a str,
+    pub run: &'a prismux_trace::event::RunDescription<'static>,
+    pub end_ns: u64,
+    pub events: u64,
+    pub paths: &'a [usize],
+    pub notes: &'a [Note],
+    pub warnings: &'a [String],
+    /// By flow: bytes acknowledged, segments sent and sent again, lost.
+    pub flows: Vec<FlowTotals>,
+    /// By link: bytes delivered forward.
+    pub delivered: Vec<u64>,
+}
+
+/// What a flow did in the whole run.
+#[derive(Debug, Serialize)]
+pub(crate) struct FlowTotals {
+    pub acknowledged_bytes: u64,
+    pub sent: usize,
+    pub sent_again: usize,
+    pub lost: usize,
+    pub acks_held: usize,
+}
+
+impl Question {
+    /// The question with a stretch and a size that make sense.
+    pub(crate) fn bounded(self) -> Self {
+        Self {
+            to_ns: self.to_ns.max(self.from_ns.saturating_add(1)),
+            width: self.width.clamp(1, MOST_PIXELS),
+            height: self.height.clamp(1, MOST_PIXELS),
+            ..self
+        }
+    }
+}
+
+impl Run {
+    /// Everything to draw for `question`; nothing for a flow that is not there.
+    pub fn answer(&self, question: Question) -> Option<Answer> {
+        let question = question.bounded();
+        let flow = self.flows.get(question.flow)?;
+        let buckets = Buckets::new(question.from_ns, question.to_ns, question.width);
+        let steps = |levels: &Levels| Steps::of(levels, &buckets);
+        Some(Answer {
+            from: question.from_ns,
+            to: question.to_ns,
+            flow: question.flow,
+            sequence: sequence(flow, &buckets, question.height),
+            rates: self.rates(&question),
+            windows: Windows {
+                cwnd: steps(&flow.cwnd),
+                ssthresh: steps(&flow.ssthresh),
+                in_flight: steps(&flow.in_flight),
+                srtt: steps(&flow.srtt),
+            },
+            buffers: Buffers { waiting: steps(&flow.waiting), held: steps(&flow.held) },
+        })
+    }
+
+    /// The run as a whole, under a label.
+    pub(crate) fn summary<'a>(&'a self, label: &'a str) -> Summary<'a> {
+        let count = |flow: &FlowRecord, of: fn(&crate::run::PathMarks) -> &Marks| {
+            flow.paths.iter().map(|path| of(path).len()).sum::<usize>()
+        };
+        let totals = |flow: &FlowRecord| FlowTotals {
+            acknowledged_bytes: flow.acknowledged.last().unwrap_or(0),
+            sent: count(flow, |path| &path.sent),
+            sent_again: count(flow, |path| &path.sent_again),
+            lost: count(flow, |path| &path.lost) + flow.lost_elsewhere.len(),
+            acks_held: flow.acks_held.len(),
+        };
+        Summary {
+            label,
+            run: &self.description,
+            end_ns: self.end_ns,
+            events: self.events,
+            paths: &self.paths,
+            notes: &self.notes,
+            warnings: &self.warnings,
+            flows: self.flows.iter().map(totals).collect(),
+            delivered: self.links.iter().map(|link| link.delivered[0].total()).collect(),
+        }
+    }
+
+    fn rates(&self, question: &Question) -> Rates {
+        let (from, to) = (question.from_ns, question.to_ns);
+        let packets: usize =
+            self.paths.iter().map(|&path| self.links[path].delivered[0].instants(from, to)).sum();
+        let wanted = (packets / PACKETS_PER_RATE).clamp(1, (question.width / PIXELS_PER_RATE).max(1));
+        let width = round_up((to - from).div_ceil(wanted as u64));
+        let start = from / width * width;
+        let count = ((to - start).div_ceil(width)) as usize;
+        let buckets = Buckets::new(start, start + count as u64 * width, count);
+        let sampled = |direction: usize| {
+            self.links.iter().map(|link| link.delivered[direction].sample(&buckets)).collect()
+        };
+        let capacity = |levels: &Levels| {
+            levels.sample(&buckets).into_iter().map(|bucket| bucket.map(|bucket| bucket.last)).collect()
+        };
+        Rates {
+            start,
+            width,
+            forward: sampled(0),
+            reverse: sampled(1),
+            capacity: self.links.iter().map(|link| capacity(&link.rate[0])).collect(),
+            dropped: self
+                .links
+                .iter()
+                .map(|link| link.dropped.iter().map(|sums| sums.between(from, to)).sum())
+                .collect(),
+        }
+    }
+}
+
+fn sequence(flow: &FlowRecord, buckets: &Buckets, height: usize) -> Sequence {
+    let marks = flow.paths.iter().flat_map(|path| [&path.sent, &path.sent_again, &path.lost, &path.arrived]);
+    let all = marks.chain([&flow.lost_elsewhere, &flow.acks_held, &flow.acks_released]);
+    let join = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
+    let range = all.filter_map(|marks| marks.heights(buckets.from, buckets.to)).reduce(join);
+    let row = range.map_or(1, |(low, high)| (high - low) / height as u64).max(1);
+    let cells = |marks: &Marks| Cells::of(&marks.sample(buckets, row), buckets.from);
+    Sequence {
+        range,
+        paths: flow
+            .paths
+            .iter()
+            .map(|path| [&path.sent, &path.sent_again, &path.lost, &path.arrived].map(cells))
+            .collect(),
+        lost_elsewhere: cells(&flow.lost_elsewhere),
+        held: cells(&flow.acks_held),
+        released: cells(&flow.acks_released),
+        acknowledged: Steps::of(&flow.acknowledged, buckets),
+    }
+}
+
+/// The next of 1, 2, 5, 10, 20, ... that is not below `nanoseconds`.
+fn round_up(nanoseconds: u64) -> u64 {
+    let mut unit = 1;
+    loop {
+        for factor in [1, 2, 5] {
+            if unit * factor >= nanoseconds {
+                return unit * factor;
+            }
+        }
+        unit *= 10;
+    }
+}
+
+impl Cells {
+    fn of(cells: &[Cell], from: u64) -> Self {
+        let column = |of: &dyn Fn(&Cell) -> u64| cells.iter().map(of).collect();
+        Self {
+            t: column(&|cell| cell.first - from),
+            d: column(&|cell| cell.last - cell.first),
+            y: column(&|cell| cell.low),
+            h: column(&|cell| cell.high - cell.low),
+            n: column(&|cell| cell.count),
+        }
+    }
+}
+
+impl Steps {
+    /// Nothing at all where the quantity is not in the record.
+    fn of(levels: &Levels, buckets: &Buckets) -> Self {
+        if levels.is_empty() {
+            return Self::default();
+        }
+        let sampled = levels.sample(buckets);
+        let column =
+            |of: fn(Bucket) -> u64| sampled.iter().map(|bucket| bucket.map(of)).collect::<Vec<Option<u64>>>();
+        Self { min: column(|b| b.min), max: column(|b| b.max), last: column(|b| b.last) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_of_rates_are_round() {
+        let rounded = [0, 1, 3, 6, 11, 2000, 2001].map(round_up);
+        assert_eq!(rounded, [1, 1, 5, 10, 20, 2000, 5000]);
+    }
+}

@@ -1,0 +1,248 @@
+//! From the lines of a record to series.
+use crate::description::{Network, Number, Way};
+use crate::flow::Tracker;
+use crate::line::{Kind, Line, Segment, Text};
+use crate::run::{FlowRecord, LinkRecord, Note, Run};
+use prismux_trace::event::{LinkDescription, RunDescription};
+use prismux_trace::results::Backend;
+use std::collections::HashMap;
+
+/// An ACK that stays at a proxy for longer than this was held back: virtual time knows no delay of its own, the lab's
+/// proxy takes a moment for everything.
+const PASSING_NS: [(Backend, u64); 2] = [(Backend::Sim, 0), (Backend::Lab, 2_000_000)];
+/// More notes than this are left out.
+const MOST_NOTES: usize = 500;
+
+/// Takes the events of a record one after the other, in order of time.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    network: Network,
+    run: Run,
+    /// By link: its path, where it is one.
+    path_of: Vec<Option<usize>>,
+    trackers: Vec<Tracker>,
+    /// ACKs held for a flow by each node that holds some.
+    held: HashMap<(Number, Number), u64>,
+    /// By link, forward and reverse: its rate whenever it is up.
+    full_rate: Vec<[Option<u64>; 2]>,
+    passing_ns: u64,
+    pub ended: bool,
+}
+
+impl Builder {
+    /// For the run that `description` tells of.
+    pub fn new(description: RunDescription<'static>) -> Result<Self, String> {
+        let network = Network::new(&description)?;
+        let paths = network.paths(&description);
+        let mut path_of = vec![None; description.links.len()];
+        for (path, &link) in paths.iter().enumerate() {
+            path_of[link] = Some(path);
+        }
+        let rates = |link: &LinkDescription<'_>| [link.rate_bps, link.reverse_rate_bps];
+        let full_rate: Vec<[Option<u64>; 2]> = description.links.iter().map(rates).collect();
+        let mut links: Vec<LinkRecord> = Vec::new();
+        for rates in &full_rate {
+            let mut record = LinkRecord::default();
+            for (levels, rate) in record.rate.iter_mut().zip(rates) {
+                rate.iter().for_each(|&bps| levels.push(0, bps));
+            }
+            links.push(record);
+        }
+        let passing = PASSING_NS.iter().find(|(backend, _)| *backend == description.backend);
+        Ok(Self {
+            network,
+            path_of,
+            trackers: description.flows.iter().map(|_| Tracker::default()).collect(),
+            held: HashMap::new(),
+            full_rate,
+            passing_ns: passing.map_or(0, |(_, ns)| *ns),
+            ended: false,
+            run: Run {
+                flows: description.flows.iter().map(|_| FlowRecord::new(paths.len())).collect(),
+                description,
+                end_ns: 0,
+                events: 1,
+                paths,
+                links,
+                notes: Vec::new(),
+                warnings: Vec::new(),
+            },
+        })
+    }
+
+    /// The run, once all lines have been taken.
+    pub fn finish(mut self) -> Run {
+        for (record, tracker) in self.run.flows.iter_mut().zip(&mut self.trackers) {
+            // What never left was held as well.
+            let held = &mut tracker.held;
+            held.append(&mut tracker.at_proxy);
+            held.sort_unstable();
+            held.iter().for_each(|&(time, ack)| record.acks_held.push(time, ack, ack));
+        }
+        self.run.finish();
+        self.run
+    }
+
+    /// Notes a warning about the record where `condition` holds.
+    pub fn warn_if(&mut self, condition: bool, text: impl FnOnce() -> String) {
+        if condition {
+            self.run.warnings.push(text());
+        }
+    }
+
+    /// Takes one line. Names that the description does not know are passed over.
+    pub fn take(&mut self, line: &Line<'_>) {
+        self.run.events += 1;
+        self.run.end_ns = self.run.end_ns.max(line.time_ns);
+        match line.event {
+            Kind::PacketSent | Kind::PacketDelivered | Kind::PacketDropped => {
+                // Not every drop happens on a link.
+                let _ = self.take_packet(line);
+            }
+            Kind::WindowChanged => self.take_windows(line),
+            Kind::HeldChanged => self.take_held(line),
+            Kind::LinkChanged => self.take_link_change(line),
+            Kind::RunEnded => self.ended = true,
+            _ => self.take_note(line),
+        }
+    }
+
+    fn take_packet(&mut self, line: &Line<'_>) -> Option<()> {
+        let packet = line.packet.as_ref()?;
+        let link = self.network.link(line.link.as_ref().or(line.at.as_ref())?)?;
+        let from = match (&line.from, &line.to) {
+            (Some(from), _) => self.network.node(from)?,
+            (None, Some(to)) => self.network.opposite(link, self.network.node(to)?),
+            (None, None) => return None,
+        };
+        let (time, direction) = (line.time_ns, self.network.direction(link, from));
+        let record = &mut self.run.links[link];
+        match line.event {
+            Kind::PacketDelivered => record.delivered[direction].push(time, u64::from(packet.bytes)),
+            Kind::PacketDropped => record.dropped[direction].push(time, 1),
+            _ => {}
+        }
+        let flow = self.network.flow(packet.flow.as_ref()?)?;
+        let segment = packet.segment.as_ref()?;
+        match self.network.way(flow, link, from) {
+            Way::Data => self.take_data(line, flow, link, from, segment),
+            Way::Acks => self.take_ack(line, flow, link, from, segment),
+        }
+        Some(())
+    }
+
+    fn take_data(
+        &mut self,
+        line: &Line<'_>,
+        flow: Number,
+        link: Number,
+        from: Number,
+        segment: &Segment<'_>,
+    ) {
+        let tracker = &mut self.trackers[flow];
+        let Some((start, end)) = tracker.data(segment) else { return };
+        let (record, path, time) = (&mut self.run.flows[flow], self.path_of[link], line.time_ns);
+        match (line.event, path) {
+            (Kind::PacketSent, Some(path)) => {
+                let marks = &mut record.paths[path];
+                let new = tracker.sent.insert(start, end);
+                if new { &mut marks.sent } else { &mut marks.sent_again }.push(time, start, end);
+            }
+            (Kind::PacketDropped, Some(path)) => record.paths[path].lost.push(time, start, end),
+            (Kind::PacketDropped, None) => record.lost_elsewhere.push(time, start, end),
+            (Kind::PacketDelivered, Some(path)) => record.paths[path].arrived.push(time, start, end),
+            _ => {}
+        }
+        let arrives = self.network.opposite(link, from) == self.network.flow_ends(flow)[1];
+        if line.event == Kind::PacketDelivered && arrives {
+            tracker.received.insert(start, end);
+            record.waiting.push(time, tracker.received.beyond_gap());
+        }
+    }
+
+    fn take_ack(&mut self, line: &Line<'_>, flow: Number, link: Number, from: Number, segment: &Segment<'_>) {
+        let tracker = &mut self.trackers[flow];
+        let Some(ack) = tracker.ack(segment) else { return };
+        let (record, time) = (&mut self.run.flows[flow], line.time_ns);
+        let to = self.network.opposite(link, from);
+        match line.event {
+            Kind::PacketDelivered if to == self.network.flow_ends(flow)[0] => {
+                tracker.acknowledged = tracker.acknowledged.max(ack);
+                record.acknowledged.push(time, tracker.acknowledged);
+            }
+            Kind::PacketDelivered if self.network.is_proxy(to) => tracker.at_proxy.push((time, ack)),
+            Kind::PacketSent
+                if self.network.is_proxy(from) && tracker.release(time, ack, self.passing_ns) =>
+            {
+                record.acks_released.push(time, ack, ack);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_windows(&mut self, line: &Line<'_>) {
+        let Some(flow) = line.flow.as_ref().and_then(|name| self.network.flow(name)) else { return };
+        let record = &mut self.run.flows[flow];
+        let levels = [
+            (&mut record.cwnd, line.cwnd_bytes),
+            (&mut record.ssthresh, line.ssthresh_bytes),
+            (&mut record.in_flight, line.in_flight_bytes),
+            (&mut record.srtt, line.srtt_ns),
+        ];
+        for (levels, value) in levels {
+            value.into_iter().for_each(|value| levels.push(line.time_ns, value));
+        }
+    }
+
+    fn take_held(&mut self, line: &Line<'_>) {
+        let flow = line.flow.as_ref().and_then(|name| self.network.flow(name));
+        let node = line.node.as_ref().and_then(|name| self.network.node(name));
+        let (Some(flow), Some(node), Some(held)) = (flow, node, line.held_acks) else { return };
+        self.held.insert((flow, node), held);
+        let sum = self.held.iter().filter(|((of, _), _)| *of == flow).map(|(_, held)| held).sum();
+        self.run.flows[flow].held.push(line.time_ns, sum);
+    }
+
+    fn take_link_change(&mut self, line: &Line<'_>) {
+        let Some(name) = &line.link else { return };
+        let Some(link) = self.network.link(name) else { return };
+        let from = line.from.as_ref().and_then(|from| self.network.node(from));
+        let direction = from.map_or(0, |from| self.network.direction(link, from));
+        let levels = &mut self.run.links[link].rate[direction];
+        let up = line.up.unwrap_or(true);
+        let full = &mut self.full_rate[link][direction];
+        *full = line.rate_bps.or(*full);
+        if let Some(bps) = *full {
+            levels.push(line.time_ns, if up { bps } else { 0 });
+        }
+        if direction == 0 {
+            let rate = line.rate_bps.map(|bps| format!(", {:.3} Mbit/s", bps as f64 / 1e6));
+            let delay = line.delay_ns.map(|ns| format!(", {} ms", ns as f64 / 1e6));
+            let state = if up { "" } else { " goes down" };
+            let changes = rate.unwrap_or_default() + &delay.unwrap_or_default();
+            let state = if changes.is_empty() && up { " is up" } else { state };
+            self.note(line.time_ns, format!("link {}{state}{changes}", &**name));
+        }
+    }
+
+    fn take_note(&mut self, line: &Line<'_>) {
+        let name = |text: &Option<Text<'_>>| text.as_ref().map_or(String::new(), |t| t.to_string());
+        let text = match line.event {
+            Kind::MemberJoined => format!("member {} joins", name(&line.member)),
+            Kind::MemberLeft => format!("member {} leaves", name(&line.member)),
+            Kind::HandoffComplete => format!("{} hands over to {}", name(&line.node), name(&line.link)),
+            Kind::FlowStarted => format!("flow {} starts", name(&line.flow)),
+            Kind::FlowFinished => {
+                format!("flow {} ends: {:.3} MB", name(&line.flow), line.bytes.unwrap_or(0) as f64 / 1e6)
+            }
+            _ => return,
+        };
+        self.note(line.time_ns, text);
+    }
+
+    fn note(&mut self, time_ns: u64, text: String) {
+        if self.run.notes.len() < MOST_NOTES {
+            self.run.notes.push(Note { time_ns, text });
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Numbers for the names of a run, and what its network says about directions.
+use prismux_trace::event::RunDescription;
+use std::collections::{HashMap, VecDeque};
+
+/// Number of a node, link or flow in the run's description.
+pub(crate) type Number = usize;
+
+/// The names of a run by number, and distances in its network.
+#[derive(Debug)]
+pub(crate) struct Network {
+    nodes: HashMap<String, Number>,
+    links: HashMap<String, Number>,
+    flows: HashMap<String, Number>,
+    /// Of each link, its nodes.
+    ends: Vec<[Number; 2]>,
+    /// Of each flow, the node that sends the data and the one that receives it.
+    flow_ends: Vec<[Number; 2]>,
+    /// `hops[flow][node]`: links from the node to the flow's receiver.
+    hops: Vec<Vec<usize>>,
+    proxies: Vec<bool>,
+}
+
+/// Which way a packet travels, as seen by a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the sender of the data to its receiver.
+    Data,
+    /// Back.
+    Acks,
+}
+
+impl Network {
+    /// The network of a run; links and flows that name a node that is not there are an error.
+    pub fn new(run: &RunDescription<'_>) -> Result<Self, String> {
+        let numbered = |names: Vec<&str>| -> HashMap<String, Number> {
+            names.into_iter().enumerate().map(|(number, name)| (name.to_string(), number)).collect()
+        };
+        let nodes = numbered(run.nodes.iter().map(|node| &*node.name).collect());
+        let find = |name: &str| {
+            nodes.get(name).copied().ok_or_else(|| format!("it has no node \"{name}\", which it names"))
+        };
+        let pairs = |pairs: Vec<[&str; 2]>| -> Result<Vec<[Number; 2]>, String> {
+            pairs.into_iter().map(|[a, b]| Ok([find(a)?, find(b)?])).collect()
+        };
+        let ends = pairs(run.links.iter().map(|link| [&*link.ends[0], &*link.ends[1]]).collect())?;
+        let flow_ends = pairs(run.flows.iter().map(|flow| [&*flow.from, &*flow.to]).collect())?;
+        let hops = flow_ends.iter().map(|[_, to]| hops_to(*to, run.nodes.len(), &ends)).collect();
+        Ok(Self {
+            links: numbered(run.links.iter().map(|link| &*link.name).collect()),
+            flows: numbered(run.flows.iter().map(|flow| &*flow.name).collect()),
+            proxies: run.nodes.iter().map(|node| node.kind.ends_with("proxy")).collect(),
+            nodes,
+            ends,
+            flow_ends,
+            hops,
+        })
+    }
+
+    pub fn node(&self, name: &str) -> Option<Number> {
+        self.nodes.get(name).copied()
+    }
+
+    pub fn link(&self, name: &str) -> Option<Number> {
+        self.links.get(name).copied()
+    }
+
+    pub fn flow(&self, name: &str) -> Option<Number> {
+        self.flows.get(name).copied()
+    }
+
+    /// The node that sends a flow's data, and the one that receives it.
+    pub fn flow_ends(&self, flow: Number) -> [Number; 2] {
+        self.flow_ends[flow]
+    }
+
+    /// Whether the node is one that holds ACKs back.
+    pub fn is_proxy(&self, node: Number) -> bool {
+        self.proxies[node]
+    }
+
+    /// The other end of a link.
+    pub fn opposite(&self, link: Number, node: Number) -> Number {
+        let [a, b] = self.ends[link];
+        if node == a { b } else { a }
+    }
+
+    /// Which way a packet of a flow travels that `from` sends over `link`.
+    pub fn way(&self, flow: Number, link: Number, from: Number) -> Way {
+        let hops = &self.hops[flow];
+        if hops[self.opposite(link, from)] < hops[from] { Way::Data } else { Way::Acks }
+    }
+
+    /// Direction of a link in which `from` sends: 0 forward, 1 reverse.
+    pub fn direction(&self, link: Number, from: Number) -> usize {
+        usize::from(self.ends[link][0] != from)
+    }
+
+    /// The paths that data may take, by link: the shared links, or without any those next to the flows' senders.
+    pub fn paths(&self, run: &RunDescription<'_>) -> Vec<Number> {
+        let links = 0..run.links.len();
+        let shared: Vec<Number> = links.clone().filter(|&link| run.links[link].shared).collect();
+        if !shared.is_empty() {
+            return shared;
+        }
+        let sends = |node: &Number| self.flow_ends.iter().any(|[from, _]| from == node);
+        links.filter(|&link| self.ends[link].iter().any(sends)).collect()
+    }
+}
+
+/// Links from each node to `to`; `usize::MAX` where there is no way.
+fn hops_to(to: Number, nodes: usize, ends: &[[Number; 2]]) -> Vec<usize> {
+    let mut hops = vec![usize::MAX; nodes];
+    hops[to] = 0;
+    let mut queue = VecDeque::from([to]);
+    while let Some(node) = queue.pop_front() {
+        for &[a, b] in ends {
+            for (here, there) in [(a, b), (b, a)] {
+                if here == node && hops[there] == usize::MAX {
+                    hops[there] = hops[node] + 1;
+                    queue.push_back(there);
+                }
+            }
+        }
+    }
+    hops
+}

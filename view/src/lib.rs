@@ -1,0 +1,28 @@
+//! The run viewer: what happened inside a recorded run, as a page in the browser.
+//!
+//! * [`read`]: a record (an event log) becomes a [`Run`]: series by path and flow, and what they are of.
+//! * [`sample`]: series of any length, answered at the width of a screen. No extreme is lost and counts are kept.
+//! * [`Answer`]: everything the page draws for one stretch of time of one run.
+//! * [`server`]: the page and its answers over HTTP, to this machine alone. [`export`]: the same in one file that needs
+//!   no server.
+//!
+//! The page itself (`page/`) is plain JavaScript on a canvas. It never sees single events unless it has zoomed in so
+//! far that they fit on the screen.
+
+mod answer;
+mod build;
+mod description;
+mod export;
+mod flow;
+mod line;
+mod page;
+mod read;
+mod run;
+pub mod sample;
+mod server;
+
+pub use answer::{Answer, Question};
+pub use export::export;
+pub use read::{RecordError, read};
+pub use run::Run;
+pub use server::{Server, Viewed};

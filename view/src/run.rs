@@ -1,0 +1,121 @@
+//! A recorded run, ready to be looked at.
+use crate::sample::{Levels, Marks, Sums};
+use prismux_trace::event::RunDescription;
+use serde::Serialize;
+
+/// A run: what it was made of, and its series.
+#[derive(Debug)]
+pub struct Run {
+    /// Network, flows and origin.
+    pub description: RunDescription<'static>,
+    /// When the record ends, in nanoseconds.
+    pub end_ns: u64,
+    /// Events in the record.
+    pub events: u64,
+    /// Links that data may take, in the order of their colours.
+    pub paths: Vec<usize>,
+    /// By link.
+    pub links: Vec<LinkRecord>,
+    /// By flow.
+    pub flows: Vec<FlowRecord>,
+    /// Rare events worth a word.
+    pub notes: Vec<Note>,
+    /// What the reader should know about the record itself.
+    pub warnings: Vec<String>,
+}
+
+/// A link: forward and reverse.
+#[derive(Debug, Default)]
+pub struct LinkRecord {
+    /// Bytes delivered.
+    pub delivered: [Sums; 2],
+    /// Packets that went no further.
+    pub dropped: [Sums; 2],
+    /// Rate in bits per second; 0 while down, absent without a limit.
+    pub rate: [Levels; 2],
+}
+
+/// A flow.
+#[derive(Debug, Default)]
+pub struct FlowRecord {
+    /// Its segments on each path.
+    pub paths: Vec<PathMarks>,
+    /// Segments lost on other links.
+    pub lost_elsewhere: Marks,
+    /// ACKs that a proxy kept, when they came: each up to the instant of its release.
+    pub acks_held: Marks,
+    /// ACKs with which a proxy let kept ones go.
+    pub acks_released: Marks,
+    /// What the sender knows to have arrived, as an offset in the stream.
+    pub acknowledged: Levels,
+    /// The sender's congestion window in bytes.
+    pub cwnd: Levels,
+    /// Its slow-start threshold.
+    pub ssthresh: Levels,
+    /// Its bytes in flight.
+    pub in_flight: Levels,
+    /// Its smoothed round-trip time in nanoseconds.
+    pub srtt: Levels,
+    /// Bytes that wait at the receiver for others before them.
+    pub waiting: Levels,
+    /// ACKs that proxies hold back.
+    pub held: Levels,
+}
+
+/// Segments of one flow on one path. Heights are offsets in the stream.
+#[derive(Debug, Default)]
+pub struct PathMarks {
+    /// Sent for the first time.
+    pub sent: Marks,
+    /// Sent again.
+    pub sent_again: Marks,
+    /// Lost or dropped.
+    pub lost: Marks,
+    /// Arrived at the other end.
+    pub arrived: Marks,
+}
+
+/// A rare event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// When.
+    pub time_ns: u64,
+    /// What, for people.
+    pub text: String,
+}
+
+impl LinkRecord {
+    fn finish(&mut self) {
+        self.rate.iter_mut().for_each(Levels::finish);
+    }
+}
+
+impl FlowRecord {
+    /// A flow that may use so many paths.
+    pub(crate) fn new(paths: usize) -> Self {
+        Self { paths: (0..paths).map(|_| PathMarks::default()).collect(), ..Self::default() }
+    }
+
+    fn finish(&mut self) {
+        let paths = self.paths.iter_mut();
+        let marks = paths.flat_map(|p| [&mut p.sent, &mut p.sent_again, &mut p.lost, &mut p.arrived]);
+        let others = [&mut self.lost_elsewhere, &mut self.acks_held, &mut self.acks_released];
+        marks.chain(others).for_each(Marks::finish);
+        let windows = [&mut self.cwnd, &mut self.ssthresh, &mut self.in_flight, &mut self.srtt];
+        let buffers = [&mut self.acknowledged, &mut self.waiting, &mut self.held];
+        windows.into_iter().chain(buffers).for_each(Levels::finish);
+    }
+}
+
+impl Run {
+    /// Prepares all series for questions.
+    pub(crate) fn finish(&mut self) {
+        self.links.iter_mut().for_each(LinkRecord::finish);
+        self.flows.iter_mut().for_each(FlowRecord::finish);
+    }
+
+    /// True when nothing ever moved.
+    pub fn is_empty(&self) -> bool {
+        self.links.iter().all(|link| link.delivered.iter().chain(&link.dropped).all(|sums| sums.total() == 0))
+    }
+}

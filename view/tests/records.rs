@@ -1,0 +1,213 @@
+//! Records as they are found on disks: whole, cut short, damaged, empty, or something else.
+use prismux_trace::event::{
+    Event, EventSink, FlowDescription, JsonLines, LinkDescription, NodeDescription, PacketSummary,
+    RunDescription,
+};
+use prismux_trace::results::Backend;
+use prismux_units::Instant;
+use prismux_view::{Question, RecordError, read};
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MS: u64 = 1_000_000;
+
+fn description() -> Event<'static> {
+    let node =
+        |name: &'static str, kind: &'static str| NodeDescription { name: name.into(), kind: kind.into() };
+    let link = |name: &'static str, ends: [&'static str; 2], shared| LinkDescription {
+        name: name.into(),
+        ends: ends.map(Into::into),
+        rate_bps: Some(8_000_000),
+        reverse_rate_bps: Some(8_000_000),
+        delay_ns: 5 * MS,
+        shared,
+    };
+    Event::RunStarted(Box::new(RunDescription {
+        scenario: "small".into(),
+        scenario_hash: "".into(),
+        backend: Backend::Sim,
+        seed: 1,
+        version: "0".into(),
+        duration_ns: 1000 * MS,
+        nodes: vec![node("server", "host"), node("proxy", "prism-proxy"), node("receiver", "host")],
+        links: vec![link("backbone", ["server", "proxy"], false), link("wwan1", ["proxy", "receiver"], true)],
+        flows: vec![FlowDescription {
+            name: "download".into(),
+            from: "server".into(),
+            to: "receiver".into(),
+            transport: "tcp".into(),
+        }],
+    }))
+}
+
+/// A segment of 1000 bytes at `offset`, or an ACK of everything up to there.
+fn packet(offset: u32, payload_bytes: u32) -> PacketSummary<'static> {
+    let numbers = if payload_bytes > 0 { (5001 + offset, 0) } else { (0, 5001 + offset) };
+    let header = TcpHeader {
+        seq: SeqNumber(numbers.0),
+        ack: SeqNumber(numbers.1),
+        flags: TcpFlags::ACK,
+        ..TcpHeader::default()
+    };
+    PacketSummary::tcp(Some("download"), payload_bytes + 40, &header, payload_bytes)
+}
+
+/// The second of three segments is lost and sent again; the proxy holds the ACK of the third until then.
+fn events() -> Vec<(u64, Event<'static>)> {
+    let sent = |offset| Event::PacketSent {
+        link: "wwan1".into(),
+        from: "proxy".into(),
+        packet: packet(offset, 1000),
+    };
+    let came = |offset| Event::PacketDelivered {
+        link: "wwan1".into(),
+        to: "receiver".into(),
+        packet: packet(offset, 1000),
+    };
+    let ack = |offset| Event::PacketDelivered {
+        link: "wwan1".into(),
+        to: "proxy".into(),
+        packet: packet(offset, 0),
+    };
+    let out = |offset| Event::PacketSent {
+        link: "backbone".into(),
+        from: "proxy".into(),
+        packet: packet(offset, 0),
+    };
+    let lost = Event::PacketDropped {
+        at: "wwan1".into(),
+        from: Some("proxy".into()),
+        reason: prismux_trace::event::DropReason::Loss,
+        packet: packet(1000, 1000),
+    };
+    vec![
+        (1, sent(0)),
+        (2, sent(1000)),
+        (3, lost),
+        (4, sent(2000)),
+        (7, came(0)),
+        (9, came(2000)),
+        (12, ack(1000)),
+        (12, out(1000)),
+        (14, ack(1000)),
+        (20, sent(1000)),
+        (26, came(1000)),
+        (31, ack(3000)),
+        (31, out(3000)),
+    ]
+}
+
+fn text(events: &[(u64, Event<'_>)]) -> String {
+    let mut log = JsonLines::new(Vec::new());
+    log.event(Instant::ZERO, &description());
+    for (ms, event) in events {
+        log.event(Instant::from_millis(*ms), event);
+    }
+    String::from_utf8(log.finish().unwrap()).unwrap()
+}
+
+/// A folder for one record, which goes with it.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl std::ops::Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+fn folder(name: &str, events: &str) -> Folder {
+    let folder = std::env::temp_dir().join(format!("prismux-view-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("events.jsonl"), events).unwrap();
+    Folder(folder)
+}
+
+fn whole() -> String {
+    let mut all = events();
+    all.push((40, Event::RunEnded));
+    text(&all)
+}
+
+#[test]
+fn a_record_tells_what_was_sent_lost_held_and_released() {
+    let run = read(&folder("whole", &whole())).unwrap();
+    assert!(run.warnings.is_empty(), "{:?}", run.warnings);
+    assert_eq!(run.end_ns, 40 * MS);
+    let flow = &run.flows[0];
+    let path = &flow.paths[0];
+    assert_eq!(
+        [&path.sent, &path.sent_again, &path.lost, &path.arrived].map(|marks| marks.len()),
+        [3, 1, 1, 3]
+    );
+    assert_eq!(flow.acks_held.len(), 1, "the ACK that came while the hole was open");
+    assert_eq!(flow.acks_released.len(), 1);
+    let question = Question { from_ns: 0, to_ns: 40 * MS, width: 40, height: 100, flow: 0 };
+    let answer = run.answer(question).unwrap();
+    assert_eq!(answer.sequence.range, Some((0, 3000)));
+    assert_eq!(answer.buffers.waiting.last[8..28].iter().flatten().max(), Some(&1000));
+    assert_eq!(answer.buffers.waiting.last[27], Some(0), "the hole is filled at 26 ms");
+    assert_eq!(answer.rates.forward[1].iter().sum::<u64>(), 3 * 1040);
+    assert_eq!(answer.rates.dropped, [0, 1]);
+}
+
+#[test]
+fn lines_that_come_late_are_put_in_order() {
+    let mut lines: Vec<String> = whole().lines().map(|line| format!("{line}\n")).collect();
+    lines.swap(5, 7);
+    lines.swap(9, 12);
+    let late = read(&folder("late", &lines.concat())).unwrap();
+    let run = read(&folder("punctual", &whole())).unwrap();
+    let question = Question { from_ns: 0, to_ns: 40 * MS, width: 40, height: 100, flow: 0 };
+    assert_eq!(late.answer(question), run.answer(question));
+}
+
+#[test]
+fn a_record_cut_short_is_shown_as_far_as_it_goes() {
+    let whole = whole();
+    let run = read(&folder("cut", &whole[..whole.len() - 200])).unwrap();
+    assert!(run.warnings[0].contains("cut short in its line 14"), "{:?}", run.warnings);
+    let run = read(&folder("endless", &text(&events()))).unwrap();
+    assert!(run.warnings[0].contains("has no end"), "{:?}", run.warnings);
+}
+
+#[test]
+fn what_is_no_record_is_refused_with_a_remedy() {
+    let refused = |name: &str, text: &str| read(&folder(name, text)).unwrap_err().to_string();
+    for (name, text, expected) in [
+        ("empty", String::new(), "the file is empty"),
+        ("foreign", "time,value\n1,2\n".to_string(), "its first line is not an event"),
+        (
+            "headless",
+            whole().lines().skip(1).collect::<Vec<_>>().join("\n"),
+            "its first event is not run_started",
+        ),
+        ("quiet", text(&[(5, Event::RunEnded)]), "in which no packet moved"),
+        ("damaged", whole().replacen("packet_sent", "packet_\u{0}sent", 1), "line 2: not an event"),
+        ("capture", "\u{a}\u{d}\u{d}\u{a}".to_string(), "packet capture"),
+    ] {
+        let error = refused(name, &text);
+        assert!(error.contains(expected), "{name}: {error}");
+        assert!(error.contains("remedy: "), "{name}: {error}");
+    }
+    let nothing = std::env::temp_dir();
+    assert!(matches!(read(&nothing.join("prismux-no-such-run")), Err(RecordError::Unreadable(..))));
+    let empty = folder("hollow", "");
+    fs::remove_file(empty.join("events.jsonl")).unwrap();
+    assert!(read(&empty).unwrap_err().to_string().contains("it holds no events.jsonl"));
+}
+
+#[test]
+fn nodes_that_are_not_there_are_refused_without_a_panic() {
+    let text = whole().replacen("\"ends\":[\"server\"", "\"ends\":[\"nobody\"", 1);
+    let error = read(&folder("nobody", &text)).unwrap_err().to_string();
+    assert!(error.contains("no node \"nobody\""), "{error}");
+}
