@@ -35,8 +35,8 @@ export function drawAxes(ctx, plot, view, units, what) {
   ctx.lineWidth = 1;
   ctx.strokeStyle = colours.grid;
   ctx.fillStyle = colours.soft;
-  const values = ticks(plot.low, plot.high, Math.max(2, Math.floor(plot.height / 34)));
-  const { unit, labels } = named(values, units);
+  const values = ticks(plot.low, plot.high, Math.max(3, Math.floor(plot.height / 34)));
+  const { unit, labels } = named(values, units, plot.high);
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   values.forEach((value, k) => {

@@ -40,7 +40,10 @@ export class Sequence {
     this.view = view;
     drawAxes(ctx, this.plot, view, BYTES, "position in the stream");
     clipped(ctx, this.plot, () => {
-      for (const { key, path, cells } of this.groups()) drawCells(ctx, this.plot, answer.from, cells, key, path);
+      const turns = turnsOf(this.plot, answer, (path) => !this.hidden.has("sent") && !this.hidden.has(`path${path}`));
+      for (const { key, path, cells } of this.groups()) {
+        drawCells(ctx, this.plot, answer.from, cells, key, path, key === "sent" ? turns : null);
+      }
       if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
       drawCursor(ctx, this.plot, cursor);
     });
@@ -106,7 +109,35 @@ function padded([low, high]) {
   return [Math.max(0, low - room), high + room];
 }
 
-function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path) {
+/** Pixels that a path keeps where several lie on each other. */
+const STRIPE = 3;
+
+/** By stripe of the plot: the paths that have more segments there than could be drawn singly. They take turns. */
+function turnsOf(plot, answer, shown) {
+  const turns = new Map();
+  answer.sequence.paths.forEach(([{ t, d, n }], path) => {
+    if (!shown(path)) return;
+    for (let k = 0; k < t.length; k++) {
+      if (n[k] < 2) continue;
+      const [first, last] = [t[k], t[k] + d[k]].map((time) => Math.floor(plot.x(answer.from + time) / STRIPE));
+      for (let stripe = first; stripe <= last; stripe++) {
+        const paths = turns.get(stripe) ?? [];
+        if (paths.at(-1) !== path) paths.push(path);
+        turns.set(stripe, paths);
+      }
+    }
+  });
+  return turns;
+}
+
+/** Whether it is the turn of `path` at `x`. */
+function hasTurn(turns, x, path) {
+  const stripe = Math.floor(x / STRIPE);
+  const paths = turns.get(stripe) ?? [path];
+  return paths[stripe % paths.length] === path;
+}
+
+function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path, turns) {
   const colours = palette();
   const colour = path === null ? colours[key] : pathColour(path);
   ctx.fillStyle = ctx.strokeStyle = key === "lost" ? colours.lost : colour;
@@ -115,6 +146,7 @@ function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path) {
     const x = plot.x(from + t[k]);
     const w = plot.x(from + t[k] + d[k]) - x;
     if (x + w < plot.left - 8 || x > plot.right + 8) continue;
+    if (turns && n[k] > 1 && !hasTurn(turns, x, path)) continue;
     const top = plot.y(y[k] + h[k]);
     const tall = Math.max(1.5, plot.y(y[k]) - top);
     stamp(ctx, key, x, top, w, tall, n[k]);

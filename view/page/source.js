@@ -6,8 +6,7 @@ class ServerSource {
     const query = new URLSearchParams({ run, ...question });
     const response = await fetch(`window?${query}`);
     if (!response.ok) throw new Error(await response.text());
-    const answer = await response.json();
-    return { ...answer, rates: [piece(answer)] };
+    return complete(await response.json());
   }
 }
 
@@ -23,19 +22,39 @@ class TileSource {
     const wanted = (to - from) / width;
     const fine = levels.findIndex((tiles) => (tiles[0].to - tiles[0].from) / 800 <= wanted);
     const tiles = levels[fine < 0 ? levels.length - 1 : fine];
-    return joined(tiles.filter((tile) => tile.to > from && tile.from < to));
+    return joined(tiles.filter((tile) => tile.to > from && tile.from < to).map(complete));
   }
 }
 
-/** The rates of an answer with the stretch that they are for. */
-function piece(answer) {
-  return { ...answer.rates, from: answer.from, to: answer.to };
+/** An answer with all its buckets, also those in which nothing changed. */
+function complete(answer) {
+  const all = (group) => Object.fromEntries(Object.entries(group).map(([key, steps]) => [key, expanded(steps)]));
+  return {
+    ...answer,
+    sequence: { ...answer.sequence, acknowledged: expanded(answer.sequence.acknowledged) },
+    rates: [{ ...answer.rates, from: answer.from, to: answer.to }],
+    windows: all(answer.windows), buffers: all(answer.buffers),
+  };
+}
+
+function expanded({ count, k, min, max, last }) {
+  const columns = { min: Array(count).fill(null), max: Array(count).fill(null), last: Array(count).fill(null) };
+  let next = 0;
+  let value = null;
+  for (let bucket = 0; bucket < count; bucket++) {
+    if (k[next] === bucket) {
+      columns.min[bucket] = min[next];
+      columns.max[bucket] = max[next];
+      columns.last[bucket] = value = last[next];
+      next++;
+    } else columns.min[bucket] = columns.max[bucket] = columns.last[bucket] = value;
+  }
+  return columns;
 }
 
 /** Neighbouring answers as one. */
 function joined(answers) {
-  const [first, last] = [answers[0], answers.at(-1)];
-  const all = (pick) => answers.map((answer) => pick(answer));
+  const first = answers[0];
   const cells = (pick) => {
     const result = { t: [], d: [], y: [], h: [], n: [] };
     for (const answer of answers) {
@@ -45,30 +64,22 @@ function joined(answers) {
     }
     return result;
   };
-  const steps = (pick) => {
-    const columns = (key) => all(pick).flatMap((part, k) => (part[key].length ? part[key] : gap(answers[k], all(pick))));
-    return all(pick).every((part) => part.last.length === 0)
-      ? { min: [], max: [], last: [] }
-      : { min: columns("min"), max: columns("max"), last: columns("last") };
-  };
+  const steps = (pick) => Object.fromEntries(
+    ["min", "max", "last"].map((key) => [key, answers.flatMap((answer) => pick(answer)[key])]),
+  );
   const group = (name) => Object.fromEntries(Object.keys(first[name]).map((key) => [key, steps((a) => a[name][key])]));
-  const ranges = all((answer) => answer.sequence.range).filter(Boolean);
+  const ranges = answers.map((answer) => answer.sequence.range).filter(Boolean);
   const range = ranges.length ? [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))] : null;
   return {
-    from: first.from, to: last.to, flow: first.flow,
+    from: first.from, to: answers.at(-1).to, flow: first.flow,
     sequence: {
       range,
       paths: first.sequence.paths.map((kinds, path) => kinds.map((_, kind) => cells((s) => s.paths[path][kind]))),
       lost_elsewhere: cells((s) => s.lost_elsewhere), held: cells((s) => s.held), released: cells((s) => s.released),
       acknowledged: steps((a) => a.sequence.acknowledged),
     },
-    rates: answers.map(piece), windows: group("windows"), buffers: group("buffers"),
+    rates: answers.flatMap((answer) => answer.rates), windows: group("windows"), buffers: group("buffers"),
   };
-}
-
-/** As many columns without a value as the others have. */
-function gap(_answer, parts) {
-  return Array(Math.max(...parts.map((part) => part.last.length))).fill(null);
 }
 
 export function sourceOf(data) {

@@ -42,7 +42,7 @@ export class Topology {
     this.layers.forEach((layer, column) => {
       const x = columns > 1 ? left + (right - left) * column / (columns - 1) : width / 2;
       layer.forEach((name, row) => {
-        places.set(name, [x, (this.height - 22) * (row + 1) / (layer.length + 1) + 4]);
+        places.set(name, [x, (this.height - 20) * (row + 0.5) / layer.length + 2]);
       });
     });
     return places;
@@ -87,9 +87,14 @@ export class Topology {
     ctx.lineTo(x1, y1);
     ctx.stroke();
     ctx.setLineDash([]);
-    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
-    const state = down ? "down" : told(rate, RATES);
-    label(ctx, link.name, state, x, y);
+    const part = this.labelPlace(link);
+    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part);
+  }
+
+  /** Where on a link its label stands: nearer to the end where fewer links meet. */
+  labelPlace({ ends }) {
+    const [a, b] = ends.map((end) => this.run.run.links.filter((link) => link.ends.includes(end)).length);
+    return 0.5 + Math.sign(a - b) * 0.1;
   }
 
   drawNode(ctx, node) {
@@ -156,21 +161,23 @@ function layers(run) {
   return result.filter((layer) => layer.length);
 }
 
+/** Name and state beside each other, over the line. */
 function label(ctx, name, state, x, y) {
   const colours = palette();
-  ctx.textAlign = "center";
+  const parts = [[name, "600 11px system-ui, sans-serif", colours.ink], [state, "11px system-ui, sans-serif", colours.soft]];
+  const widths = parts.map(([text, font]) => { ctx.font = font; return ctx.measureText(text).width; });
+  let left = x - (widths[0] + widths[1] + 6) / 2;
+  ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   ctx.lineWidth = 4;
   ctx.strokeStyle = colours.panel;
-  for (const [text, font, colour, dy] of [
-    [name, "600 11px system-ui, sans-serif", colours.ink, -8],
-    [state, "11px system-ui, sans-serif", colours.soft, 17],
-  ]) {
+  parts.forEach(([text, font, colour], k) => {
     ctx.font = font;
-    ctx.strokeText(text, x, y + dy);
+    ctx.strokeText(text, left, y - 9);
     ctx.fillStyle = colour;
-    ctx.fillText(text, x, y + dy);
-  }
+    ctx.fillText(text, left, y - 9);
+    left += widths[k] + 6;
+  });
 }
 
 function drawScale(ctx, width, height) {

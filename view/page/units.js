@@ -23,9 +23,9 @@ function digits(value, step) {
   return value.toFixed(places);
 }
 
-/** Names of values for an axis: all in one unit, which is answered too. */
-export function named(values, units) {
-  const largest = Math.max(...values.map(Math.abs), 0);
+/** Names of values for an axis that ends at `end`: all in one unit, which is answered too. */
+export function named(values, units, end = Math.max(...values, 0)) {
+  const largest = Math.abs(end);
   const [scale, unit] = units.findLast(([scale]) => largest >= scale) ?? units[0];
   const step = values.length > 1 ? Math.abs(values[1] - values[0]) / scale : 1;
   return { unit, labels: values.map((value) => digits(value / scale, step)) };

@@ -76,15 +76,20 @@ pub struct Cells {
     pub n: Vec<u64>,
 }
 
-/// A quantity in as many buckets as the panel has pixels; `null` before its first value.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// A quantity in as many buckets as the panel has pixels, of which only those are told in which it changed: in all others
+/// it kept the value that the one before ended with. Before the first one told it had no value.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Steps {
-    /// Least value of each bucket.
-    pub min: Vec<Option<u64>>,
-    /// Greatest value of each bucket.
-    pub max: Vec<Option<u64>>,
-    /// Value at the end of each bucket.
-    pub last: Vec<Option<u64>>,
+    /// Number of buckets.
+    pub count: usize,
+    /// Numbers of the buckets told.
+    pub k: Vec<usize>,
+    /// Least value of each.
+    pub min: Vec<u64>,
+    /// Greatest value of each.
+    pub max: Vec<u64>,
+    /// Value at the end of each.
+    pub last: Vec<u64>,
 }
 
 /// What links delivered, in buckets of their own.
@@ -290,15 +295,25 @@ impl Cells {
 }
 
 impl Steps {
-    /// Nothing at all where the quantity is not in the record.
     fn of(levels: &Levels, buckets: &Buckets) -> Self {
-        if levels.is_empty() {
-            return Self::default();
+        let mut steps = Self { count: buckets.count, ..Self::default() };
+        for (k, bucket) in levels.sample(buckets).into_iter().enumerate() {
+            let Some(Bucket { min, max, last, .. }) = bucket else { continue };
+            if steps.last.last() == Some(&min) && min == max {
+                continue;
+            }
+            steps.k.push(k);
+            steps.min.push(min);
+            steps.max.push(max);
+            steps.last.push(last);
         }
-        let sampled = levels.sample(buckets);
-        let column =
-            |of: fn(Bucket) -> u64| sampled.iter().map(|bucket| bucket.map(of)).collect::<Vec<Option<u64>>>();
-        Self { min: column(|b| b.min), max: column(|b| b.max), last: column(|b| b.last) }
+        steps
+    }
+
+    /// The value at the end of bucket `k`.
+    pub fn at(&self, k: usize) -> Option<u64> {
+        let told = self.k.partition_point(|&known| known <= k);
+        told.checked_sub(1).map(|index| self.last[index])
     }
 }
 

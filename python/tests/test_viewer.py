@@ -1,0 +1,225 @@
+"""The run viewer in a real browser: it loads, draws, zooms, plays, pauses and compares; with times for a long run."""
+
+import os
+import statistics
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import CHROMIUM, DRIVER, MISSING, Browser
+from conftest import ROOT, Command
+
+pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
+
+Viewer = Callable[..., str]
+
+PANELS = ["topology", "sequence", "rates", "windows", "rtt", "buffer", "held"]
+
+# Resolves once the page has drawn the answer to its last question, to the times it took.
+SETTLED = """
+const { timings } = window.prismux;
+return new Promise((resolve, reject) => {
+  const limit = performance.now() + 20000;
+  const look = () => {
+    if (timings.first !== null && timings.asked === null) resolve(timings);
+    else if (performance.now() > limit) reject(new Error("the page does not settle"));
+    else requestAnimationFrame(look);
+  };
+  look();
+});
+"""
+
+# Of each panel of each run: how many different colours its canvas shows.
+COLOURS = """
+return [...document.querySelectorAll(".run")].map((run) => Object.fromEntries(
+  [...run.querySelectorAll(".panel")].map((panel) => {
+    const canvas = panel.querySelector(":scope > canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 0) colours.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
+    return [panel.dataset.panel, colours.size];
+  }),
+));
+"""
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory, prismux_command: Command) -> dict[str, Path]:
+    """Records of two short runs and of one with a million events."""
+    folder = tmp_path_factory.mktemp("records")
+    for name, arguments in {
+        "first": ["two-members", "--set", "duration=10s"],
+        "second": ["two-members", "--set", "duration=10s", "--seed", "2"],
+        "long": ["demo-today"],
+    }.items():
+        done = prismux_command("run", *arguments, "--record", str(folder / name))
+        assert done.returncode == 0, done.stderr
+    return {name: folder / name for name in ("first", "second", "long")}
+
+
+@pytest.fixture
+def viewer() -> Iterator[Viewer]:
+    """Serves records; answers the address of their page."""
+    program = Path(os.environ.get("PRISMUX", ROOT / "target/debug/prismux"))
+    servers = []
+
+    def serve(*folders: Path) -> str:
+        command = [program, "view", *folders, "--no-open"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        servers.append(server)
+        assert server.stdout is not None
+        return server.stdout.readline().split()[0]
+
+    yield serve
+    for server in servers:
+        server.terminate()
+        server.communicate()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+def settled(browser: Browser) -> dict[str, Any]:
+    timings: dict[str, Any] = browser.run(SETTLED)
+    return timings
+
+
+def view(browser: Browser) -> tuple[float, float]:
+    start, end = browser.run("const { view } = window.prismux; return [view.from, view.to];")
+    return start, end
+
+
+def middle_of(browser: Browser, panel: str, part: float = 0.5) -> tuple[int, int]:
+    x, y, width, height = browser.run(
+        f"const box = document.querySelector('[data-panel={panel}] > canvas').getBoundingClientRect();"
+        "return [box.x, box.y, box.width, box.height];"
+    )
+    return round(x + width * part), round(y + height / 2)
+
+
+def remark(browser: Browser, panel: str = "topology") -> str:
+    text: str = browser.run(f"return document.querySelector('[data-panel={panel}] h2').textContent;")
+    return text
+
+
+def test_the_page_loads_and_every_panel_draws(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+    browser.open(viewer(records["first"]))
+    settled(browser)
+    [run] = browser.run(COLOURS)
+    assert list(run) == PANELS
+    # Axes alone have no more than the shades of grey of their letters: nothing is blank.
+    assert all(count > 5 for count in run.values()), run
+    assert browser.run("return document.querySelector('h1').textContent;").startswith("two-members")
+    assert browser.complaints() == []
+
+
+def test_wheel_drag_and_keys_zoom(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+    browser.open(viewer(records["first"]))
+    settled(browser)
+    whole = view(browser)
+    browser.wheel(*middle_of(browser, "sequence"), -600)
+    settled(browser)
+    wheel = view(browser)
+    assert whole[0] < wheel[0] < wheel[1] < whole[1]
+    browser.drag(middle_of(browser, "rates", 0.4), middle_of(browser, "rates", 0.6))
+    settled(browser)
+    drag = view(browser)
+    assert wheel[0] < drag[0] < drag[1] < wheel[1]
+    browser.press("0")
+    settled(browser)
+    assert view(browser) == whole
+    browser.press("+")
+    settled(browser)
+    assert view(browser)[1] - view(browser)[0] == pytest.approx((whole[1] - whole[0]) / 2)
+    assert browser.complaints() == []
+
+
+def test_a_pointer_over_a_panel_tells_what_is_there(
+    records: dict[str, Path], viewer: Viewer, browser: Browser
+) -> None:
+    browser.open(viewer(records["first"]))
+    settled(browser)
+    browser.point(*middle_of(browser, "rates"))
+    note = browser.run("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent;")
+    assert "wwan1" in note and "bit/s" in note and "capacity" in note
+    assert " s" in remark(browser) and "load at" in remark(browser)
+
+
+def test_a_run_plays_and_pauses(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+    browser.open(viewer(records["first"]))
+    settled(browser)
+    wait = "return new Promise((done) => setTimeout(done, 300));"
+    browser.press(" ")
+    browser.run(wait)
+    first = remark(browser)
+    browser.run(wait)
+    second = remark(browser)
+    assert "load at" in first and first != second, "the cursor moves"
+    browser.press(" ")
+    browser.run(wait)
+    paused = remark(browser)
+    browser.run(wait)
+    assert "load at" in paused and remark(browser) == paused, "the cursor stands"
+
+
+def test_two_runs_stand_side_by_side_under_one_view(
+    records: dict[str, Path], viewer: Viewer, browser: Browser
+) -> None:
+    browser.open(viewer(records["first"], records["second"]))
+    settled(browser)
+    runs = browser.run(COLOURS)
+    assert len(runs) == 2 and all(count > 5 for run in runs for count in run.values()), runs
+    pictures = (
+        "return [...document.querySelectorAll('[data-panel=sequence] > canvas')].map((canvas) => canvas.toDataURL());"
+    )
+    before = browser.run(pictures)
+    assert before[0] != before[1], "two seeds, two runs"
+    browser.wheel(*middle_of(browser, "sequence"), -600)
+    settled(browser)
+    after = browser.run(pictures)
+    assert before[0] != after[0] and before[1] != after[1], "both zoom"
+    assert browser.complaints() == []
+
+
+def test_an_exported_page_opens_from_a_file(
+    records: dict[str, Path], prismux_command: Command, browser: Browser, tmp_path: Path
+) -> None:
+    done = prismux_command("view", str(records["first"]), "--export", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    browser.open((tmp_path / "index.html").as_uri())
+    settled(browser)
+    [run] = browser.run(COLOURS)
+    assert all(count > 5 for count in run.values()), run
+    whole = view(browser)
+    browser.wheel(*middle_of(browser, "sequence"), -600)
+    settled(browser)
+    assert view(browser)[1] - view(browser)[0] < whole[1] - whole[0]
+    assert browser.complaints() == []
+
+
+def test_times_with_a_million_events(
+    records: dict[str, Path], viewer: Viewer, browser: Browser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    browser.open(viewer(records["long"]))
+    first = settled(browser)["first"]
+    events = browser.run("return JSON.parse(document.getElementById('data').textContent).runs[0].events;")
+    assert events > 1_000_000
+    place = middle_of(browser, "sequence")
+    for turn in [-300] * 8 + [300] * 4:
+        browser.wheel(*place, turn)
+        settled(browser)
+    zooms = settled(browser)["zooms"]
+    assert len(zooms) >= 12
+    [run] = browser.run(COLOURS)
+    assert all(count > 5 for count in run.values()), run
+    with capsys.disabled():
+        print(
+            f"\nviewer, {events:,} events: first picture {first:.0f} ms, "
+            f"zoom {statistics.median(zooms):.0f} ms (median), {max(zooms):.0f} ms (longest)"
+        )
