@@ -57,9 +57,7 @@ class Browser:
 
     def _ask(self, method: str, path: str, body: object) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.base + path, data, {"Content-Type": "application/json"}, method=method
-        )
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(request, timeout=60) as response:
             return json.load(response)["value"]
 

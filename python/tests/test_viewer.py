@@ -140,9 +140,7 @@ def test_wheel_drag_and_keys_zoom(records: dict[str, Path], viewer: Viewer, brow
     assert browser.complaints() == []
 
 
-def test_a_pointer_over_a_panel_tells_what_is_there(
-    records: dict[str, Path], viewer: Viewer, browser: Browser
-) -> None:
+def test_a_pointer_over_a_panel_tells_what_is_there(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
     browser.open(viewer(records["first"]))
     settled(browser)
     browser.point(*middle_of(browser, "rates"))
@@ -168,9 +166,7 @@ def test_a_run_plays_and_pauses(records: dict[str, Path], viewer: Viewer, browse
     assert "load at" in paused and remark(browser) == paused, "the cursor stands"
 
 
-def test_two_runs_stand_side_by_side_under_one_view(
-    records: dict[str, Path], viewer: Viewer, browser: Browser
-) -> None:
+def test_two_runs_stand_side_by_side_under_one_view(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
     browser.open(viewer(records["first"], records["second"]))
     settled(browser)
     runs = browser.run(COLOURS)
