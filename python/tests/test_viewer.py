@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from browser import CHROMIUM, DRIVER, MISSING, Browser
 from conftest import ROOT, Command
 
@@ -39,7 +38,9 @@ return [...document.querySelectorAll(".run")].map((run) => Object.fromEntries(
     const canvas = panel.querySelector(":scope > canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const colours = new Set();
-    for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 0) colours.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at + 3] > 0) colours.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
+    }
     return [panel.dataset.panel, colours.size];
   }),
 ));
@@ -64,10 +65,10 @@ def records(tmp_path_factory: pytest.TempPathFactory, prismux_command: Command) 
 def viewer() -> Iterator[Viewer]:
     """Serves records; answers the address of their page."""
     program = Path(os.environ.get("PRISMUX", ROOT / "target/debug/prismux"))
-    servers = []
+    servers: list[subprocess.Popen[str]] = []
 
     def serve(*folders: Path) -> str:
-        command = [program, "view", *folders, "--no-open"]
+        command = [str(program), "view", *map(str, folders), "--no-open"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         servers.append(server)
         assert server.stdout is not None
