@@ -5,6 +5,7 @@ use crate::flow::Flow;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::receiver_model::ReceiverModel;
 use crate::link_table::LinkId;
+use crate::probe;
 use crate::reverse_path::Context;
 use crate::scheduler::PacketView;
 use crate::window_control;
@@ -40,17 +41,20 @@ pub(crate) fn schedule<P: Clone>(
     let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
     let retransmission = start.before(sent_end) && (acknowledged || overlaps(flow, start, end));
     context.counters.retransmissions += u64::from(retransmission);
-    let view = PacketView { bytes: length, retransmission };
+    let view = PacketView { bytes: length, retransmission, paced: false };
     let link = context.scheduler.choose(context.now, context.links, view)?;
+    if acknowledged {
+        probe::on_repeated(flow, start, end, context);
+    }
     if acknowledged || length > u32::from(u16::MAX) {
         // A keep-alive, or a needless retransmission: forwarded, nothing to account for.
         return Some(Placement::Over(link));
     }
-    let full = !flow.backlog.is_empty() || backlog::is_overfull(context.links, link, length);
+    let full = !flow.backlog.is_empty() || backlog::is_overfull(context.now, context.links, link, length);
     let waits = full && payload_bytes > 0 && start == sent_end && may_wait(flow, start, context);
     if waits {
         flow.history.insert(Record::waiting(start, length as u16, context.micros()));
-        flow.backlog.insert(start, length as u16, &mut context.valve.kept);
+        flow.backlog.insert_new(start, length as u16, &mut context.valve.kept);
         flow.sent_end = Some(end);
     } else {
         record(flow, start, end, sent_end, link, context);
@@ -164,7 +168,7 @@ pub(crate) fn resend<P: Clone>(
     context: &mut Context<'_, P>,
 ) {
     let sent = context.micros();
-    let record = flow.history.get_mut(index);
+    let record = *flow.history.get(index);
     let length = u32::from(record.length);
     if record.state() == PacketState::Delivered {
         return;
@@ -177,11 +181,13 @@ pub(crate) fn resend<P: Clone>(
     if record.state() != PacketState::InFlight {
         flow.bytes_out += u64::from(length);
     }
+    if record.sends() > 0 {
+        flow.copies.note_repeated(record.seq, record.end());
+    }
     let Some(table) = context.links.get_mut(link) else { return };
     let position = table.on_scheduled(context.now, length);
-    let seq = record.seq;
-    record.resend(link, position, sent, repair);
-    push_order(flow, link, seq, position);
+    flow.history.resend(index, link, position, sent, repair);
+    push_order(flow, link, record.seq, position);
 }
 
 fn push_order<P: Clone>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {

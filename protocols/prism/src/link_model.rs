@@ -148,7 +148,7 @@ impl LinkModel {
     /// A packet went out; `in_flight` includes it.
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u64) {
         self.next_index = self.next_index.wrapping_add(1);
-        if let Some(rate) = self.planning_rate() {
+        if let Some(rate) = self.planning_rate().map(|rate| rate * self.pace_gain()) {
             self.free_at = self.free_at.max(now) + Duration::from_secs_f64(f64::from(bytes) / rate);
         }
         if !self.learning {
@@ -296,6 +296,7 @@ impl LinkModel {
             self.judge_growth(rate, mean_rtt);
         }
     }
+
 
     /// Startup ends when more in flight brings no more rate. Where it did not raise the round trip either, there was just
     /// no more to send.

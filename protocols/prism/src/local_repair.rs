@@ -20,6 +20,8 @@ const MOST_PROBES: usize = 6;
 pub(crate) struct Copy<P> {
     pub(crate) seq: SeqNumber,
     pub(crate) length: u16,
+    /// It went out more than once: whoever reports it as a duplicate may mean any of its copies.
+    pub(crate) repeated: bool,
     pub(crate) packet: P,
 }
 
@@ -47,7 +49,7 @@ impl<P: Clone> Copies<P> {
     pub(crate) fn keep(&mut self, seq: SeqNumber, length: u16, packet: &P, used: &mut u32, budget: u32) {
         if self.takes(seq, *used, budget) {
             *used += 1;
-            self.in_flight.push_back(Copy { seq, length, packet: packet.clone() });
+            self.in_flight.push_back(Copy { seq, length, repeated: false, packet: packet.clone() });
         }
     }
 
@@ -67,7 +69,7 @@ impl<P: Clone> Copies<P> {
         while self.in_flight.front().is_some_and(|c| !(c.seq + u32::from(c.length)).after(cumulative)) {
             let copy = self.in_flight.pop_front();
             *used = used.saturating_sub(1);
-            if keep_probes && let Some(copy) = copy.filter(|copy| copy.length > 1) {
+            if keep_probes && let Some(copy) = copy.filter(|copy| copy.length > 1 && !copy.repeated) {
                 if self.delivered.len() >= MOST_PROBES {
                     self.delivered.pop_front();
                 }
@@ -76,6 +78,15 @@ impl<P: Clone> Copies<P> {
         }
         if !keep_probes {
             self.delivered.clear();
+        }
+    }
+
+    /// Packets within `[start, end)` go out once more: they are no good as probes.
+    pub(crate) fn note_repeated(&mut self, start: SeqNumber, end: SeqNumber) {
+        self.delivered.retain(|copy| copy.seq.before(start) || !copy.seq.before(end));
+        let first = self.in_flight.partition_point(|copy| copy.seq.before(start));
+        for copy in self.in_flight.range_mut(first..).take_while(|copy| copy.seq.before(end)) {
+            copy.repeated = true;
         }
     }
 
@@ -118,6 +129,6 @@ fn keep_for_repair<P: Clone>(flow: &mut Flow<P>, loss: &Loss, context: &mut Cont
         return false;
     }
     flow.history.get_mut(at).set_state(PacketState::Waiting);
-    flow.backlog.insert(record.seq, record.length, &mut context.valve.kept);
+    flow.backlog.insert_repair(record.seq, record.length, &mut context.valve.kept);
     true
 }

@@ -63,6 +63,24 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     }
 }
 
+/// Data within `[start, end)` that the receiver has goes to it once more: reports of duplicates there say nothing about links.
+pub(crate) fn on_repeated<P: Clone>(
+    flow: &mut Flow<P>,
+    start: SeqNumber,
+    end: SeqNumber,
+    context: &mut Context<'_, P>,
+) {
+    flow.copies.note_repeated(start, end);
+    for index in 0..context.links.up_count() {
+        let link = context.links.up_id(index).and_then(|id| context.links.get_mut(id));
+        let Some(link) = link else { return };
+        let spoilt = |probe: &Probe| {
+            probe.flow == context.number && !probe.seq.before(start) && probe.seq.before(end)
+        };
+        link.probe.open = link.probe.open.filter(|probe| !spoilt(probe));
+    }
+}
+
 /// A duplicate was reported: is it the answer to a probe?
 pub(crate) fn on_dsack<P: Clone>(block: SackBlock, context: &mut Context<'_, P>) -> Option<LinkId> {
     for index in 0..context.links.up_count() {

@@ -4,7 +4,6 @@ mod look;
 
 pub use endpoint::ProxyInput;
 
-use crate::backlog;
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::flow::Flow;
 use crate::flow_table::{FlowTable, fold};
@@ -150,7 +149,7 @@ impl<P: Clone> Proxy<P> {
                     match placement {
                         Placement::Waits => {
                             context.counters.waited_packets += 1;
-                            backlog::send(flow, context);
+                            reverse_path::wait_for_room(flow, context);
                         }
                         Placement::Over(link) => {
                             let rewrite =
@@ -225,6 +224,9 @@ impl<P: Clone> Proxy<P> {
 
     /// Flows whose ACKs wait for room get their turn.
     fn serve_waiting(&mut self, now: Instant) {
+        if self.valve.serve_backlog_at <= now {
+            self.valve.serve_backlog_at = Instant::MAX;
+        }
         for _ in 0..self.valve.waiting.len().min(2) {
             let Some(number) = self.valve.waiting.pop_front() else { break };
             with_flow!(self, now, number, |flow, context| {

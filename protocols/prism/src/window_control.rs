@@ -61,6 +61,8 @@ pub(crate) struct Valve {
     next_release: Instant,
     /// When flows that wait are to be served by the pace; [`Instant::MAX`] when only room can help them.
     pub(crate) serve_at: Instant,
+    /// When packets that wait for the pace of a link are to be looked at; [`Instant::MAX`] when none do.
+    pub(crate) serve_backlog_at: Instant,
     /// Some link is to be measured with copies.
     pub(crate) wants_probes: bool,
     /// What the usable links carry, bytes per second.
@@ -81,6 +83,7 @@ impl Default for Valve {
             reviewed: Instant::ZERO,
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
+            serve_backlog_at: Instant::MAX,
             wants_probes: false,
             rate: 0.0,
         }
@@ -91,8 +94,9 @@ impl Valve {
     /// Those whose turn it was have been served: one timer for all who wait on.
     pub(crate) fn plan_service(&mut self, now: Instant) {
         let at = self.next_release - PACING_QUANTUM;
-        let waits = !self.waiting.is_empty() && at > now;
-        self.serve_at = if waits { at.max(now + LEAST_WAIT) } else { Instant::MAX };
+        let paced = if at > now { at } else { Instant::MAX };
+        let next = if self.waiting.is_empty() { Instant::MAX } else { paced.min(self.serve_backlog_at) };
+        self.serve_at = if next < Instant::MAX { next.max(now + LEAST_WAIT) } else { next };
     }
 
     /// New data of `bytes` came from a sender.

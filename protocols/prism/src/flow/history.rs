@@ -95,7 +95,7 @@ impl Record {
     }
 
     /// Sent once more, over `link`; `repair` when by the proxy itself.
-    pub(crate) fn resend(&mut self, link: LinkId, index: u32, sent: Micros, repair: bool) {
+    fn resend(&mut self, link: LinkId, index: u32, sent: Micros, repair: bool) {
         let sends = (self.sends() + 1).min(7);
         let sole = if self.state() == PacketState::Lost { self.bits & SOLE } else { 0 };
         let repaired = if repair { REPAIRED } else { 0 };
@@ -109,6 +109,8 @@ impl Record {
 #[derive(Debug, Default)]
 pub(crate) struct History {
     ring: VecDeque<Record>,
+    /// Nothing below this is in flight; `None` when nothing is known.
+    low: Option<SeqNumber>,
 }
 
 impl History {
@@ -162,8 +164,27 @@ impl History {
         self.ring.get(index).filter(|record| record.seq == seq).map(|_| index)
     }
 
+    /// The lowest packet that is in flight. Remembers where it was: while many packets wait to be sent again, it is far up.
+    pub(crate) fn lowest_in_flight(&mut self) -> Option<Record> {
+        let from = self.low.map_or(0, |seq| self.first_ending_after(seq));
+        let found = (from..self.ring.len()).find(|&at| self.ring[at].state() == PacketState::InFlight);
+        self.low = match found {
+            Some(at) => Some(self.ring[at].seq),
+            None => self.ring.back().map(Record::end),
+        };
+        found.map(|at| self.ring[at])
+    }
+
+    /// The packet at `index` goes out once more: see [`Record::resend`].
+    pub(crate) fn resend(&mut self, index: usize, link: LinkId, position: u32, sent: Micros, repair: bool) {
+        let record = &mut self.ring[index];
+        record.resend(link, position, sent, repair);
+        self.low = self.low.map(|low| low.min(record.seq));
+    }
+
     /// Adds a record at its place. Ranges already recorded must not overlap it.
     pub(crate) fn insert(&mut self, record: Record) {
+        self.low = self.low.map(|low| low.min(record.seq));
         if self.ring.len() == self.ring.capacity() {
             // Grow by an eighth, not by doubling: memory per flow is promised to be small.
             self.ring.reserve_exact((self.ring.len() / 8).max(8));
@@ -180,6 +201,9 @@ impl History {
     pub(crate) fn trim(&mut self, cumulative: SeqNumber) {
         while self.ring.front().is_some_and(|record| !record.end().after(cumulative)) {
             self.ring.pop_front();
+        }
+        if self.ring.is_empty() {
+            self.low = None;
         }
     }
 }

@@ -1,7 +1,11 @@
 //! What has been learned, for those who plan with it.
-use super::{CAP_EXTRA_PACKETS, CAP_EXTRA_TIME, CAP_GAIN, LinkModel};
+use super::{CAP_EXTRA_PACKETS, CAP_EXTRA_TIME, CAP_GAIN, LinkModel, PROBE_GAIN, PROBE_ROUNDS};
 use prismux_units::{Duration, Instant, Rate};
 
+/// A link is not given more in a burst than what it carries in this time ...
+const PACING_QUANTUM: Duration = Duration::from_millis(2);
+/// ... and so many packets.
+const BURST_PACKETS: f64 = 4.0;
 /// An idle link is ahead of others by this at most, in seconds.
 const MOST_IDLE: f64 = 0.02;
 
@@ -57,6 +61,25 @@ impl LinkModel {
             }
             _ => Some(rtt),
         }
+    }
+
+    /// The time until which the link has enough to do with what it was given lately, more than a small burst; `None` when it has
+    /// not. While its rate is still being found out, only its cap says how much it is given.
+    pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
+        let rate = self.planning_rate().filter(|_| self.learning && !self.startup)?;
+        let burst = PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate);
+        let until = self.free_at - burst;
+        (until > now).then_some(until)
+    }
+
+    /// Rounds that look for more are to be given more.
+    pub(super) fn pace_gain(&self) -> f64 {
+        if self.rounds.is_multiple_of(PROBE_ROUNDS) { self.overload.probe_gain(PROBE_GAIN) } else { 1.0 }
+    }
+
+    /// True for some time after the queue of the link has overflowed.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.overload.has_overflowed()
     }
 
     /// When the link would have sent a packet of `bytes` more, in seconds from now; negative by as long as it was idle.

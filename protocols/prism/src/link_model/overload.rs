@@ -57,6 +57,11 @@ impl Overload {
         }
     }
 
+    /// True until the last overflow is forgiven.
+    pub(super) fn has_overflowed(&self) -> bool {
+        self.ease < 1.0
+    }
+
     /// There is still something that can be taken away.
     pub(super) fn may_ease(&self) -> bool {
         self.ease > 0.0

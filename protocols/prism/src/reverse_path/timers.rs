@@ -14,14 +14,15 @@ use prismux_wire::SeqNumber;
 const UNKNOWN_RTT: Duration = Duration::from_secs(2);
 
 /// When this flow should be looked at next; `None` when nothing is in flight or held.
-pub(crate) fn next_deadline<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+pub(crate) fn next_deadline<P: Clone>(flow: &mut Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
     if context.config.rpc != RpcMode::Full {
         return None;
     }
-    let lowest = lowest_outstanding(flow).filter(|record| may_be_overdue(flow, record, context));
+    let lowest = flow.history.lowest_in_flight();
+    let lowest = lowest.filter(|record| may_be_overdue(flow, record, context));
     let tail = lowest.and_then(|record| {
         let age = context.micros().since(record.sent);
-        let limit = tail_limit(record, context)?;
+        let limit = tail_limit(&record, context)?;
         Some(context.now + limit.saturating_sub(age))
     });
     let held = hold_remaining(flow, context).map(|remaining| context.now + remaining);
@@ -75,11 +76,6 @@ pub(crate) fn enter_loss<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_,
         release::held_in_original_form(flow, context);
         flow.state = ReverseState::Loss;
     }
-}
-
-/// The lowest packet that is out.
-fn lowest_outstanding<P: Clone>(flow: &Flow<P>) -> Option<&Record> {
-    flow.history.iter().find(|record| record.state() == PacketState::InFlight)
 }
 
 /// Tail rule: how long a packet may be out once something sent later has arrived.

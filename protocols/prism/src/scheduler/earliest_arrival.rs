@@ -18,7 +18,8 @@ impl Scheduler for EarliestArrival {
         let bytes = u64::from(packet.bytes);
         if links.backlogged && !packet.retransmission {
             let rank = |link: &Link| {
-                let full = link.in_flight_bytes + bytes > link.model.cap_bytes();
+                let full = link.in_flight_bytes + bytes > link.model.cap_bytes()
+                    || packet.paced && link.model.busy_until(now).is_some();
                 let fill = (link.in_flight_bytes + bytes) as f64 / link.model.cap_bytes() as f64;
                 (full, if full { fill } else { link.model.done_with(now, bytes) })
             };

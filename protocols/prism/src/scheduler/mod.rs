@@ -25,6 +25,8 @@ pub struct PacketView {
     pub bytes: u32,
     /// The sender (or the proxy) has sent it before.
     pub retransmission: bool,
+    /// It can wait until a link has carried what it was given lately.
+    pub paced: bool,
 }
 
 /// Chooses a link for each packet.

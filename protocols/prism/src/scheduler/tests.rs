@@ -10,8 +10,8 @@ use prismux_units::{Duration, Instant, Rate};
 
 const ONE: LinkId = LinkId(0);
 const TWO: LinkId = LinkId(1);
-const NEW: PacketView = PacketView { bytes: 1400, retransmission: false };
-const AGAIN: PacketView = PacketView { bytes: 1400, retransmission: true };
+const NEW: PacketView = PacketView { bytes: 1400, retransmission: false, paced: false };
+const AGAIN: PacketView = PacketView { bytes: 1400, retransmission: true, paced: false };
 
 fn table_with(config: &ProxyConfig, links: &[(u64, u64)]) -> LinkTable {
     let mut table = LinkTable::default();
