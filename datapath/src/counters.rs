@@ -57,6 +57,8 @@ drops! {
     ProbeAnswer = "probe-answer",
     /// An ACK that a later one has overtaken.
     StaleAck = "stale-ack",
+    /// A retransmission of data that the receiver has, or that the proxy resends itself.
+    NeedlessRetransmission = "needless-retransmission",
     /// The socket's send buffer was full.
     SendBufferFull = "send-buffer-full",
     /// Larger than the path to the peer: the sender has been told (ICMP).

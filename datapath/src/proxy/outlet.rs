@@ -49,6 +49,7 @@ impl Host<Core> for Outlet {
                     DropReason::RepeatedAck => Drop::RepeatedAck,
                     DropReason::ProbeAnswer => Drop::ProbeAnswer,
                     DropReason::StaleAck => Drop::StaleAck,
+                    DropReason::NeedlessRetransmission => Drop::NeedlessRetransmission,
                 });
             }
         }

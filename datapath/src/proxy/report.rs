@@ -91,6 +91,7 @@ struct Counters {
     local_repairs: u64,
     probe_copies: u64,
     waited_packets: u64,
+    needless_retransmissions: u64,
 }
 
 pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
@@ -169,5 +170,6 @@ fn counters(core: &ProxyCounters) -> Counters {
         local_repairs: core.local_repairs,
         probe_copies: core.probe_copies,
         waited_packets: core.waited_packets,
+        needless_retransmissions: core.needless_retransmissions,
     }
 }

@@ -5,6 +5,7 @@ use crate::flow::Flow;
 use crate::flow::history::{PacketState, Record};
 use crate::flow::receiver_model::ReceiverModel;
 use crate::link_table::LinkId;
+use crate::needless;
 use crate::probe;
 use crate::reverse_path::Context;
 use crate::scheduler::PacketView;
@@ -18,6 +19,8 @@ pub(crate) enum Placement {
     Over(LinkId),
     /// Nowhere yet: a copy must be kept, which leaves when there is room.
     Waits,
+    /// Nowhere: see [`crate::needless`].
+    Needless,
 }
 
 /// Chooses a link for a packet of `flow` and records it; `None` without a link.
@@ -41,6 +44,9 @@ pub(crate) fn schedule<P: Clone>(
     let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
     let retransmission = start.before(sent_end) && (acknowledged || overlaps(flow, start, end));
     context.counters.retransmissions += u64::from(retransmission);
+    if retransmission && payload_bytes > 0 && needless::is_needless(flow, start, end, context) {
+        return Some(Placement::Needless);
+    }
     let view = PacketView { bytes: length, retransmission, paced: false };
     let link = context.scheduler.choose(context.now, context.links, view)?;
     if acknowledged {

@@ -23,6 +23,7 @@ pub mod link_model;
 pub mod link_table;
 mod local_repair;
 mod micros;
+mod needless;
 mod parking;
 mod probe;
 mod proxy;

@@ -145,8 +145,15 @@ impl<P: Clone> Proxy<P> {
             match forward::schedule(flow, header, payload_bytes, context) {
                 Some(placement) => {
                     let syn = header.flags.contains(TcpFlags::SYN);
-                    keep_copy(flow, header, payload_bytes, &packet, context);
+                    if placement != Placement::Needless {
+                        keep_copy(flow, header, payload_bytes, &packet, context);
+                    }
                     match placement {
+                        Placement::Needless => {
+                            context.counters.needless_retransmissions += 1;
+                            let reason = DropReason::NeedlessRetransmission;
+                            context.out.push_back(Verdict::Drop { packet, reason });
+                        }
                         Placement::Waits => {
                             context.counters.waited_packets += 1;
                             reverse_path::wait_for_room(flow, context);

@@ -97,7 +97,9 @@ pub struct ProxyCounters {
     pub data_packets: u64,
     /// Of these, retransmissions by the sender.
     pub retransmissions: u64,
-    /// Of these, new data that found the links full and waited at the proxy.
+    /// Of these, needless ones: the receiver had the data, or the proxy was resending it.
+    pub needless_retransmissions: u64,
+    /// Of the data packets, new data that found the links full and waited at the proxy.
     pub waited_packets: u64,
     /// Packets carried whole by flow hash.
     pub opaque_packets: u64,

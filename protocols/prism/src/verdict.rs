@@ -41,6 +41,8 @@ pub enum DropReason {
     ProbeAnswer,
     /// An ACK superseded by a later one (a released number already covers it).
     StaleAck,
+    /// A retransmission of data that the receiver has, or that the proxy is resending itself.
+    NeedlessRetransmission,
 }
 
 impl DropReason {
@@ -51,6 +53,7 @@ impl DropReason {
             Self::RepeatedAck => "repeated-ack",
             Self::ProbeAnswer => "probe-answer",
             Self::StaleAck => "stale-ack",
+            Self::NeedlessRetransmission => "needless-retransmission",
         }
     }
 }

@@ -279,6 +279,7 @@ fn proxy_counters(counters: &prismux_prism::ProxyCounters) -> Named<u64> {
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
         ("waited_packets", counters.waited_packets),
+        ("needless_retransmissions", counters.needless_retransmissions),
     ];
     list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

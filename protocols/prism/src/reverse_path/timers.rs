@@ -79,7 +79,7 @@ pub(crate) fn enter_loss<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_,
 }
 
 /// Tail rule: how long a packet may be out once something sent later has arrived.
-fn tail_limit<P: Clone>(record: &Record, context: &Context<'_, P>) -> Option<Duration> {
+pub(crate) fn tail_limit<P: Clone>(record: &Record, context: &Context<'_, P>) -> Option<Duration> {
     let link = context.links.get(record.link)?;
     if let Some(left) = link.left_at() {
         // A departed member may still deliver what it had.

@@ -125,6 +125,11 @@ impl<P: Clone> AckPool<P> {
         self.ready.back().map(|ack| ack.number)
     }
 
+    /// The ACK that has waited longest.
+    pub(crate) fn oldest(&self) -> Option<&HeldAck<P>> {
+        self.ready.front()
+    }
+
     /// Raises the last ACK that waits to `number`.
     pub(crate) fn raise_last(&mut self, number: SeqNumber) {
         if let Some(last) = self.ready.back_mut() {
