@@ -120,7 +120,7 @@ impl Backlog {
 
 /// True when `bytes` more of new data would overfill the link, or come too fast for a queue that has overflowed lately.
 pub(crate) fn is_overfull(now: Instant, links: &LinkTable, link: LinkId, bytes: u32) -> bool {
-    let hurried = |link: &Link| link.model.has_overflowed() && link.model.busy_until(now).is_some();
+    let hurried = |link: &Link| link.model.has_overflowed() && link.busy_until(now).is_some();
     fills_beyond(MOST_FILL_NEW, links, link, bytes) || links.get(link).is_some_and(hurried)
 }
 
@@ -146,12 +146,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
 
 /// Sends one packet; `false` when it must wait on. Nothing is to be done for one that the sender has resent meanwhile, or
 /// that the receiver has.
-fn send_one<P: Clone>(
-    flow: &mut Flow<P>,
-    seq: SeqNumber,
-    length: u16,
-    context: &mut Context<'_, P>,
-) -> bool {
+fn send_one<P: Clone>(flow: &mut Flow<P>, seq: SeqNumber, length: u16, context: &mut Context<'_, P>) -> bool {
     let at = flow.history.find(seq);
     let waits = at.filter(|&at| flow.history.get(at).state() == PacketState::Waiting);
     let copy = flow.copies.find(seq).filter(|copy| copy.length == length);
@@ -162,7 +157,7 @@ fn send_one<P: Clone>(
     if fills_beyond(MOST_FILL, context.links, link, u32::from(length)) {
         return false;
     }
-    let pace = context.links.get(link).and_then(|link| link.model.busy_until(context.now));
+    let pace = context.links.get(link).and_then(|link| link.busy_until(context.now));
     if let Some(until) = pace {
         context.valve.serve_backlog_at = context.valve.serve_backlog_at.min(until);
         return false;

@@ -297,7 +297,6 @@ impl LinkModel {
         }
     }
 
-
     /// Startup ends when more in flight brings no more rate. Where it did not raise the round trip either, there was just
     /// no more to send.
     fn judge_growth(&mut self, rate: f64, mean_rtt: f64) {

@@ -125,6 +125,11 @@ impl Link {
         }
     }
 
+    /// See [`LinkModel::busy_until`].
+    pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
+        self.model.busy_until(now, self.in_flight_bytes)
+    }
+
     /// NIP: packets in flight normalised by the weight, rounded down.
     pub fn nip(&self) -> f64 {
         libm::floor(self.load())

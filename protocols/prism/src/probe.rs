@@ -74,9 +74,8 @@ pub(crate) fn on_repeated<P: Clone>(
     for index in 0..context.links.up_count() {
         let link = context.links.up_id(index).and_then(|id| context.links.get_mut(id));
         let Some(link) = link else { return };
-        let spoilt = |probe: &Probe| {
-            probe.flow == context.number && !probe.seq.before(start) && probe.seq.before(end)
-        };
+        let spoilt =
+            |probe: &Probe| probe.flow == context.number && !probe.seq.before(start) && probe.seq.before(end);
         link.probe.open = link.probe.open.filter(|probe| !spoilt(probe));
     }
 }

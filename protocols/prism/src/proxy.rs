@@ -1,6 +1,7 @@
 //! The proxy: flows, links and verdicts.
 mod endpoint;
 mod look;
+mod timing;
 
 pub use endpoint::ProxyInput;
 
@@ -20,11 +21,9 @@ use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use prismux_endpoint::Deadline;
-use prismux_units::{Duration, Instant};
+use prismux_units::Instant;
 use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
-
-/// How long a closed connection's flow is kept for stragglers.
-const LINGER: Duration = Duration::from_secs(5);
+use timing::{arm, expiry};
 
 /// The PRISM inverse multiplexer. `P` is a packet as the host knows it: cheap to clone.
 #[derive(Debug)]
@@ -382,31 +381,5 @@ fn reverse<P: Clone>(
         reverse_path::handle_ack(flow, header, payload_bytes, packet, context);
     } else {
         context.out.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
-    }
-}
-
-/// When a flow is forgotten if nothing more happens.
-fn expiry<P: Clone>(flow: &Flow<P>, idle: Duration) -> Instant {
-    let closed = flow.finished.reset || (flow.finished.forward && flow.finished.reverse);
-    flow.last_activity + if closed { LINGER.min(idle) } else { idle }
-}
-
-/// Makes sure the flow is looked at when it next needs to be. An armed deadline is only ever brought forward; one that
-/// turns out too early is set again when it fires.
-fn arm<P: Clone>(
-    flow: &mut Flow<P>,
-    number: u32,
-    context: &Context<'_, P>,
-    timers: &mut BinaryHeap<Reverse<(Instant, u32)>>,
-    endings: &mut BinaryHeap<Reverse<(Instant, u32)>>,
-) {
-    if let Some(wanted) = timers::next_deadline(flow, context).filter(|&at| at < flow.timer_at) {
-        flow.timer_at = wanted;
-        timers.push(Reverse((wanted, number)));
-    }
-    let end = expiry(flow, context.config.flow_idle);
-    if end < flow.idle_at {
-        flow.idle_at = end;
-        endings.push(Reverse((end, number)));
     }
 }

@@ -53,6 +53,31 @@ fn repairs_leave_as_the_links_have_room() {
     assert_eq!(more.forwarded.first().map(|(seq, _)| *seq), Some(u64::from(next)));
 }
 
+/// Repairs that came all together would overflow the queue that has just overflowed: they take the time that their link takes.
+#[test]
+fn repairs_leave_at_the_pace_of_their_link() {
+    let mut bench = Bench::new(default_proxy(), &[800]);
+    bench.handshake(at(0), 1000, 7);
+    let packets = 56;
+    for n in 0..packets {
+        bench.send(at(11), 1000 + n * PACKET, PACKET);
+    }
+    let end = 1000 + packets * PACKET;
+    let mut sent = bench.ack(at(60), &ack(1000, &[(end - PACKET, end)]), 1).forwarded.len() as u64;
+    let rate = bench.proxy.link_status(at(60))[0].rate.expect("known").as_bps();
+    let first = sent;
+    for millis in 61..200 {
+        sent += bench.run_timers(at(millis)).forwarded.len() as u64;
+        let carried = rate * (millis - 60) / 8000 / u64::from(PACKET);
+        assert!(
+            sent <= carried + 6,
+            "{sent} repairs {} ms after the loss, {carried} at its rate",
+            millis - 60
+        );
+    }
+    assert!(sent > first + 1, "{sent}: they go on without any ACK");
+}
+
 /// The receiver has taken a younger packet in order (its TSecr says so). A repair with its old timestamp would be thrown
 /// away as an old duplicate; one with the sender's newest would make old duplicates of what is still under way.
 #[test]

@@ -30,6 +30,8 @@ struct World {
     second: u32,
     events: Vec<ProxyEvent>,
     tag: u64,
+    /// The sender repeats what is asked over the dead link: packets it has an ACK for already.
+    repeats_probes: bool,
 }
 
 impl World {
@@ -47,11 +49,20 @@ impl World {
             second: 0,
             events: Vec::new(),
             tag: 1 << 40,
+            repeats_probes: false,
         }
     }
 
     fn carry_out(&mut self, said: Said) {
         for (packet, link) in said.forwarded {
+            if self.repeats_probes && link.0 == 1 {
+                let header = support::data(packet as u32);
+                self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, PACKET + 40, packet);
+                for (packet, link) in self.bench.drain().forwarded {
+                    assert_eq!(link.0, 0, "a retransmission goes over the link that lives");
+                    self.links[0].push_back((self.now + Duration::from_millis(DELAY_MS[0]), packet));
+                }
+            }
             let index = usize::from(link.0);
             self.second += u32::from(link.0 == 1);
             if self.alive[index] {
@@ -156,4 +167,21 @@ fn a_few_losses_among_arrivals_do_not_make_a_link_silent() {
     assert_ne!(world.state(), LinkState::Silent);
     let lost = world.events.iter().filter(|event| matches!(event, ProxyEvent::PacketLost { .. })).count();
     assert!(lost > 10, "{lost} losses noted");
+}
+
+/// The duplicate that the receiver reports is the sender's own, which came over the living link.
+#[test]
+fn a_needless_retransmission_is_no_answer_to_a_probe() {
+    let mut world = World::new();
+    world.run(3000);
+    world.alive[1] = false;
+    world.links[1].clear();
+    world.run(1000);
+    assert_eq!(world.state(), LinkState::Silent);
+    (world.repeats_probes, world.second) = (true, 0);
+    let answers = world.bench.proxy.counters().dsacks;
+    world.run(3000);
+    assert!(world.second > 2, "{} probes", world.second);
+    assert!(world.bench.proxy.counters().dsacks > answers, "the receiver reports duplicates");
+    assert_eq!(world.state(), LinkState::Silent);
 }

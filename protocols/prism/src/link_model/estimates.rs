@@ -64,11 +64,12 @@ impl LinkModel {
     }
 
     /// The time until which the link has enough to do with what it was given lately, more than a small burst; `None` when it has
-    /// not. While its rate is still being found out, only its cap says how much it is given.
-    pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
+    /// not: what was lost keeps it busy no longer. While its rate is still being found out, only its cap says how much it is given.
+    pub(crate) fn busy_until(&self, now: Instant, in_flight: u64) -> Option<Instant> {
         let rate = self.planning_rate().filter(|_| self.learning && !self.startup)?;
         let burst = PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate);
-        let until = self.free_at - burst;
+        let free_at = self.free_at.min(now + Duration::from_secs_f64(in_flight as f64 / rate));
+        let until = free_at - burst;
         (until > now).then_some(until)
     }
 

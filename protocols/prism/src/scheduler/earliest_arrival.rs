@@ -19,7 +19,7 @@ impl Scheduler for EarliestArrival {
         if links.backlogged && !packet.retransmission {
             let rank = |link: &Link| {
                 let full = link.in_flight_bytes + bytes > link.model.cap_bytes()
-                    || packet.paced && link.model.busy_until(now).is_some();
+                    || packet.paced && link.busy_until(now).is_some();
                 let fill = (link.in_flight_bytes + bytes) as f64 / link.model.cap_bytes() as f64;
                 (full, if full { fill } else { link.model.done_with(now, bytes) })
             };
