@@ -30,8 +30,10 @@ struct World {
     second: u32,
     events: Vec<ProxyEvent>,
     tag: u64,
-    /// The sender repeats what is asked over the dead link: packets it has an ACK for already.
+    /// The sender repeats what is asked over the dead link, as soon as it has an ACK for it ...
     repeats_probes: bool,
+    /// ... and these are still to be repeated.
+    repeats: Vec<u32>,
 }
 
 impl World {
@@ -50,18 +52,14 @@ impl World {
             events: Vec::new(),
             tag: 1 << 40,
             repeats_probes: false,
+            repeats: Vec::new(),
         }
     }
 
     fn carry_out(&mut self, said: Said) {
         for (packet, link) in said.forwarded {
             if self.repeats_probes && link.0 == 1 {
-                let header = support::data(packet as u32);
-                self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, PACKET + 40, packet);
-                for (packet, link) in self.bench.drain().forwarded {
-                    assert_eq!(link.0, 0, "a retransmission goes over the link that lives");
-                    self.links[0].push_back((self.now + Duration::from_millis(DELAY_MS[0]), packet));
-                }
+                self.repeats.push(packet as u32);
             }
             let index = usize::from(link.0);
             self.second += u32::from(link.0 == 1);
@@ -93,6 +91,13 @@ impl World {
             }
         }
         let said = self.bench.run_timers(self.now);
+        self.carry_out(said);
+        let released = self.released;
+        for seq in self.repeats.extract_if(.., |seq| !(SeqNumber(*seq) + PACKET).after(released)) {
+            let header = support::data(seq);
+            self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, PACKET + 40, u64::from(seq));
+        }
+        let said = self.bench.drain();
         self.carry_out(said);
         while SeqNumber(self.next).distance_from(self.released) < (WINDOW * PACKET) as i32 {
             let header = support::data(self.next);
