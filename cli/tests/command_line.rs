@@ -255,3 +255,32 @@ fn daemons_refuse_a_bad_configuration_and_status_says_who_is_missing() {
     assert_eq!(code(&output), 1);
     assert!(err(&output).contains("no daemon answers"), "{}", err(&output));
 }
+
+#[test]
+fn a_recorded_run_becomes_a_page_that_needs_nothing_else() {
+    let folder = Folder::new("view");
+    let (record, page) = (folder.path("record"), folder.path("page"));
+    let arguments = ["run", "two-members", "--record", &record];
+    let output = prismux(&[&arguments, &SHORT[..]].concat());
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let output = prismux(&["view", &record, &record, "--export", &page]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    assert_eq!(out(&output).trim(), format!("{page}/index.html"));
+    assert!(err(&output).contains("events in"), "{}", err(&output));
+    let text = fs::read_to_string(format!("{page}/index.html")).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.contains("two-members") && !text.contains("http://"));
+}
+
+#[test]
+fn what_cannot_be_viewed_is_refused_with_a_remedy() {
+    let folder = Folder::new("no-view");
+    let (foreign, none) = (folder.path("foreign.csv"), folder.path("none"));
+    fs::write(&foreign, "time,rate\n1,2\n").unwrap();
+    for (file, expected, exit) in [(&foreign, "is no record of a run", 2), (&none, "cannot read", 1)] {
+        let output = prismux(&["view", file, "--no-open"]);
+        assert_eq!(code(&output), exit, "{}", err(&output));
+        assert!(err(&output).contains(expected) && err(&output).contains("remedy:"), "{}", err(&output));
+    }
+    let output = prismux(&["run", "two-members", "--runs", "2", "--record", &none]);
+    assert_eq!(code(&output), 2, "{}", err(&output));
+}

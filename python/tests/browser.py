@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 DRIVER = shutil.which("chromedriver")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 MISSING = "needs chromium and chromedriver: `.ci/setup tests` installs them"
 
 

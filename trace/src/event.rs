@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 pub use description::{FlowDescription, LinkDescription, NodeDescription, RunDescription};
 pub use json_lines::{JsonLines, Record, read_json_lines};
-pub use packet::{PacketSummary, SegmentSummary};
+pub use packet::{PacketSummary, SegmentSummary, StreamPart};
 pub use shared::SharedLog;
 
 use prismux_units::Instant;

@@ -2,7 +2,7 @@
 import { named, ticks, told, SPANS } from "./units.js";
 import { palette } from "./palette.js";
 
-const MARGIN = { left: 64, right: 12, top: 8, bottom: 22 };
+const MARGIN = { left: 64, right: 22, top: 8, bottom: 22 };
 const FONT = "11px system-ui, sans-serif";
 
 /** Where a panel of `width` by `height` draws, and how times and values become pixels. */
@@ -86,4 +86,28 @@ export function clipped(ctx, plot, draw) {
 /** "averaged over 20 ms". */
 export function averaged(width) {
   return `averaged over ${told(width, SPANS)}`;
+}
+
+/** The vertical line at the instant that is looked at. */
+export function drawCursor(ctx, plot, cursor) {
+  if (cursor === null || cursor === undefined) return;
+  const x = plot.x(cursor);
+  ctx.strokeStyle = palette().ink;
+  ctx.lineWidth = 1.2;
+  ctx.beginPath();
+  ctx.moveTo(x, plot.top);
+  ctx.lineTo(x, plot.bottom);
+  ctx.stroke();
+}
+
+/** Dotted lines where something rare happened: a link went down, a member joined. */
+export function drawNotes(ctx, plot, notes) {
+  ctx.strokeStyle = palette().soft;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([1, 4]);
+  for (const { time_ns: time } of notes) {
+    const x = plot.x(time);
+    if (time > 0 && x > plot.left && x < plot.right) line(ctx, x, plot.top, x, plot.bottom);
+  }
+  ctx.setLineDash([]);
 }

@@ -1,8 +1,7 @@
 // What each path delivers over time, stacked: rates, or shares of the sum.
 import { PERCENT, RATES, instant, told } from "./units.js";
 import { palette, pathColour } from "./palette.js";
-import { averaged, clipped, drawAxes, plot } from "./axes.js";
-import { drawCursor } from "./sequence.js";
+import { averaged, clipped, drawAxes, drawCursor, drawNotes, plot } from "./axes.js";
 
 export class LinkRates {
   constructor(run) {
@@ -27,7 +26,8 @@ export class LinkRates {
     let high = 0;
     for (const piece of answer.rates) {
       for (let k = 0; k < buckets(piece); k++) {
-        high = Math.max(high, this.stack(piece, k).at(-1) ?? 0, this.capacity(piece, k) ?? 0);
+        const sum = this.visible().reduce((all, path) => all + rateOf(piece, this.run.paths[path], k), 0);
+        high = Math.max(high, sum, this.capacity(piece, k) ?? 0);
       }
     }
     return [0, high * 1.05 || 1];
@@ -40,6 +40,7 @@ export class LinkRates {
     drawAxes(ctx, this.plot, view, shares ? PERCENT : RATES, shares ? "share" : "rate");
     clipped(ctx, this.plot, () => {
       answer.rates.forEach((piece) => this.drawPiece(ctx, piece));
+      drawNotes(ctx, this.plot, this.run.notes);
       drawCursor(ctx, this.plot, cursor);
     });
     return averaged(answer.rates[Math.floor(answer.rates.length / 2)].width);

@@ -89,7 +89,7 @@ export class RunColumn {
     if (!this.answer) return;
     const inside = cursor !== null && cursor >= this.answer.from && cursor <= this.answer.to ? cursor : null;
     this.panels.forEach((panel, k) => {
-      panel.draw({ answer: this.answer, view, range: ranges[k], cursor: inside, ...options });
+      panel.draw({ answer: this.answer, view, range: ranges[k], cursor: inside, notes: this.summary.notes, ...options });
     });
   }
 

@@ -1,7 +1,7 @@
 // The time-sequence diagram: which path sent, lost and delivered which bytes, which ACKs were held and let go.
 import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
 import { palette, pathColour } from "./palette.js";
-import { clipped, drawAxes, plot } from "./axes.js";
+import { clipped, drawAxes, drawCursor, drawNotes, plot } from "./axes.js";
 
 const KINDS = ["sent", "again", "lost", "arrived"];
 const SAID = { sent: "sent", again: "sent again", lost: "lost", arrived: "arrived" };
@@ -45,6 +45,7 @@ export class Sequence {
         drawCells(ctx, this.plot, answer.from, cells, key, path, key === "sent" ? turns : null);
       }
       if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
+      drawNotes(ctx, this.plot, this.run.notes);
       drawCursor(ctx, this.plot, cursor);
     });
     if (!range) return "no TCP segments of this flow in sight";
@@ -137,62 +138,70 @@ function hasTurn(turns, x, path) {
   return paths[stripe % paths.length] === path;
 }
 
+/** Draws cells: rectangles at once, symbols as one path, which is many times quicker than one path for each. */
 function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path, turns) {
   const colours = palette();
   const colour = path === null ? colours[key] : pathColour(path);
   ctx.fillStyle = ctx.strokeStyle = key === "lost" ? colours.lost : colour;
   ctx.lineWidth = key === "lost" ? 1.6 : 1.2;
+  ctx.globalAlpha = key === "arrived" ? 0.35 : 1;
+  ctx.beginPath();
   for (let k = 0; k < t.length; k++) {
     const x = plot.x(from + t[k]);
     const w = plot.x(from + t[k] + d[k]) - x;
     if (x + w < plot.left - 8 || x > plot.right + 8) continue;
     if (turns && n[k] > 1 && !hasTurn(turns, x, path)) continue;
     const top = plot.y(y[k] + h[k]);
-    const tall = Math.max(1.5, plot.y(y[k]) - top);
-    stamp(ctx, key, x, top, w, tall, n[k]);
+    stamp(ctx, key, x, top, w, Math.max(1.5, plot.y(y[k]) - top), n[k]);
   }
+  finish(ctx, key);
+  ctx.globalAlpha = 1;
 }
 
-/** One mark, or one cell of several. */
+/** One mark, or one cell of several: a rectangle, or a symbol added to the path that is open. */
 function stamp(ctx, key, x, top, w, tall, count) {
   const middle = top + tall / 2;
   if (key === "sent") ctx.fillRect(x - 1, top, Math.max(2, w), Math.max(2, tall));
-  else if (key === "arrived") {
-    ctx.globalAlpha = 0.35;
-    ctx.fillRect(x - 0.75, top, Math.max(1.5, w), Math.max(1.5, tall));
-    ctx.globalAlpha = 1;
-  } else if (key === "again") ctx.strokeRect(x - 2, middle - Math.max(2, tall / 2), Math.max(4, w), Math.max(4, tall));
+  else if (key === "arrived") ctx.fillRect(x - 0.75, top, Math.max(1.5, w), Math.max(1.5, tall));
+  else if (key === "again") ctx.rect(x - 2, middle - Math.max(2, tall / 2), Math.max(4, w), Math.max(4, tall));
   else if (key === "lost") cross(ctx, x + w / 2, middle, 3.5, tall);
   else if (count > 1) ctx.fillRect(x - 0.5, top, Math.max(1, w), Math.max(1.5, tall));
   else if (key === "held") ring(ctx, x + w / 2, middle, 2.4);
   else triangle(ctx, x + w / 2, middle, 3.4);
 }
 
+/** Draws the symbols of the path that is open. */
+function finish(ctx, key) {
+  if (key === "released") ctx.fill(); else ctx.stroke();
+}
+
 function cross(ctx, x, y, r, tall) {
-  ctx.beginPath();
   ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r);
   ctx.moveTo(x - r, y + r); ctx.lineTo(x + r, y - r);
   if (tall > 4 * r) { ctx.moveTo(x, y - tall / 2); ctx.lineTo(x, y + tall / 2); }
-  ctx.stroke();
 }
 
 function ring(ctx, x, y, r) {
-  ctx.beginPath();
+  ctx.moveTo(x + r, y);
   ctx.arc(x, y, r, 0, 7);
-  ctx.stroke();
 }
 
 function triangle(ctx, x, y, r) {
-  ctx.beginPath();
-  ctx.moveTo(x - r, y + r); ctx.lineTo(x, y - r); ctx.lineTo(x + r, y + r);
-  ctx.fill();
+  ctx.moveTo(x - r, y + r); ctx.lineTo(x, y - r); ctx.lineTo(x + r, y + r); ctx.closePath();
 }
 
 function swatch(ctx, colours, key) {
   ctx.fillStyle = ctx.strokeStyle = { lost: colours.lost, held: colours.held, released: colours.released }[key] ?? colours.ink;
   ctx.lineWidth = 1.4;
-  if (key === "acked") { ctx.beginPath(); ctx.moveTo(1, 10); ctx.lineTo(9, 10); ctx.lineTo(9, 3); ctx.lineTo(17, 3); ctx.stroke(); }
-  else stamp(ctx, key, 9, 5, 0, 2, 1);
+  if (key === "sent") ctx.fillRect(7, 2, 3, 8);
+  else if (key === "arrived") { ctx.globalAlpha = 0.35; ctx.fillRect(7, 2, 3, 8); }
+  else if (key === "again") ctx.strokeRect(5.5, 2.5, 7, 7);
+  else if (key === "acked") { ctx.beginPath(); ctx.moveTo(1, 10); ctx.lineTo(9, 10); ctx.lineTo(9, 3); ctx.lineTo(17, 3); ctx.stroke(); }
+  else {
+    ctx.beginPath();
+    stamp(ctx, key, 9, 5, 0, 2, 1);
+    finish(ctx, key);
+  }
 }
 
 function drawAcknowledged(ctx, plot, answer) {
@@ -208,18 +217,6 @@ function drawAcknowledged(ctx, plot, answer) {
     if (open) { ctx.lineTo(x, plot.y(value)); } else ctx.moveTo(x, plot.y(value));
     open = true;
   });
-  ctx.stroke();
-}
-
-/** The vertical line at the instant that is looked at. */
-export function drawCursor(ctx, plot, cursor) {
-  if (cursor === null || cursor === undefined) return;
-  const x = plot.x(cursor);
-  ctx.strokeStyle = palette().accent;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.moveTo(x, plot.top);
-  ctx.lineTo(x, plot.bottom);
   ctx.stroke();
 }
 

@@ -4,6 +4,8 @@ import { loadColour, palette } from "./palette.js";
 import { bucketAt, rateOf } from "./rates.js";
 
 const NODE = { width: 92, height: 30 };
+/** Room that a label wants between two nodes to stand on one line. */
+const LABEL_ROOM = 150;
 
 export class Topology {
   constructor(run) {
@@ -88,7 +90,8 @@ export class Topology {
     ctx.stroke();
     ctx.setLineDash([]);
     const part = this.labelPlace(link);
-    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part);
+    const wide = Math.abs(x1 - x0) - NODE.width > LABEL_ROOM;
+    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part, wide);
   }
 
   /** Where on a link its label stands: nearer to the end where fewer links meet. */
@@ -161,22 +164,23 @@ function layers(run) {
   return result.filter((layer) => layer.length);
 }
 
-/** Name and state beside each other, over the line. */
-function label(ctx, name, state, x, y) {
+/** Name and state over the line, beside each other or, where it is narrow, one above the other. */
+function label(ctx, name, state, x, y, wide) {
   const colours = palette();
   const parts = [[name, "600 11px system-ui, sans-serif", colours.ink], [state, "11px system-ui, sans-serif", colours.soft]];
   const widths = parts.map(([text, font]) => { ctx.font = font; return ctx.measureText(text).width; });
-  let left = x - (widths[0] + widths[1] + 6) / 2;
+  const total = wide ? widths[0] + widths[1] + 6 : 0;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   ctx.lineWidth = 4;
   ctx.strokeStyle = colours.panel;
   parts.forEach(([text, font, colour], k) => {
+    const left = wide ? x - total / 2 + k * (widths[0] + 6) : x - widths[k] / 2;
+    const base = wide ? y - 11 : y - 21 + 12 * k;
     ctx.font = font;
-    ctx.strokeText(text, left, y - 9);
+    ctx.strokeText(text, left, base);
     ctx.fillStyle = colour;
-    ctx.fillText(text, left, y - 9);
-    left += widths[k] + 6;
+    ctx.fillText(text, left, base);
   });
 }
 

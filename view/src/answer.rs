@@ -21,7 +21,7 @@ pub struct Question {
 /// No screen is wider or higher.
 const MOST_PIXELS: usize = 16_384;
 /// Rates are averaged over at least so many packets, or single packets would look like bursts.
-const PACKETS_PER_RATE: usize = 12;
+const PACKETS_PER_RATE: usize = 24;
 /// Pixels of a rate's bucket at least.
 const PIXELS_PER_RATE: usize = 3;
 

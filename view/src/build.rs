@@ -21,6 +21,8 @@ pub(crate) struct Builder {
     /// By link: its path, where it is one.
     path_of: Vec<Option<usize>>,
     trackers: Vec<Tracker>,
+    /// By flow: its segments' sequence numbers are those of one stream, and not of several connections.
+    one_sequence: Vec<bool>,
     /// ACKs held for a flow by each node that holds some.
     held: HashMap<(Number, Number), u64>,
     /// By link, forward and reverse: its rate whenever it is up.
@@ -52,6 +54,7 @@ impl Builder {
         Ok(Self {
             network,
             path_of,
+            one_sequence: description.flows.iter().map(|flow| has_one_sequence(&flow.transport)).collect(),
             trackers: description.flows.iter().map(|_| Tracker::default()).collect(),
             held: HashMap::new(),
             full_rate,
@@ -123,24 +126,29 @@ impl Builder {
             _ => {}
         }
         let flow = self.network.flow(packet.flow.as_ref()?)?;
-        let segment = packet.segment.as_ref()?;
+        let segment = packet.segment.as_ref().filter(|_| self.one_sequence[flow]);
         match self.network.way(flow, link, from) {
-            Way::Data => self.take_data(line, flow, link, from, segment),
-            Way::Acks => self.take_ack(line, flow, link, from, segment),
+            Way::Data => {
+                let part =
+                    packet.stream.map(|part| (part.offset, part.offset.saturating_add(part.bytes.into())));
+                let data = part.or_else(|| self.trackers[flow].data(segment?))?;
+                self.take_data(line, flow, link, from, data);
+            }
+            Way::Acks => self.take_ack(line, flow, link, from, segment?),
         }
         Some(())
     }
 
+    /// The bytes `start .. end` of a flow's stream are on a link.
     fn take_data(
         &mut self,
         line: &Line<'_>,
         flow: Number,
         link: Number,
         from: Number,
-        segment: &Segment<'_>,
+        (start, end): (u64, u64),
     ) {
         let tracker = &mut self.trackers[flow];
-        let Some((start, end)) = tracker.data(segment) else { return };
         let (record, path, time) = (&mut self.run.flows[flow], self.path_of[link], line.time_ns);
         match (line.event, path) {
             (Kind::PacketSent, Some(path)) => {
@@ -245,4 +253,10 @@ impl Builder {
             self.run.notes.push(Note { time_ns, text });
         }
     }
+}
+
+/// Whether all segments of a flow count the same stream: MPTCP's subflows and the connections of striping applications
+/// count each their own.
+fn has_one_sequence(transport: &str) -> bool {
+    transport != "mptcp" && !transport.starts_with("striping")
 }

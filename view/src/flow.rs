@@ -38,7 +38,9 @@ impl Tracker {
     /// The offset that an ACK of the data carries.
     pub fn ack(&mut self, segment: &Segment<'_>) -> Option<u64> {
         let base = self.base?;
-        (!segment.flags.contains('S')).then(|| self.unwrap(segment.ack.wrapping_sub(base)))
+        // Without the ACK bit (a dot) the number means nothing, as in resets.
+        let acknowledges = segment.flags.contains('.') && !segment.flags.contains('S');
+        acknowledges.then(|| self.unwrap(segment.ack.wrapping_sub(base)))
     }
 
     /// The proxy lets an ACK go at `time`, and with it all up to its offset. True when it had held some of them for
@@ -136,6 +138,8 @@ mod tests {
         assert_eq!(flow.data(&second), Some((1000, 1500)));
         let ack = segment(r#"{"seq":1,"ack":705,"flags":".","window":1,"payload_bytes":0}"#);
         assert_eq!(flow.ack(&ack), Some(1000));
+        let reset = segment(r#"{"seq":1,"ack":0,"flags":"R","window":1,"payload_bytes":0}"#);
+        assert_eq!(flow.ack(&reset), None);
         // An old segment, sent again after the wrap.
         assert_eq!(flow.data(&first), Some((0, 1000)));
     }

@@ -79,6 +79,15 @@ pub(crate) struct Packet<'a> {
     pub bytes: u32,
     #[serde(borrow, default)]
     pub segment: Option<Segment<'a>>,
+    #[serde(default)]
+    pub stream: Option<Part>,
+}
+
+/// A part of a stream that another transport carries.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Part {
+    pub offset: u64,
+    pub bytes: u32,
 }
 
 /// A TCP segment.

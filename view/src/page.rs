@@ -28,8 +28,8 @@ const MODULES: &[(&str, &str)] = &[
 /// The document with `data`, a JSON text, inside.
 pub(crate) fn document(data: &str) -> String {
     let script: String = MODULES.iter().map(|(_, text)| without_modules(text)).collect();
-    // Nothing inside a JSON text may end the element that holds it.
-    let data = data.replace("</", "<\\/");
+    // Nothing inside a JSON text may begin or end an element; the sign occurs in strings alone.
+    let data = data.replace('<', "\\u003c");
     MARKUP.replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", &script).replace("/*DATA*/", &data)
 }
 
@@ -102,5 +102,6 @@ mod tests {
     fn data_cannot_end_the_script() {
         let page = document(r#"{"label":"</script><script>alert(1)</script>"}"#);
         assert!(!page.contains("</script><script>alert"));
+        assert!(page.contains(r"\u003c/script>\u003cscript>alert(1)"));
     }
 }

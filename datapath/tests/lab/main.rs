@@ -3,6 +3,7 @@
 //!
 //! `cargo test --test lab [-- NAME]`. Works as root, and without where user namespaces are allowed.
 
+mod events;
 mod failures;
 mod leftovers;
 mod links;
@@ -39,6 +40,7 @@ const TESTS: &[Test] = &[
     ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),
     ("so_does_one_through_the_published_proxy", members::kills_of_the_published_proxy),
     ("era_settings_reach_the_kernel", members::era_settings),
+    ("an_event_log_tells_of_every_packet_on_the_links", events::told),
     ("nothing_is_left_after_success", leftovers::after_success),
     ("nothing_is_left_after_ctrl_c", leftovers::after_interrupt),
     ("nothing_is_left_after_kill_9", leftovers::after_kill),

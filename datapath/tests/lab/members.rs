@@ -83,14 +83,19 @@ pub fn proxied_download() {
     assert_eq!(outcome.status["m1"]["state"], "registered");
 }
 
-pub fn gre_in_udp() {
-    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
-    let mut plan = community(20.0, &[link(10, 10), link(10, 10)], flow);
+/// Lets the proxy use another tunnel.
+pub fn with_tunnel(mut plan: LabPlan, tunnel: Tunnel) -> LabPlan {
     for node in &mut plan.nodes {
         if let Role::Proxy(proxy) = &mut node.role {
-            proxy.tunnel = Tunnel::GreInUdp;
+            proxy.tunnel = tunnel;
         }
     }
+    plan
+}
+
+pub fn gre_in_udp() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    let plan = with_tunnel(community(20.0, &[link(10, 10), link(10, 10)], flow), Tunnel::GreInUdp);
     let outcome = run(&plan);
     assert_eq!(outcome.result.flows["download"].bytes, 2_000_000);
     // Eight bytes less than with plain GRE.

@@ -170,7 +170,7 @@ impl Fabric {
             self.pool.get_mut(packet.packet).damaged = true;
         }
         if let Some(observer) = &mut self.observer {
-            observer.delivered(self.now, port, size_bytes, self.pool.get(packet.packet));
+            observer.delivered(self.now, port, size_bytes, &self.pool, self.pool.get(packet.packet));
         }
         let End { node, plain, .. } = self.ends[port.index()];
         match plain {
@@ -196,8 +196,9 @@ impl Fabric {
             Some(port) => self.send(port, size_bytes, carried),
             None => {
                 self.counters.no_route += 1;
-                let packet = self.pool.discard(carried.packet);
+                let packet = *self.pool.get(carried.packet);
                 self.observe_drop(node, event::DropReason::NoRoute, &packet);
+                self.pool.discard(carried.packet);
             }
         }
     }
@@ -225,10 +226,10 @@ impl Fabric {
 
     #[cold]
     fn discard(&mut self, port: PortId, dropped: Dropped<Carried>) {
-        let packet = self.pool.discard(dropped.packet.packet);
         if let Some(observer) = &mut self.observer {
-            observer.dropped(self.now, port, dropped.reason, dropped.size_bytes, &packet);
+            observer.dropped(self.now, port, &dropped, &self.pool);
         }
+        self.pool.discard(dropped.packet.packet);
     }
 
     /// Frees what an outage took out of a link.
@@ -249,7 +250,7 @@ impl Fabric {
     #[cold]
     pub fn observe_drop(&mut self, node: NodeId, reason: event::DropReason, packet: &Packet) {
         if let Some(observer) = &mut self.observer {
-            observer.dropped_at(self.now, node, reason, packet);
+            observer.dropped_at(self.now, node, reason, &self.pool, packet);
         }
     }
 

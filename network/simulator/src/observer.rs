@@ -1,7 +1,7 @@
 //! Captures and event logs: what passes the ends of links.
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::packet::{Body, Packet, PacketPool, address};
-use prismux_link::DropReason;
+use crate::packet::{Body, Carried, Packet, PacketPool, address};
+use prismux_link::{DropReason, Dropped};
 use prismux_ptcp::Segment;
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
@@ -67,46 +67,53 @@ impl Observer {
         }
         if let Some(sink) = &mut self.events {
             let (link, from) = (self.names.link(port), self.names.sender(port));
-            let packet = self.names.summary(size_bytes, packet);
+            let packet = self.names.summary(size_bytes, pool, packet);
             sink.event(now, &Event::PacketSent { link, from, packet });
         }
     }
 
     /// A packet comes out of a link.
-    pub fn delivered(&mut self, now: Instant, port: PortId, size_bytes: u32, packet: &Packet) {
+    pub fn delivered(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        size_bytes: u32,
+        pool: &PacketPool,
+        packet: &Packet,
+    ) {
         if let Some(sink) = &mut self.events {
             let (link, (_, to)) = (self.names.link(port), &self.names.ends[port.index()]);
-            let packet = self.names.summary(size_bytes, packet);
+            let packet = self.names.summary(size_bytes, pool, packet);
             sink.event(now, &Event::PacketDelivered { link, to: Cow::Borrowed(to), packet });
         }
     }
 
-    /// A link has dropped a packet.
-    pub fn dropped(
-        &mut self,
-        now: Instant,
-        port: PortId,
-        reason: DropReason,
-        size_bytes: u32,
-        packet: &Packet,
-    ) {
+    /// A link has dropped a packet, which is still in the pool.
+    pub fn dropped(&mut self, now: Instant, port: PortId, dropped: &Dropped<Carried>, pool: &PacketPool) {
         if let Some(sink) = &mut self.events {
-            let reason = match reason {
+            let reason = match dropped.reason {
                 DropReason::QueueFull => event::DropReason::QueueFull,
                 DropReason::Lost => event::DropReason::Loss,
                 DropReason::Down => event::DropReason::LinkDown,
             };
             let (at, from) = (self.names.link(port), Some(self.names.sender(port)));
-            let packet = self.names.summary(size_bytes, packet);
+            let packet = self.names.summary(dropped.size_bytes, pool, pool.get(dropped.packet.packet));
             sink.event(now, &Event::PacketDropped { at, from, reason, packet });
         }
     }
 
-    /// A node could do nothing with a packet.
-    pub fn dropped_at(&mut self, now: Instant, node: NodeId, reason: event::DropReason, packet: &Packet) {
+    /// A node could do nothing with a packet; the pool keeps what belongs to it.
+    pub fn dropped_at(
+        &mut self,
+        now: Instant,
+        node: NodeId,
+        reason: event::DropReason,
+        pool: &PacketPool,
+        packet: &Packet,
+    ) {
         if let Some(sink) = &mut self.events {
             let at = self.names.node(node);
-            let packet = self.names.summary(packet.ip_bytes(), packet);
+            let packet = self.names.summary(packet.ip_bytes(), pool, packet);
             sink.event(now, &Event::PacketDropped { at, from: None, reason, packet });
         }
     }
@@ -167,13 +174,17 @@ impl Names {
         Cow::Borrowed(&self.flows[flow.index()])
     }
 
-    fn summary(&self, size_bytes: u32, packet: &Packet) -> PacketSummary<'_> {
+    fn summary(&self, size_bytes: u32, pool: &PacketPool, packet: &Packet) -> PacketSummary<'_> {
         let flow = Some(self.flows[packet.flow.index()].as_str());
+        let part = |offset| PacketSummary::part(flow, size_bytes, offset, packet.payload_bytes);
         match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
-            Body::Udp { .. } | Body::Ptcp { .. } | Body::Rcp { .. } => {
-                PacketSummary::opaque(flow, size_bytes)
-            }
+            Body::Rcp { stream_offset, .. } => part(*stream_offset),
+            Body::Ptcp { segment, .. } => match pool.segment(*segment) {
+                Some(out) => part(out.stream_offset),
+                None => PacketSummary::opaque(flow, size_bytes),
+            },
+            Body::Udp { .. } => PacketSummary::opaque(flow, size_bytes),
         }
     }
 }

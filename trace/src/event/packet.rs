@@ -14,6 +14,18 @@ pub struct PacketSummary<'a> {
     /// For TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<SegmentSummary<'a>>,
+    /// For other transports that carry a stream of bytes: which of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamPart>,
+}
+
+/// A part of a flow's stream of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamPart {
+    /// Offset of the first byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u32,
 }
 
 /// The numbers of a TCP segment.
@@ -51,11 +63,17 @@ impl SegmentSummary<'_> {
 impl<'a> PacketSummary<'a> {
     /// A packet of `bytes` on the link without TCP inside.
     pub fn opaque(flow: Option<&'a str>, bytes: u32) -> Self {
-        Self { flow: flow.map(Cow::Borrowed), bytes, segment: None }
+        Self { flow: flow.map(Cow::Borrowed), bytes, segment: None, stream: None }
     }
 
     /// A TCP packet of `bytes` on the link.
     pub fn tcp(flow: Option<&'a str>, bytes: u32, header: &TcpHeader, payload_bytes: u32) -> Self {
         Self { segment: Some(SegmentSummary::new(header, payload_bytes)), ..Self::opaque(flow, bytes) }
+    }
+
+    /// A packet of `bytes` on the link that carries `payload_bytes` of a stream from `offset` on, by another transport.
+    pub fn part(flow: Option<&'a str>, bytes: u32, offset: u64, payload_bytes: u32) -> Self {
+        let part = StreamPart { offset, bytes: payload_bytes };
+        Self { stream: (payload_bytes > 0).then_some(part), ..Self::opaque(flow, bytes) }
     }
 }

@@ -7,7 +7,7 @@ use crate::lab::prepare::FIRST_PORT;
 use prismux_link::{self as link, LinkChange};
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary, SharedLog};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::gre::GRE_UDP_PORT;
+use prismux_wire::gre::{GRE_UDP_PORT, ether_type};
 use prismux_wire::ip::protocol;
 use prismux_wire::{GreHeader, IpPacket, TcpPacket, UdpPacket};
 use std::borrow::Cow;
@@ -16,8 +16,6 @@ use std::thread::JoinHandle;
 
 /// Bytes kept of each packet: outer IP, UDP and GRE headers, and IP and TCP headers with all options.
 const HEAD_BYTES: usize = 128;
-/// EtherType of IPv4 in GRE.
-const ETHERTYPE_IPV4: u16 = 0x0800;
 
 /// What became of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,5 +191,5 @@ fn inner(packet: &[u8]) -> Option<&[u8]> {
         _ => return None,
     };
     let (header, length) = GreHeader::parse(gre).ok()?;
-    (header.protocol == ETHERTYPE_IPV4).then(|| &gre[length..])
+    (header.protocol == ether_type::IPV4).then(|| &gre[length..])
 }
