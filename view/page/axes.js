@@ -88,18 +88,6 @@ export function averaged(width) {
   return `averaged over ${told(width, SPANS)}`;
 }
 
-/** The vertical line at the instant that is looked at. */
-export function drawCursor(ctx, plot, cursor) {
-  if (cursor === null || cursor === undefined) return;
-  const x = plot.x(cursor);
-  ctx.strokeStyle = palette().ink;
-  ctx.lineWidth = 1.2;
-  ctx.beginPath();
-  ctx.moveTo(x, plot.top);
-  ctx.lineTo(x, plot.bottom);
-  ctx.stroke();
-}
-
 /** Dotted lines where something rare happened: a link went down, a member joined. */
 export function drawNotes(ctx, plot, notes) {
   ctx.strokeStyle = palette().soft;

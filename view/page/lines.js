@@ -1,7 +1,7 @@
 // Quantities that keep their value until the next change: windows, round-trip time, buffers.
 import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
 import { palette } from "./palette.js";
-import { clipped, drawAxes, drawCursor, drawNotes, plot } from "./axes.js";
+import { clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 export class Lines {
   /** `lines`: key, label, colour (a name of the palette), dash, fill, bound (counts for the height of the panel). */
@@ -34,14 +34,13 @@ export class Lines {
     return [0, high * 1.08 || 1];
   }
 
-  draw(ctx, width, { answer, view, range, cursor, notes }) {
+  draw(ctx, width, { answer, view, range, notes }) {
     this.plot = plot(width, this.height, view, ...range);
     [this.answer, this.view] = [answer, view];
     drawAxes(ctx, this.plot, view, this.units, this.what);
     clipped(ctx, this.plot, () => {
       for (const line of this.shown()) drawSteps(ctx, this.plot, answer, answer[this.group][line.key], line);
       drawNotes(ctx, this.plot, notes);
-      drawCursor(ctx, this.plot, cursor);
     });
     const empty = this.lines.every(({ key }) => answer[this.group][key].last.every((value) => value === null));
     return empty ? "not in this record" : this.remark;

@@ -17,7 +17,7 @@ window.prismux = { timings, state };
 
 setTheme(rememberedTheme());
 const end = Math.max(...page.runs.map((run) => run.end_ns)) + 1;
-const clock = new Clock(() => redraw());
+const clock = new Clock(() => redrawCursor());
 const view = new View(end, () => {
   timings.asked ??= performance.now();
   ask();
@@ -32,16 +32,35 @@ function ask() {
   columns.forEach((column) => column.ask(view, state.flow));
 }
 
-let planned = false;
+/** What the next frame draws: nothing, the cursor, or everything. */
+let planned = null;
+
+function plan(what) {
+  if (planned === null) requestAnimationFrame(drawPlanned);
+  if (planned !== "all") planned = what;
+}
+
+function drawPlanned() {
+  const what = planned;
+  planned = null;
+  if (what === "all") drawAll();
+  else columns.forEach((column) => column.drawCursor(view, cursor()));
+  showPlaying();
+}
 
 /** Draws everything with the next frame. */
 function redraw() {
-  if (planned) return;
-  planned = true;
-  requestAnimationFrame(() => {
-    planned = false;
-    drawAll();
-  });
+  plan("all");
+}
+
+/** Moves the cursor with the next frame. */
+function redrawCursor() {
+  plan("cursor");
+}
+
+function showPlaying() {
+  byId("play").textContent = clock.playing ? "⏸ Pause" : "▶ Play";
+  byId("play").setAttribute("aria-pressed", String(clock.playing));
 }
 
 /** The instant that is looked at: that of a run being played, else the pointer's. */
@@ -57,8 +76,6 @@ function drawAll() {
   if (state.band) drawBand();
   const span = view.to - view.from;
   byId("when").textContent = `${instant(view.from, span)} to ${instant(view.to, span)}`;
-  byId("play").textContent = clock.playing ? "⏸ Pause" : "▶ Play";
-  byId("play").setAttribute("aria-pressed", String(clock.playing));
   const failure = columns.map((column) => column.failure).find(Boolean);
   if (failure) byId("when").textContent = `no answer: ${failure.message}`;
   measure();
@@ -104,12 +121,12 @@ function point(column, panel, x, y, time, event) {
     tip.lines.push(...notes.slice(0, 3).map((text) => ({ label: text, value: "" })));
   }
   showTip(tip, event.clientX, event.clientY);
-  redraw();
+  redrawCursor();
 }
 
 function togglePlay() {
   if (clock.playing) clock.pause(); else clock.play(view.from, view.to);
-  redraw();
+  redrawCursor();
 }
 
 function setSpeed(speed) {
@@ -147,7 +164,7 @@ for (const column of columns) {
   for (const panel of column.panels) {
     listen(panel, view, {
       pointed: (...at) => point(column, ...at),
-      left: () => { state.pointed = null; hideTip(); redraw(); },
+      left: () => { state.pointed = null; hideTip(); redrawCursor(); },
       dragged: (on, x0, x1) => { state.band = x0 === x1 ? null : { panel: on, x0, x1 }; redraw(); },
     });
   }
@@ -173,6 +190,7 @@ keys({
   "[": () => changeSpeed(-1), "]": () => changeSpeed(1), "?": () => byId("keys").showModal(),
 });
 addEventListener("resize", ask);
+addEventListener("scroll", redraw, { passive: true });
 
 /** A speed at which the whole run takes some twenty seconds. */
 function nearestSpeed(wanted) {

@@ -34,7 +34,10 @@ export class Panel {
     this.canvas.setAttribute("aria-label", content.title);
     this.canvas.style.height = `${content.height}px`;
     header.append(this.heading, this.legend);
-    this.element.append(header, this.canvas);
+    this.line = document.createElement("div");
+    this.line.className = "cursor";
+    this.line.hidden = true;
+    this.element.append(header, this.canvas, this.line);
     parent.append(this.element);
     this.onToggle = onToggle;
     this.fillLegend();
@@ -63,6 +66,22 @@ export class Panel {
     if (!hidden.delete(key)) hidden.add(key);
     this.fillLegend();
     this.onToggle();
+  }
+
+  /** Whether any of it can be seen, or soon will. */
+  inSight() {
+    const { top, bottom } = this.element.getBoundingClientRect();
+    return bottom > -200 && top < innerHeight + 200;
+  }
+
+  /** Moves the line at the instant that is looked at; null takes it away. */
+  showCursor(time) {
+    const { plot } = this.content;
+    const x = time === null || !plot ? -1 : plot.x(time);
+    this.line.hidden = !plot || x < plot.left || x > plot.right;
+    if (this.line.hidden) return;
+    this.line.style.height = `${plot.height}px`;
+    this.line.style.transform = `translate(${this.canvas.offsetLeft + x}px, ${this.canvas.offsetTop + plot.top}px)`;
   }
 
   /** Draws with `context`: view, answer, range of values, cursor, options. */

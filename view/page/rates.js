@@ -1,7 +1,7 @@
 // What each path delivers over time, stacked: rates, or shares of the sum.
 import { PERCENT, RATES, instant, told } from "./units.js";
 import { palette, pathColour } from "./palette.js";
-import { averaged, clipped, drawAxes, drawCursor, drawNotes, plot } from "./axes.js";
+import { averaged, clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 export class LinkRates {
   constructor(run) {
@@ -33,7 +33,7 @@ export class LinkRates {
     return [0, high * 1.05 || 1];
   }
 
-  draw(ctx, width, { answer, view, range, cursor, shares }) {
+  draw(ctx, width, { answer, view, range, shares }) {
     const [low, high] = range;
     this.plot = plot(width, this.height, view, low, high);
     [this.answer, this.view, this.shares] = [answer, view, shares];
@@ -41,7 +41,6 @@ export class LinkRates {
     clipped(ctx, this.plot, () => {
       answer.rates.forEach((piece) => this.drawPiece(ctx, piece));
       drawNotes(ctx, this.plot, this.run.notes);
-      drawCursor(ctx, this.plot, cursor);
     });
     return averaged(answer.rates[Math.floor(answer.rates.length / 2)].width);
   }

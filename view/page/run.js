@@ -87,10 +87,23 @@ export class RunColumn {
 
   draw(view, ranges, cursor, options) {
     if (!this.answer) return;
-    const inside = cursor !== null && cursor >= this.answer.from && cursor <= this.answer.to ? cursor : null;
+    const { answer, summary: { notes } } = this;
     this.panels.forEach((panel, k) => {
-      panel.draw({ answer: this.answer, view, range: ranges[k], cursor: inside, notes: this.summary.notes, ...options });
+      if (panel.inSight()) panel.draw({ answer, view, range: ranges[k], cursor: this.within(cursor), notes, ...options });
     });
+    this.panels.forEach((panel) => panel.showCursor(cursor));
+  }
+
+  /** Moves the cursor alone: of all panels only the network changes with it. */
+  drawCursor(view, cursor) {
+    if (!this.answer) return;
+    this.panels.forEach((panel) => panel.showCursor(cursor));
+    this.panels[0].draw({ answer: this.answer, view, cursor: this.within(cursor) });
+  }
+
+  /** The cursor where the answer has something to say. */
+  within(cursor) {
+    return cursor !== null && cursor >= this.answer.from && cursor <= this.answer.to ? cursor : null;
   }
 
   /** What happens around `time`, in words. */

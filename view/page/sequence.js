@@ -1,7 +1,7 @@
 // The time-sequence diagram: which path sent, lost and delivered which bytes, which ACKs were held and let go.
 import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
 import { palette, pathColour } from "./palette.js";
-import { clipped, drawAxes, drawCursor, drawNotes, plot } from "./axes.js";
+import { clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 const KINDS = ["sent", "again", "lost", "arrived"];
 const SAID = { sent: "sent", again: "sent again", lost: "lost", arrived: "arrived" };
@@ -33,7 +33,7 @@ export class Sequence {
     return answer.sequence.range;
   }
 
-  draw(ctx, width, { answer, view, range, cursor }) {
+  draw(ctx, width, { answer, view, range }) {
     const [low, high] = padded(range ?? [0, 1]);
     this.plot = plot(width, this.height, view, low, high);
     this.answer = answer;
@@ -46,7 +46,6 @@ export class Sequence {
       }
       if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
       drawNotes(ctx, this.plot, this.run.notes);
-      drawCursor(ctx, this.plot, cursor);
     });
     if (!range) return "no TCP segments of this flow in sight";
     return answer.sequence.paths.length ? "one colour for each path" : "";
