@@ -1,10 +1,11 @@
 //! A network that stands, and what happens to it during a run.
+mod look;
+
 use super::LabError;
 use super::daemons::config::Community;
 use super::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
 use super::emulator::{Emulator, Way};
 use super::held_acks::HeldAcks;
-use super::measure;
 use super::mptcp::{MptcpEndpoint, PathManager};
 use super::namespace::Namespace;
 use super::netlink::{self, Netlink, NetlinkError};
@@ -15,9 +16,7 @@ use crate::clock::Clock;
 use crate::tun::Tun;
 use prismux_link::LinkChange;
 use prismux_trace::event::{Event, EventSink, SharedLog};
-use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering;
@@ -104,38 +103,6 @@ impl<'a> Stage<'a> {
     /// True for a member that is there.
     pub fn is_present(&self, member: NodeIndex) -> bool {
         self.present.contains(&member)
-    }
-
-    /// The status pages of all daemons that answer, by node.
-    pub fn status(&self) -> Named<Value> {
-        let page = |daemon: &Daemon| {
-            let several = self.daemons.iter().filter(|other| other.node == daemon.node).count() > 1;
-            let name = match daemon.role {
-                DaemonRole::Member { proxy } if several => {
-                    format!("{}/{}", daemon.name, self.topology.name(proxy))
-                }
-                _ => daemon.name.clone(),
-            };
-            Some((name, daemon.status()?))
-        };
-        self.daemons.iter().filter_map(page).collect()
-    }
-
-    /// Packets that found a device's queue full because the emulator had not emptied it.
-    pub fn device_drops(&self) -> Result<u64, LabError> {
-        let mut sum = 0;
-        for node in 0..self.topology.nodes.len() {
-            let read = || std::fs::read_to_string("/proc/thread-self/net/dev");
-            let table = self.inside_of(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
-            let ours = |name: &str| self.topology.nodes[node].ports.iter().any(|port| port.device == name);
-            sum += table
-                .lines()
-                .filter_map(measure::transmit_drops)
-                .filter(|(name, _)| ours(name))
-                .map(|(_, n)| n)
-                .sum::<u64>();
-        }
-        Ok(sum)
     }
 
     /// Runs `work` in the namespace of the node called `node`.
