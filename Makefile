@@ -7,9 +7,11 @@ BUILT = $(abspath $(or $(CARGO_TARGET_DIR),target))
 # How long `make fuzz` spends on each target, and how hard `make soak` tries.
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
+# What `make figure` draws.
+NAME ?= T1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -45,12 +47,13 @@ lint: python ## formatting, and warnings as errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	cd python && ../.venv/bin/ruff format --check . ../docs ../reproduce && ../.venv/bin/ruff check . ../docs ../reproduce && ../.venv/bin/mypy
 
-bench: setup ## speed of the simulator, cost of TCP, proxy and datapath, memory per flow
+bench: setup ## speed of the simulator, cost of TCP, proxy, datapath and sweeps, memory per flow
 	$(CARGO) build --release --locked -p prismux-benches
 	target/release/sim-speed
 	target/release/tcp-cost
 	target/release/proxy-cost
 	target/release/datapath-cost
+	target/release/sweep-cost
 
 mixes: setup ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results
@@ -63,18 +66,21 @@ agree: build ## the papers' testbeds in the lab and in the simulator, and by how
 compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in the lab, cubic and bbr (a quarter of an hour)
 	$(PRISMUX) rivals
 
-reproduce: build ## every published claim: reported, measured, verdict
-	$(PRISMUX) reproduce prism
-	$(PRISMUX) reproduce tcp-ho
-	$(PRISMUX) reproduce queueing --out results/queueing
+reproduce: build ## every published claim of every system: reported, measured, verdict
+	$(PRISMUX) reproduce all
 
-figures: build python ## the figures of the PRISM papers, from quick runs
+figure: build python ## one published figure from a quick run, in seconds: make figure NAME=T1
+	@mkdir -p results/figures
+	$(PRISMUX) reproduce all --only $(NAME) --quick --json > results/$(NAME).json
+	.venv/bin/python -m prismux.figures results/$(NAME).json --only $(NAME) --out results/figures
+
+figures: build python ## all published figures, from quick runs
 	@mkdir -p results
-	$(PRISMUX) reproduce prism --quick --json > results/prism.json
-	.venv/bin/python -m prismux.figures results/prism.json --out results/figures
+	$(PRISMUX) reproduce all --quick --json > results/claims.json
+	.venv/bin/python -m prismux.figures results/claims.json --out results/figures
 
 docs: figures ## the documentation site, in results/site; needs no network
-	.venv/bin/python docs/build.py --results results/prism.json --out results/site
+	.venv/bin/python docs/build.py --results results/claims.json --out results/site
 
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)

@@ -1,6 +1,6 @@
 """Builds the documentation site from the project's pages, result files and docstrings. Needs no network.
 
-    python docs/build.py --results results/prism.json --out results/site
+    python docs/build.py --results results/claims.json --out results/site
 
 Pages are those of docs/ and of the crates; figures are drawn and claims judged from the result files; the reference of
 the Python package comes from its docstrings; the tutorial is executed.
@@ -23,12 +23,14 @@ from nbclient import NotebookClient
 
 import prismux
 from prismux.figures import Report, ReportError, style
-from prismux.figures.__main__ import code_of
+from prismux.figures.__main__ import code_of, folders
 from prismux.figures.claims import page
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages that lie with their crates.
 CRATES = {"linux.md": "datapath", "link.md": "network/link", "simulator.md": "network/simulator", "python.md": "python"}
+#: How systems are called in headings.
+TITLES = {"prism": "PRISM", "tcp-ho": "TCP-HO", "queueing": "Queueing models of striping"}
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
@@ -64,21 +66,30 @@ def pages() -> dict[Path, Path]:
     return moved
 
 
-def figures(report: Report) -> None:
+def figures(reports: dict[str, Report]) -> None:
     """Draws every figure and puts it at the head of its page."""
     lines = ["# Figures\n", "Published figures, drawn from runs of prismux.\n"]
-    for folder in sorted(path.parent for path in (ROOT / "reproduce").glob("*/*/plot.py")):
-        path = SITE / "figures" / f"{folder.name}.md"
-        try:
-            style.save(code_of(folder).draw(report), str(SITE / "figures" / folder.name))
-        except ReportError as error:
-            print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
-            continue
-        title, _, rest = path.read_text(encoding="utf-8").partition("\n")
-        picture = f"![{title.removeprefix('# ')}]({folder.name}.svg)"
-        path.write_text(f"{title}\n\n{picture}\n{rest}", encoding="utf-8")
-        lines += [f"## [{title.removeprefix('# ')}]({folder.name}.md)\n", f"{picture}\n"]
+    for system, report in reports.items():
+        lines.append(f"## {TITLES.get(system, system)}\n")
+        for folder in folders(ROOT / "reproduce"):
+            if folder.parent.name == system:
+                lines += figure(folder, report)
     (SITE / "figures/index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def figure(folder: Path, report: Report) -> list[str]:
+    """Draws one figure; its lines of the page of all figures."""
+    path = SITE / "figures" / f"{folder.name}.md"
+    title, _, rest = path.read_text(encoding="utf-8").partition("\n")
+    name = title.removeprefix("# ")
+    try:
+        style.save(code_of(folder).draw(report), str(SITE / "figures" / folder.name))
+    except ReportError as error:
+        print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
+        return []
+    picture = f"![{name}]({folder.name}.svg)"
+    path.write_text(f"{title}\n\n{picture}\n{rest}", encoding="utf-8")
+    return [f"### [{name}]({folder.name}.md)\n", f"[{picture}]({folder.name}.md)\n"]
 
 
 def reference() -> None:
@@ -128,7 +139,7 @@ def tutorial() -> None:
 def main() -> None:
     """Builds the site."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--results", type=Path, required=True, help="output of `prismux reproduce prism --json`")
+    parser.add_argument("--results", type=Path, required=True, help="output of `prismux reproduce all --json`")
     parser.add_argument("--out", type=Path, default=ROOT / "results/site")
     given = parser.parse_args()
     global SITE
@@ -141,9 +152,10 @@ def main() -> None:
             else:
                 (SITE / target).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, SITE / target)
-        report = Report.load(given.results)
-        figures(report)
-        (SITE / "claims.md").write_text(page([("PRISM", report)]), encoding="utf-8")
+        reports = Report.load(given.results)
+        figures(reports)
+        titled = [(TITLES.get(system, system), report) for system, report in reports.items()]
+        (SITE / "claims.md").write_text(page(titled), encoding="utf-8")
         reference()
         tutorial()
         config = load_config(str(ROOT / "docs/mkdocs.yml"), docs_dir=folder, site_dir=str(given.out), strict=True)

@@ -8,6 +8,12 @@ pub fn thread_seconds() -> Option<f64> {
     Some(time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)
 }
 
+/// CPU seconds of all threads of this process so far; `None` where the system has no such clock.
+pub fn process_seconds() -> Option<f64> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
+    Some(time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)
+}
+
 /// A clock that reads CPU time of the calling thread where there is such a thing, else the wall's.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch {

@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Merge(MergeArguments),
     /// Repeat published experiments and judge every claim.
     #[command(
-        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only PR-001,PR-005 --json\n  prismux reproduce queueing --out results/queueing"
+        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only T1,PR-005 --json\n  prismux reproduce all --quick --json > results/claims.json\n  prismux reproduce queueing --out results/queueing"
     )]
     Reproduce(ReproduceArguments),
     /// Serve as the proxy that splits downloads over members.
@@ -237,7 +237,7 @@ pub(crate) struct RivalsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// What to reproduce: prism, tcp-ho or queueing.
+    /// What to reproduce: prism, tcp-ho, queueing or all.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Print JSON.
@@ -255,7 +255,7 @@ pub(crate) struct ReproduceArguments {
     /// Where to run the claims that both can test.
     #[arg(long, value_name = "BACKEND", default_value = "sim")]
     pub on: ReproduceBackend,
-    /// Only these claims.
+    /// Only these claims, experiments and figures.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Write the result of every single run to this file, one JSON object on a line.

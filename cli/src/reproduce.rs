@@ -1,6 +1,7 @@
 //! Published experiments, repeated, and every claim judged.
 //!
-//! * [`claims`]: what was reported. [`plan`]: the runs that experiments need. [`verdict`]: how a claim is judged.
+//! * [`claims`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments need.
+//!   [`verdict`]: how a claim is judged. [`report`]: the answer.
 //! * [`prism`], [`tcp_ho`]: the experiments, by system. [`queueing`]: models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
@@ -12,6 +13,7 @@ pub(crate) mod plan;
 mod prism;
 mod queueing;
 mod report;
+mod selection;
 mod tcp_ho;
 pub(crate) mod verdict;
 
@@ -19,11 +21,11 @@ use crate::args::{ReproduceArguments, ReproduceBackend};
 use crate::commands::prepare;
 use crate::failure::Failure;
 use crate::jobs;
-use claims::Claim;
 use plan::{Job, Outcomes, Scope};
 use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_trace::results::RunResult;
+use selection::Selection;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -59,10 +61,14 @@ struct System {
 
 /// Claims about formulas.
 struct Model {
+    /// Names of its figures, with the first and the last claim about each.
+    figures: &'static [(&'static str, [&'static str; 2])],
     /// All findings, and the tables behind them.
     judge: fn(&Scope) -> (Vec<Finding>, Vec<report::Series>),
-    /// Writes the curves of the figures into a folder.
-    curves: fn(&Path) -> Result<(), Failure>,
+    /// The figures.
+    drawings: fn(&Scope) -> Vec<report::Drawing>,
+    /// Writes them into a folder.
+    write: fn(&Path, &[report::Drawing]) -> Result<(), Failure>,
 }
 
 /// What can be reproduced.
@@ -73,48 +79,59 @@ const SYSTEMS: &[System] = &[
         name: "queueing",
         claims: claims::QUEUEING,
         experiments: &[],
-        model: Some(Model { judge: queueing::judge, curves: queueing::write_curves }),
+        model: Some(Model {
+            figures: queueing::FIGURES,
+            judge: queueing::judge,
+            drawings: queueing::drawings,
+            write: queueing::write_curves,
+        }),
     },
 ];
 
+/// What `prismux reproduce` calls all of them.
+const ALL: &str = "all";
+
 /// `prismux reproduce`.
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let Some(system) = SYSTEMS.iter().find(|system| system.name == arguments.name) else {
-        let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-        let expected = names.join(", ");
-        let message =
-            format!("there is nothing called \"{}\" to reproduce\n  expected: {expected}", arguments.name);
-        return Err(Failure::Usage(message));
-    };
-    check(system, arguments)?;
-    let claims = claims::read(system.claims)?;
-    let only: Vec<String> = arguments.only.iter().map(|id| id.to_uppercase()).collect();
-    if let Some(unknown) = only.iter().find(|id| !claims.iter().any(|claim| claim.id == **id)) {
-        let ends = claims.first().zip(claims.last()).map(|(first, last)| (&first.id, &last.id));
-        let expected = ends.map_or(String::new(), |(first, last)| format!("{first} to {last}"));
-        return Err(Failure::Usage(format!("there is no claim \"{unknown}\"\n  expected: {expected}")));
-    }
-    let wanted = |claim: &Claim| only.is_empty() || only.contains(&claim.id);
-    let claims: Vec<Claim> = claims.into_iter().filter(wanted).collect();
+    let systems = find(&arguments.name)?;
+    let selections = selection::select(&systems, &arguments.only)?;
     let backends: &[Backend] = match arguments.on {
         ReproduceBackend::Sim => &[Backend::Sim],
         ReproduceBackend::Lab => &[Backend::Lab],
         ReproduceBackend::Both => &[Backend::Sim, Backend::Lab],
     };
+    // Of all systems, those do without a network that know none.
+    if let [selection] = selections.as_slice() {
+        check(selection.system, arguments)?;
+    }
     if backends.contains(&Backend::Lab) {
         prepare(Backend::Lab)?;
     }
-    let mut answers = Vec::new();
-    for &backend in backends {
-        answers.push(reproduce(arguments, system, &claims, backend)?);
+    let mut reports = Vec::new();
+    for selection in selections {
+        let own = if selection.system.experiments.is_empty() { &[Backend::Sim] } else { backends };
+        let answers: Result<Vec<Answer>, Failure> =
+            own.iter().map(|&backend| reproduce(arguments, &selection, backend)).collect();
+        let Selection { system, claims, .. } = selection;
+        reports.push(report::Report { system: system.name, claims, answers: answers? });
     }
-    if let (Some(model), Some(folder)) = (&system.model, &arguments.out) {
-        (model.curves)(folder)?;
+    match (arguments.markdown, arguments.json) {
+        (true, _) => report::print_markdown(&reports),
+        (_, true) => report::print_json(&reports),
+        _ => report::print(&reports),
     }
-    if arguments.markdown {
-        return report::print_markdown(&claims, &answers);
+}
+
+/// The systems that `name` stands for.
+fn find(name: &str) -> Result<Vec<&'static System>, Failure> {
+    let found: Vec<&System> = SYSTEMS.iter().filter(|system| name == ALL || system.name == name).collect();
+    if found.is_empty() {
+        let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).chain([ALL]).collect();
+        let expected = names.join(", ");
+        let message = format!("there is nothing called \"{name}\" to reproduce\n  expected: {expected}");
+        return Err(Failure::Usage(message));
     }
-    report::print(&claims, &answers, arguments.json)
+    Ok(found)
 }
 
 /// Options must make sense for the system.
@@ -137,21 +154,20 @@ pub(crate) struct Answer {
     pub backend: Backend,
     pub findings: Vec<Finding>,
     pub series: Vec<report::Series>,
+    pub drawings: Vec<report::Drawing>,
 }
 
 fn reproduce(
     arguments: &ReproduceArguments,
-    system: &System,
-    claims: &[Claim],
+    selection: &Selection,
     backend: Backend,
 ) -> Result<Answer, Failure> {
+    let system = selection.system;
     let seeds = arguments.seeds.unwrap_or(if arguments.quick { 3 } else { 10 });
     let scope = Scope { seeds, quick: arguments.quick };
-    let serves = |experiment: &&Experiment| {
-        (backend == Backend::Sim || experiment.lab)
-            && experiment.claims.iter().any(|id| claims.iter().any(|claim| claim.id == *id))
-    };
-    let experiments: Vec<&Experiment> = system.experiments.iter().filter(serves).collect();
+    let possible = |experiment: &&Experiment| backend == Backend::Sim || experiment.lab;
+    let experiments: Vec<&Experiment> =
+        system.experiments.iter().filter(possible).filter(|e| selection.needs(e)).collect();
     let mut work = Vec::new();
     for experiment in &experiments {
         for job in (experiment.jobs)(&scope)? {
@@ -163,7 +179,7 @@ fn reproduce(
         // Slow links leave the processors idle; what limits is the packets of all runs together.
         Backend::Lab => 24,
     });
-    let what = format!("reproducing ({backend})");
+    let what = format!("reproducing {} ({backend})", system.name);
     let results = jobs::run(&work, parallel, &what, |(_, job)| {
         let options = RunOptions { seed: job.seed, ..RunOptions::default() };
         backend::run(&job.scenario, backend, &options).map_err(Failure::from)
@@ -171,7 +187,7 @@ fn reproduce(
     if let Some(path) = &arguments.raw {
         write_raw(path, &work, &results)?;
     }
-    let mut answer = Answer { backend, findings: Vec::new(), series: Vec::new() };
+    let mut answer = Answer { backend, findings: Vec::new(), series: Vec::new(), drawings: Vec::new() };
     for experiment in experiments {
         let own = work.iter().zip(&results).filter(|((id, _), _)| *id == experiment.id);
         let outcomes = Outcomes::new(own.map(|((_, job), result)| (job, result)));
@@ -190,6 +206,12 @@ fn reproduce(
         let (findings, series) = (model.judge)(&scope);
         answer.findings.extend(findings);
         answer.series.extend(series);
+        if arguments.json || arguments.out.is_some() {
+            answer.drawings = (model.drawings)(&scope);
+        }
+        if let Some(folder) = &arguments.out {
+            (model.write)(folder, &answer.drawings)?;
+        }
     }
     Ok(answer)
 }

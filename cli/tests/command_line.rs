@@ -169,6 +169,8 @@ fn usage_errors_exit_with_2_and_good_files_with_0() {
         &["compare", "two-members", "--variants", "nonsense"],
         &["reproduce", "nonsense"],
         &["reproduce", "prism", "--only", "PR-999"],
+        &["reproduce", "queueing", "--only", "T1"],
+        &["reproduce", "prism", "--out", "x"],
         &["nonsense"],
     ] {
         let output = prismux(wrong);
@@ -241,6 +243,28 @@ fn claims_are_judged_and_reported_as_json() {
     let output = prismux(&["reproduce", "prism", "--only", "PR-060", "--markdown"]);
     let page = out(&output);
     assert!(page.contains("| PR-060 | sim | energy | ~ 1275 J | 1269 | holds |"), "{page}");
+}
+
+#[test]
+fn all_systems_answer_together_and_an_experiment_can_be_named() {
+    let output = prismux(&["reproduce", "all", "--only", "hb,PR-060,q6", "--quick", "--json"]);
+    assert_eq!(code(&output), 2, "{}", out(&output));
+    let output = prismux(&["reproduce", "all", "--only", "D2,PR-060,qm-024", "--quick", "--json"]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let report: Value = serde_json::from_str(&out(&output)).unwrap();
+    let claims = report["claims"].as_array().unwrap();
+    let named: Vec<[&str; 2]> =
+        claims.iter().map(|c| ["system", "id"].map(|key| c[key].as_str().unwrap())).collect();
+    assert_eq!(named, [["prism", "PR-060"], ["tcp-ho", "HO-005"], ["queueing", "QM-024"]]);
+    let figures = report["figures"].as_array().unwrap();
+    assert!(figures.iter().all(|entry| entry["system"] == "queueing"));
+    let simulated = |entry: &Value| {
+        let curves = entry["figure"]["curves"].as_array().unwrap();
+        curves.iter().map(|curve| curve["simulated"].as_array().unwrap().len()).sum::<usize>()
+    };
+    let points: Vec<usize> = figures.iter().map(simulated).collect();
+    // Five loads, six loads; four splits of the application, three of the transport.
+    assert_eq!(points, [35, 35, 0, 20, 24, 18, 42, 0]);
 }
 
 #[test]

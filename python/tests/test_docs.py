@@ -14,7 +14,7 @@ import prismux
 from prismux.figures import Report
 from prismux.figures.claims import page
 
-RESULTS = Path(__file__).parent / "data/prism-quick.json"
+RESULTS = Path(__file__).parent / "data/claims-quick.json"
 
 
 @pytest.mark.filterwarnings("default")
@@ -44,11 +44,20 @@ def test_examples_of_the_guides_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_claims_page_has_every_claim_and_counts_them() -> None:
-    report = Report.load(RESULTS)
-    text = page([("PRISM", report)])
-    assert len(re.findall(r"^\| PR-\d{3} \|", text, re.M)) == len(report.claims) == 69
-    holds = sum(claim.verdict == "holds" for claim in report.claims.values())
-    assert f"69 claims: {holds} holds" in text
+    reports = Report.load(RESULTS)
+    text = page(list(reports.items()))
+    for system, prefix, number in (("prism", "PR", 69), ("tcp-ho", "HO", 9), ("queueing", "QM", 35)):
+        claims = reports[system].claims
+        assert len(re.findall(rf"^\| {prefix}-\d{{3}} \|", text, re.M)) == len(claims) == number
+        holds = sum(claim.verdict == "holds" for claim in claims.values())
+        assert f"{number} claims: {holds} holds" in text
+        assert f"| [{system}](#{system}) | {number} | {holds} |" in text
+
+
+def test_a_claim_that_does_not_hold_says_why() -> None:
+    for report in Report.load(RESULTS).values():
+        silent = [claim.id for claim in report.claims.values() if claim.verdict != "holds" and not claim.cause]
+        assert not silent
 
 
 def test_the_site_builds_without_a_network(tmp_path: Path) -> None:
@@ -57,7 +66,15 @@ def test_the_site_builds_without_a_network(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     start = (tmp_path / "site/index.html").read_text()
     assert "pictures/demo.svg" in start and (tmp_path / "site/pictures/demo.svg").is_file()
-    for name in ("claims.html", "figures/T1.html", "figures/T1.svg", "api.html", "tutorial.html", "scenario.html"):
+    for name in (
+        "claims.html",
+        "figures/T1.html",
+        "figures/T1.svg",
+        "figures/Q6.svg",
+        "api.html",
+        "tutorial.html",
+        "scenario.html",
+    ):
         assert (tmp_path / "site" / name).is_file(), name
     fetched = re.findall(r'(?:src|href)="(https?://[^"]+\.(?:js|css|woff2?))"', start)
     assert not fetched, fetched

@@ -3,18 +3,33 @@
 import copy
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from conftest import ROOT
+from matplotlib import pyplot
 from PIL import Image
 
-from prismux.figures import Report, ReportError, style
-from prismux.figures.__main__ import code_of, main
+from prismux.figures import Curve, Report, ReportError, style
+from prismux.figures.__main__ import code_of, folders, main
 
-FOLDERS = sorted(path.parent for path in (ROOT / "reproduce").glob("*/*/plot.py"))
-RESULTS = Path(__file__).parent / "data/prism-quick.json"
+FOLDERS = folders(ROOT / "reproduce")
+RESULTS = Path(__file__).parent / "data/claims-quick.json"
+
+
+def report(folder: Path, data: Any = None) -> Report:
+    """The results that a figure is drawn from."""
+    reports = Report.load(RESULTS) if data is None else Report.parse(data)
+    return reports[folder.parent.name]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    pyplot.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +38,16 @@ def data() -> Any:
 
 
 def test_every_figure_of_the_papers_has_its_folder() -> None:
-    assert {folder.name for folder in FOLDERS} >= {"T1", "T2", "T3", *(f"S{n}" for n in range(1, 9))}
+    names = [folder.name for folder in FOLDERS]
+    assert set(names) >= {"T1", "T2", "T3", *(f"S{n}" for n in range(1, 9)), "Q6", "Q7", "C", "D2"}
+    assert len(names) == len(set(names)), "pictures of all systems lie in one folder"
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_figure_is_a_pure_function_of_its_file(folder: Path, tmp_path: Path) -> None:
     drawn = []
     for name in ("first", "again"):
-        paths = style.save(code_of(folder).draw(Report.load(RESULTS)), str(tmp_path / name))
+        paths = style.save(code_of(folder).draw(report(folder)), str(tmp_path / name))
         drawn.append([Path(path).read_bytes() for path in paths])
     assert drawn[0] == drawn[1]
     picture = Image.open(tmp_path / "first.png").convert("L")
@@ -40,7 +57,7 @@ def test_a_figure_is_a_pure_function_of_its_file(folder: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_axes_have_labels_units_and_a_baseline(folder: Path) -> None:
-    figure = code_of(folder).draw(Report.load(RESULTS))
+    figure = code_of(folder).draw(report(folder))
     assert figure.get_suptitle()
     for axes in figure.axes:
         assert axes.get_ylabel()
@@ -50,14 +67,17 @@ def test_axes_have_labels_units_and_a_baseline(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_figure_shows_what_is_in_the_file(folder: Path, data: Any, tmp_path: Path) -> None:
-    before = style.save(code_of(folder).draw(Report.parse(data)), str(tmp_path / "before"))
+    before = style.save(code_of(folder).draw(report(folder, data)), str(tmp_path / "before"))
     changed = copy.deepcopy(data)
     for entry in changed["series"]:
         for _, cells in entry["table"]["rows"]:
-            for cell in cells:
+            for cell in filter(None, cells):
                 cell["mean"] *= 0.5
                 cell["ci95"] = cell["ci95"] and [value * 0.5 for value in cell["ci95"]]
-    after = style.save(code_of(folder).draw(Report.parse(changed)), str(tmp_path / "after"))
+    for entry in changed["figures"]:
+        for curve in entry["figure"]["curves"]:
+            curve["points"] = [[x, y * 0.5] for x, y in curve["points"]]
+    after = style.save(code_of(folder).draw(report(folder, changed)), str(tmp_path / "after"))
     assert Path(before[0]).read_bytes() != Path(after[0]).read_bytes()
 
 
@@ -79,7 +99,7 @@ def test_a_file_that_is_no_report_is_refused(tmp_path: Path, capsys: pytest.Capt
     for text, reason in (
         ("", "no JSON"),
         ("{}", "not the output"),
-        ('{"series": 3, "claims": []}', "not the output"),
+        ('{"series": 3, "claims": [{"system": "prism"}]}', "not the output"),
     ):
         path = tmp_path / "wrong.json"
         path.write_text(text)
@@ -95,6 +115,29 @@ def test_figures_without_results_are_left_out_and_named(
     some = {**data, "series": [entry for entry in data["series"] if entry["table"]["experiment"][:2] == "T1"]}
     path = tmp_path / "some.json"
     path.write_text(json.dumps(some))
-    assert main([str(path), "--figures", str(ROOT / "reproduce/prism"), "--out", str(tmp_path / "out")]) == 0
+    assert main([str(path), "--figures", str(ROOT / "reproduce"), "--out", str(tmp_path / "out")]) == 0
     assert {file.name for file in (tmp_path / "out").iterdir()} == {"T1.svg", "T1.png"}
     assert "S1: not drawn: the file has no results for S1; it has T1" in capsys.readouterr().err
+
+
+def test_one_figure_can_be_asked_for(tmp_path: Path) -> None:
+    assert main([str(RESULTS), "--figures", str(ROOT / "reproduce"), "--only", "T1", "--out", str(tmp_path)]) == 0
+    assert {file.name for file in tmp_path.iterdir()} == {"T1.svg", "T1.png"}
+
+
+def test_simulated_points_lie_on_the_computed_curves() -> None:
+    """Four standard errors of some hundred points: none should be farther away."""
+    compared = 0
+    for drawing in Report.load(RESULTS)["queueing"].drawings.values():
+        for curve in drawing.curves:
+            along = sorted(point[::-1] for point in curve.points) if _sideways(curve) else sorted(curve.points)
+            for spot in curve.simulated:
+                expected = numpy.interp(spot.at, *zip(*along, strict=True))
+                half_width = (spot.point.high - spot.point.low) / 2
+                assert abs(spot.point.mean - expected) < 2 * half_width + 0.002 * expected, (curve.label, spot)
+                compared += 1
+    assert compared > 100
+
+
+def _sideways(curve: Curve) -> bool:
+    return any(spot.axis == "x" for spot in curve.simulated)

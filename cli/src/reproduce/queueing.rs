@@ -1,7 +1,7 @@
 //! The queueing models of striping: closed forms, simulations of the queues, and what the source concludes from them.
 //!
 //! * [`formulas`]: every formula against a simulation that does not use it. [`equal`], [`unequal`]: what figures 6 and 7 show.
-//! * [`curves`]: the figures as files.
+//! * [`curves`]: the figures, computed and simulated, and their files.
 //!
 //! A formula holds when it lies within [`NEAR`] standard errors of the simulated mean at every point of a grid. Shapes of
 //! curves are read off the closed forms, and the points that carry them are simulated too.
@@ -14,12 +14,16 @@ mod unequal;
 pub(super) use curves::write as write_curves;
 
 use super::plan::Scope;
-use super::report::Series;
+use super::report::{Drawing, Series};
 use super::verdict::Finding;
 use crate::output::number::digits;
 use prismux_endpoint::random::Seed;
 use prismux_theory::queueing::simulation::{self, Effort, Estimate, Splitter};
 use prismux_theory::queueing::{Delays, Pair, application, transport};
+
+/// The figures, with the first and the last claim about each.
+pub(super) const FIGURES: &[(&str, [&str; 2])] =
+    &[("Q6", ["QM-012", "QM-022"]), ("Q7", ["QM-023", "QM-035"])];
 
 /// Standard errors within which a formula must lie. With the least number of runs Student's t passes five by chance once in
 /// 20 000; some 200 points are compared.
@@ -34,6 +38,11 @@ pub(super) fn judge(scope: &Scope) -> (Vec<Finding>, Vec<Series>) {
     findings.extend(equal::judge(&bench));
     findings.extend(unequal::judge(&bench));
     (findings, vec![equal::table(&bench), unequal::table(&bench)])
+}
+
+/// The figures.
+pub(super) fn drawings(scope: &Scope) -> Vec<Drawing> {
+    curves::drawings(&Bench::new(scope))
 }
 
 /// How thoroughly the queues are simulated.

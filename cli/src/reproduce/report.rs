@@ -1,6 +1,9 @@
 //! The answer: claims with their verdicts, and the tables behind them.
 
+mod drawing;
 mod markdown;
+
+pub(crate) use drawing::{Drawing, Line, Spot, SpotAxis};
 
 use super::Answer;
 use super::claims::{Claim, Comparison, Reported};
@@ -56,27 +59,47 @@ fn judge_all<'a>(claims: &'a [Claim], answers: &[Answer]) -> Vec<Judged<'a>> {
     claims.iter().map(|claim| (claim, answers.iter().map(|answer| of(claim, answer)).collect())).collect()
 }
 
-/// Prints the answers of all backends as Markdown.
-pub(super) fn print_markdown(claims: &[Claim], answers: &[Answer]) -> Result<(), Failure> {
-    Ok(output::print(markdown::page(&judge_all(claims, answers), answers))?)
+/// What was found about one system.
+pub(super) struct Report {
+    /// Its name on the command line.
+    pub system: &'static str,
+    /// Its claims, those that were asked for.
+    pub claims: Vec<Claim>,
+    /// What each backend says of them.
+    pub answers: Vec<Answer>,
 }
 
-/// Prints the answers of all backends.
-pub(super) fn print(claims: &[Claim], answers: &[Answer], json: bool) -> Result<(), Failure> {
-    let judged = judge_all(claims, answers);
-    if json {
-        return Ok(output::print(as_json(&judged, answers)?)?);
+/// Prints the reports as Markdown.
+pub(super) fn print_markdown(reports: &[Report]) -> Result<(), Failure> {
+    for report in reports {
+        if reports.len() > 1 {
+            output::print(format!("# {}\n", report.system))?;
+        }
+        let judged = judge_all(&report.claims, &report.answers);
+        output::print(markdown::page(&judged, &report.answers))?;
     }
-    for series in answers.iter().flat_map(|answer| &answer.series) {
-        output::print(format!(
-            "{}\n{}, by {}\n\n{}\n",
-            series.experiment,
-            series.quantity,
-            series.x,
-            table(series)
-        ))?;
+    Ok(())
+}
+
+/// Prints the reports as tables.
+pub(super) fn print(reports: &[Report]) -> Result<(), Failure> {
+    for report in reports {
+        if reports.len() > 1 {
+            output::print(format!("=== {} ===\n", report.system))?;
+        }
+        for series in report.answers.iter().flat_map(|answer| &answer.series) {
+            let Series { experiment, quantity, x, .. } = series;
+            output::print(format!("{experiment}\n{quantity}, by {x}\n\n{}\n", table(series)))?;
+        }
+        let judged = judge_all(&report.claims, &report.answers);
+        output::print(format!("{}\n", as_text(&judged, &report.answers)))?;
     }
-    Ok(output::print(as_text(&judged, answers))?)
+    Ok(())
+}
+
+/// Prints the reports as one JSON object.
+pub(super) fn print_json(reports: &[Report]) -> Result<(), Failure> {
+    Ok(output::print(as_json(reports)?)?)
 }
 
 fn table(series: &Series) -> Table {
@@ -180,31 +203,46 @@ fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-/// One object: `claims` with the first backend's judgement at the top level and every backend's under `backends`.
-fn as_json(judged: &[(&Claim, Vec<Judgement>)], answers: &[Answer]) -> Result<String, Failure> {
-    let mut claims = Vec::new();
-    for (claim, judgements) in judged {
-        let mut line = serde_json::to_value(claim).map_err(Failure::failed)?;
-        let Value::Object(fields) = &mut line else { continue };
-        if let Some(first) = judgements.first()
-            && let Value::Object(own) = serde_json::to_value(first).map_err(Failure::failed)?
-        {
-            fields.extend(own);
+/// One object. `claims`: with the first backend's judgement at the top level and every backend's under `backends`.
+/// `series`: the tables. `figures`: the curves. Each entry names its `system`.
+fn as_json(reports: &[Report]) -> Result<String, Failure> {
+    let (mut claims, mut series, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+    for Report { system, claims: own, answers } in reports {
+        for (claim, judgements) in judge_all(own, answers) {
+            claims.push(claim_json(system, claim, &judgements, answers)?);
         }
-        let by_backend = |(judgement, answer): (&Judgement, &Answer)| {
-            Ok((answer.backend.to_string(), serde_json::to_value(judgement).map_err(Failure::failed)?))
-        };
-        let all: Result<serde_json::Map<_, _>, Failure> =
-            judgements.iter().zip(answers).map(by_backend).collect();
-        fields.insert("backends".to_string(), Value::Object(all?));
-        claims.push(line);
+        for answer in answers {
+            let backend = answer.backend;
+            let table = |table: &Series| json!({ "system": system, "backend": backend, "table": table });
+            series.extend(answer.series.iter().map(table));
+            let figure = |figure: &Drawing| json!({ "system": system, "backend": backend, "figure": figure });
+            figures.extend(answer.drawings.iter().map(figure));
+        }
     }
-    let series: Vec<Value> = answers
-        .iter()
-        .flat_map(|answer| {
-            answer.series.iter().map(|series| json!({ "backend": answer.backend, "table": series }))
-        })
-        .collect();
-    let value = json!({ "version": env!("CARGO_PKG_VERSION"), "claims": claims, "series": series });
+    let version = env!("CARGO_PKG_VERSION");
+    let value = json!({ "version": version, "claims": claims, "series": series, "figures": figures });
     serde_json::to_string(&value).map_err(Failure::failed)
+}
+
+fn claim_json(
+    system: &str,
+    claim: &Claim,
+    judgements: &[Judgement],
+    answers: &[Answer],
+) -> Result<Value, Failure> {
+    let mut line = serde_json::to_value(claim).map_err(Failure::failed)?;
+    let Value::Object(fields) = &mut line else { return Ok(line) };
+    fields.insert("system".to_string(), system.into());
+    if let Some(first) = judgements.first()
+        && let Value::Object(own) = serde_json::to_value(first).map_err(Failure::failed)?
+    {
+        fields.extend(own);
+    }
+    let by_backend = |(judgement, answer): (&Judgement, &Answer)| {
+        Ok((answer.backend.to_string(), serde_json::to_value(judgement).map_err(Failure::failed)?))
+    };
+    let all: Result<serde_json::Map<_, _>, Failure> =
+        judgements.iter().zip(answers).map(by_backend).collect();
+    fields.insert("backends".to_string(), Value::Object(all?));
+    Ok(line)
 }

@@ -23,23 +23,32 @@ def code_of(folder: Path) -> ModuleType:
     return module
 
 
+def folders(root: Path) -> list[Path]:
+    """Return the folders of figures under ``reproduce/``, by system and name."""
+    return sorted(path.parent for path in root.glob("*/*/plot.py"))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Draw the figures and say where they are."""
     parser = argparse.ArgumentParser(prog="python -m prismux.figures", description=__doc__)
     parser.add_argument("results", type=Path, help="output of `prismux reproduce NAME --json`")
-    parser.add_argument("--figures", type=Path, default=Path("reproduce/prism"), help="folder of the figures")
+    parser.add_argument("--figures", type=Path, default=Path("reproduce"), help="folder of the systems' figures")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="names of figures: T1 Q6")
     parser.add_argument("--out", type=Path, default=Path("results/figures"), help="where the pictures go")
     given = parser.parse_args(arguments)
     from prismux.figures import style
 
     try:
-        report = Report.load(given.results)
+        reports = Report.load(given.results)
     except (ReportError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     given.out.mkdir(parents=True, exist_ok=True)
     drawn = 0
-    for folder in sorted(path.parent for path in given.figures.glob("*/plot.py")):
+    for folder in folders(given.figures):
+        report = reports.get(folder.parent.name)
+        if report is None or (given.only and folder.name not in given.only):
+            continue
         try:
             figure = code_of(folder).draw(report)
         except ReportError as error:

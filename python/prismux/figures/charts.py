@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from prismux.figures.report import Point, Table
-from prismux.figures.style import look
+from prismux.figures.report import Curve, Drawing, Point, Spot, Table
+from prismux.figures.style import look, shade
 
 _PAPER = "#555555"
 
@@ -57,8 +59,60 @@ def bars(axes: Axes, table: Table, names: Sequence[str]) -> None:
             edgecolor="white",
             ecolor="#222222",
         )
-    axes.set_xticks(range(len(table.labels)), table.labels)
+    # Many labels side by side need more lines.
+    many = len(table.labels) > 4
+    labels = [textwrap.fill(label, 8, break_long_words=False) if many else label for label in table.labels]
+    axes.set_xticks(range(len(labels)), labels, fontsize=7 if many else None)
     axes.tick_params(axis="x", length=0)
+
+
+def curves(axes: Axes, drawing: Drawing, letter: str, *, top: float | None = None) -> None:
+    """Draw computed curves as lines and simulated points of them as circles with intervals.
+
+    A curve's label is "who, parameter". Lines of the application are solid, of the transport dashed; each value of
+    the parameter has one colour for both.
+    """
+    parameters = list(dict.fromkeys(_parameter(curve) for curve in drawing.curves))
+    for curve in drawing.curves:
+        parameter = _parameter(curve)
+        colour = shade(parameters.index(parameter), len(parameters))
+        style = "--" if curve.label.startswith("transport") else "-"
+        width = 0.9 if "total delay" in curve.label else 1.4
+        axes.plot(*zip(*curve.points, strict=True), style, color=colour, linewidth=width, label="_nolegend_")
+        if parameter and style == "-" and width > 1:
+            axes.plot([], [], style, color=colour, label=parameter)
+        for spot in curve.simulated:
+            _simulated(axes, spot, colour)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(loc="best", fontsize=7, frameon=True, framealpha=0.85, edgecolor="none")
+    axes.set_title(f"({letter}) {drawing.title}")
+    finish(axes, drawing.x, drawing.y.replace(", ", ",\n"), top=top)
+
+
+def _parameter(curve: Curve) -> str:
+    """What tells a curve of a figure from the others of the same splitter."""
+    return curve.label.rpartition(", ")[2] if ", " in curve.label else ""
+
+
+def _simulated(axes: Axes, spot: Spot, colour: str) -> None:
+    point = spot.point
+    error = [[point.mean - point.low], [point.high - point.mean]]
+    kind: dict[str, Any] = {"color": colour, "marker": "o", "linestyle": "", "markerfacecolor": "white", "zorder": 3}
+    if spot.axis == "x":
+        axes.errorbar([point.mean], [spot.at], xerr=error, label="_nolegend_", **kind)
+    else:
+        axes.errorbar([spot.at], [point.mean], yerr=error, label="_nolegend_", **kind)
+
+
+def curve_legend(figure: Figure) -> None:
+    """Say below the panels what the lines and circles of :func:`curves` are."""
+    grey = "#333333"
+    handles = [
+        Line2D([], [], color=grey, linestyle="-", label="application splits, computed"),
+        Line2D([], [], color=grey, linestyle="--", label="transport splits, computed"),
+        Line2D([], [], color=grey, linestyle="", marker="o", markerfacecolor="white", label="simulated, 95 % interval"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
 def levels(axes: Axes, table: Table, name: str) -> None:
@@ -98,5 +152,7 @@ def legend(figure: Figure) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             known.setdefault(label, handle)
-    columns = min(len(known), 3 if len(figure.axes) == 1 else 5)
+    columns = min(len(known), 3 if figure.get_figwidth() < 6 else 5)
+    if sum(len(label) + 6 for label in known) > 14 * figure.get_figwidth():
+        columns = min(columns, 2)
     figure.legend(list(known.values()), list(known), loc="outside lower center", ncols=columns)

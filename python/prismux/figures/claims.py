@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -38,10 +39,26 @@ def section(system: str, report: Report) -> str:
     return f"## {system}\n\n{len(claims)} claims: {summary} (prismux {report.version}).\n\n{head}\n{rows}\n"
 
 
+def overview(reports: Sequence[tuple[str, Report]]) -> str:
+    """Return the table of how many claims of each system have which verdict."""
+    lines = ["| system | claims | " + " | ".join(verdict.replace("-", " ") for verdict in _VERDICTS) + " |"]
+    lines.append("|---" + "|---:" * (len(_VERDICTS) + 1) + "|")
+    for system, report in reports:
+        counts = Counter(claim.verdict for claim in report.claims.values())
+        cells = [f"[{system}](#{_anchor(system)})", str(len(report.claims))]
+        cells += [str(counts[verdict]) for verdict in _VERDICTS]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z0-9-]", "", heading.lower().replace(" ", "-"))
+
+
 def page(reports: Sequence[tuple[str, Report]]) -> str:
-    """Return the page of all claims, a section for each system."""
+    """Return the page of all claims: an overview, and a section for each system."""
     intro = (
         "# Claims\n\nWhat the papers report, and what was measured here. *Holds* and *differs* are judged by the rule "
-        "of each claim; *differs* has its cause, *not testable* its reason. `prismux reproduce NAME` prints the same.\n"
+        "of each claim; *differs* has its cause, *not testable* its reason. `prismux reproduce all` prints the same.\n"
     )
-    return "\n".join([intro, *(section(system, report) for system, report in reports)])
+    return "\n".join([intro, overview(reports), *(section(system, report) for system, report in reports)])

@@ -49,6 +49,34 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A simulated point of a curve: ``point`` on ``axis`` ("x" or "y"), at a known place on the other one."""
+
+    at: float
+    axis: str
+    point: Point
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A computed curve, and simulated points of it."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    simulated: tuple[Spot, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of curves, with the names of its axes."""
+
+    title: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a paper reports, and what was measured."""
 
@@ -75,16 +103,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Report:
-    """A result file."""
+    """What a result file says of one system."""
 
     version: str
     claims: Mapping[str, Claim]
     #: Tables by the short name of their experiment ("T1").
     tables: Mapping[str, tuple[Table, ...]]
+    #: Figures of curves by their number in the source ("6a").
+    drawings: Mapping[str, Drawing]
 
     @classmethod
-    def load(cls, path: str | Path) -> Report:
-        """Read a file; ReportError, with the reason, for any other than the output of ``reproduce --json``."""
+    def load(cls, path: str | Path) -> dict[str, Report]:
+        """Read a file: what it says of each system, by name.
+
+        ReportError, with the reason, for any other than the output of ``prismux reproduce NAME --json``.
+        """
         text = Path(path).read_text(encoding="utf-8")
         try:
             return cls.parse(json.loads(text))
@@ -94,15 +127,21 @@ class Report:
             raise ReportError(f"{path}: this is not the output of `prismux reproduce --json` ({error!r})") from error
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Report:
+    def parse(cls, data: Mapping[str, Any]) -> dict[str, Report]:
         """Take the parsed form of a file."""
+        systems = list(dict.fromkeys(claim["system"] for claim in data["claims"]))
+        return {system: cls._of(system, data) for system in systems}
+
+    @classmethod
+    def _of(cls, system: str, data: Mapping[str, Any]) -> Report:
         tables: dict[str, tuple[Table, ...]] = {}
         for entry in data["series"]:
-            table = entry["table"]
-            name = table["experiment"].split()[0]
-            tables[name] = (*tables.get(name, ()), _table(table))
-        claims = {claim["id"]: _claim(claim) for claim in data["claims"]}
-        return cls(data["version"], claims, tables)
+            if entry["system"] == system:
+                name = entry["table"]["experiment"].split()[0]
+                tables[name] = (*tables.get(name, ()), _table(entry["table"]))
+        claims = {claim["id"]: _claim(claim) for claim in data["claims"] if claim["system"] == system}
+        figures = [entry["figure"] for entry in data["figures"] if entry["system"] == system]
+        return cls(data["version"], claims, tables, {figure["name"]: _drawing(figure) for figure in figures})
 
     def table(self, experiment: str, index: int = 0) -> Table:
         """Return a table of an experiment, or raise ReportError where the file has no results for it."""
@@ -110,6 +149,12 @@ class Report:
         if index >= len(tables):
             raise ReportError(f"the file has no results for {experiment}; it has {', '.join(self.tables)}")
         return tables[index]
+
+    def drawing(self, name: str) -> Drawing:
+        """Return a figure of curves, or raise ReportError where the file does not have it."""
+        if name not in self.drawings:
+            raise ReportError(f"the file has no curves of {name}; it has {', '.join(self.drawings) or 'none'}")
+        return self.drawings[name]
 
     def claim(self, name: str) -> Claim:
         """Return a claim by its identifier, or raise ReportError."""
@@ -129,6 +174,23 @@ def _table(table: Mapping[str, Any]) -> Table:
     rows = [([_point(cell) for cell in cells], label) for label, cells in table["rows"]]
     columns = {name: tuple(cells[index] for cells, _ in rows) for index, name in enumerate(table["columns"])}
     return Table(table["x"], table["quantity"], tuple(label for _, label in rows), columns)
+
+
+def _drawing(figure: Mapping[str, Any]) -> Drawing:
+    curves = tuple(
+        Curve(
+            curve["label"],
+            tuple((x, y) for x, y in curve["points"]),
+            tuple(_spot(spot) for spot in curve["simulated"]),
+        )
+        for curve in figure["curves"]
+    )
+    return Drawing(figure["title"], figure["x"], figure["y"], curves)
+
+
+def _spot(spot: Mapping[str, Any]) -> Spot:
+    mean, (low, high) = spot["measured"]["mean"], spot["measured"]["ci95"]
+    return Spot(spot["at"], spot["axis"], Point(mean, low, high, spot["measured"]["n"]))
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:

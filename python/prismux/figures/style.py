@@ -47,10 +47,26 @@ LOOKS = {
     "nip": Look("NIP only", _GREEN, "D", "--", "//"),
     "partial": Look("resequencing only", _GREEN, "D", "--"),
     "none": Look("RPC off", _RED, "s", ":"),
+    "tcp": Look("TCP", _RED, "s", "--", "//"),
+    "tcp-ho": Look("TCP-HO", _BLUE, "o"),
+    "tcp-ho x0.5": Look("TCP-HO, told half the bandwidth", _SKY, "P", ":", ".."),
+    "tcp-ho x1": Look("TCP-HO", _BLUE, "o"),
+    "tcp-ho x2": Look("TCP-HO, told twice the bandwidth", _GREEN, "D", "-.", "xx"),
+    "saved": Look("saved by TCP-HO", _BLUE, "o", ""),
+    "saved, by arithmetic": Look("saved, by arithmetic", _BLACK, "", "--"),
     "no proxy": Look("best single link", _GREEN, "D", ":", ".."),
     "ideal": Look("ideal", _BLACK, "", "--", ""),
     "capacity": Look("capacity", _BLACK, "", "--", ""),
 }
+
+
+#: Colours for the values of a parameter, from low to high: viridis without its yellow end, which print loses.
+_SCALE = ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#bddf26")
+
+
+def shade(index: int, count: int) -> str:
+    """Return the colour of the parameter's value number ``index`` of ``count``."""
+    return _SCALE[round(index * (len(_SCALE) - 1) / max(count - 1, 1))]
 
 
 def look(name: str) -> Look:
@@ -82,14 +98,17 @@ _SETTINGS: Any = {
 
 
 @contextmanager
-def canvas(title: str, panels: int = 1) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Make a figure of so many panels side by side, in this style."""
+def canvas(title: str, panels: int = 1, *, columns: int | None = None) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Make a figure of so many panels in this style, side by side or in so many columns."""
+    columns = columns or panels
+    rows = -(-panels // columns)
     with plt.rc_context(_SETTINGS):
-        width = 5.2 if panels == 1 else 3.6 * panels
-        figure, axes = plt.subplots(1, panels, figsize=(width, 3.6), layout="constrained", squeeze=False)
+        width = 5.2 if columns == 1 else 3.6 * columns
+        size = (width, 3.6 if rows == 1 else 3.0 * rows)
+        figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         wrapped = textwrap.fill(title, int(14.5 * width))
         figure.suptitle(wrapped, fontsize=10, x=0.01, ha="left")
-        yield figure, list(axes[0])
+        yield figure, list(axes.flat)[:panels]
 
 
 def save(figure: Figure, stem: str) -> list[str]:

@@ -287,7 +287,7 @@ fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::T
 }
 
 /// True when the run is over before its duration once all transfers are complete: every bulk flow has a size.
-pub(crate) fn ends_by_itself(scenario: &Scenario) -> bool {
+pub fn ends_by_itself(scenario: &Scenario) -> bool {
     let bulk = |flow: &&Flow| flow.transport != Transport::Udp;
     let mut flows = scenario.flows.iter().filter(bulk).peekable();
     flows.peek().is_some() && flows.all(|flow| matches!(flow.traffic, Traffic::Bulk { bytes: Some(_) }))

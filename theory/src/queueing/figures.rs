@@ -2,6 +2,7 @@
 //!
 //! Loads that the source does not name are spread over the range it gives. Its figure 6(c) shows the slope of the total delay "at" the
 //! even split, where it is zero; here it is taken a hundredth beside it.
+use super::simulation::Splitter;
 use super::{Delays, Pair, application, limits, transport};
 use alloc::format;
 use alloc::string::String;
@@ -40,8 +41,37 @@ pub struct Figure {
 pub struct Curve {
     /// Who splits, and the parameter.
     pub label: String,
+    /// The same for programs.
+    pub setting: Setting,
     /// Points from left to right; only where the queues are stable.
     pub points: Vec<(f64, f64)>,
+}
+
+/// What stays the same along a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// Who splits.
+    pub splitter: Splitter,
+    /// Rate of the second pipe over that of the first.
+    pub ratio: f64,
+    /// Load over capacity, where it is no axis.
+    pub load: Option<f64>,
+    /// Share of the first pipe, where it is no axis.
+    pub split: Option<f64>,
+}
+
+impl Setting {
+    fn new(splitter: Splitter, ratio: f64) -> Self {
+        Self { splitter, ratio, load: None, split: None }
+    }
+
+    fn loaded(self, load: f64) -> Self {
+        Self { load: Some(load), ..self }
+    }
+
+    fn split(self, split: f64) -> Self {
+        Self { split: Some(split), ..self }
+    }
 }
 
 /// All eight.
@@ -104,13 +134,15 @@ fn by_split(ratio: f64, loads: &[f64], models: Models, of: impl Fn(Delays) -> f6
         if models[0] {
             let (low, high) = pair.stable_splits();
             let at = |split: f64| Some((split, of(application::delays(&pair, split)?)));
-            let points = range(low, high, 400).filter_map(at).collect();
-            curves.push(Curve { label: format!("application, load {load}"), points });
+            let points = range(low, high, 200).filter_map(at).collect();
+            let setting = Setting::new(Splitter::Application, ratio).loaded(load);
+            curves.push(Curve { label: format!("application, load {load}"), setting, points });
         }
         if models[1] {
             let points =
                 range(0.0, 1.0, 50).map(|split| (split, of(transport::delays(&pair, split)))).collect();
-            curves.push(Curve { label: format!("transport, load {load}"), points });
+            let setting = Setting::new(Splitter::Transport, ratio).loaded(load);
+            curves.push(Curve { label: format!("transport, load {load}"), setting, points });
         }
     }
     curves
@@ -128,10 +160,15 @@ fn slopes() -> Vec<Curve> {
     let loads = || range(0.01, 0.96, 95);
     let application = loads().filter_map(|load| Some((load, slope_beside_even(load)?))).collect();
     let transport = loads().map(|load| (load, 0.0)).collect();
-    [("application", application), ("transport", transport)]
-        .into_iter()
-        .map(|(label, points)| Curve { label: label.into(), points })
-        .collect()
+    let curve = |label: &str, splitter, points| Curve {
+        label: label.into(),
+        setting: Setting::new(splitter, 1.0).split(0.5 + BESIDE),
+        points,
+    };
+    alloc::vec![
+        curve("application", Splitter::Application, application),
+        curve("transport", Splitter::Transport, transport),
+    ]
 }
 
 /// The largest load of equal pipes whose total delay stays within `bound` when the application gives the share `split` to
@@ -151,18 +188,20 @@ pub fn largest_load(bound: f64, split: f64) -> f64 {
 
 fn largest_loads() -> Vec<Curve> {
     let bounds = || range(1.05, 10.0, 179);
-    let curve = |label: String, of: &dyn Fn(f64) -> f64| Curve {
+    let curve = |label: String, splitter, split, of: &dyn Fn(f64) -> f64| Curve {
         label,
+        setting: Setting::new(splitter, 1.0).split(split),
         points: bounds().map(|bound| (bound, of(bound))).collect(),
     };
+    let even: &dyn Fn(f64) -> f64 = &limits::largest_load_application;
     let mut curves = alloc::vec![
-        curve("transport".into(), &limits::largest_load_transport),
-        curve("application, even split".into(), &limits::largest_load_application),
+        curve("transport".into(), Splitter::Transport, 0.5, &limits::largest_load_transport),
+        curve("application, even split".into(), Splitter::Application, 0.5, even),
     ];
-    curves.extend(
-        UNEVEN_SPLITS
-            .map(|split| curve(format!("application, split {split}"), &|bound| largest_load(bound, split))),
-    );
+    curves.extend(UNEVEN_SPLITS.map(|split| {
+        let label = format!("application, split {split}");
+        curve(label, Splitter::Application, split, &|bound| largest_load(bound, split))
+    }));
     curves
 }
 
@@ -174,12 +213,22 @@ fn best_splits() -> Vec<Curve> {
                 .filter_map(|load| Some((load, of(&Pair::at_intensity(load, ratio)?))))
                 .collect()
         };
+        let setting = Setting::new(Splitter::Application, ratio);
         let points = along(application::least_resequencing_split);
-        curves.push(Curve { label: format!("application, least resequencing, ratio {ratio}"), points });
+        curves.push(Curve {
+            label: format!("application, least resequencing, ratio {ratio}"),
+            setting,
+            points,
+        });
         let points = along(application::least_total_split);
-        curves.push(Curve { label: format!("application, least total delay, ratio {ratio}"), points });
+        curves.push(Curve {
+            label: format!("application, least total delay, ratio {ratio}"),
+            setting,
+            points,
+        });
     }
     let points = range(0.3, 0.995, 139).map(|load| (load, 0.0)).collect();
-    curves.push(Curve { label: "transport, every ratio".into(), points });
+    let setting = Setting::new(Splitter::Transport, RATIO);
+    curves.push(Curve { label: "transport, every ratio".into(), setting, points });
     curves
 }
