@@ -1,5 +1,8 @@
 //! Which claims and experiments were asked for.
 
+#[cfg(test)]
+mod tests;
+
 use super::claims::{self, Claim};
 use super::{Experiment, System};
 use crate::failure::Failure;
