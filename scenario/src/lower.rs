@@ -5,8 +5,8 @@ mod simulation;
 mod tcp;
 
 pub use lab::to_lab;
-pub use simulation::{SimulationPlan, ends_by_itself, to_simulation};
 pub(crate) use simulation::transport_name;
+pub use simulation::{SimulationPlan, ends_by_itself, to_simulation};
 
 use std::fmt;
 
