@@ -10,7 +10,9 @@ import { View, keys, listen } from "./control.js";
 const byId = (id) => document.getElementById(id);
 const page = JSON.parse(byId("data").textContent);
 const source = sourceOf(page);
-const state = { flow: 0, shares: false, pointed: null, band: null };
+const state = { flow: 0, shares: false, pointed: null, band: null, late: null };
+/** Milliseconds that an answer may take before the page draws without it. */
+const PATIENCE = 40;
 /** Milliseconds, for whoever measures: until the first picture, and from each change of view to its picture. */
 const timings = { first: null, zooms: [], asked: null };
 window.prismux = { timings, state };
@@ -21,7 +23,9 @@ const clock = new Clock(() => redrawCursor());
 const view = new View(end, () => {
   timings.asked ??= performance.now();
   ask();
-  redraw();
+  // The old answer, stretched, where the new one takes longer than the eye notices.
+  clearTimeout(state.late);
+  state.late = setTimeout(redraw, PATIENCE);
 });
 window.prismux.view = view;
 const columns = page.runs.map((run, number) => new RunColumn(byId("runs"), run, number, source, redraw));
@@ -69,6 +73,7 @@ function cursor() {
 }
 
 function drawAll() {
+  clearTimeout(state.late);
   const options = { shares: state.shares };
   const all = columns.map((column) => column.extents(options, view));
   const ranges = all[0].map((_, panel) => joinedRange(all.map((extents) => extents[panel])));

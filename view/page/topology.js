@@ -176,7 +176,7 @@ function label(ctx, name, state, x, y, wide) {
   ctx.strokeStyle = colours.panel;
   parts.forEach(([text, font, colour], k) => {
     const left = wide ? x - total / 2 + k * (widths[0] + 6) : x - widths[k] / 2;
-    const base = wide ? y - 11 : y - 21 + 12 * k;
+    const base = wide ? y - 11 : y - 25 + 12 * k;
     ctx.font = font;
     ctx.strokeText(text, left, base);
     ctx.fillStyle = colour;
