@@ -4,7 +4,7 @@
 //! comments are left out, since they do not change what happens.
 
 use crate::model::{Action, Direction, Role, Scenario, Traffic};
-use crate::registry::{self, name_of};
+use crate::registry::{self, Transport, name_of};
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
 
@@ -95,6 +95,9 @@ fn flows(out: &mut Lines, scenario: &Scenario) {
         }
         if !matches!(flow.traffic, Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. }) {
             out.debug(&format!("{path}.tcp"), &flow.tcp);
+        }
+        if flow.transport == Transport::R2cp {
+            out.debug(&format!("{path}.r2cp"), &flow.r2cp);
         }
     }
 }

@@ -15,6 +15,7 @@ pub(crate) fn check(scenario: &Scenario, file: &Table, problems: &Problems<'_>) 
         transport(scenario, flow, file, problems);
         via(scenario, flow, file, problems);
         links(scenario, flow, file, problems);
+        pipes(scenario, flow, file, problems);
     }
     proxies(scenario, file, problems);
     memberships(scenario, file, problems);
@@ -123,6 +124,27 @@ fn transport(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems
             "a prism-proxy on the flow's way",
             Some(remedy),
         );
+    }
+}
+
+/// A pipe leads from a host to the flow's receiver, over a link that one of them has.
+fn pipes(scenario: &Scenario, flow: &Flow, file: &Table, problems: &Problems<'_>) {
+    let place = place_of(file, "flows", &flow.name, Some("pipes"));
+    for pipe in &flow.r2cp.pipes {
+        let path = format!("flows.{}.pipes.{}", flow.name, pipe.name);
+        let (server, to) = (&scenario.nodes[pipe.server].name, &scenario.nodes[flow.to].name);
+        if scenario.nodes[pipe.server].kind() != NodeKind::Host || pipe.server == flow.to {
+            let found = format!("\"{server}\" cannot serve \"{to}\"");
+            problems.add(&place, &path, found, "another host as server", None);
+        } else if !reachable_from(scenario, pipe.server)[flow.to] {
+            let found = format!("no links lead from \"{server}\" to \"{to}\"");
+            problems.add(&place, &path, found, "a server that links lead from", None);
+        }
+        let Some(link) = pipe.link.map(|link| &scenario.links[link]) else { continue };
+        if !link.ends.contains(&pipe.server) && !link.ends.contains(&flow.to) {
+            let found = format!("link \"{}\" ends neither at \"{server}\" nor at \"{to}\"", link.name);
+            problems.add(&place, &path, found, "a link of the server or the receiver", None);
+        }
     }
 }
 

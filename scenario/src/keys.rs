@@ -140,6 +140,14 @@ pub const FLOW: &[Key] = &[
     key("tcp", "table", "the profile's", "single TCP switches"),
     key("ptcp", "table", "see below", "switches of pTCP"),
     key("striping", "table", "see below", "switches of a striping application"),
+    key("pipes", "table", "one, from `from`", "r2cp: the pipes, by name"),
+    key("scheduling", "name", "\"expected-arrival\"", "r2cp: which segment a pipe asks for next"),
+    key(
+        "target_rate",
+        "rate",
+        "as fast as possible",
+        "r2cp: the stream is wanted at this rate; cheap pipes carry what they can, dear ones the rest",
+    ),
     key("rate", "rate", "required for udp", "cbr, pareto: rate of whole IP packets (within a burst)"),
     key("packet", "size", "\"1000 B\"", "cbr, pareto: size of an IP packet, headers included"),
     key("on", "duration", "required for pareto", "pareto: mean burst"),
@@ -148,6 +156,16 @@ pub const FLOW: &[Key] = &[
     key("request", "size", "\"300 B\"", "request-response: size of a request"),
     key("response", "size", "required for request-response", "request-response: size of a response"),
     key("think", "duration", "0 s", "request-response: pause before the next request"),
+];
+
+/// Keys of a pipe of R²CP.
+pub const PIPE: &[Key] = &[
+    key("server", "node", "the flow's `from`", "who serves it; all servers hold the same bytes"),
+    key("link", "link", "by routing", "the link of the receiver, of the server or of both that it uses"),
+    key("cost", "whole number", "0", "pipes that cost more are used when cheaper ones do not suffice"),
+    key("opens", "duration", "the flow's `start`", "when it opens"),
+    key("closes", "duration", "never", "when it asks for nothing more; what is on its way still comes"),
+    key("drops", "duration", "never", "when its interface is gone"),
 ];
 
 /// Keys of `tcp = { ... }` in a flow.

@@ -8,9 +8,11 @@ use prismux_units::{Duration, Rate};
 use std::path::PathBuf;
 
 mod flow;
+mod pipes;
 mod striped;
 
 pub use flow::{Flow, TcpSettings, Traffic};
+pub use pipes::{Pipe, R2cpSettings};
 pub use striped::{PtcpSettings, StripingSettings};
 
 /// Index of a node in [`Scenario::nodes`].

@@ -4,6 +4,7 @@ mod events;
 mod flows;
 mod links;
 mod nodes;
+mod pipes;
 pub(crate) mod reader;
 
 use crate::check;

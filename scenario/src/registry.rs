@@ -6,6 +6,7 @@
 use prismux_link::OutagePolicy;
 use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
+use prismux_r2cp::Scheduling;
 use prismux_tcp::TcpProfile;
 
 /// A name, what it stands for, and one line about it.
@@ -60,6 +61,8 @@ pub enum Transport {
     TcpHo,
     /// Multipath TCP of the Linux kernel; exists in the lab only.
     Mptcp,
+    /// TCP whose receiver marks the ACKs that wait for what its link has damaged.
+    TcpEln,
     /// The receiver asks and controls, the sender answers.
     Rcp,
     /// One connection over several access links (pTCP).
@@ -68,6 +71,10 @@ pub enum Transport {
     StripingUnaware,
     /// The same by one that deals in proportion to the links' rates.
     StripingSmart,
+    /// RCP whose receiver knows what its link has damaged.
+    RcpEln,
+    /// One stream over several RCP pipes.
+    R2cp,
     /// Datagrams that nobody answers.
     Udp,
 }
@@ -99,7 +106,18 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp-prism", Transport::TcpPrism, "TCP whose sender uses the proxy's loss reports"),
     name("tcp-ho", Transport::TcpHo, "TCP-HO: the receiver tells of its handoffs; simulator only"),
     name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
+    name(
+        "tcp-eln",
+        Transport::TcpEln,
+        "TCP-ELN: the receiver marks ACKs that wait for a packet its link damaged (`corrupt`); simulator only",
+    ),
     name("rcp", Transport::Rcp, "Reception Control Protocol: the receiver asks and controls; simulator only"),
+    name(
+        "rcp-eln",
+        Transport::RcpEln,
+        "RCP whose receiver knows which packets its link damaged (`corrupt`); simulator only",
+    ),
+    name("r2cp", Transport::R2cp, "R²CP: one stream over several RCP pipes (`pipes`); simulator only"),
     name(
         "ptcp",
         Transport::Ptcp,
@@ -116,6 +134,26 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
         "the same, in proportion to the links' rates (simulator only)",
     ),
     name("udp", Transport::Udp, "datagrams without congestion control"),
+];
+
+/// How R²CP chooses the segment of a pipe's next request.
+pub const SCHEDULING: &[Name<Scheduling>] = &[
+    name(
+        "expected-arrival",
+        Scheduling::ExpectedArrival,
+        "by rank: the segment that will be next in line when its data arrives",
+    ),
+    name(
+        "expected-arrival-chained",
+        Scheduling::ExpectedArrivalChained,
+        "by rank, with the successors' successors counted too",
+    ),
+    name("first-pending", Scheduling::FirstPending, "R²CP-s: the first that nobody has been asked for"),
+    name(
+        "dealt",
+        Scheduling::Dealt,
+        "segments dealt out in turn, as an application does that stripes over connections (APPS)",
+    ),
 ];
 
 /// What the application sends.

@@ -38,6 +38,8 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names outage", name_table(registry::OUTAGES)),
         ("keys flow", key_table(keys::FLOW)),
         ("names transport", name_table(registry::TRANSPORTS)),
+        ("keys pipe", key_table(keys::PIPE)),
+        ("names scheduling", name_table(registry::SCHEDULING)),
         ("names pattern", name_table(registry::PATTERNS)),
         ("names profile", name_table(registry::PROFILES)),
         ("names congestion", name_table(registry::CONGESTION)),

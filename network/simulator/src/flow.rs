@@ -6,6 +6,7 @@ use prismux_rcp::RcpConfig;
 use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::extension::SenderExtension;
+use prismux_tcp::loss_notification::LossListener;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::fmt;
@@ -160,6 +161,8 @@ pub struct TcpFlow {
     pub extension: Option<ExtensionFactory>,
     /// The receiver tells of its host's handoffs like this (TCP-HO); without, it keeps silent.
     pub handoff: Option<HandoffConfig>,
+    /// The receiver learns from its link layer which segments arrived damaged, and marks its ACKs (TCP-ELN).
+    pub hears_damage: bool,
     /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
     pub name: String,
 }
@@ -167,7 +170,14 @@ pub struct TcpFlow {
 impl TcpFlow {
     /// Both ends with the same switches.
     pub fn new(config: TcpConfig) -> Self {
-        Self { sender: config.clone(), receiver: config, extension: None, handoff: None, name: "tcp".into() }
+        Self {
+            sender: config.clone(),
+            receiver: config,
+            extension: None,
+            handoff: None,
+            hears_damage: false,
+            name: "tcp".into(),
+        }
     }
 
     /// TCP-HO at both ends.
@@ -175,6 +185,12 @@ impl TcpFlow {
         let server = config.clone();
         let extension = ExtensionFactory::new(move || Box::new(HandoffServer::new(server.clone())));
         Self { handoff: Some(config), ..self.with_extension("tcp-ho", extension) }
+    }
+
+    /// TCP-ELN at both ends.
+    pub fn with_loss_notification(self) -> Self {
+        let extension = ExtensionFactory::new(|| Box::<LossListener>::default());
+        Self { hears_damage: true, ..self.with_extension("tcp-eln", extension) }
     }
 
     /// With an extension at the sender, under another name.
@@ -203,6 +219,11 @@ impl RcpFlow {
     pub fn new(config: RcpConfig) -> Self {
         Self { sender: config.clone(), receiver: config, hears_damage: false, name: "rcp".into() }
     }
+
+    /// RCP-ELN: the receiver hears of damage.
+    pub fn with_loss_notification(self) -> Self {
+        Self { hears_damage: true, name: "rcp-eln".into(), ..self }
+    }
 }
 
 /// A transfer over several pipes. The flow's `to` is the receiver; its `from` is the first way's server.
@@ -219,8 +240,10 @@ pub struct R2cpFlow {
 }
 
 /// One way of a transfer over several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RcpWay {
+    /// The name of its pipe in results.
+    pub name: String,
     /// The host that serves it.
     pub server: NodeId,
     /// The link at which both ends begin, where routing would choose another: it must touch the receiver or the server
@@ -239,7 +262,13 @@ pub struct RcpWay {
 impl RcpWay {
     /// To `server` by the shortest path, from the start to the end.
     pub fn to(server: NodeId) -> Self {
-        Self { server, link: None, cost: 0, opens: Instant::ZERO, closes: None, drops: None }
+        let name = format!("from-{}", server.index());
+        Self { name, server, link: None, cost: 0, opens: Instant::ZERO, closes: None, drops: None }
+    }
+
+    /// Under another name.
+    pub fn named(self, name: &str) -> Self {
+        Self { name: name.into(), ..self }
     }
 }
 

@@ -180,6 +180,9 @@ pub struct TcpOptions {
     pub loss_report: Option<LossReport>,
     /// TCP-HO handoff notice (experimental kind 253, id 0x484f; RFC 6994).
     pub handoff: Option<HandoffNotice>,
+    /// Explicit loss notification (experimental kind 253, id 0x454c; RFC 6994): what is missing at the acknowledgement
+    /// number was lost by the link, not by a queue.
+    pub lost_by_link: bool,
 }
 
 /// A TCP header, options included, in typed form.
@@ -218,6 +221,7 @@ impl TcpOptions {
         bytes += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.as_slice().len() };
         bytes += if self.loss_report.is_some() { 12 } else { 0 };
         bytes += if self.handoff.is_some() { 8 } else { 0 };
+        bytes += if self.lost_by_link { 4 } else { 0 };
         bytes
     }
 

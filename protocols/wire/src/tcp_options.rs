@@ -18,10 +18,14 @@ pub(crate) mod kind {
 pub const LOSS_REPORT_EXPERIMENT: u16 = 0x5052;
 /// Experiment identifier of the TCP-HO handoff notice ("HO"), RFC 6994 section 3.
 pub const HANDOFF_EXPERIMENT: u16 = 0x484f;
+/// Experiment identifier of the explicit loss notification ("EL"), RFC 6994 section 3.
+pub const LOSS_NOTIFICATION_EXPERIMENT: u16 = 0x454c;
 /// Length of the PRISM loss report option.
 const LOSS_REPORT_BYTES: usize = 12;
 /// Length of the TCP-HO handoff notice option.
 const HANDOFF_BYTES: usize = 8;
+/// Length of the explicit loss notification, which has nothing but its identifier.
+const LOSS_NOTIFICATION_BYTES: usize = 4;
 /// The most option bytes a TCP header holds.
 pub(crate) const MAX_OPTION_BYTES: usize = 40;
 
@@ -29,7 +33,10 @@ pub(crate) const MAX_OPTION_BYTES: usize = 40;
 pub(crate) fn is_known(kind: u8, option: &[u8]) -> bool {
     match kind {
         kind::MSS | kind::WINDOW_SCALE | kind::SACK_PERMITTED | kind::SACK | kind::TIMESTAMPS => true,
-        kind::EXPERIMENT => matches!(experiment(option), Some(LOSS_REPORT_EXPERIMENT | HANDOFF_EXPERIMENT)),
+        kind::EXPERIMENT => matches!(
+            experiment(option),
+            Some(LOSS_REPORT_EXPERIMENT | HANDOFF_EXPERIMENT | LOSS_NOTIFICATION_EXPERIMENT)
+        ),
         _ => false,
     }
 }
@@ -153,6 +160,10 @@ impl TcpOptions {
                     expect(HANDOFF_BYTES)?;
                     self.handoff = Some(HandoffNotice { bandwidth_kbps: word32(option, 4) });
                 }
+                Some(LOSS_NOTIFICATION_EXPERIMENT) => {
+                    expect(LOSS_NOTIFICATION_BYTES)?;
+                    self.lost_by_link = true;
+                }
                 _ => {}
             },
             _ => {}
@@ -210,6 +221,10 @@ impl TcpOptions {
             writer.put(&HANDOFF_EXPERIMENT.to_be_bytes());
             writer.put(&notice.bandwidth_kbps.to_be_bytes());
         }
+        if self.lost_by_link {
+            writer.put(&[kind::EXPERIMENT, LOSS_NOTIFICATION_BYTES as u8]);
+            writer.put(&LOSS_NOTIFICATION_EXPERIMENT.to_be_bytes());
+        }
         debug_assert_eq!(writer.at, length, "emission and wire_bytes agree");
         Ok(length)
     }
@@ -224,6 +239,11 @@ impl TcpOptions {
     /// Adds a handoff notice; SACK blocks make room for it, the oldest first. Says whether it found room.
     pub fn insert_handoff(&mut self, notice: HandoffNotice) -> bool {
         self.make_room(Self { handoff: Some(notice), ..*self }, 0)
+    }
+
+    /// Adds the explicit loss notification; SACK blocks make room for it, the oldest first. Says whether it found room.
+    pub fn insert_loss_notification(&mut self) -> bool {
+        self.make_room(Self { lost_by_link: true, ..*self }, 0)
     }
 
     /// Becomes `wanted` with as many of its SACK blocks as fit beside `reserved_bytes`; unchanged if none does.

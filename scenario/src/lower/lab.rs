@@ -87,7 +87,13 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
-        Transport::Rcp | Transport::Ptcp | Transport::StripingUnaware | Transport::StripingSmart => {
+        Transport::TcpEln
+        | Transport::Rcp
+        | Transport::RcpEln
+        | Transport::R2cp
+        | Transport::Ptcp
+        | Transport::StripingUnaware
+        | Transport::StripingSmart => {
             let name = registry::name_of(registry::TRANSPORTS, &flow.transport);
             return Err(Unsupported {
                 what: format!("flow \"{}\": the lab's hosts do not speak \"{name}\"", flow.name),

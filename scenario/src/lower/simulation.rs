@@ -2,12 +2,14 @@
 
 use super::Unsupported;
 use super::tcp::tcp_config;
-use crate::model::{Action, Flow, LinkIndex, NodeIndex, PtcpSettings, Role, Scenario, Sides, Traffic};
+use crate::model::{Action, Flow, LinkIndex, NodeIndex, Pipe, PtcpSettings, Role, Scenario, Sides, Traffic};
 use crate::registry::{Transport, Tunnel};
 use crate::{paths, registry};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkChange;
 use prismux_ptcp::PtcpConfig;
+use prismux_r2cp::R2cpConfig;
+use prismux_rcp::RcpConfig;
 use prismux_simulator as simulator;
 use prismux_simulator::{NetworkBuilder, NetworkEvent};
 use prismux_striping::Policy;
@@ -134,12 +136,9 @@ impl SimulationPlan {
     fn add_flow(&mut self, scenario: &Scenario, index: usize) -> Result<(), Unsupported> {
         let flow = &scenario.flows[index];
         let (start, stop) = paths::times(scenario, index);
-        let mut config = simulator::FlowConfig::new(
-            self.nodes[flow.from],
-            self.nodes[flow.to],
-            transport(flow, &self.links)?,
-        )
-        .starting(Instant::ZERO + start);
+        let transport = self.transport(flow)?;
+        let mut config = simulator::FlowConfig::new(self.nodes[flow.from], self.nodes[flow.to], transport)
+            .starting(Instant::ZERO + start);
         if let Some(stop) = stop {
             config = config.stopping(Instant::ZERO + stop);
         }
@@ -153,6 +152,33 @@ impl SimulationPlan {
             self.route_via(scenario, flow, member);
         }
         Ok(())
+    }
+
+    fn transport(&self, flow: &Flow) -> Result<simulator::Transport, Unsupported> {
+        match flow.transport {
+            Transport::R2cp => self.several_pipes(flow),
+            _ => transport(flow, &self.links),
+        }
+    }
+
+    fn several_pipes(&self, flow: &Flow) -> Result<simulator::Transport, Unsupported> {
+        let rcp = RcpConfig::from_tcp(&tcp_config(flow)?);
+        let way = |pipe: &Pipe| simulator::RcpWay {
+            name: pipe.name.clone(),
+            server: self.nodes[pipe.server],
+            link: pipe.link.map(|link| self.links[link]),
+            cost: pipe.cost,
+            opens: Instant::ZERO + pipe.opens,
+            closes: pipe.closes.map(|at| Instant::ZERO + at),
+            drops: pipe.drops.map(|at| Instant::ZERO + at),
+        };
+        let config = R2cpConfig {
+            scheduling: flow.r2cp.scheduling,
+            target_rate: flow.r2cp.target_rate,
+            ..R2cpConfig::new(rcp.clone())
+        };
+        let ways = flow.r2cp.pipes.iter().map(way).collect();
+        Ok(simulator::Transport::R2cp(simulator::R2cpFlow { config, sender: rcp, ways, name: "r2cp".into() }))
     }
 
     /// Leads both directions of `flow` through `member`.
@@ -242,6 +268,7 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
 
 fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Transport, Unsupported> {
     let tcp = || tcp_config(flow);
+    let rcp = || tcp().map(|tcp| RcpConfig::from_tcp(&tcp));
     Ok(match (&flow.traffic, flow.transport) {
         (_, Transport::Mptcp) => {
             return Err(Unsupported {
@@ -261,9 +288,12 @@ fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::T
             let config = prismux_tcp_ho::HandoffConfig::default();
             simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_handoff(config))
         }
-        (Traffic::Bulk { .. }, Transport::Rcp) => {
-            let config = prismux_rcp::RcpConfig::from_tcp(&tcp()?);
-            simulator::Transport::Rcp(simulator::RcpFlow::new(config))
+        (Traffic::Bulk { .. }, Transport::TcpEln) => {
+            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_loss_notification())
+        }
+        (Traffic::Bulk { .. }, Transport::Rcp) => simulator::Transport::Rcp(simulator::RcpFlow::new(rcp()?)),
+        (Traffic::Bulk { .. }, Transport::RcpEln) => {
+            simulator::Transport::Rcp(simulator::RcpFlow::new(rcp()?).with_loss_notification())
         }
         (Traffic::Bulk { .. }, _) => simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?)),
         (&Traffic::Cbr { rate, packet }, _) => {

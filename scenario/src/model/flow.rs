@@ -1,6 +1,6 @@
 //! Flows: who sends what to whom, and with which transport.
 
-use super::{LinkIndex, NodeIndex, PtcpSettings, StripingSettings};
+use super::{LinkIndex, NodeIndex, PtcpSettings, R2cpSettings, StripingSettings};
 use crate::registry::{Congestion, Pattern, Transport};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Rate};
@@ -28,6 +28,8 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// Access links to use; empty leaves the way to routing, or to all links of the multi-homed end.
     pub links: Vec<LinkIndex>,
+    /// What R²CP needs beyond; unused by others.
+    pub r2cp: R2cpSettings,
     /// TCP switches; unused by UDP.
     pub tcp: TcpSettings,
     /// Switches of pTCP.

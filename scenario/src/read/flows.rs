@@ -1,10 +1,10 @@
 //! `[flows]`.
 
-use super::entry_table;
 use super::reader::{Problems, Reader};
+use super::{entry_table, pipes};
 use crate::document::{Entry, Value};
 use crate::keys;
-use crate::model::{Flow, PtcpSettings, StripingSettings, TcpSettings, Traffic};
+use crate::model::{Flow, PtcpSettings, R2cpSettings, StripingSettings, TcpSettings, Traffic};
 use crate::registry::{self, Pattern, Transport};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration};
@@ -60,6 +60,10 @@ fn read_flow(
         Transport::StripingUnaware | Transport::StripingSmart => striping(&reader, link_names),
         _ => StripingSettings::default(),
     };
+    let r2cp = match transport {
+        Transport::R2cp => pipes::read(&reader, node_names, link_names, from, start),
+        _ => R2cpSettings::default(),
+    };
     reader.finish();
     let (from, to) = (from?, to?);
     if from == to {
@@ -86,6 +90,7 @@ fn read_flow(
         tcp,
         ptcp,
         striping,
+        r2cp,
     };
     Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
 }
@@ -119,7 +124,8 @@ fn pattern(reader: &Reader<'_>, transport: Transport) -> Pattern {
     let pattern = reader.name("pattern", registry::PATTERNS).unwrap_or(standard);
     let possible: &[Pattern] = match transport {
         Transport::Tcp => &[Pattern::Bulk, Pattern::RequestResponse],
-        Transport::TcpPrism | Transport::TcpHo | Transport::Mptcp | Transport::Rcp => &[Pattern::Bulk],
+        Transport::TcpPrism | Transport::TcpHo | Transport::TcpEln | Transport::Mptcp => &[Pattern::Bulk],
+        Transport::Rcp | Transport::RcpEln | Transport::R2cp => &[Pattern::Bulk],
         Transport::Ptcp | Transport::StripingUnaware | Transport::StripingSmart => &[Pattern::Bulk],
         Transport::Udp => &[Pattern::Cbr, Pattern::ParetoOnOff],
     };

@@ -18,6 +18,7 @@ use crate::simulation::{Answers, FlowRecord, LinkRecord, NetworkEvent, Plan, Rep
 use prismux_endpoint::random::Seed;
 use prismux_link::Link;
 use prismux_tcp::TcpConfig;
+use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp_ho::HandoffHost;
 use prismux_units::{Instant, Rate};
 use prismux_wire::SeqNumber;
@@ -290,9 +291,9 @@ fn tcp_ends(
     let flow = sites[0].flow.0;
     // Ports differ between flows as long as there are ports.
     let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
-    let handoff = match &config.transport {
-        Transport::Tcp(tcp) => tcp.handoff.as_ref(),
-        _ => None,
+    let (handoff, hears_damage) = match &config.transport {
+        Transport::Tcp(tcp) => (tcp.handoff.as_ref(), tcp.hears_damage),
+        _ => (None, false),
     };
     let mut end =
         |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
@@ -311,7 +312,10 @@ fn tcp_ends(
             let check = checks.then(Box::<StreamCheck>::default);
             let notifier = handoff.filter(|_| !active).map(|config| Box::new(HandoffHost::new(config)));
             let (armed, connection, setup) = (Instant::MAX, None, Arc::new(setup));
-            Endpoint::Tcp(TcpEndpoint { site, armed, next_mark, connection, role, notifier, setup, check })
+            let marker = (hears_damage && !active).then(Box::<LossMarker>::default);
+            let end =
+                TcpEndpoint { site, armed, next_mark, connection, role, notifier, marker, setup, check };
+            Endpoint::Tcp(end)
         };
     match &config.transport {
         Transport::RequestResponse(exchange) => {

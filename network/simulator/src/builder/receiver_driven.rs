@@ -112,7 +112,8 @@ impl Simulation {
             self.endpoints.push(Endpoint::Rcp(sender));
             self.endpoints.push(Endpoint::RcpPort(RcpPort { site: port_site, main, way: index }));
             let (opens, closes, drops) = (way.opens, way.closes, way.drops);
-            ways.push(WayState { port, initial, cost: way.cost, opens, closes, drops, pipe: None });
+            let (name, cost) = (way.name.clone(), way.cost);
+            ways.push(WayState { name, port, initial, cost, opens, closes, drops, pipe: None });
         }
         if let Endpoint::R2cp(receiver) = &mut self.endpoints[main.index()] {
             receiver.ways = ways;

@@ -23,6 +23,7 @@ pub(crate) struct RcpPort {
 /// A way to a server, from plan to pipe.
 #[derive(Debug)]
 pub(crate) struct WayState {
+    pub name: String,
     pub port: EndpointId,
     pub initial: SeqNumber,
     pub cost: u8,

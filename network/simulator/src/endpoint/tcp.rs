@@ -5,6 +5,7 @@ use crate::fabric::{Fabric, Target};
 use crate::flow::ExtensionFactory;
 use crate::packet::{Body, Packet, address};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
+use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
 use prismux_tcp_ho::HandoffHost;
 use prismux_units::{Duration, Instant, Rate};
@@ -52,6 +53,8 @@ pub(crate) struct TcpEndpoint {
     pub role: Role,
     /// Tells the peer of handoffs (TCP-HO).
     pub notifier: Option<Box<HandoffHost>>,
+    /// Marks ACKs that wait for a damaged segment (TCP-ELN).
+    pub marker: Option<Box<LossMarker>>,
     pub setup: Arc<TcpSetup>,
     pub check: Option<Box<StreamCheck>>,
 }
@@ -88,13 +91,17 @@ struct Carrier<'a> {
     site: Site,
     notes: Notes,
     check: Option<&'a mut StreamCheck>,
+    marker: Option<&'a mut LossMarker>,
     /// Stream offset of the payload of the segment being handled.
     arriving_offset: u64,
 }
 
 impl Host<Connection> for Carrier<'_> {
     #[inline]
-    fn transmit(&mut self, now: Instant, segment: SegmentOut) {
+    fn transmit(&mut self, now: Instant, mut segment: SegmentOut) {
+        if let Some(marker) = &mut self.marker {
+            marker.mark(&mut segment.header);
+        }
         if let Some(check) = &mut self.check {
             check.sent(now, &segment);
         }
@@ -195,6 +202,14 @@ impl TcpEndpoint {
         self.drain(fabric, 0)
     }
 
+    /// A segment has arrived damaged: only an end that marks its ACKs draws conclusions.
+    #[cold]
+    pub fn receive_damaged(&mut self, segment: &SegmentIn) {
+        if let Some(marker) = &mut self.marker {
+            marker.damaged(&segment.header, segment.payload_bytes);
+        }
+    }
+
     /// The timer event fired at `fabric.now`.
     pub fn fire(&mut self, fabric: &mut Fabric) -> Notes {
         self.armed = Instant::MAX;
@@ -212,7 +227,8 @@ impl TcpEndpoint {
         let Some(connection) = &mut self.connection else { return Notes::default() };
         let now = fabric.now;
         let (site, check) = (self.site, self.check.as_deref_mut());
-        let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, arriving_offset };
+        let marker = self.marker.as_deref_mut();
+        let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, marker, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
         if let Some(observer) = &mut fabric.observer

@@ -1,12 +1,14 @@
 //! RCP and R²CP flows in the loop: packets, timers and the application that only counts.
 use super::Simulation;
-use crate::endpoint::{Endpoint, Notes, RcpEnd, Site};
+use crate::endpoint::{Endpoint, Notes, RcpEnd, Site, WayState};
 use crate::ids::{EndpointId, FlowId};
 use crate::packet::{Body, PacketHandle};
-use prismux_r2cp::Connection;
+use prismux_r2cp::{Connection, PipeMetrics};
 use prismux_rcp::{PacketIn, Receiver, Sender};
 use prismux_trace::event::DropReason;
-use prismux_units::Instant;
+use prismux_tcp::SegmentIn;
+use prismux_trace::results::{Named, PipeResult};
+use prismux_units::{Duration, Instant};
 
 impl Simulation {
     pub(super) fn deliver_rcp(&mut self, handle: PacketHandle) {
@@ -58,17 +60,56 @@ impl Simulation {
         }
     }
 
+    /// What each pipe of an R²CP flow has done, by the name of its way.
+    pub(super) fn r2cp_pipes(&self, flow: FlowId) -> Named<PipeResult> {
+        let Endpoint::R2cp(r2cp) = &self.endpoints[self.flows[flow.index()].sink.index()] else {
+            return Named::default();
+        };
+        let metrics = |way: &WayState| r2cp.connection.as_ref()?.pipe_metrics(way.pipe?);
+        let result = |pipe: PipeMetrics| PipeResult {
+            sent_bytes: pipe.requested_bytes,
+            received_bytes: pipe.received_bytes,
+            retransmitted_segments: pipe.engine.counters.retransmitted_segments,
+            timeouts: pipe.engine.counters.timeouts,
+            srtt_s: pipe.engine.srtt.map(Duration::as_secs_f64),
+            cwnd_bytes: pipe.engine.cwnd_bytes,
+        };
+        let line = |way: &WayState| (way.name.clone(), metrics(way).map(result).unwrap_or_default());
+        r2cp.ways.iter().map(line).collect()
+    }
+
+    /// What R²CP's receivers have counted, by their hosts; several connections of a host are added up.
+    pub(super) fn r2cp_counters(&self) -> Named<Named<u64>> {
+        let mut nodes: Named<Named<u64>> = Named::default();
+        for endpoint in &self.endpoints {
+            let Endpoint::R2cp(r2cp) = endpoint else { continue };
+            let metrics = r2cp.connection.as_ref().map(Connection::metrics).unwrap_or_default();
+            let host = nodes.entry(self.report.node_names[r2cp.site.node.index()].clone()).or_default();
+            for (name, count) in [
+                ("data_packets", metrics.data_packets),
+                ("found_buffer_nearly_full", metrics.found_buffer_nearly_full),
+                ("duplicate_bytes", metrics.duplicate_bytes),
+                ("unrequested_packets", metrics.unrequested),
+            ] {
+                *host.entry(name.into()).or_default() += count;
+            }
+        }
+        nodes
+    }
+
     /// A checksum has caught a damaged packet. An end that hears of it from its link layer draws its conclusion.
     #[cold]
     pub(super) fn deliver_damaged(&mut self, handle: PacketHandle) {
         let id = self.fabric.pool.get(handle).endpoint;
-        match &self.endpoints[id.index()] {
-            Endpoint::Rcp(rcp) if rcp.setup.hears_damage => self.deliver_rcp(handle),
-            _ => {
-                let node = self.endpoints[id.index()].site_mut().node;
-                let packet = self.fabric.pool.remove(handle);
-                self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
-            }
+        let node = match &mut self.endpoints[id.index()] {
+            Endpoint::Rcp(rcp) if rcp.setup.hears_damage => return self.deliver_rcp(handle),
+            endpoint => endpoint.site_mut().node,
+        };
+        let packet = self.fabric.pool.remove(handle);
+        self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
+        if let (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) = (&mut self.endpoints[id.index()], packet.body) {
+            let (payload_bytes, ecn) = (packet.payload_bytes, packet.ecn);
+            tcp.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
         }
     }
 

@@ -3,7 +3,7 @@ use super::Simulation;
 use crate::endpoint::{Endpoint, Record};
 use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
 use prismux_tcp::Connection;
-use prismux_tcp::engine::EngineMetrics;
+use prismux_tcp::engine::{EngineCounters, EngineMetrics};
 use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
 };
@@ -177,7 +177,15 @@ impl Simulation {
             _ => self.rcp_metrics(id),
         };
         let mut counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
-        let pipes = self.pipe_results(id);
+        let mut pipes = self.pipe_results(id);
+        if pipes.is_empty() {
+            pipes = self.r2cp_pipes(id);
+        }
+        if !pipes.is_empty() {
+            // Counted pipe by pipe.
+            let spurious_retransmissions = counters.spurious_retransmissions;
+            counters = EngineCounters { spurious_retransmissions, ..EngineCounters::default() };
+        }
         for pipe in pipes.values() {
             counters.retransmitted_segments += pipe.retransmitted_segments;
             counters.timeouts += pipe.timeouts;
@@ -223,6 +231,7 @@ impl Simulation {
             })
             .collect();
         let links = 0..self.report.links.len();
+        nodes.extend(self.r2cp_counters());
         let dropped: u64 =
             links.map(|index| self.reverse_stats(LinkIndex(index as u32)).dropped_packets()).sum();
         if dropped > 0 {

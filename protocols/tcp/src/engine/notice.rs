@@ -70,7 +70,8 @@ impl Engine {
         self.counters.loss_notices += 1;
         self.notices.seen = true;
         self.urgent = Some(notice.position);
-        let lawful = notice.keep > 0.0 && notice.keep <= 1.0;
+        // A notice that keeps the whole window tells of a loss that is nobody's congestion.
+        let lawful = notice.keep > 0.0 && notice.keep < 1.0;
         if self.acked < self.notices.timed_out_below {
             // Slow start after a timeout sends everything below anew: the window knows of these losses.
             return false;

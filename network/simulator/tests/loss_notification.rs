@@ -1,0 +1,63 @@
+//! Explicit loss notification: a receiver that hears of damaged packets, TCP's sender told by marks on ACKs, RCP's receiver
+//! told by nobody.
+#![allow(clippy::disallowed_macros, reason = "prints what it measures")]
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkConfig, QueueLimit};
+use prismux_rcp::RcpConfig;
+use prismux_simulator::{FlowConfig, NetworkBuilder, RcpFlow, TcpFlow, Transport};
+use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_trace::results::FlowResult;
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
+
+fn config() -> TcpConfig {
+    TcpConfig {
+        delayed_ack: None,
+        receive_buffer: ByteCount::new(500_000),
+        window_scaling: true,
+        ..TcpProfile::Linux24.config()
+    }
+}
+
+/// A download over a link that damages packets.
+fn download(transport: Transport, damaged: f64) -> FlowResult {
+    let mut network = NetworkBuilder::new(Seed(1));
+    network.checks(true);
+    let (server, mobile) = (network.host("server"), network.host("mobile"));
+    let link = LinkConfig {
+        corrupt: Probability::new(damaged).unwrap(),
+        ..LinkConfig::new(Rate::from_mbps(2), Duration::from_millis(65)).with_queue(QueueLimit::Packets(60))
+    };
+    network.symmetric_link("radio", server, mobile, link);
+    network.flow("download", FlowConfig::new(server, mobile, transport));
+    let mut simulation = network.build().unwrap();
+    simulation.run_until(Instant::from_secs(100));
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    simulation.result().flows["download"].clone()
+}
+
+#[test]
+fn losses_of_the_link_cost_a_told_sender_less_and_a_receiver_in_control_almost_nothing() {
+    for damaged in [0.002, 0.01, 0.05] {
+        let tcp = || TcpFlow::new(config());
+        let plain = download(Transport::Tcp(tcp()), damaged);
+        let told = download(Transport::Tcp(tcp().with_loss_notification()), damaged);
+        let rcp = || RcpFlow::new(RcpConfig::from_tcp(&config()));
+        let receiver = download(Transport::Rcp(rcp()), damaged);
+        let hearing = download(Transport::Rcp(rcp().with_loss_notification()), damaged);
+        let rates = [&plain, &told, &receiver, &hearing].map(|flow| flow.goodput_bps / 1e3);
+        println!("{damaged}: TCP, TCP-ELN, RCP, RCP-ELN {rates:.0?} kbit/s");
+        assert!(rates[1] > rates[0], "{damaged}: {rates:?}");
+        assert!(rates[3] > rates[1] * 0.995, "{damaged}: {rates:?}");
+        // Link rate less headers and what was damaged.
+        assert!(rates[3] > 0.97 * 2e3 * (1448.0 / 1500.0) * (1.0 - damaged), "{damaged}: {rates:?}");
+    }
+}
+
+#[test]
+fn on_an_undamaged_path_notification_changes_nothing() {
+    let tcp = || TcpFlow::new(config());
+    let plain = download(Transport::Tcp(tcp()), 0.0);
+    let told = download(Transport::Tcp(tcp().with_loss_notification()), 0.0);
+    assert_eq!(plain.bytes, told.bytes);
+    assert_eq!(plain.retransmitted_segments, told.retransmitted_segments);
+}

@@ -1,0 +1,57 @@
+//! Explicit loss notification (ELN) for TCP: a receiver that learns from its link layer which segments arrived damaged
+//! marks the acknowledgements that wait for one of them, and the sender resends it without reducing its window.
+//!
+//! One acknowledgement number can tell of one loss, so a sender learns of one loss in each round trip; every other hole
+//! follows the ordinary rules. (H. Balakrishnan, R. Katz, "Explicit loss notification and wireless web performance",
+//! Globecom Internet Mini-Conference 1998.)
+use crate::engine::LossNotice;
+use crate::extension::{SenderExtension, SenderView};
+use alloc::vec::Vec;
+use prismux_wire::{SeqNumber, TcpHeader};
+
+/// The most damaged segments remembered; more than a window of losses tells nothing new.
+const MOST_DAMAGED: usize = 256;
+
+/// The receiver's side: what its link layer has seen arrive damaged.
+#[derive(Debug, Clone, Default)]
+pub struct LossMarker {
+    damaged: Vec<(SeqNumber, SeqNumber)>,
+}
+
+impl LossMarker {
+    /// A segment arrived damaged, its header readable.
+    pub fn damaged(&mut self, header: &TcpHeader, payload_bytes: u32) {
+        if payload_bytes == 0 || self.damaged.len() == MOST_DAMAGED {
+            return;
+        }
+        self.damaged.push((header.seq, header.seq + payload_bytes));
+    }
+
+    /// Marks an acknowledgement about to leave if it waits for a damaged segment.
+    pub fn mark(&mut self, header: &mut TcpHeader) {
+        let ack = header.ack;
+        self.damaged.retain(|(_, end)| end.after(ack));
+        if self.damaged.iter().any(|(start, _)| !start.after(ack)) {
+            // Without room among the options the loss is treated as any other.
+            header.options.insert_loss_notification();
+        }
+    }
+}
+
+/// The sender's side.
+#[derive(Debug, Clone, Default)]
+pub struct LossListener {
+    /// Just after the highest position resent on a notification: each is acted upon once.
+    resent: u64,
+}
+
+impl SenderExtension for LossListener {
+    fn on_ack(&mut self, header: &TcpHeader, view: &SenderView<'_>) -> Option<LossNotice> {
+        if !header.options.lost_by_link {
+            return None;
+        }
+        let position = view.outstanding_position(header.ack).filter(|&position| position >= self.resent)?;
+        self.resent = position + 1;
+        Some(LossNotice { position, path: 0, keep: 1.0 })
+    }
+}
