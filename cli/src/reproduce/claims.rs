@@ -62,6 +62,11 @@ pub(crate) const TCP_HO: &str = include_str!("../../../reproduce/tcp-ho-claims.t
 /// The claims about the queueing models of striping.
 pub(crate) const QUEUEING: &str = include_str!("../../../reproduce/queueing-claims.toml");
 
+/// The claims of RCP.
+pub(crate) const RCP: &str = include_str!("../../../reproduce/rcp-claims.toml");
+/// The claims of R²CP.
+pub(crate) const R2CP: &str = include_str!("../../../reproduce/r2cp-claims.toml");
+
 /// The claims in `text`.
 pub(crate) fn read(text: &str) -> Result<Vec<Claim>, Failure> {
     #[derive(Deserialize)]

@@ -118,6 +118,29 @@ fn a_train_of_pulls_that_name_each_other_is_answered_once_each() {
     }
 }
 
+/// The pull of segment `index` (of 100 bytes), naming the three before it, newest first.
+fn pull_in_train(bench: &mut Bench, index: u32) -> Vec<String> {
+    let named: Vec<(u32, u32)> =
+        (1..=3.min(index)).map(|back| 100 * (index - back)).map(|at| (at, at + 100)).collect();
+    bench.pull(100 * index, &named)
+}
+
+#[test]
+fn a_pull_served_late_does_not_make_every_later_one_be_served_again() {
+    // Requests 5, 6 and 7 are lost, so 8 has all three served; or 5 comes after 8.
+    for order in [vec![0, 1, 2, 3, 4, 8], vec![0, 1, 2, 3, 4, 6, 7, 8, 5]] {
+        let mut bench = Bench::new(plain(), 5000, true);
+        for &index in &order {
+            pull_in_train(&mut bench, index);
+        }
+        // What overtook may cost one more round of needless answers.
+        pull_in_train(&mut bench, 9);
+        for index in 10..30 {
+            assert_eq!(pull_in_train(&mut bench, index).len(), 1, "{order:?}: {index}");
+        }
+    }
+}
+
 #[test]
 fn the_ring_must_be_as_deep_as_requests_overtake_each_other() {
     for (depth, needless) in [(3, 1), (16, 0)] {

@@ -108,8 +108,9 @@ impl Sender {
         // The distance is rounded up by scaling, so that never too much is purged.
         let distance = u64::from(header.window) << self.distance_shift;
         self.purge(position.saturating_sub(distance).min(self.stream_end()));
-        // The blocks name the requests before this one: against the ring as it is without this one.
-        for block in header.options.blocks.as_slice() {
+        // The blocks name the requests before this one, newest first: against the ring as it is without this one, oldest
+        // first.
+        for block in header.options.blocks.as_slice().iter().rev() {
             self.take_block(block.start.unwrap_near(self.initial + 1, position));
         }
         if header.flags.contains(RcpFlags::PUL) {
@@ -149,7 +150,7 @@ impl Sender {
 
     /// A block names an earlier pull. If none such was answered lately the request was lost.
     fn take_block(&mut self, start: Option<u64>) {
-        let Some(start) = start.filter(|&start| start >= self.purged && !self.ring.contains(start)) else {
+        let Some(start) = start.filter(|&start| start >= self.purged && !self.ring.refresh(start)) else {
             return;
         };
         let pulls = self.metrics.pulls;
