@@ -2,7 +2,7 @@
 //!
 //! * [`claims`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments need.
 //!   [`verdict`]: how a claim is judged. [`report`]: the answer.
-//! * [`prism`], [`tcp_ho`], [`r2cp`]: the experiments, by system. [`queueing`]: models that need no network.
+//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`]: the experiments, by system. [`queueing`]: models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -13,6 +13,7 @@ pub(crate) mod plan;
 mod prism;
 mod queueing;
 mod r2cp;
+mod rcp;
 mod report;
 mod selection;
 mod tcp_ho;
@@ -76,6 +77,7 @@ struct Model {
 const SYSTEMS: &[System] = &[
     System { name: "prism", claims: claims::PRISM, experiments: prism::EXPERIMENTS, model: None },
     System { name: "tcp-ho", claims: claims::TCP_HO, experiments: tcp_ho::EXPERIMENTS, model: None },
+    System { name: "rcp", claims: claims::RCP, experiments: rcp::EXPERIMENTS, model: None },
     System { name: "r2cp", claims: claims::R2CP, experiments: r2cp::EXPERIMENTS, model: None },
     System {
         name: "queueing",

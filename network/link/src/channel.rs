@@ -1,6 +1,7 @@
 //! What the channel does to a packet: loss, jitter, duplication, damage.
 use crate::config::{LinkConfig, LossModel};
 use alloc::format;
+use alloc::vec::Vec;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::{Duration, Probability};
 
@@ -23,6 +24,9 @@ pub(crate) struct Channel {
     jitter_max: Duration,
     duplicate: Probability,
     corrupt: Probability,
+    damaged_packets: Vec<u64>,
+    /// Packets drawn for so far.
+    drawn: u64,
     loss_stream: RandomStream,
     jitter_stream: RandomStream,
     duplicate_stream: RandomStream,
@@ -38,6 +42,8 @@ impl Channel {
             jitter_max: config.jitter.max,
             duplicate: config.duplicate,
             corrupt: config.corrupt,
+            damaged_packets: config.damaged_packets.clone(),
+            drawn: 0,
             loss_stream: stream("loss"),
             jitter_stream: stream("jitter"),
             duplicate_stream: stream("duplicate"),
@@ -51,6 +57,7 @@ impl Channel {
             && self.jitter_max.is_zero()
             && self.duplicate == Probability::ZERO
             && self.corrupt == Probability::ZERO
+            && self.damaged_packets.is_empty()
     }
 
     pub fn set_loss(&mut self, loss: LossModel) {
@@ -64,10 +71,12 @@ impl Channel {
             0 => 0,
             max => self.jitter_stream.below(max.saturating_add(1)),
         };
+        let chosen = self.damaged_packets.contains(&self.drawn);
+        self.drawn += 1;
         Fate {
             lost: self.draw_loss(),
             duplicated: self.duplicate_stream.chance(self.duplicate.as_f64()),
-            corrupted: self.corrupt_stream.chance(self.corrupt.as_f64()),
+            corrupted: self.corrupt_stream.chance(self.corrupt.as_f64()) || chosen,
             extra_delay: Duration::from_nanos(extra),
         }
     }

@@ -27,6 +27,8 @@ pub struct LinkConfig {
     pub duplicate: Probability,
     /// Probability that a packet arrives damaged.
     pub corrupt: Probability,
+    /// Packets that arrive damaged whatever the chance, counted from 0 as they are sent: for experiments with chosen losses.
+    pub damaged_packets: Vec<u64>,
     /// Delivery opportunities in place of a constant rate.
     pub trace: Option<Arc<DeliveryTrace>>,
     /// What happens to packets while the link is down.

@@ -17,13 +17,21 @@ impl Pending {
         self.fresh
     }
 
-    /// What can be asked for below `limit`, in segments of at most `segment`, in order.
-    pub(crate) fn segments(&self, segment: u64, limit: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+    /// What can be asked for of a stream that ends at `end`, in segments of at most `segment`, in order. A segment that passes
+    /// `limit` is left out, not cut short: a request is answered by a whole segment, and the rest of one cut short would
+    /// be asked for and come a second time (the receiver's silly window, RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn segments(
+        &self,
+        segment: u64,
+        limit: u64,
+        end: u64,
+    ) -> impl Iterator<Item = Range<u64>> + '_ {
         let gaps = self.gaps.iter().map(|(&start, &end)| start..end);
-        let ranges = gaps.chain(core::iter::once(self.fresh..limit.max(self.fresh)));
-        ranges.map(move |range| range.start..range.end.min(limit)).flat_map(move |range| {
-            let starts = (range.start..range.end).step_by(segment as usize);
-            starts.map(move |start| start..(start + segment).min(range.end))
+        let ranges = gaps.chain(core::iter::once(self.fresh..end.max(self.fresh)));
+        ranges.take_while(move |range| range.start < limit).flat_map(move |range| {
+            let starts = (range.start..range.end.min(limit)).step_by(segment as usize);
+            let segments = starts.map(move |start| start..(start + segment).min(range.end));
+            segments.take_while(move |segment| segment.end <= limit)
         })
     }
 

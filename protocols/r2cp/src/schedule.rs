@@ -68,7 +68,8 @@ impl Connection {
     fn choose(&self, now: Instant, id: PipeId) -> Option<(Range<u64>, bool)> {
         let slot = &self.pipes[id.0];
         let segment = u64::from(slot.pipe.segment_bytes());
-        let room = self.request_edge().min(self.end.unwrap_or(u64::MAX));
+        let end = self.end.unwrap_or(u64::MAX);
+        let room = self.request_edge().min(end);
         // With nothing outstanding a limit heard long ago does not bind: the answer will tell the present one.
         let limit = if slot.binding.is_empty() { room } else { room.min(slot.pipe.limit()) };
         if slot.is_suspect {
@@ -76,7 +77,8 @@ impl Connection {
             let missing = self.stream.first_missing(self.stream.next()..limit)?;
             return Some((missing.start..missing.end.min(missing.start + segment), true));
         }
-        let mut segments = self.pending.segments(segment, limit);
+        let segment = segment.min(self.config.rcp.receive_buffer.as_u64());
+        let mut segments = self.pending.segments(segment, limit, end);
         let chosen = match self.config.scheduling {
             Scheduling::FirstPending => segments.next(),
             Scheduling::Dealt => {

@@ -65,7 +65,7 @@ fn asked(connection: &mut Connection, at_ms: u64) -> Vec<(PipeId, f64)> {
 }
 
 /// A quick pipe with 2 to 5 outstanding, 2 and 3 since 200 ms, 4 and 5 since 220 ms; its round trip is 100 ms. A slow pipe
-/// opens at 250 ms with a round trip of 160 ms: its answer will come when 2 and 3 and their successors have. What does it
+/// answers at 250 ms after a round trip of 160 ms: its answer will come when 2 and 3 and their successors have. What does it
 /// ask for first?
 fn worked_example() -> Option<f64> {
     let mut rcp = RcpConfig {
@@ -78,10 +78,10 @@ fn worked_example() -> Option<f64> {
     let mut connection = Connection::new(R2cpConfig::new(rcp), Instant::ZERO);
     let quick = connection.open(Instant::ZERO, CLIENT, Cost(0));
     asked(&mut connection, 0);
+    let slow = connection.open(Instant::from_millis(90), CLIENT, Cost(0));
+    asked(&mut connection, 90);
     connection.handle_input(Instant::from_millis(100), (quick, syn_ack()));
     let mut before = vec![asked(&mut connection, 100)];
-    let slow = connection.open(Instant::from_millis(90), CLIENT, Cost(0));
-    asked(&mut connection, 100);
     for (at_ms, segment) in [(200, 0), (220, 1)] {
         connection.handle_input(Instant::from_millis(at_ms), (quick, data(segment)));
         before.push(asked(&mut connection, at_ms));

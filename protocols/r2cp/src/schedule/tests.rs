@@ -98,3 +98,17 @@ fn a_rank_beyond_the_buffer_takes_the_last_segment_that_fits() {
     let (data, _) = connection.choose(Instant::from_millis(20), PipeId(1)).unwrap();
     assert_eq!(data, 7 * SEGMENT..8 * SEGMENT);
 }
+
+#[test]
+fn no_part_of_a_segment_is_asked_for_at_the_edge_of_the_buffer() {
+    let mut odd = config(20);
+    odd.rcp.receive_buffer = prismux_units::ByteCount::new(3 * SEGMENT + 40);
+    let mut connection = connection(odd, &[100]);
+    let now = Instant::from_millis(100);
+    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2)]);
+    // The end of the stream is another matter.
+    let mut short = config(20);
+    short.length = Some(prismux_units::ByteCount::new(2 * SEGMENT + 39));
+    let mut connection = self::connection(short, &[100]);
+    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2)]);
+}

@@ -1,0 +1,93 @@
+//! Seven segments of one window damaged on the radio link: how long does their repair take?
+
+use crate::reproduce::Experiment;
+use crate::reproduce::plan::Outcomes;
+use crate::reproduce::report::Series;
+use crate::reproduce::verdict::Finding;
+use crate::statistics::Summary;
+use prismux_endpoint::random::Seed;
+use prismux_link::LinkConfig;
+use prismux_rcp::RcpConfig;
+use prismux_simulator::{FlowConfig, NetworkBuilder, RcpFlow, TcpFlow, Transport};
+use prismux_tcp::engine::EngineConfig;
+use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+pub(super) const LISTED_LOSSES: Experiment = Experiment {
+    id: "23b",
+    title: "segments 500, 504, 508, 512, 525, 528, 531 damaged",
+    claims: &["RC-012", "RC-013", "RC-014"],
+    lab: false,
+    jobs: |_| Ok(Vec::new()),
+    judge,
+};
+
+const SEGMENTS: [u64; 7] = [500, 504, 508, 512, 525, 528, 531];
+const SEGMENT_BYTES: u16 = 1000;
+
+fn tcp(sack: bool) -> TcpConfig {
+    let base = TcpProfile::Linux24.config();
+    let engine = match sack {
+        true => base.engine.clone(),
+        false => EngineConfig { sack: false, fack: false, ..base.engine.clone() },
+    };
+    TcpConfig {
+        engine,
+        sack,
+        dsack: sack,
+        mss: SEGMENT_BYTES,
+        timestamps: false,
+        delayed_ack: None,
+        receive_buffer: ByteCount::new(60_000),
+        ..base
+    }
+}
+
+/// Seconds from the arrival of the first segment's repair to that of the last one's; `before` packets of the sender
+/// precede its data.
+fn repair_s(transport: Transport, before: u64) -> Option<f64> {
+    let mut builder = NetworkBuilder::new(Seed(1));
+    let (server, right) = (builder.host("server"), builder.router("right"));
+    let mobile = builder.host("mobile");
+    let backbone = LinkConfig::new(Rate::from_mbps(10), Duration::from_millis(50));
+    builder.symmetric_link("backbone", server, right, backbone);
+    let radio = LinkConfig::new(Rate::from_mbps(2), Duration::from_millis(15));
+    let damaged_packets = SEGMENTS.iter().map(|segment| segment + before).collect();
+    builder.link("radio", right, mobile, LinkConfig { damaged_packets, ..radio.clone() }, radio);
+    let flow = builder.flow("download", FlowConfig::new(server, mobile, transport));
+    let mut simulation = builder.build().ok()?;
+    let passed = |segment: u64| (segment + 1) * u64::from(SEGMENT_BYTES);
+    let step = Duration::from_micros(500);
+    let mut first = None;
+    while simulation.now() < Instant::from_secs(60) {
+        simulation.run_until(simulation.now() + step);
+        let delivered = simulation.delivered_bytes(flow);
+        if delivered >= passed(SEGMENTS[0]) {
+            first.get_or_insert(simulation.now());
+        }
+        if delivered >= passed(SEGMENTS[6]) {
+            return first.map(|first| (simulation.now() - first).as_secs_f64());
+        }
+    }
+    None
+}
+
+fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    // SYN and the handshake's ACK precede TCP's data, SYN-ACK precedes RCP's.
+    let eln = |sack| repair_s(Transport::Tcp(TcpFlow::new(tcp(sack)).with_loss_notification()), 2);
+    let (newreno, sack) = (eln(false), eln(true));
+    let config = RcpConfig::from_tcp(&tcp(true));
+    let receiver = repair_s(Transport::Rcp(RcpFlow::new(config).with_loss_notification()), 1);
+    let values = |value: Option<f64>| value.into_iter().collect::<Vec<_>>();
+    let ratio = newreno.zip(receiver).map(|(tcp, rcp)| tcp / rcp);
+    let findings = vec![
+        Finding::values("RC-012", values(newreno))
+            .because("from the first repair's arrival to the last one's; upon NewReno"),
+        Finding::values("RC-013", values(receiver)).because("the same"),
+        Finding::values("RC-014", values(ratio)),
+    ];
+    let columns = ["TCP-ELN", "TCP-ELN, SACK", "RCP-ELN"];
+    let mut series = Series::new("losses", "seconds from the first repair to the last", &columns);
+    series.row(SEGMENTS.len(), [newreno, sack, receiver].map(|s| s.and_then(|s| Summary::of(&[s]))).to_vec());
+    (findings, vec![series])
+}
