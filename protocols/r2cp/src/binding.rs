@@ -23,6 +23,14 @@ pub(crate) struct Binding {
     by_data: BTreeMap<u64, Bound>,
     /// First unit to first position.
     by_unit: BTreeMap<u64, u64>,
+    /// Bytes asked for, copies left out.
+    bytes: u64,
+}
+
+impl Bound {
+    fn bytes(&self) -> u64 {
+        if self.is_copy { 0 } else { self.data.end - self.data.start }
+    }
 }
 
 impl Binding {
@@ -32,7 +40,9 @@ impl Binding {
         let replaced = self.by_data.remove(&bound.data.start);
         if let Some(old) = &replaced {
             self.by_unit.remove(&old.units.start);
+            self.bytes -= old.bytes();
         }
+        self.bytes += bound.bytes();
         self.by_unit.insert(bound.units.start, bound.data.start);
         self.by_data.insert(bound.data.start, bound);
         replaced
@@ -48,6 +58,7 @@ impl Binding {
             let bound = self.by_data.remove(&start);
             taken.extend(bound.inspect(|bound| {
                 self.by_unit.remove(&bound.units.start);
+                self.bytes -= bound.bytes();
             }));
         }
         taken
@@ -56,18 +67,29 @@ impl Binding {
     /// Takes what `unit`, the first of its request, stands for.
     pub(crate) fn take_unit(&mut self, unit: u64) -> Option<Bound> {
         let start = self.by_unit.remove(&unit)?;
-        self.by_data.remove(&start)
+        self.by_data.remove(&start).inspect(|bound| self.bytes -= bound.bytes())
     }
 
     /// Takes everything.
     pub(crate) fn take_all(&mut self) -> Vec<Bound> {
         self.by_unit.clear();
+        self.bytes = 0;
         core::mem::take(&mut self.by_data).into_values().collect()
     }
 
     /// In order of data.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Bound> {
         self.by_data.values()
+    }
+
+    /// Bytes asked for that have not come, copies left out.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether a request for what begins at `start` is outstanding.
+    pub(crate) fn holds(&self, start: u64) -> bool {
+        self.by_data.contains_key(&start)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The connection: its pipes, its stream, and what happens to them.
 use crate::binding::Binding;
-use crate::config::R2cpConfig;
+use crate::config::{R2cpConfig, Scheduling};
 use crate::event::R2cpEvent;
 use crate::pending::Pending;
 use crate::policy::{Buckets, Cost};
@@ -11,8 +11,11 @@ use prismux_endpoint::{Deadline, Endpoint};
 use prismux_rcp::ranges::Ranges;
 use prismux_rcp::{Ending, PacketIn, PacketOut, Pipe, PipeState, RcpConfig};
 use prismux_tcp::engine::{EngineMetrics, Phase};
-use prismux_units::Instant;
+use prismux_units::{ByteCount, Instant};
 use prismux_wire::SeqNumber;
+
+/// Requests reach no further ahead than this many receive buffers.
+const MOST_SPANS: u64 = 8;
 
 /// A pipe of a connection, numbered as opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +49,7 @@ impl Slot {
 pub struct ConnectionMetrics {
     /// Data packets that arrived.
     pub data_packets: u64,
-    /// Those that found three quarters of the receive buffer taken, by data and by gaps before data.
+    /// Those after which data that waits for gaps takes three quarters of the receive buffer.
     pub found_buffer_nearly_full: u64,
     /// Payload bytes that had arrived before.
     pub duplicate_bytes: u64,
@@ -92,7 +95,10 @@ impl Connection {
     /// A connection without pipes.
     pub fn new(config: R2cpConfig, now: Instant) -> Self {
         Self {
-            rcp: Arc::new(config.rcp.clone()),
+            rcp: Arc::new(RcpConfig {
+                receive_buffer: ByteCount::new(config.rcp.receive_buffer.as_u64() * MOST_SPANS),
+                ..config.rcp.clone()
+            }),
             pipes: Vec::new(),
             stream: Ranges::default(),
             pending: Pending::default(),
@@ -165,11 +171,21 @@ impl Connection {
         self.end.map_or(next, |end| next.min(end - 1))
     }
 
-    /// Requests never reach beyond this position.
+    /// Requests never reach beyond this position: segments dealt out in turn no further than the buffer, others as far as
+    /// the room that they take lets them, but no further than a purge distance can say.
     pub fn request_edge(&self) -> u64 {
         let read =
             if self.config.rcp.consume_on_arrival { self.bytes_received_in_order() } else { self.read };
-        read + self.config.rcp.receive_buffer.as_u64()
+        let spans = if self.config.scheduling == Scheduling::Dealt { 1 } else { MOST_SPANS };
+        read + self.config.rcp.receive_buffer.as_u64() * spans
+    }
+
+    /// Bytes of the receive buffer that are taken: by data the application has not read or cannot read yet, and by what has
+    /// been asked for. What a slow pipe leaves out on its way ahead takes no room until somebody asks for it.
+    pub(crate) fn taken(&self) -> u64 {
+        let in_order = self.bytes_received_in_order();
+        let unread = if self.config.rcp.consume_on_arrival { 0 } else { in_order - self.read };
+        unread + self.stream.beyond() + self.pipes.iter().map(|slot| slot.binding.bytes()).sum::<u64>()
     }
 
     /// True once every byte is here.

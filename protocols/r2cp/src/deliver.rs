@@ -19,7 +19,14 @@ impl Connection {
             self.drop_pipe(now, id);
             return;
         }
-        let beyond_buffer = whole.end > self.request_edge() + 1 || whole.start > self.pending.fresh();
+        // What nobody waits for any more must find room like what nobody asked for.
+        let asked_for = self.pipes[id.0].binding.holds(whole.start);
+        let length = whole.end - whole.start;
+        let no_room = !asked_for
+            && whole.start > self.stream.next()
+            && self.taken() + length > self.config.rcp.receive_buffer.as_u64();
+        let beyond_buffer =
+            no_room || whole.end > self.request_edge() + 1 || whole.start > self.pending.fresh();
         let crowded = whole.start > self.stream.next()
             && self.stream.pieces() >= self.config.rcp.max_out_of_order_ranges as usize;
         if beyond_buffer || crowded {
@@ -65,7 +72,7 @@ impl Connection {
         }
         self.stream.insert(whole.clone());
         self.pending.remove(whole);
-        let held = self.stream.highest() - self.stream.next();
+        let held = self.stream.beyond();
         let buffer = self.config.rcp.receive_buffer.as_u64();
         self.metrics.data_packets += 1;
         self.metrics.found_buffer_nearly_full += u64::from(held * 4 >= buffer * 3);

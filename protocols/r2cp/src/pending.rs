@@ -17,6 +17,11 @@ impl Pending {
         self.fresh
     }
 
+    /// First position that somebody must ask for.
+    pub(crate) fn first(&self) -> u64 {
+        self.gaps.keys().next().map_or(self.fresh, |&start| start.min(self.fresh))
+    }
+
     /// What can be asked for of a stream that ends at `end`, in segments of at most `segment`, in order. A segment that passes
     /// `limit` is left out, not cut short: a request is answered by a whole segment, and the rest of one cut short would
     /// be asked for and come a second time (the receiver's silly window, RFC 9293 section 3.8.6.2.2).

@@ -95,7 +95,19 @@ impl Connection {
                 last
             }
         };
+        let chosen = chosen.filter(|data| self.has_room(data, segment));
         chosen.map(|data| (data, false))
+    }
+
+    /// A request goes out only if its data will find room, even if it comes first of all. The last segment's room is for
+    /// the first that is pending: when all the rest is taken by data that waits for it, somebody must be able to ask for it.
+    fn has_room(&self, data: &Range<u64>, segment: u64) -> bool {
+        if self.config.scheduling == Scheduling::Dealt {
+            return true;
+        }
+        let is_first = self.pending.first() == data.start;
+        let kept = if is_first { 0 } else { segment };
+        self.taken() + (data.end - data.start) + kept <= self.config.rcp.receive_buffer.as_u64()
     }
 
     /// One plus the number of outstanding requests whose successors will have been answered before a request of pipe `id`

@@ -21,6 +21,11 @@ impl Ranges {
         self.beyond.len()
     }
 
+    /// How many numbers beyond the prefix are present.
+    pub fn beyond(&self) -> u64 {
+        self.beyond.iter().map(|&(start, end)| end - start).sum()
+    }
+
     /// Just after the highest number present.
     pub fn highest(&self) -> u64 {
         self.beyond.back().map_or(self.next, |&(_, end)| end)

@@ -46,7 +46,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             .because("share of the ideal by Mbit/s of the second pipe"),
         Finding::shape("R2-009", ideal("r2cp-s"), list("r2cp-s")).because("the same"),
         Finding::shape("R2-010", behind, list("apps"))
-            .because("the same; two pipes of equal rate stay in step, there is nothing to fall behind of"),
+            .because("the same; two pipes of equal rate stay in step"),
     ];
     (findings, vec![series(outcomes)])
 }

@@ -54,7 +54,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::shape("R2-011", near, list("r2cp", &share))
             .because("share of the ideal by round trip of the second pipe"),
         Finding::values("R2-012", ratio.into_iter().collect())
-            .because(format!("largest ratio with {IDEAL} of the ideal; {}", list("r2cp-s", &share))),
+            .because(format!("largest ratio with {IDEAL} of the ideal; it depends on the buffer, which is not stated: here the sum of the rates times the longest round trip, and a fifth more; {}", list("r2cp-s", &share))),
         Finding::shape("R2-013", most, list("apps", &full)).because(percent),
         Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(percent),
         Finding::shape("R2-015", low, list("r2cp", &full)).because(percent),

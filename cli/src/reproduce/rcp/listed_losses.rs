@@ -27,10 +27,8 @@ const SEGMENT_BYTES: u16 = 1000;
 
 fn tcp(sack: bool) -> TcpConfig {
     let base = TcpProfile::Linux24.config();
-    let engine = match sack {
-        true => base.engine.clone(),
-        false => EngineConfig { sack: false, fack: false, ..base.engine.clone() },
-    };
+    // Slow start ends before it overflows the queue: no other losses than the chosen ones.
+    let engine = EngineConfig { sack, fack: sack, hystart: true, ..base.engine.clone() };
     TcpConfig {
         engine,
         sack,
@@ -38,7 +36,8 @@ fn tcp(sack: bool) -> TcpConfig {
         mss: SEGMENT_BYTES,
         timestamps: false,
         delayed_ack: None,
-        receive_buffer: ByteCount::new(60_000),
+        receive_buffer: ByteCount::new(256_000),
+        window_scaling: true,
         ..base
     }
 }

@@ -86,17 +86,33 @@ fn the_simple_scheduler_ignores_rank() {
 }
 
 #[test]
-fn a_rank_beyond_the_buffer_takes_the_last_segment_that_fits() {
-    let mut small = config(6);
-    small.rcp.receive_buffer = prismux_units::ByteCount::new(8 * SEGMENT);
-    let mut connection = connection(small, &[10, 1000]);
-    let now = Instant::from_millis(10);
-    connection.pipes[1].is_leaving = true;
-    assert_eq!(asked(&mut connection, now).len(), 6);
-    connection.pipes[1].is_leaving = false;
-    // Rank 7 would be segment 12.
-    let (data, _) = connection.choose(Instant::from_millis(20), PipeId(1)).unwrap();
-    assert_eq!(data, 7 * SEGMENT..8 * SEGMENT);
+fn what_a_rank_skips_takes_no_room() {
+    for (buffer, expected) in [(8, Some(12)), (7, None)] {
+        let mut small = config(6);
+        small.rcp.receive_buffer = prismux_units::ByteCount::new(buffer * SEGMENT);
+        let mut connection = connection(small, &[10, 1000]);
+        connection.pipes[1].is_leaving = true;
+        assert_eq!(asked(&mut connection, Instant::from_millis(10)).len(), 6);
+        connection.pipes[1].is_leaving = false;
+        // Six segments are under way, the seventh in rank is segment 12; one segment's room is kept for the first pending.
+        let chosen = connection.choose(Instant::from_millis(20), PipeId(1));
+        assert_eq!(chosen.map(|(data, _)| data.start / SEGMENT), expected, "{buffer}");
+    }
+}
+
+#[test]
+fn the_last_room_is_for_the_first_pending() {
+    let mut small = config(20);
+    small.rcp.receive_buffer = prismux_units::ByteCount::new(5 * SEGMENT);
+    let mut connection = connection(small, &[100]);
+    let now = Instant::from_millis(100);
+    assert_eq!(asked(&mut connection, now).len(), 5, "each was the first pending");
+    assert!(connection.choose(now, PipeId(0)).is_none());
+    // The first is lost and must be asked for again: nothing else may take its place.
+    let lost = connection.pipes[0].binding.take_data(&(0..SEGMENT));
+    assert_eq!(lost.len(), 1);
+    connection.put_back(0..SEGMENT);
+    assert_eq!(connection.choose(now, PipeId(0)), Some((0..SEGMENT, false)));
 }
 
 #[test]
