@@ -31,7 +31,8 @@ fn every_shipped_scenario_carries_data_and_the_checkers_find_nothing() {
         simulation.run_until(Instant::ZERO + scenario.duration);
         let faults = simulation.faults();
         assert!(faults.is_empty(), "{} (seed 1): {faults:?}", shipped.name);
-        for (flow, &id) in scenario.flows.iter().zip(&plan.flows) {
+        let begun = scenario.flows.iter().zip(&plan.flows).filter(|(flow, _)| flow.start < BRIEF);
+        for (flow, &id) in begun {
             assert!(
                 simulation.delivered_bytes(id) > 0,
                 "{}: {} got nothing (seed 1)",

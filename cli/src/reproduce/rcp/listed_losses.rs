@@ -85,7 +85,7 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::values("RC-013", values(receiver)).because("the same"),
         Finding::values("RC-014", values(ratio)),
     ];
-    let columns = ["TCP-ELN", "TCP-ELN, SACK", "RCP-ELN"];
+    let columns = ["tcp-eln", "tcp-eln-sack", "rcp-eln"];
     let mut series = Series::new("losses", "seconds from the first repair to the last", &columns);
     series.row(SEGMENTS.len(), [newreno, sack, receiver].map(|s| s.and_then(|s| Summary::of(&[s]))).to_vec());
     (findings, vec![series])

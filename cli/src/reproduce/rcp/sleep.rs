@@ -136,7 +136,8 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     };
     let points: Vec<Point> = BAD_MEANS_S.into_iter().map(point).collect();
     let mean = |outcomes: &[Outcome], of| summary(outcomes, of).map_or(f64::NAN, |summary| summary.mean);
-    let (watts, kbps): (fn(&Outcome) -> f64, fn(&Outcome) -> f64) = (|o| o.mean_w, |o| o.goodput_kbps);
+    let watts: fn(&Outcome) -> f64 = |outcome| outcome.mean_w;
+    let kbps: fn(&Outcome) -> f64 = |outcome| outcome.goodput_kbps;
     let list = |of: fn(&Outcome) -> f64| {
         let text = |p: &Point| {
             format!("{}/{} at {} s", digits(mean(&p.rcp, of)), digits(mean(&p.tcp, of)), p.bad_mean_s)

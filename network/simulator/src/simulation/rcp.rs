@@ -5,8 +5,8 @@ use crate::ids::{EndpointId, FlowId};
 use crate::packet::{Body, PacketHandle};
 use prismux_r2cp::{Connection, PipeMetrics};
 use prismux_rcp::{PacketIn, Receiver, Sender};
-use prismux_trace::event::DropReason;
 use prismux_tcp::SegmentIn;
+use prismux_trace::event::DropReason;
 use prismux_trace::results::{Named, PipeResult};
 use prismux_units::{Duration, Instant};
 
@@ -107,7 +107,8 @@ impl Simulation {
         };
         let packet = self.fabric.pool.remove(handle);
         self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
-        if let (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) = (&mut self.endpoints[id.index()], packet.body) {
+        if let (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) = (&mut self.endpoints[id.index()], packet.body)
+        {
             let (payload_bytes, ecn) = (packet.payload_bytes, packet.ecn);
             tcp.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
         }

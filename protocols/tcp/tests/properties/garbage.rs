@@ -44,6 +44,7 @@ fn options() -> impl Strategy<Value = TcpOptions> {
                 keep_q16,
             }),
             handoff: None,
+            lost_by_link: false,
         }
     })
 }

@@ -40,21 +40,27 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         proptest::option::of(timestamps),
         sack_blocks(),
         proptest::option::of(loss_report()),
-        proptest::option::of(any::<u32>()),
+        (proptest::option::of(any::<u32>()), any::<bool>()),
     )
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, loss_report, kbps)| TcpOptions {
-            mss,
-            window_scale,
-            sack_permitted,
-            timestamps,
-            sack,
-            loss_report,
-            handoff: kbps.map(|bandwidth_kbps| HandoffNotice { bandwidth_kbps }),
-        })
+        .prop_map(
+            |(mss, window_scale, sack_permitted, timestamps, sack, loss_report, (kbps, lost_by_link))| {
+                TcpOptions {
+                    mss,
+                    window_scale,
+                    sack_permitted,
+                    timestamps,
+                    sack,
+                    loss_report,
+                    handoff: kbps.map(|bandwidth_kbps| HandoffNotice { bandwidth_kbps }),
+                    lost_by_link,
+                }
+            },
+        )
         .prop_map(|mut options| {
             while !options.fits() && !options.sack.is_empty() {
                 options.sack.truncate(options.sack.as_slice().len() - 1);
             }
+            options.lost_by_link &= options.fits();
             options
         })
 }

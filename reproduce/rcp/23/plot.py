@@ -1,0 +1,28 @@
+"""Figure 23: RCP over a radio link."""
+
+from matplotlib.figure import Figure
+
+from prismux.figures import Report, charts, style
+
+
+def draw(report: Report) -> Figure:
+    """Draw the figure from a result file."""
+    with style.canvas("a radio link of 2 Mbit/s that damages packets, or is bad for a while", 4) as (figure, axes):
+        charts.lines(axes[0], report.table("23a"), ["tcp", "tcp-eln", "tcp-eln-sack", "rcp", "rcp-eln"])
+        axes[0].set_xscale("log")
+        axes[0].set_title("(a) damaged packets")
+        charts.finish(axes[0], "damaged packets (percent)", "goodput (kbit/s)")
+        charts.bars(axes[1], report.table("23b"), ["tcp-eln", "tcp-eln-sack", "rcp-eln"])
+        axes[1].set_title("(b) seven losses of one window")
+        charts.paper(axes[1], report.claim("RC-012").number, "TCP-ELN")
+        charts.paper(axes[1], report.claim("RC-013").number, "RCP-ELN")
+        charts.finish(axes[1], "losses", "first to last repair (s)")
+        for panel, index, title, unit in (
+            (axes[2], 0, "(d) power", "mean power of the radio (W)"),
+            (axes[3], 1, "(d) what arrives meanwhile", "goodput (kbit/s)"),
+        ):
+            charts.lines(panel, report.table("23d", index), ["tcp", "rcp"])
+            panel.set_title(title)
+            charts.finish(panel, "mean bad period (s)", unit)
+        charts.legend(figure)
+        return figure
