@@ -57,7 +57,7 @@ def pages() -> dict[Path, Path]:
     moved = {}
     for path in sorted((ROOT / "docs").rglob("*")):
         place = path.relative_to(ROOT / "docs")
-        if path.suffix in (".md", ".svg", ".png") and place != Path("README.md"):
+        if path.suffix in (".md", ".svg", ".png", ".css") and place != Path("README.md"):
             moved[path] = place
     for name, crate in CRATES.items():
         moved[ROOT / crate / "README.md"] = Path(name)

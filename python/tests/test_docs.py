@@ -1,13 +1,14 @@
 """The documentation: the tutorial runs, the site builds, the guides' examples work."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Command
 from nbclient import NotebookClient
 
 import prismux
@@ -58,6 +59,34 @@ def test_a_claim_that_does_not_hold_says_why() -> None:
     for report in Report.load(RESULTS).values():
         silent = [claim.id for claim in report.claims.values() if claim.verdict != "holds" and not claim.cause]
         assert not silent
+
+
+PAGES = [
+    *sorted((ROOT / "docs/protocols").glob("*.md")),
+    *sorted((ROOT / "docs/theory").glob("*.md")),
+    *(ROOT / crate / "README.md" for crate in ("network/link", "network/simulator", "datapath")),
+]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_page_of_a_protocol_or_model_has_the_headings_of_all(path: Path) -> None:
+    headings = re.findall(r"^## (.*)", path.read_text(), re.M)
+    for heading in ("Scope and limitations", "Usage", "Examples", "Validation", "References"):
+        assert heading in headings, f"{path}: {headings}"
+
+
+def test_scenarios_and_settings_of_the_examples_exist(prismux_command: Command) -> None:
+    checked = 0
+    for path in [*PAGES, *sorted((ROOT / "docs/guides").glob("*.md"))]:
+        for command in re.findall(r"^    prismux (?:run|compare|sweep) (.*)", path.read_text(), re.M):
+            words = shlex.split(command.partition("&&")[0], comments=True)
+            if words[0].endswith(".toml") or words[0].isupper():
+                continue
+            settings = [word for at, word in enumerate(words) if at and words[at - 1] == "--set"]
+            said = prismux_command("check", words[0], *(f"--set={setting}" for setting in settings))
+            assert said.returncode == 0, f"{path}: {command}\n{said.stderr}"
+            checked += 1
+    assert checked > 10
 
 
 def test_the_site_builds_without_a_network(tmp_path: Path) -> None:

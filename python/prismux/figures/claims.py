@@ -25,18 +25,26 @@ def _row(claim: Claim) -> str:
     sign = {"~": "", "shape": ""}.get(claim.comparison, f"{claim.comparison} ")
     reported = f"{sign}{_text(claim.reported)}"
     verdict = claim.verdict if claim.verdict == "holds" else f"**{claim.verdict}**"
-    cells = (claim.id, claim.place, claim.metric, claim.unit, reported, _text(claim.measured), verdict, claim.cause)
-    return "| " + " | ".join(_text(cell) for cell in cells) + " |"
+    if claim.cause:
+        verdict = f"[{verdict}](#{claim.id.lower()})"
+    what = f"{claim.metric} ({claim.unit}); {claim.place}"
+    cells = (claim.id, _text(what), reported, _text(claim.measured), verdict)
+    return "| " + " | ".join(cells) + " |"
 
 
 def section(system: str, report: Report) -> str:
-    """Return the claims of one system: how many hold, then each with reported and measured value."""
+    """Return the claims of one system: how many hold, each with reported and measured value, then the causes."""
     claims = list(report.claims.values())
     counts = Counter(claim.verdict for claim in claims)
     summary = ", ".join(f"{counts[verdict]} {verdict.replace('-', ' ')}" for verdict in _VERDICTS if counts[verdict])
-    head = "| claim | place | what | unit | reported | measured | verdict | cause or note |\n" + "|---" * 8 + "|"
+    head = "| claim | what, and where | reported | measured | verdict |\n" + "|---" * 5 + "|"
     rows = "\n".join(_row(claim) for claim in claims)
-    return f"## {system}\n\n{len(claims)} claims: {summary} (prismux {report.version}).\n\n{head}\n{rows}\n"
+    parts = [f"## {system}\n\n{len(claims)} claims: {summary} (prismux {report.version}).\n\n{head}\n{rows}\n"]
+    notes = [claim for claim in claims if claim.cause]
+    if notes:
+        parts.append(f"### Causes and remarks: {system}\n")
+        parts.append("\n".join(f'- <a id="{claim.id.lower()}"></a>**{claim.id}**: {claim.cause}' for claim in notes))
+    return "\n".join(parts) + "\n"
 
 
 def overview(reports: Sequence[tuple[str, Report]]) -> str:
@@ -58,7 +66,7 @@ def _anchor(heading: str) -> str:
 def page(reports: Sequence[tuple[str, Report]]) -> str:
     """Return the page of all claims: an overview, and a section for each system."""
     intro = (
-        "# Claims\n\nWhat the papers report, and what was measured here. *Holds* and *differs* are judged by the rule "
+        "---\nhide: [toc]\n---\n\n# Claims\n\nWhat the papers report, and what was measured here. *Holds* and *differs* are judged by the rule "
         "of each claim; *differs* has its cause, *not testable* its reason. `prismux reproduce all` prints the same.\n"
     )
     return "\n".join([intro, overview(reports), *(section(system, report) for system, report in reports)])
