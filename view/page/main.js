@@ -30,6 +30,9 @@ const view = new View(end, () => {
 window.prismux.view = view;
 const columns = page.runs.map((run, number) => new RunColumn(byId("runs"), run, number, source, redraw));
 byId("runs").classList.toggle("two", columns.length > 1);
+// Networks of one height, so that the panels below stand side by side.
+const tallest = Math.max(...columns.map(({ panels }) => panels[0].content.height));
+columns.forEach(({ panels }) => { panels[0].content.height = tallest; });
 document.title = `${page.runs.map(({ run }) => run.scenario).join(" | ")} – prismux`;
 
 function ask() {
@@ -158,6 +161,8 @@ function toggleTheme() {
 function chooseFlow(flow) {
   state.flow = flow;
   columns.forEach((column) => column.showHead(Math.min(flow, column.summary.run.flows.length - 1)));
+  const absent = (name) => columns.every((column) => column.absent(flow).includes(name));
+  columns.forEach(({ panels }) => panels.forEach(({ element, content }) => { element.hidden = absent(content.name); }));
   ask();
 }
 

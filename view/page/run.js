@@ -33,12 +33,12 @@ export class RunColumn {
     title.append(run.scenario, origin);
     const facts = document.createElement("div");
     facts.className = "facts";
-    const rate = end > 0 ? totals.acknowledged_bytes * 8e9 / end : 0;
+    const rate = end > 0 ? totals.arrived_bytes * 8e9 / end : 0;
     const { transport, from, to } = run.flows[flow];
     for (const [name, value] of [
       [`${run.flows[flow].name} (${transport})`, `${from} → ${to}`],
       ["run", told(end, [[1e9, "s"]])], ["events", told(events, ONES)],
-      ["acknowledged", `${told(totals.acknowledged_bytes, BYTES)}, ${told(rate, RATES)}`],
+      ["arrived in order", totals.arrived_bytes ? `${told(totals.arrived_bytes, BYTES)}, ${told(rate, RATES)}` : "–"],
       ["segments", told(totals.sent, ONES)], ["sent again", told(totals.sent_again, ONES)],
       ["lost", told(totals.lost, ONES)], ["ACKs held", told(totals.acks_held, ONES)],
     ]) {
@@ -55,6 +55,11 @@ export class RunColumn {
       return note;
     });
     this.head.replaceChildren(title, facts, ...notes);
+  }
+
+  /** Names of the panels that have nothing to show of `flow`. */
+  absent(flow) {
+    return this.summary.flows[Math.min(flow, this.summary.flows.length - 1)].absent;
   }
 
   /** Asks for what `view` shows; of several questions in a row only the last is answered. */

@@ -29,8 +29,16 @@ export class Sequence {
     return [...paths, ...kinds];
   }
 
-  extent(answer) {
-    return answer.sequence.range;
+  extent(answer, _options, view) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const { cells: { t, d, y, h } } of this.groups(answer)) {
+      for (let k = 0; k < t.length; k++) {
+        if (answer.from + t[k] + d[k] < view.from || answer.from + t[k] > view.to) continue;
+        low = Math.min(low, y[k]);
+        high = Math.max(high, y[k] + h[k]);
+      }
+    }
+    return low <= high ? [low, high] : null;
   }
 
   draw(ctx, width, { answer, view, range }) {
@@ -41,7 +49,7 @@ export class Sequence {
     drawAxes(ctx, this.plot, view, BYTES, "position in the stream");
     clipped(ctx, this.plot, () => {
       const turns = turnsOf(this.plot, answer, (path) => !this.hidden.has("sent") && !this.hidden.has(`path${path}`));
-      for (const { key, path, cells } of this.groups()) {
+      for (const { key, path, cells } of this.groups(answer)) {
         drawCells(ctx, this.plot, answer.from, cells, key, path, key === "sent" ? turns : null);
       }
       if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
@@ -52,16 +60,19 @@ export class Sequence {
   }
 
   /** What is shown, in the order in which it is drawn. */
-  groups() {
-    const { sequence } = this.answer;
+  groups({ sequence }) {
     const shown = (key) => !this.hidden.has(key);
     const groups = [];
     if (shown("held")) groups.push({ key: "held", path: null, cells: sequence.held });
     if (shown("released")) groups.push({ key: "released", path: null, cells: sequence.released });
+    // The busiest path first, or it would hide the others.
+    const marks = (path) => sequence.paths[path][0].n.reduce((sum, n) => sum + n, 0);
+    const order = sequence.paths.map((_, path) => path).sort((a, b) => marks(b) - marks(a));
     for (const kind of ["arrived", "sent", "again"]) {
-      sequence.paths.forEach((cells, path) => {
-        if (shown(kind) && shown(`path${path}`)) groups.push({ key: kind, path, cells: cells[KINDS.indexOf(kind)] });
-      });
+      for (const path of order) {
+        const cells = sequence.paths[path][KINDS.indexOf(kind)];
+        if (shown(kind) && shown(`path${path}`)) groups.push({ key: kind, path, cells });
+      }
     }
     if (shown("lost")) {
       sequence.paths.forEach((cells, path) => {
@@ -77,7 +88,7 @@ export class Sequence {
     if (!this.answer) return null;
     const span = this.view.to - this.view.from;
     const found = [];
-    for (const { key, path, cells } of this.groups()) {
+    for (const { key, path, cells } of this.groups(this.answer)) {
       const near = nearest(this.plot, this.answer.from, cells, x, y);
       if (near && near.distance <= REACH) found.push({ ...near, key, path });
     }

@@ -4,6 +4,8 @@ import { loadColour, palette } from "./palette.js";
 import { bucketAt, rateOf } from "./rates.js";
 
 const NODE = { width: 92, height: 30 };
+/** Pixels between links that join the same two nodes. */
+const SPREAD = 32;
 /** Room that a label wants between two nodes to stand on one line. */
 const LABEL_ROOM = 150;
 
@@ -14,8 +16,10 @@ export class Topology {
     this.run = run;
     this.hidden = new Set();
     this.layers = layers(run.run);
+    this.siblings = siblings(run.run.links);
     const most = Math.max(...this.layers.map((layer) => layer.length));
-    this.height = Math.min(460, Math.max(120, most * 84 + 30));
+    const widest = Math.max(1, ...this.siblings.map(({ count }) => count));
+    this.height = Math.min(460, Math.max(120, most * 84 + 30, widest * SPREAD + 60));
   }
 
   legend() {
@@ -80,24 +84,33 @@ export class Topology {
 
   drawLink(ctx, link, number) {
     const [[x0, y0], [x1, y1]] = link.ends.map((end) => this.places.get(end));
+    const bend = this.bend(number);
     const { rate, load, down } = this.loads[number];
     ctx.strokeStyle = loadColour(load);
     ctx.lineWidth = 2.5 + 5 * Math.min(1, load);
     ctx.setLineDash(down ? [3, 5] : []);
     ctx.beginPath();
     ctx.moveTo(x0, y0);
-    ctx.lineTo(x1, y1);
+    const [dx, dy, off] = [(x1 - x0) / 3, (y1 - y0) / 3, bend * 4 / 3];
+    ctx.bezierCurveTo(x0 + dx, y0 + dy + off, x1 - dx, y1 - dy + off, x1, y1);
     ctx.stroke();
     ctx.setLineDash([]);
     const part = this.labelPlace(link);
     const wide = Math.abs(x1 - x0) - NODE.width > LABEL_ROOM;
-    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part, wide);
+    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part + bend, wide);
+  }
+
+  /** How far the middle of a link lies off the straight line: links that join the same two nodes spread out. */
+  bend(number) {
+    const { place, count } = this.siblings[number];
+    return (place - (count - 1) / 2) * SPREAD;
   }
 
   /** Where on a link its label stands: nearer to the end where fewer links meet. */
   labelPlace({ ends }) {
     const [a, b] = ends.map((end) => this.run.run.links.filter((link) => link.ends.includes(end)).length);
-    return 0.5 + Math.sign(a - b) * 0.1;
+    const several = this.siblings[this.run.run.links.findIndex((link) => link.ends === ends)].count > 1;
+    return several ? 0.5 : 0.5 + Math.sign(a - b) * 0.1;
   }
 
   drawNode(ctx, node) {
@@ -125,7 +138,7 @@ export class Topology {
     const { links } = this.run.run;
     let best = null;
     links.forEach((link, number) => {
-      const distance = away([x, y], ...link.ends.map((end) => this.places.get(end)));
+      const distance = away([x, y - this.bend(number)], ...link.ends.map((end) => this.places.get(end)));
       if (distance < 14 && (!best || distance < best.distance)) best = { distance, number };
     });
     if (!best) return null;
@@ -144,6 +157,15 @@ export class Topology {
       ],
     };
   }
+}
+
+/** Of each link: how many join the same two nodes, and its place among them. */
+function siblings(links) {
+  const pair = ({ ends }) => [...ends].sort().join("\u0000");
+  return links.map((link, number) => {
+    const all = links.map((_, k) => k).filter((k) => pair(links[k]) === pair(link));
+    return { place: all.indexOf(number), count: all.length };
+  });
 }
 
 /** Names by distance from the senders; nodes that no flow reaches come last. */

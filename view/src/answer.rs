@@ -141,7 +141,7 @@ pub(crate) struct Summary<'a> {
     pub paths: &'a [usize],
     pub notes: &'a [Note],
     pub warnings: &'a [String],
-    /// By flow: bytes acknowledged, segments sent and sent again, lost.
+    /// By flow: bytes that arrived, segments sent and sent again, lost.
     pub flows: Vec<FlowTotals>,
     /// By link: bytes delivered forward.
     pub delivered: Vec<u64>,
@@ -150,11 +150,13 @@ pub(crate) struct Summary<'a> {
 /// What a flow did in the whole run.
 #[derive(Debug, Serialize)]
 pub(crate) struct FlowTotals {
-    pub acknowledged_bytes: u64,
+    pub arrived_bytes: u64,
     pub sent: usize,
     pub sent_again: usize,
     pub lost: usize,
     pub acks_held: usize,
+    /// Panels that have nothing to show of it.
+    pub absent: Vec<&'static str>,
 }
 
 impl Question {
@@ -198,11 +200,12 @@ impl Run {
             flow.paths.iter().map(|path| of(path).len()).sum::<usize>()
         };
         let totals = |flow: &FlowRecord| FlowTotals {
-            acknowledged_bytes: flow.acknowledged.last().unwrap_or(0),
+            arrived_bytes: flow.arrived_bytes,
             sent: count(flow, |path| &path.sent),
             sent_again: count(flow, |path| &path.sent_again),
             lost: count(flow, |path| &path.lost) + flow.lost_elsewhere.len(),
             acks_held: flow.acks_held.len(),
+            absent: absent_panels(flow),
         };
         Summary {
             label,
@@ -245,6 +248,13 @@ impl Run {
                 .collect(),
         }
     }
+}
+
+/// Names of the panels about quantities that the record does not tell of a flow.
+fn absent_panels(flow: &FlowRecord) -> Vec<&'static str> {
+    let panels =
+        [("windows", &flow.cwnd), ("rtt", &flow.srtt), ("buffer", &flow.waiting), ("held", &flow.held)];
+    panels.into_iter().filter(|(_, levels)| levels.is_empty()).map(|(name, _)| name).collect()
 }
 
 fn sequence(flow: &FlowRecord, buckets: &Buckets, height: usize) -> Sequence {

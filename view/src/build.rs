@@ -76,6 +76,7 @@ impl Builder {
     /// The run, once all lines have been taken.
     pub fn finish(mut self) -> Run {
         for (record, tracker) in self.run.flows.iter_mut().zip(&mut self.trackers) {
+            record.arrived_bytes = tracker.received.in_order();
             // What never left was held as well.
             let held = &mut tracker.held;
             held.append(&mut tracker.at_proxy);

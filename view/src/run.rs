@@ -46,6 +46,8 @@ pub struct FlowRecord {
     pub acks_held: Marks,
     /// ACKs with which a proxy let kept ones go.
     pub acks_released: Marks,
+    /// Bytes that have arrived without a gap before them by the end.
+    pub arrived_bytes: u64,
     /// What the sender knows to have arrived, as an offset in the stream.
     pub acknowledged: Levels,
     /// The sender's congestion window in bytes.

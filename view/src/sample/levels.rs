@@ -51,11 +51,6 @@ impl Levels {
         self.times.is_empty()
     }
 
-    /// The last value.
-    pub fn last(&self) -> Option<u64> {
-        self.values.last().copied()
-    }
-
     /// What it did in each bucket; `None` before its first value.
     pub fn sample(&self, buckets: &Buckets) -> Vec<Option<Bucket>> {
         let mut at = self.times.partition_point(|&time| time < buckets.from);
