@@ -237,7 +237,7 @@ pub(crate) struct RivalsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// What to reproduce: prism, tcp-ho, rcp, r2cp, queueing or all.
+    /// What to reproduce: prism, tcp-ho, rcp, r2cp, ptcp, striping, queueing or all.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Print JSON.

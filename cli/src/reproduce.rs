@@ -2,7 +2,8 @@
 //!
 //! * [`claims`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments need.
 //!   [`verdict`]: how a claim is judged. [`report`]: the answer.
-//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`]: the experiments, by system. [`queueing`]: models that need no network.
+//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping): the experiments, by system. [`queueing`]: models that
+//!   need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -11,6 +12,7 @@ pub(crate) mod claims;
 mod health;
 pub(crate) mod plan;
 mod prism;
+mod ptcp;
 mod queueing;
 mod r2cp;
 mod rcp;
@@ -79,6 +81,8 @@ const SYSTEMS: &[System] = &[
     System { name: "tcp-ho", claims: claims::TCP_HO, experiments: tcp_ho::EXPERIMENTS, model: None },
     System { name: "rcp", claims: claims::RCP, experiments: rcp::EXPERIMENTS, model: None },
     System { name: "r2cp", claims: claims::R2CP, experiments: r2cp::EXPERIMENTS, model: None },
+    System { name: "ptcp", claims: claims::PTCP, experiments: ptcp::EXPERIMENTS, model: None },
+    System { name: "striping", claims: claims::STRIPING, experiments: ptcp::EXPERIMENTS, model: None },
     System {
         name: "queueing",
         claims: claims::QUEUEING,

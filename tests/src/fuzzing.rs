@@ -6,6 +6,7 @@
 pub mod bytes;
 pub mod machines;
 mod mutate;
+pub mod ptcp;
 pub mod rcp;
 mod seeds;
 pub mod text;
@@ -82,6 +83,27 @@ pub const TARGETS: &[Target] = &[
         seeds: seeds::programs,
         mutator: Mutator::Bytes,
         weight: 0.2,
+    },
+    Target {
+        name: "ptcp_header",
+        run: ptcp::header,
+        seeds: ptcp::datagrams,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "ptcp_connection",
+        run: ptcp::connection,
+        seeds: ptcp::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.1,
+    },
+    Target {
+        name: "striping_record",
+        run: ptcp::record,
+        seeds: ptcp::records,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
     },
     Target {
         name: "scenario",

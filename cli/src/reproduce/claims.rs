@@ -59,6 +59,10 @@ pub(crate) enum Comparison {
 pub(crate) const PRISM: &str = include_str!("../../../reproduce/prism-claims.toml");
 /// The claims of TCP-HO.
 pub(crate) const TCP_HO: &str = include_str!("../../../reproduce/tcp-ho-claims.toml");
+/// The claims of pTCP.
+pub(crate) const PTCP: &str = include_str!("../../../reproduce/ptcp-claims.toml");
+/// The claims about application striping.
+pub(crate) const STRIPING: &str = include_str!("../../../reproduce/striping-claims.toml");
 /// The claims about the queueing models of striping.
 pub(crate) const QUEUEING: &str = include_str!("../../../reproduce/queueing-claims.toml");
 

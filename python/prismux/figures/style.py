@@ -73,6 +73,16 @@ LOOKS = {
     "total": Look("total", _BLUE, ""),
     "goodput": Look("goodput", _BLUE, "o"),
     "ideal": Look("ideal", _BLACK, "", "--", ""),
+    "pTCP": Look("pTCP", _BLUE, "o"),
+    "smart": Look("smart application", _ORANGE, "^", "-.", "xx"),
+    "unaware": Look("unaware application", _RED, "s", "--", "//"),
+    "unaware, W": Look("unaware, resequencing", _PURPLE, "D", ":", ".."),
+    "sockets": Look("sockets of the fast pipe", _RED, "s", "--", "//"),
+    "sockets and resequencing": Look("and the resequencing buffer", _ORANGE, "^", "-.", "xx"),
+    "pTCP, pipe 1": Look("pTCP, pipe 1 (dark)", _SKY, "", ":"),
+    "pTCP, pipe 2": Look("pTCP, pipe 2", _BLUE, ""),
+    "smart, pipe 1": Look("smart, pipe 1 (dark)", _PURPLE, "", ":"),
+    "smart, pipe 2": Look("smart, pipe 2", _ORANGE, "", "-."),
     "capacity": Look("capacity", _BLACK, "", "--", ""),
 }
 

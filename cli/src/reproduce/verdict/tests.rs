@@ -39,16 +39,17 @@ fn without_a_measurement_nothing_holds() {
 
 #[test]
 fn the_tables_have_every_claim_once() {
-    let claims = claims::read(claims::PRISM).unwrap();
-    let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
-    let expected: Vec<String> = (1..=69).map(|n| format!("PR-{n:03}")).collect();
-    assert_eq!(ids, expected);
-    let claims = claims::read(claims::TCP_HO).unwrap();
-    let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
-    let expected: Vec<String> = (1..=9).map(|n| format!("HO-{n:03}")).collect();
-    assert_eq!(ids, expected);
-    let claims = claims::read(claims::QUEUEING).unwrap();
-    let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
-    let expected: Vec<String> = (1..=35).map(|n| format!("QM-{n:03}")).collect();
-    assert_eq!(ids, expected);
+    let tables = [
+        (claims::PRISM, "PR", 69),
+        (claims::TCP_HO, "HO", 9),
+        (claims::QUEUEING, "QM", 35),
+        (claims::PTCP, "PT", 22),
+        (claims::STRIPING, "ST", 18),
+    ];
+    for (text, prefix, count) in tables {
+        let claims = claims::read(text).unwrap();
+        let ids: Vec<String> = claims.iter().map(|claim| claim.id.clone()).collect();
+        let expected: Vec<String> = (1..=count).map(|n| format!("{prefix}-{n:03}")).collect();
+        assert_eq!(ids, expected);
+    }
 }

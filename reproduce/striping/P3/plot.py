@@ -1,0 +1,14 @@
+"""P3: two to five pipes."""
+
+from matplotlib.figure import Figure
+
+from prismux.figures import Report, charts, style
+
+
+def draw(report: Report) -> Figure:
+    """Draw the figure from a result file."""
+    with style.canvas("2, 5, 0.5, 1 and 10 Mbit/s, joining in this order") as (figure, (panel,)):
+        charts.lines(panel, report.table("P3"), ["ideal", "pTCP", "smart", "unaware", "unaware, W"])
+        charts.finish(panel, "pipes", "goodput (Mbit/s)")
+        charts.legend(figure)
+        return figure
