@@ -41,7 +41,17 @@ def data() -> Any:
 
 def test_every_figure_of_the_papers_has_its_folder() -> None:
     names = [folder.name for folder in FOLDERS]
-    assert set(names) >= {"T1", "T2", "T3", *(f"S{n}" for n in range(1, 9)), "Q6", "Q7", "C", "D2", *(f"P{n}" for n in range(1, 7))}
+    assert set(names) >= {
+        "T1",
+        "T2",
+        "T3",
+        *(f"S{n}" for n in range(1, 9)),
+        "Q6",
+        "Q7",
+        "C",
+        "D2",
+        *(f"P{n}" for n in range(1, 7)),
+    }
     assert len(names) == len(set(names)), "pictures of all systems lie in one folder"
 
 

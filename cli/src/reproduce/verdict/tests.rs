@@ -45,6 +45,8 @@ fn the_tables_have_every_claim_once() {
         (claims::QUEUEING, "QM", 35),
         (claims::PTCP, "PT", 22),
         (claims::STRIPING, "ST", 18),
+        (claims::RCP, "RC", 21),
+        (claims::R2CP, "R2", 17),
     ];
     for (text, prefix, count) in tables {
         let claims = claims::read(text).unwrap();
