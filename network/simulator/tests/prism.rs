@@ -7,7 +7,9 @@ use prismux_simulator::{
     Transport, Tunnel,
 };
 use prismux_tcp::TcpConfig;
+use prismux_trace::event::{Event, EventSink};
 use prismux_units::{Duration, Instant, Rate};
+use std::sync::{Arc, Mutex};
 
 struct Community {
     network: NetworkBuilder,
@@ -179,4 +181,38 @@ fn tcp_prism_gets_loss_reports_and_resends_at_once() {
     let metrics = simulation.sender(download).unwrap().metrics().engine;
     assert!(metrics.counters.loss_notices > 5, "{metrics:?}");
     assert_eq!(simulation.result().flows["download"].transport, "tcp-prism");
+}
+
+/// What an event log told last.
+#[derive(Clone, Default)]
+struct LastTold(Arc<Mutex<(u64, u64)>>);
+
+impl EventSink for LastTold {
+    fn event(&mut self, _at: Instant, event: &Event<'_>) {
+        let mut told = self.0.lock().unwrap();
+        match event {
+            Event::HeldChanged { held_acks, .. } => told.0 = *held_acks,
+            Event::WindowChanged { cwnd_bytes, .. } => told.1 = *cwnd_bytes,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_event_log_tells_held_acks_and_windows_as_they_are() {
+    let Community { mut network, server, receiver, .. } =
+        community(ProxyConfig::default(), Tunnel::Gre, [(4, 20), (2, 120)]);
+    let flow = network.flow("download", FlowConfig::new(server, receiver, tcp(TcpConfig::modern())));
+    let told = LastTold::default();
+    network.log_events(Box::new(told.clone()));
+    let mut simulation = network.build().unwrap();
+    let mut most_held = 0;
+    for tenth in 5..80 {
+        simulation.run_until(Instant::from_millis(tenth * 100));
+        let cwnd_bytes = simulation.sender(flow).unwrap().engine().metrics().cwnd_bytes;
+        let (held, window) = *told.0.lock().unwrap();
+        assert_eq!((Some(held), window), (simulation.held_acks(flow), cwnd_bytes), "at {tenth}00 ms");
+        most_held = most_held.max(held);
+    }
+    assert!(most_held > 10, "paths of unequal delay make the proxy hold ACKs: {most_held}");
 }
