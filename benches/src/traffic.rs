@@ -55,7 +55,7 @@ impl Traffic {
             proxy.join(
                 Instant::ZERO,
                 LinkId(link),
-                LinkConfig { name: String::new(), advertised_rate: rate },
+                LinkConfig { name: String::new(), advertised_rate: rate, round_trip: None },
             );
         }
         let flows = (0..flows).map(Flow::new).collect();

@@ -35,6 +35,7 @@ use outlet::{Core, Outlet};
 use prismux_endpoint::{Deadline, drive};
 use prismux_units::Instant;
 use recorder::{Happening, Recorder};
+use registry::Challenged;
 use std::net::{IpAddr, SocketAddr};
 
 const TUN: Token = 0;
@@ -55,6 +56,8 @@ pub struct ProxyDaemon {
     status: StatusServer,
     /// Strangers are challenged no earlier than this.
     next_challenge: Instant,
+    /// Who has been challenged and has not answered yet.
+    challenged: Challenged,
 }
 
 /// Runs a proxy until SIGINT or SIGTERM.
@@ -107,6 +110,7 @@ impl ProxyDaemon {
             outlet,
             status,
             next_challenge: Instant::ZERO,
+            challenged: Challenged::default(),
             config,
         };
         daemon.join_listed(clock.now());

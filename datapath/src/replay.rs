@@ -13,7 +13,7 @@ use crate::proxy::recorder::{CORE, DROPPED, Happening, SENDER};
 use compare::{Input, Recorded, Typed};
 use prismux_prism::{LinkConfig, LinkId, Proxy, Verdict};
 use prismux_trace::pcapng::{self, Capture, Direction, NotACapture, Packet};
-use prismux_units::Rate;
+use prismux_units::{Duration, Rate};
 use prismux_wire::{IpPacket, TcpPacket, flow_hash};
 use std::collections::VecDeque;
 use std::fmt;
@@ -162,10 +162,12 @@ impl Machine {
             Happening::Start { .. } => {
                 return Err(ReplayError::NotARecording("it begins twice".to_owned()));
             }
-            Happening::Join { link, name, advertised_rate_bps } => {
+            Happening::Join { link, name, advertised_rate_bps, round_trip_ns } => {
                 self.replay.changes += 1;
                 let advertised_rate = advertised_rate_bps.map(Rate::from_bps);
-                self.core.join(packet.at, LinkId(*link), LinkConfig { name: name.clone(), advertised_rate });
+                let round_trip = round_trip_ns.map(Duration::from_nanos);
+                let config = LinkConfig { name: name.clone(), advertised_rate, round_trip };
+                self.core.join(packet.at, LinkId(*link), config);
             }
             Happening::Leave { link } => {
                 self.replay.changes += 1;

@@ -76,7 +76,9 @@ impl Outlet {
         self.record(|recorder| {
             let (name, rate) = (config.name.clone(), config.advertised_rate);
             let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
-            recorder.happening(now, &Happening::Join { link: link.0, name, advertised_rate_bps })
+            let round_trip_ns = config.round_trip.map(prismux_units::Duration::as_nanos);
+            recorder
+                .happening(now, &Happening::Join { link: link.0, name, advertised_rate_bps, round_trip_ns })
         });
     }
 

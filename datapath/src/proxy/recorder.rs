@@ -46,6 +46,9 @@ pub enum Happening {
         name: String,
         /// The rate it states.
         advertised_rate_bps: Option<u64>,
+        /// Round trip to the member, nanoseconds, if it was measured.
+        #[serde(default)]
+        round_trip_ns: Option<u64>,
     },
     /// A member goes.
     Leave {

@@ -1,6 +1,6 @@
 //! Members that call, leave, fall silent or are unknown.
 use super::ProxyDaemon;
-use super::members::Registration;
+use super::members::{MAX_MEMBERS, Registration};
 use super::recorder::Happening;
 use crate::counters::Drop;
 use crate::tunnel::Peer;
@@ -14,12 +14,36 @@ use prismux_wire::Ecn;
 /// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Challenges without an answer, and when they went out: a member answers at once, so its answer tells the round trip.
+#[derive(Debug, Default)]
+pub(super) struct Challenged {
+    open: Vec<(Peer, Instant)>,
+}
+
+impl Challenged {
+    /// A challenge goes to `peer`. The oldest is forgotten when there are more than members could be.
+    fn note(&mut self, now: Instant, peer: Peer) {
+        self.open.retain(|(other, _)| *other != peer);
+        if self.open.len() >= MAX_MEMBERS {
+            self.open.remove(0);
+        }
+        self.open.push((peer, now));
+    }
+
+    /// `peer` has registered: how long its answer took, if it was challenged.
+    fn answered(&mut self, now: Instant, peer: Peer) -> Option<Duration> {
+        let at = self.open.iter().position(|(other, _)| *other == peer)?;
+        Some(now.saturating_since(self.open.remove(at).1))
+    }
+}
+
 impl ProxyDaemon {
     /// Members that the configuration lists are there from the start.
     pub(super) fn join_listed(&mut self, now: Instant) {
         for member in &self.config.members {
             if let Some(link) = self.outlet.members.add_listed(now, &member.name, member.peer, member.rate) {
-                let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate };
+                let config =
+                    LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip: None };
                 self.outlet.record_join(now, link, &config);
                 self.core.join(now, link, config);
                 self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
@@ -50,7 +74,8 @@ impl ProxyDaemon {
                 let registration = self.outlet.members.hello(now, frame.peer, &hello);
                 if let Registration::Joined(link, _) = registration {
                     tracing::info!(member = hello.name, peer = %frame.peer, "member joined");
-                    let config = LinkConfig { name: hello.name, advertised_rate: hello.rate };
+                    let round_trip = self.challenged.answered(now, frame.peer);
+                    let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
                     self.outlet.record_join(now, link, &config);
                     self.core.join(now, link, config);
                 }
@@ -72,7 +97,10 @@ impl ProxyDaemon {
             Registration::Joined(_, welcome) | Registration::Refreshed(_, welcome) => {
                 self.reply(peer, &Message::Welcome(welcome));
             }
-            Registration::Repeat(challenge) => self.reply(peer, &Message::Challenge(challenge)),
+            Registration::Repeat(challenge) => {
+                self.challenged.note(now, peer);
+                self.reply(peer, &Message::Challenge(challenge));
+            }
             Registration::Left(link) => {
                 tracing::info!(%peer, %link, "member left");
                 self.leave(now, link);

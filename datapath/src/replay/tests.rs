@@ -54,9 +54,18 @@ fn recording(name: &str, tamper: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
     for link in 0..2 {
         let name = format!("m{link}");
-        let join = Happening::Join { link, name: name.clone(), advertised_rate_bps: Some(1_000_000) };
+        let join = Happening::Join {
+            link,
+            name: name.clone(),
+            advertised_rate_bps: Some(1_000_000),
+            round_trip_ns: None,
+        };
         recorder.happening(at(0), &join).unwrap();
-        core.join(at(0), LinkId(link), LinkConfig { name, advertised_rate: Some(Rate::from_bps(1_000_000)) });
+        core.join(
+            at(0),
+            LinkId(link),
+            LinkConfig { name, advertised_rate: Some(Rate::from_bps(1_000_000)), round_trip: None },
+        );
     }
     let inputs = (0..6).map(|n| (n.into(), data(n), true)).chain([1, 3, 2, 6].map(|n| (50, ack(n), false)));
     for (millis, bytes, from_sender) in inputs {

@@ -65,6 +65,13 @@ struct LinkPlan {
     shared: Option<bool>,
 }
 
+impl LinkPlan {
+    /// Propagation there and back.
+    fn round_trip(&self) -> Duration {
+        self.forward.delay + self.reverse.delay
+    }
+}
+
 /// A member's place in a community.
 #[derive(Debug, Clone)]
 struct Membership {

@@ -171,4 +171,6 @@ pub struct LinkConfig {
     pub name: String,
     /// The rate the member states. Only a first guess where `learn_rates` is on; the weight W0 where it is off.
     pub advertised_rate: Option<Rate>,
+    /// Round trip to the member, if the host has measured it: which link carries the first packets where `learn_rates` is on.
+    pub round_trip: Option<Duration>,
 }

@@ -1,12 +1,15 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
+mod silence;
+
 use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
 use crate::events::{Events, ProxyEvent};
 use crate::link_model::LinkModel;
-use crate::probe::{MOST_UNANSWERED, ProbeState};
+use crate::probe::ProbeState;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use prismux_units::{Duration, Instant, Rate};
+use silence::Silence;
 
 /// A link of the community, numbered by the host (small numbers: they index a table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +47,8 @@ pub struct Link {
     /// Learned rate, shortest RTT and cap.
     pub model: LinkModel,
     pub(crate) probe: ProbeState,
+    /// Measured by the host before the link carried anything.
+    round_trip: Option<Duration>,
     hrtt: Option<Duration>,
     last_rtt: Option<Duration>,
     hrtt_updated: Instant,
@@ -54,20 +59,6 @@ pub struct Link {
     left_at: Option<Instant>,
     silence: Silence,
 }
-
-/// Signs that a link is dead: packets overdue one after the other, and nothing that arrives.
-#[derive(Debug, Clone, Copy, Default)]
-struct Silence {
-    /// Packets given up by age since something arrived.
-    overdue: u8,
-    /// When there were too many of them.
-    since: Option<Instant>,
-}
-
-/// So many packets overdue in a row, without an arrival, are no accident.
-const MOST_OVERDUE: u8 = 3;
-/// A link whose probes nobody answers is tried with data after this time.
-const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Link {
     fn new(now: Instant, config: LinkConfig) -> Self {
@@ -84,6 +75,7 @@ impl Link {
             reason: "carries traffic",
             model: LinkModel::new(config.advertised_rate),
             probe: ProbeState::default(),
+            round_trip: None,
             hrtt: None,
             last_rtt: None,
             hrtt_updated: now,
@@ -93,35 +85,6 @@ impl Link {
             next_index: 0,
             left_at: None,
             silence: Silence::default(),
-        }
-    }
-
-    /// True while the link is believed dead: it gets probes and no data.
-    pub fn is_silent(&self) -> bool {
-        self.silence.since.is_some()
-    }
-
-    /// Something that went over this link has arrived.
-    pub(crate) fn on_alive(&mut self) {
-        self.silence = Silence::default();
-    }
-
-    /// A packet was given up by its age; says whether that makes the link a silent one.
-    fn on_overdue(&mut self, now: Instant) -> bool {
-        self.silence.overdue = self.silence.overdue.saturating_add(1);
-        let new = self.silence.overdue >= MOST_OVERDUE && !self.is_silent();
-        if new {
-            self.silence.since = Some(now);
-        }
-        new
-    }
-
-    /// Ends a silence that probes could not end because the receiver does not report duplicates. The next packet overdue
-    /// begins another.
-    pub(crate) fn forgive_silence(&mut self, now: Instant) {
-        let mute = self.probe.unanswered >= MOST_UNANSWERED;
-        if mute && self.silence.since.is_some_and(|since| now.saturating_since(since) > SILENCE_LIMIT) {
-            self.silence = Silence { overdue: MOST_OVERDUE - 1, since: None };
         }
     }
 
@@ -140,10 +103,10 @@ impl Link {
         f64::from(self.in_flight_packets) / self.weight
     }
 
-    /// hRTT as the scheduler sees it at `now`: 0 without samples, and halved once per hRTT when the estimate is older than
+    /// hRTT as the scheduler sees it at `now`: without samples what the host has measured, or 0; halved once per hRTT when the estimate is older than
     /// four of them with nothing in flight, so that a link that once looked slow is tried again.
     pub fn hrtt(&self, now: Instant) -> Duration {
-        let Some(hrtt) = self.hrtt else { return Duration::ZERO };
+        let Some(hrtt) = self.hrtt else { return self.round_trip.unwrap_or(Duration::ZERO) };
         if self.in_flight_packets > 0 || hrtt.is_zero() {
             return hrtt;
         }
@@ -274,7 +237,7 @@ impl LinkTable {
     }
 
     pub(crate) fn join(&mut self, now: Instant, id: LinkId, config: LinkConfig, settings: &ProxyConfig) {
-        let index = usize::from(id.0);
+        let (index, round_trip) = (usize::from(id.0), config.round_trip);
         if self.links.len() <= index {
             self.links.resize_with(index + 1, || None);
         }
@@ -293,6 +256,7 @@ impl LinkTable {
         if settings.learn_rates
             && let Some(link) = self.get_mut(id)
         {
+            link.round_trip = round_trip;
             link.model.learn();
         }
         if let Err(place) = self.up.binary_search(&id) {

@@ -42,7 +42,7 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
     valve.reviewed = now;
     let candidates = candidates(links);
     if candidates.is_empty() {
-        return without_knowledge(links, valve);
+        return without_knowledge(now, links, valve);
     }
     let flight = valve.peak_flight() as f64;
     let all = (1_u32 << candidates.len()) - 1;
@@ -66,10 +66,11 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
 }
 
 /// Nothing is known of any link: one carries the first packets while the others are measured.
-fn without_knowledge(links: &mut LinkTable, valve: &mut Valve) {
+fn without_knowledge(now: Instant, links: &mut LinkTable, valve: &mut Valve) {
     valve.flight_limit = None;
     valve.wants_probes = true;
-    let first = links.up().find(|(_, link)| link.model.min_rtt().is_none()).map(|(id, _)| id);
+    let unknown = links.up().filter(|(_, link)| link.model.min_rtt().is_none());
+    let first = unknown.min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id);
     for id in up_ids(links) {
         match first {
             None => links.set_usable(id, true, "all links lose many packets"),

@@ -84,7 +84,11 @@ fn repairs_leave_at_the_pace_of_their_link() {
 fn a_repair_carries_the_timestamp_that_the_receiver_has_last_accepted() {
     let mut proxy: Proxy<u32> = Proxy::new(default_proxy());
     for link in 0..2 {
-        proxy.join(at(0), LinkId(link), LinkConfig { name: format!("m{link}"), advertised_rate: None });
+        proxy.join(
+            at(0),
+            LinkId(link),
+            LinkConfig { name: format!("m{link}"), advertised_rate: None, round_trip: None },
+        );
     }
     let stamped = |mut header: TcpHeader, value: u32, echo: u32| {
         header.options.timestamps = Some(Timestamps { value, echo });

@@ -116,7 +116,11 @@ fn run_proxy(data: &[u8]) -> ProxyCounters {
         let link = LinkId(step.0[3] & 3);
         match operation {
             0 | 1 => {
-                let config = LinkConfig { name: String::new(), advertised_rate: rate(step.small(4)) };
+                let config = LinkConfig {
+                    name: String::new(),
+                    advertised_rate: rate(step.small(4)),
+                    round_trip: None,
+                };
                 proxy.join(now, link, config);
                 links.insert(link);
             }

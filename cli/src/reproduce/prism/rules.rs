@@ -35,6 +35,7 @@ impl Stage {
             let link = LinkConfig {
                 name: format!("link{}", index + 1),
                 advertised_rate: Some(Rate::from_kbps(kbps)),
+                round_trip: None,
             };
             proxy.join(Instant::ZERO, LinkId(index as u8), link);
         }

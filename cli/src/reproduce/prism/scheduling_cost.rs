@@ -31,7 +31,8 @@ fn once_ns(links: u8) -> f64 {
     let mut proxy: Proxy<u32> = Proxy::new(ProxyConfig::paper());
     for link in 0..links {
         let rate = Rate::from_kbps(400 + 100 * u64::from(link));
-        let config = LinkConfig { name: format!("link{link}"), advertised_rate: Some(rate) };
+        let config =
+            LinkConfig { name: format!("link{link}"), advertised_rate: Some(rate), round_trip: None };
         proxy.join(Instant::ZERO, LinkId(link), config);
     }
     let started = std::time::Instant::now();

@@ -5,7 +5,7 @@ use crate::ids::{LinkIndex, NodeId};
 use crate::routing::{Place, Routes};
 use crate::simulation::{MemberRecord, Receiver, Report};
 use prismux_prism::{LinkId, Proxy};
-use prismux_units::{Instant, Rate};
+use prismux_units::{Duration, Instant, Rate};
 
 /// Roles, members and proxies of a network.
 pub(super) struct Community {
@@ -96,7 +96,7 @@ fn link_between(builder: &NetworkBuilder, a: NodeId, b: NodeId) -> Option<LinkIn
 
 impl MemberRecord {
     fn unconnected(name: &str) -> Self {
-        Self { link_name: name.into(), advertised_rate: None, links: Vec::new() }
+        Self { link_name: name.into(), advertised_rate: None, round_trip: Duration::ZERO, links: Vec::new() }
     }
 }
 
@@ -133,6 +133,8 @@ impl Community {
         let path = routes.path(places, membership.proxy, membership.member).unwrap_or_default();
         let hops = path.windows(2).filter_map(|hop| link_between(builder, hop[0], hop[1]));
         record.links = hops.collect();
+        let delays = record.links.iter().map(|link| builder.links[link.index()].round_trip());
+        record.round_trip = delays.fold(Duration::ZERO, |sum, delay| sum + delay);
         if let Some(link) = record.links.last() {
             record.link_name = builder.links[link.index()].name.clone();
         }

@@ -78,7 +78,11 @@ impl Simulation {
         let Some((proxy, link)) = entry.proxy.filter(|_| !entry.joined) else { return };
         entry.joined = true;
         let record = &self.report.members[member as usize];
-        let config = LinkConfig { name: record.link_name.clone(), advertised_rate: record.advertised_rate };
+        let config = LinkConfig {
+            name: record.link_name.clone(),
+            advertised_rate: record.advertised_rate,
+            round_trip: Some(record.round_trip),
+        };
         let now = self.fabric.now;
         self.fabric.proxies[proxy as usize].proxy.join(now, link, config);
         self.fabric.carry_out(proxy);

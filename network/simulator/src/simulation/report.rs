@@ -73,6 +73,8 @@ pub(crate) struct LinkRecord {
 pub(crate) struct MemberRecord {
     pub link_name: String,
     pub advertised_rate: Option<Rate>,
+    /// Propagation from the proxy to the member and back, as a registration over an idle link would measure it.
+    pub round_trip: Duration,
     /// Its own link, that is, the last one on the way from the proxy.
     pub links: Vec<LinkIndex>,
 }

@@ -18,7 +18,12 @@ fn table_with(config: &ProxyConfig, links: &[(u64, u64)]) -> LinkTable {
     for (index, &(kbps, rtt_ms)) in links.iter().enumerate() {
         let id = LinkId(index as u8);
         let rate = Some(Rate::from_kbps(kbps));
-        table.join(Instant::ZERO, id, LinkConfig { name: String::new(), advertised_rate: rate }, config);
+        table.join(
+            Instant::ZERO,
+            id,
+            LinkConfig { name: String::new(), advertised_rate: rate, round_trip: None },
+            config,
+        );
         table.get_mut(id).unwrap().on_rtt(Instant::ZERO, Duration::from_millis(rtt_ms), 0.25);
     }
     table

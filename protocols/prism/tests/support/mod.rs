@@ -74,7 +74,7 @@ impl Bench {
         let mut proxy = Proxy::new(config);
         for (index, &kbps) in rates_kbps.iter().enumerate() {
             let name = format!("wwan{}", index + 1);
-            let link = LinkConfig { name, advertised_rate: Some(Rate::from_kbps(kbps)) };
+            let link = LinkConfig { name, advertised_rate: Some(Rate::from_kbps(kbps)), round_trip: None };
             proxy.join(Instant::ZERO, LinkId(index as u8), link);
         }
         Self { proxy }
