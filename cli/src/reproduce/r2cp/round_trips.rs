@@ -50,13 +50,15 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let grows = full("r2cp-s", near_ms) < 5.0 && full("r2cp-s", far_ms) > full("r2cp-s", near_ms) + 5.0;
     let low = full("r2cp", far_ms) < 10.0;
     let percent = "percent of arrivals that found the buffer three quarters full";
+    let waiting = "percent of arrivals; what waits for a gap is counted, and of two equal pipes only the quicker one's data waits: room for \
+                   the other's is reserved, so three quarters are hardly ever reached";
     let findings = vec![
         Finding::shape("R2-011", near, list("r2cp", &share))
             .because("share of the ideal by round trip of the second pipe"),
         Finding::values("R2-012", ratio.into_iter().collect())
             .because(format!("largest ratio with {IDEAL} of the ideal; it depends on the buffer, which is not stated: here the sum of the rates times the longest round trip, and a fifth more; {}", list("r2cp-s", &share))),
-        Finding::shape("R2-013", most, list("apps", &full)).because(percent),
-        Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(percent),
+        Finding::shape("R2-013", most, list("apps", &full)).because(waiting),
+        Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(waiting),
         Finding::shape("R2-015", low, list("r2cp", &full)).because(percent),
     ];
     (findings, vec![goodputs(outcomes), crowding(outcomes)])
