@@ -66,8 +66,8 @@ def _anchor(heading: str) -> str:
 def page(reports: Sequence[tuple[str, Report]]) -> str:
     """Return the page of all claims: an overview, and a section for each system."""
     intro = (
-        "---\nhide: [toc]\n---\n\n# Claims\n\nWhat the papers report, and what was measured here. *Holds* and *differs* "
-        "are judged by the rule of each claim; *differs* has its cause, *not testable* its reason: click on the verdict. "
-        "`prismux reproduce all` prints the same.\n"
+        "---\nhide: [toc]\n---\n\n# Claims\n\nWhat the papers report, and what was measured here. "
+        "*Holds* and *differs* are judged by the rule of each claim; a claim that differs has its cause, one that "
+        "cannot be tested its reason: click on the verdict. `prismux reproduce all` prints the same.\n"
     )
     return "\n".join([intro, overview(reports), *(section(system, report) for system, report in reports)])

@@ -47,7 +47,6 @@ LOOKS = {
     "nip": Look("NIP only", _GREEN, "D", "--", "//"),
     "partial": Look("resequencing only", _GREEN, "D", "--"),
     "none": Look("RPC off", _RED, "s", ":"),
-    "tcp": Look("TCP", _RED, "s", "--", "//"),
     "tcp-ho": Look("TCP-HO", _BLUE, "o"),
     "tcp-ho x0.5": Look("TCP-HO, told half the bandwidth", _SKY, "P", ":", ".."),
     "tcp-ho x1": Look("TCP-HO", _BLUE, "o"),
