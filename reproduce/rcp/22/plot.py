@@ -7,7 +7,10 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("twenty flows over 10 Mbit/s; groups that come and go; bursts on the way back", 4) as (figure, axes):
+    with style.canvas("twenty flows over 10 Mbit/s; groups that come and go; bursts on the way back", 4) as (
+        figure,
+        axes,
+    ):
         shares = report.table("22a")
         charts.lines(axes[0], shares, ["tcp", "rcp"])
         axes[0].set_title("(a) mean of a flow")
