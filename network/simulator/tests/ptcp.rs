@@ -99,7 +99,8 @@ fn pipes_of_different_rate_and_delay_add_up() {
 
 #[test]
 fn random_mixes_are_never_slower_than_their_best_pipe() {
-    for number in 1..=6 {
+    // In the last two a pipe repeats what had arrived, with other bytes, and loses it.
+    for number in [1, 2, 3, 4, 5, 6, 50, 178] {
         let outcome = pipe_mixes::run(number, &TcpConfig::ns2_2002());
         assert!(outcome.ptcp >= outcome.best(), "mix {number}: {outcome:?}");
     }

@@ -208,7 +208,7 @@ impl Pipe {
 
     /// Bytes given to it are on their way at once, as far as anybody knows.
     pub(crate) fn is_live(&self) -> bool {
-        self.can_send() && !self.silent
+        self.can_send() && (!self.silent || self.bindings.is_empty())
     }
 
     /// `receive`: a segment without its payload, `virtual_bytes` long.
@@ -344,7 +344,8 @@ impl Pipe {
             // The pipe holds its only transmission for lost: nobody need wait for it.
             striper.give_up(carried, self.id);
         }
-        binding.ambiguous = true;
+        // Reported as arrived or not: what it carries now may get lost without anybody noticing.
+        (binding.ambiguous, binding.arrived) = (true, false);
         // Into the dark goes a copy: what a silent pipe alone held would wait for its next timeout, each twice as long.
         let data = if self.silent { striper.lowest(length) } else { striper.bind(self.id, length, true) };
         let counters = &mut striper.counters;
