@@ -133,7 +133,7 @@ fn in_a_small_buffer_rank_does_better_than_the_first_pending() {
     let (ranked, chained) = (share(Scheduling::ExpectedArrival), share(Scheduling::ExpectedArrivalChained));
     let (simple, dealt) = (share(Scheduling::FirstPending), share(Scheduling::Dealt));
     println!("ranked {ranked:.3}, chained {chained:.3}, simple {simple:.3}, dealt {dealt:.3}");
-    assert!(ranked > simple, "{ranked} {simple}");
+    assert!(ranked > simple && ranked >= 0.95, "{ranked} {simple}");
 }
 
 #[test]
