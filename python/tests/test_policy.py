@@ -55,6 +55,7 @@ def test_an_exception_ends_the_run_and_is_raised() -> None:
 
 def test_anything_but_a_link_is_refused() -> None:
     with pytest.raises(TypeError, match="one of the links that it was given"):
+        # The wrong type is what is tested.
         prismux.run("two-members", set=SHORT, scheduler=lambda *_: 7)  # type: ignore[arg-type]
 
 

@@ -11,6 +11,7 @@ import pytest
 from browser import CHROMIUM, DRIVER, MISSING, Browser
 from conftest import ROOT, Command
 
+# A machine without a browser can still test the rest; `.ci/setup tests` installs one, so continuous integration never skips.
 pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
 
 Viewer = Callable[..., str]

@@ -24,7 +24,7 @@ pub(crate) struct RcpSetup {
 
 /// Which end, once it is open.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant)] // one for each flow, and met with every packet: a box would cost a look-up
 pub(crate) enum RcpEnd {
     /// Waits for a receiver.
     Idle,
