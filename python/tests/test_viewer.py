@@ -11,7 +11,8 @@ import pytest
 from browser import CHROMIUM, DRIVER, MISSING, Browser
 from conftest import ROOT, Command
 
-# A machine without a browser can still test the rest; `.ci/setup tests` installs one, so continuous integration never skips.
+# A machine without a browser can still test the rest. `.ci/setup tests` installs one, so continuous
+# integration never skips.
 pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
 
 Viewer = Callable[..., str]
