@@ -56,21 +56,14 @@ impl Connection {
     }
 
     fn store(&mut self, id: PipeId, data: &DataArrival, whole: &Range<u64>) {
-        let mut from = whole.start;
-        let mut news = 0;
-        while let Some(missing) = self.stream.first_missing(from..whole.end) {
-            from = missing.end;
-            let bytes = missing.end.min(data.range.end).saturating_sub(missing.start);
-            if bytes > 0 {
-                news += bytes;
-                self.events.push_back(R2cpEvent::Accepted {
-                    packet_offset: (missing.start - data.range.start) as u32,
-                    stream_offset: missing.start,
-                    bytes: bytes as u32,
-                });
-            }
-        }
-        self.stream.insert(whole.clone());
+        let events = &mut self.events;
+        let news = self.stream.take_in(&data.range, whole, |part| {
+            events.push_back(R2cpEvent::Accepted {
+                packet_offset: (part.start - data.range.start) as u32,
+                stream_offset: part.start,
+                bytes: (part.end - part.start) as u32,
+            });
+        });
         self.pending.remove(whole);
         let held = self.stream.beyond();
         let buffer = self.config.rcp.receive_buffer.as_u64();

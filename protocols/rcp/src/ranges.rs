@@ -80,6 +80,27 @@ impl Ranges {
         self.beyond.get(index).filter(|&&(start, _)| start <= position).map(|&(start, end)| start..end)
     }
 
+    /// Marks `whole` present, of which the bytes `arrived` came; names each part of these that was missing, and returns how
+    /// many bytes these parts have together.
+    pub fn take_in(
+        &mut self,
+        arrived: &Range<u64>,
+        whole: &Range<u64>,
+        mut accepted: impl FnMut(Range<u64>),
+    ) -> u64 {
+        let (mut from, mut news) = (whole.start, 0);
+        while let Some(missing) = self.first_missing(from..whole.end) {
+            from = missing.end;
+            let part = missing.start..missing.end.min(arrived.end);
+            if part.start < part.end {
+                news += part.end - part.start;
+                accepted(part);
+            }
+        }
+        self.insert(whole.clone());
+        news
+    }
+
     /// The first part of `range` that is missing.
     pub fn first_missing(&self, range: Range<u64>) -> Option<Range<u64>> {
         let mut start = range.start.max(self.next);
