@@ -1,6 +1,6 @@
 """What Python adds to a run: processor time beside the command line, and the cost of a decision made in Python.
 
-python python/benches/cost.py [--command target/release/prismux] [--repeat 20]
+python python/benches/cost.py [--command target/release/prismux] [--blocks 12]
 
 Build the package as the command was built: `.ci/python release`.
 """
@@ -16,7 +16,9 @@ import time
 
 import prismux
 
-SCENARIO, SECONDS = "prism-heterogeneity", 60
+SECONDS = 60
+#: Scenarios, and runs of each in a block.
+SCENARIOS = {"prism-heterogeneity": 50, "demo-today": 2}
 SETTINGS = {"duration": f"{SECONDS} s", "events": []}
 
 
@@ -35,28 +37,43 @@ def child_cpu_s(command: list[str]) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
+def from_command(command: str, scenario: str, runs: int) -> float:
+    """Seconds of processor time for each of the seeds 2 to `runs` + 1, without the start of the process."""
+    override = [f"--set={key}={value}" for key, value in SETTINGS.items()]
+    one = [command, "run", scenario, "--jobs", "1", "--json", *override]
+    return (child_cpu_s([*one, "--runs", str(runs + 1)]) - child_cpu_s([*one, "--runs", "1"])) / runs
+
+
+def from_python(scenario: str, runs: int) -> float:
+    """The same for the same seeds in this process, the scenario found and read anew for each run."""
+    start = time.process_time()
+    for seed in range(2, runs + 2):
+        prismux.run(scenario, seed=seed, set=SETTINGS)
+    return (time.process_time() - start) / runs
+
+
+def beside(command: str, scenario: str, runs: int, blocks: int) -> None:
+    """Measure in turns, so that other load of the machine falls on both, and print."""
+    prismux.run(scenario, set=SETTINGS)
+    pairs = [(from_python(scenario, runs), from_command(command, scenario, runs)) for _ in range(blocks)]
+    here, there = (statistics.median(side) for side in zip(*pairs, strict=True))
+    added = sorted((python / native - 1) * 100 for python, native in pairs)
+    print(f"{scenario}, {SECONDS} s: {blocks} blocks of {runs} runs in turns, medians")
+    print(f"from Python          {here * 1e3:8.2f} ms of processor time for a run")
+    print(f"from the command     {there * 1e3:8.2f} ms")
+    low, high = added[blocks // 4], added[-1 - blocks // 4]
+    print(f"Python adds          {statistics.median(added):8.1f} % (half of the blocks: {low:.1f} to {high:.1f} %)")
+
+
 def main() -> None:
     """Measure both and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--command", default="target/release/prismux")
-    parser.add_argument("--repeat", type=int, default=20, help="runs in each process, so that its start counts little")
+    parser.add_argument("--blocks", type=int, default=12, help="how often each is measured")
     given = parser.parse_args()
-    prismux.run(SCENARIO, set=SETTINGS)
-    here = []
-    for seed in range(1, given.repeat + 1):
-        start = time.process_time()
-        prismux.run(SCENARIO, seed=seed, set=SETTINGS)
-        here.append(time.process_time() - start)
-    override = [f"--set={key}={value}" for key, value in SETTINGS.items()]
-    one = [given.command, "run", SCENARIO, "--jobs", "1", "--json", *override]
-    many = child_cpu_s([*one, "--runs", str(given.repeat + 1)]) - child_cpu_s([*one, "--runs", "1"])
-    there = many / given.repeat
-    mean = statistics.mean(here)
-    print(f"{SCENARIO}, {SECONDS} s, {given.repeat} runs, Python {sys.version.split()[0]}")
-    print(f"from Python          {mean * 1e3:8.2f} ms of processor time")
-    print(f"from the command     {there * 1e3:8.2f} ms")
-    print(f"Python adds          {(mean / there - 1) * 100:8.1f} %")
-    result = prismux.run(SCENARIO, set=SETTINGS, scheduler=first_usable)
+    for scenario, runs in SCENARIOS.items():
+        beside(given.command, scenario, runs, given.blocks)
+    result = prismux.run("prism-heterogeneity", set=SETTINGS, scheduler=first_usable)
     cost_us = (result.decision_cost_s or 0.0) * 1e6
     print(f"decision in Python   {cost_us:8.2f} µs ({result.decisions} decisions)")
 

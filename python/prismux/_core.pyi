@@ -178,6 +178,7 @@ def run(
     set: _Set | None = None,
     variant: str | None = None,
     on: str = "sim",
+    record: str | os.PathLike[str] | None = None,
     pcap: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
     scheduler: _Scheduler | None = None,

@@ -5,19 +5,20 @@ use crate::error::{run_error, scenario_error, unsupported};
 use crate::policy::{Decisions, PythonScheduler};
 use crate::result::{Comparison, Decided, RunResult};
 use crate::scenario::file_of;
-use prismux_scenario::backend::{self, RunError, RunOptions, SchedulerFactory};
+use prismux_scenario::backend::{self, RunError, RunOptions, SchedulerFactory, Watch};
 use prismux_scenario::lower::Unsupported;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, contender};
 use prismux_study::{compare as study, jobs};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often Ctrl-C is looked for while a run is under way.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
@@ -56,6 +57,36 @@ pub(crate) fn interruptible<R: Send>(
     })
 }
 
+/// Does `work`, one run, on the thread that called, without the interpreter's lock. The run itself looks for signals: a thread
+/// of its own, as [`interruptible`] takes, would cost a short run several percent of its processor time.
+fn in_place<R>(py: Python<'_>, flag: &Arc<AtomicBool>, work: impl FnOnce(Watch) -> R + Send) -> PyResult<R>
+where
+    R: Send,
+{
+    let raised = Arc::new(Mutex::new(None));
+    let watch = signals(flag.clone(), raised.clone());
+    let result = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(watch))));
+    let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let result = result.map_err(|_| PyRuntimeError::new_err("the run panicked"))?;
+    raised.map_or(Ok(result), Err)
+}
+
+/// Looks for signals at intervals; what the handler of one raises goes to `raised` and ends the run by `flag`.
+fn signals(flag: Arc<AtomicBool>, raised: Arc<Mutex<Option<PyErr>>>) -> Watch {
+    let looked = Mutex::new(Instant::now());
+    Watch::new(move || {
+        let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.elapsed() < SIGNAL_INTERVAL {
+            return;
+        }
+        *looked = Instant::now();
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            flag.store(true, Ordering::Relaxed);
+        }
+    })
+}
+
 fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
     match on {
         "sim" => Ok(Backend::Sim),
@@ -74,8 +105,9 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// Runs a scenario once and returns what it measured.
 ///
 /// `scenario` is a Scenario, a path, or the name of a shipped scenario; `set` changes values ({"links.wwan2.delay":
-/// "900ms"}). With `pcap` a capture of every link is written to that folder, with `events` every event of the run to that
-/// file. Other threads of Python run meanwhile; Ctrl-C stops the run.
+/// "900ms"}). With `record` a record of the run is written to that folder, for `prismux view`; with `pcap` a capture of every
+/// link to that folder; with `events` every event of the run to that file. Other threads of Python run meanwhile; Ctrl-C
+/// stops the run.
 ///
 /// `scheduler` is a function that picks the link for each packet at every proxy, in place of the scheduler that the
 /// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of them,
@@ -84,7 +116,7 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 ///
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", pcap=None, events=None, scheduler=None))]
+#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None, events=None, scheduler=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -93,6 +125,7 @@ pub(crate) fn run(
     set: Option<&Bound<'_, PyAny>>,
     variant: Option<&str>,
     on: &str,
+    record: Option<PathBuf>,
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
     scheduler: Option<Py<PyAny>>,
@@ -102,11 +135,13 @@ pub(crate) fn run(
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
-    let options = RunOptions { seed, pcap, events, ..RunOptions::default() };
+    let options = RunOptions { seed, record, pcap, events, ..RunOptions::default() };
     let decisions = Arc::new(Mutex::new(Decisions::default()));
-    let result = interruptible(py, &|| Ok(()), |flag| {
-        let scheduler = scheduler.map(|function| factory(function, decisions.clone(), flag.clone()));
-        backend::run(&scenario, backend, &RunOptions { interrupt: Some(flag), scheduler, ..options })
+    let flag = Arc::new(AtomicBool::new(false));
+    let scheduler = scheduler.map(|function| factory(function, decisions.clone(), flag.clone()));
+    let result = in_place(py, &flag, |watch| {
+        let (interrupt, watch) = (Some(flag.clone()), Some(watch));
+        backend::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, ..options })
     })?;
     let mut decisions = decisions.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(raised) = decisions.raised.take() {

@@ -60,6 +60,23 @@ def test_captures_and_events_are_written(tmp_path: Path) -> None:
         prismux.run(prismux.Scenario.from_text(SMALL), events=tmp_path / "none" / "events")
 
 
+def test_a_record_is_that_of_the_command_line_and_can_be_viewed(prismux_command: Command, tmp_path: Path) -> None:
+    here, there, shown = (tmp_path / name for name in ("here", "there", "shown"))
+    result = prismux.run("two-members", seed=4, set=SHORT, record=here)
+    settings = ("--set", "duration=8 s", "--set", "events=[]")
+    said = prismux_command("run", "two-members", "--seed", "4", *settings, "--json", "--record", str(there))
+    assert result.to_json() == said.stdout.strip()
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == {
+        path.name: path.read_bytes() for path in there.iterdir()
+    }
+    viewed = prismux_command("view", str(here), "--export", str(shown))
+    assert viewed.returncode == 0, viewed.stderr
+    assert Path(viewed.stdout.strip()).is_file()
+    (tmp_path / "file").touch()
+    with pytest.raises(prismux.RunError, match="cannot write"):
+        prismux.run("two-members", set=SHORT, record=tmp_path / "file")
+
+
 def test_what_only_the_lab_can_do_is_refused_with_a_remedy() -> None:
     with pytest.raises(prismux.ScenarioError, match="remedy"):
         prismux.run("two-members", on="lab")
@@ -90,6 +107,20 @@ def test_other_threads_run_during_a_run() -> None:
     gaps = [b - a for a, b in zip([start, *ticks], [*ticks, end], strict=True) if a <= end and b >= start]
     # With the lock held the one gap would be the whole run.
     assert max(gaps) < (end - start) / 2, f"{max(gaps):.3f} s of {end - start:.3f} s"
+
+
+def test_what_a_signal_handler_raises_ends_the_run_and_comes_out() -> None:
+    def handler(number: int, frame: object) -> None:
+        raise TimeoutError("long enough")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(TimeoutError, match="long enough"):
+            prismux.run("two-members", set=LONG)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_ctrl_c_stops_a_run() -> None:

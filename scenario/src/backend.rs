@@ -34,8 +34,28 @@ pub struct RunOptions {
     pub events: Option<PathBuf>,
     /// Set from outside to end a run early.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Called a thousand times in a run (simulator).
+    pub watch: Option<Watch>,
     /// Scheduler of every proxy, in place of those that the scenario names (simulator).
     pub scheduler: Option<SchedulerFactory>,
+}
+
+/// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for callers that
+/// have to look for something on that very thread, and should take little time.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn() + Send + Sync>);
+
+impl Watch {
+    /// Calls `look`.
+    pub fn new(look: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
 }
 
 /// Why there is no result.
@@ -158,6 +178,9 @@ fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOpti
             }
         } else {
             simulation.run_until(until);
+        }
+        if let Some(Watch(look)) = &options.watch {
+            look();
         }
         if interrupted() {
             return Err(RunError::Interrupted);
