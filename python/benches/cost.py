@@ -11,7 +11,6 @@ import argparse
 import os
 import statistics
 import subprocess
-import sys
 import time
 
 import prismux
