@@ -50,7 +50,7 @@ def test_every_figure_of_the_papers_has_its_folder() -> None:
         "Q7",
         "C",
         "D2",
-        *(f"P{n}" for n in range(1, 7)),
+        *(f"P{n}" for n in (1, 2, 3, 4, 5, 6, 8)),
     }
     assert len(names) == len(set(names)), "pictures of all systems lie in one folder"
 

@@ -208,6 +208,12 @@ pub const PTCP: &[Key] = &[
         "after a timeout another pipe gets a copy of the first segment",
     ),
     key("resume_order", "name", "\"least-rtt\"", "which pipe is asked first"),
+    key(
+        "loss_notification",
+        "true or false",
+        "false",
+        "the receiver tells of packets that a link damaged (`corrupt`), as with tcp-eln",
+    ),
     key("coupled", "true or false", "false", "pipes together grow like one TCP (RFC 6356)"),
 ];
 
@@ -217,6 +223,12 @@ pub const STRIPING: &[Key] = &[
     key("estimate_every", "duration", "once, at the start", "smart: how often the true rates become known"),
     key("wide_links", "list of links", "none", "links whose sockets have larger buffers"),
     key("wide_window", "size", "the tcp table's window", "their size"),
+    key(
+        "loss_notification",
+        "true or false",
+        "false",
+        "the receiver tells of packets that a link damaged (`corrupt`), as with tcp-eln",
+    ),
 ];
 
 /// Keys of an event.

@@ -6,6 +6,7 @@
 mod blackout;
 mod disparity;
 mod fluctuation;
+mod mixed;
 mod pipes;
 mod rules;
 
@@ -25,6 +26,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     fluctuation::PIPES,
     fluctuation::PERIODS,
     blackout::BLACKOUT,
+    mixed::MIXED,
     rules::RULES,
 ];
 

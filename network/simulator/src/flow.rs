@@ -120,6 +120,8 @@ pub struct StripingFlow {
     pub resequencing_buffer: ByteCount,
     /// A smart sender is told the true rates of the links at the start, and again this often.
     pub estimate_every: Option<Duration>,
+    /// Explicit loss notification on every connection (TCP-ELN).
+    pub loss_notification: bool,
 }
 
 /// The two ends of a pTCP connection. The number of pipes follows from the flow's links.

@@ -51,6 +51,9 @@ pub struct PtcpConfig {
     pub suspect_floor: Duration,
     /// When nothing is on its way on any pipe and bytes are missing all the same, send them again.
     pub keep_alive_check: bool,
+    /// Explicit loss notification on every pipe: the receiver marks acknowledgements that wait for a segment which its link
+    /// layer has seen arrive damaged, and the pipe resends it without reducing its window (TCP-ELN).
+    pub loss_notification: bool,
     /// The increase of all pipes together is that of one TCP on the best of them (RFC 6356).
     pub coupled: bool,
 }
@@ -71,6 +74,7 @@ impl PtcpConfig {
             suspect_rule: true,
             suspect_floor: Duration::from_millis(200),
             keep_alive_check: true,
+            loss_notification: false,
             coupled: false,
         }
     }

@@ -120,6 +120,15 @@ impl Connection {
         self.enter_closed();
     }
 
+    /// A segment for this connection arrived damaged, its headers readable: losses of that kind are told of where
+    /// [`PtcpConfig::loss_notification`] is set.
+    pub fn damaged(&mut self, segment: &Segment) {
+        let from = |pipe: &&mut Pipe| pipe.id == segment.header.pipe && !pipe.ended;
+        if let Some(pipe) = self.pipes.iter_mut().find(from) {
+            pipe.damaged(&segment.tcp, u32::from(segment.header.virtual_bytes));
+        }
+    }
+
     /// The state.
     pub const fn state(&self) -> State {
         self.state
@@ -163,6 +172,13 @@ impl Connection {
     /// One pipe is a plain TCP: the same sequence numbers always carry the same bytes.
     fn is_single(&self) -> bool {
         self.agreed_pipes == 1
+    }
+
+    fn add_pipe(&mut self, mut pipe: Pipe) {
+        if self.config.loss_notification {
+            pipe.notify_losses();
+        }
+        self.pipes.push(pipe);
     }
 
     fn resume_all(&mut self) {

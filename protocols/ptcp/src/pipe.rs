@@ -13,9 +13,11 @@
 use crate::binding::{Bindings, Hold};
 use crate::segment::Path;
 use crate::striper::Striper;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_tcp::engine::Engine;
+use prismux_tcp::loss_notification::{LossListener, LossMarker};
 use prismux_tcp::{Connection as Tcp, SegmentIn, State, TcpConfig, TcpEvent};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber, TcpHeader};
@@ -78,6 +80,8 @@ pub(crate) struct Pipe {
     /// Its handshake is complete and it has not ended.
     pub established: bool,
     pub ended: bool,
+    /// Explicit loss notification, if the connection uses it.
+    marker: Option<Box<LossMarker>>,
     /// Payload bytes sent, repetitions included.
     pub sent_bytes: u64,
     /// Payload bytes that arrived through it, repetitions included.
@@ -127,8 +131,22 @@ impl Pipe {
             resumed: true,
             established: false,
             ended: false,
+            marker: None,
             sent_bytes: 0,
             received_bytes: 0,
+        }
+    }
+
+    /// Damaged segments are told of, and the peer is listened to.
+    pub(crate) fn notify_losses(&mut self) {
+        self.marker = Some(Box::default());
+        self.tcp.set_extension(Box::<LossListener>::default());
+    }
+
+    /// A segment of the peer, `virtual_bytes` long, arrived damaged.
+    pub(crate) fn damaged(&mut self, header: &TcpHeader, virtual_bytes: u32) {
+        if let Some(marker) = &mut self.marker {
+            marker.damaged(header, virtual_bytes);
         }
     }
 
@@ -208,7 +226,7 @@ impl Pipe {
 
     /// Bytes given to it are on their way at once, as far as anybody knows.
     pub(crate) fn is_live(&self) -> bool {
-        self.can_send() && (!self.silent || self.bindings.is_empty())
+        self.can_send() && !self.silent
     }
 
     /// `receive`: a segment without its payload, `virtual_bytes` long.
@@ -309,11 +327,14 @@ impl Pipe {
         let new =
             segment.as_ref().is_some_and(|s| s.payload_bytes > 0 && s.stream_offset >= self.bindings.next());
         self.tcp.offer(0);
-        let Some(segment) = segment else {
+        let Some(mut segment) = segment else {
             // Full, or frozen: it will be resumed.
             self.resumed = false;
             return None;
         };
+        if let Some(marker) = &mut self.marker {
+            marker.mark(&mut segment.header);
+        }
         let virtual_bytes = segment.payload_bytes;
         let carried = match virtual_bytes {
             0 => 0..0,

@@ -240,12 +240,14 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
         Transport::StripingUnaware => Policy::Unaware,
         Transport::StripingSmart => Policy::Smart,
         _ => {
-            let PtcpSettings { reassignment, redundant, resume_order, coupled } = flow.ptcp;
+            let PtcpSettings { reassignment, redundant, resume_order, coupled, loss_notification } =
+                flow.ptcp;
             let config = PtcpConfig {
                 reassignment,
                 redundant_striping: redundant,
                 resume_order,
                 coupled,
+                loss_notification,
                 ..PtcpConfig::new(tcp, prismux_ptcp::MAX_PIPES)
             };
             return Ok(simulator::Transport::Ptcp(simulator::PtcpFlow { config }));
@@ -263,6 +265,7 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
         policy,
         resequencing_buffer: settings.buffer,
         estimate_every: settings.estimate_every,
+        loss_notification: settings.loss_notification,
     }))
 }
 

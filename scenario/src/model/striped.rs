@@ -15,6 +15,8 @@ pub struct PtcpSettings {
     pub resume_order: ResumeOrder,
     /// Coupled increase.
     pub coupled: bool,
+    /// Explicit loss notification.
+    pub loss_notification: bool,
 }
 
 impl Default for PtcpSettings {
@@ -24,6 +26,7 @@ impl Default for PtcpSettings {
             redundant: true,
             resume_order: ResumeOrder::LeastRtt,
             coupled: false,
+            loss_notification: false,
         }
     }
 }
@@ -39,6 +42,8 @@ pub struct StripingSettings {
     pub wide_links: Vec<LinkIndex>,
     /// Their size.
     pub wide_window: Option<ByteCount>,
+    /// Explicit loss notification.
+    pub loss_notification: bool,
 }
 
 impl Default for StripingSettings {
@@ -48,6 +53,7 @@ impl Default for StripingSettings {
             estimate_every: None,
             wide_links: Vec::new(),
             wide_window: None,
+            loss_notification: false,
         }
     }
 }

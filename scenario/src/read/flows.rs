@@ -217,6 +217,7 @@ fn ptcp(reader: &Reader<'_>) -> PtcpSettings {
         redundant: table.boolean("redundant").unwrap_or(standard.redundant),
         resume_order: table.name("resume_order", registry::RESUME_ORDER).unwrap_or(standard.resume_order),
         coupled: table.boolean("coupled").unwrap_or(standard.coupled),
+        loss_notification: table.boolean("loss_notification").unwrap_or(standard.loss_notification),
     };
     table.finish();
     settings
@@ -230,6 +231,7 @@ fn striping(reader: &Reader<'_>, link_names: &[&str]) -> StripingSettings {
         estimate_every: table.duration("estimate_every").filter(|every| *every > Duration::ZERO),
         wide_links: link_list(&table, "wide_links", link_names),
         wide_window: table.bytes("wide_window"),
+        loss_notification: table.boolean("loss_notification").unwrap_or(standard.loss_notification),
     };
     table.finish();
     settings

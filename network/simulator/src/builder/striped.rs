@@ -102,6 +102,7 @@ pub(super) fn striping_ends(
             policy: striping.policy,
             resequencing_buffer: striping.resequencing_buffer.as_u64(),
             estimate_every: striping.estimate_every,
+            loss_notification: striping.loss_notification,
             sockets: own.into_iter().zip(other).collect(),
             rates_of: links.iter().map(outward).collect(),
             first_port: near,

@@ -123,6 +123,13 @@ impl PtcpEndpoint {
         self.drain(fabric, 0)
     }
 
+    /// A segment has arrived damaged, its headers readable.
+    pub fn receive_damaged(&mut self, segment: &Segment) {
+        if let Some(connection) = &mut self.connection {
+            connection.damaged(segment);
+        }
+    }
+
     /// A segment has arrived.
     pub fn receive(&mut self, fabric: &mut Fabric, out: SegmentOut) -> Notes {
         let Path { local, remote } = out.segment.path;

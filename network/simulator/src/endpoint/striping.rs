@@ -8,6 +8,7 @@ use crate::packet::{Body, Packet};
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
 use prismux_striping::{Policy, Receiver, RecordHeader, Sender, Sockets};
+use prismux_tcp::loss_notification::{LossListener, LossMarker};
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{SeqNumber, TcpFlags};
@@ -24,6 +25,7 @@ pub(crate) struct StripingSetup {
     pub policy: Policy,
     pub resequencing_buffer: u64,
     pub estimate_every: Option<Duration>,
+    pub loss_notification: bool,
     /// Own and other address of each.
     pub sockets: Vec<(NodeId, NodeId)>,
     /// The link directions that a smart sender's rates are those of.
@@ -45,6 +47,8 @@ pub(crate) struct StripingEndpoint {
     pub role: StripedRole,
     setup: StripingSetup,
     sockets: Vec<Option<Connection>>,
+    /// Mark ACKs that wait for damaged segments, by socket; unused without loss notification.
+    markers: Vec<LossMarker>,
     sender: Sender,
     receiver: Receiver,
     /// When the next estimate is due.
@@ -79,11 +83,13 @@ struct Carrier<'a> {
     site: Site,
     from: NodeId,
     to: NodeId,
+    marker: &'a mut LossMarker,
     peer_closed: bool,
 }
 
 impl Host<Connection> for Carrier<'_> {
-    fn transmit(&mut self, _now: Instant, segment: SegmentOut) {
+    fn transmit(&mut self, _now: Instant, mut segment: SegmentOut) {
+        self.marker.mark(&mut segment.header);
         let packet = Packet {
             body: Body::Tcp { header: segment.header, stream_offset: segment.stream_offset },
             payload_bytes: segment.payload_bytes,
@@ -114,6 +120,7 @@ impl StripingEndpoint {
             next_mark: u64::MAX,
             role,
             sockets: (0..count).map(|_| None).collect(),
+            markers: vec![LossMarker::default(); count],
             sender: Sender::new(setup.policy, count.max(1), u32::from(record_bytes)),
             receiver: Receiver::new(setup.resequencing_buffer),
             estimate_at: None,
@@ -130,7 +137,11 @@ impl StripingEndpoint {
         for (index, socket) in self.sockets.iter_mut().enumerate() {
             let iss = SeqNumber(self.setup.numbers.next_u64() as u32);
             let (near, far) = (self.setup.first_port + index as u16, self.setup.far_port);
-            *socket = Some(Connection::connect(Arc::clone(&self.setup.tcp[index]), near, far, iss, now));
+            let mut connection = Connection::connect(Arc::clone(&self.setup.tcp[index]), near, far, iss, now);
+            if self.setup.loss_notification {
+                connection.set_extension(Box::<LossListener>::default());
+            }
+            *socket = Some(connection);
         }
         if let StripedRole::Source { bytes } = self.role {
             self.sender.give(bytes);
@@ -161,6 +172,14 @@ impl StripingEndpoint {
             _ => return Notes::default(),
         }
         self.drain(fabric, records)
+    }
+
+    /// A segment of the sender has arrived damaged.
+    pub fn receive_damaged(&mut self, segment: &SegmentIn) {
+        let index = usize::from(segment.header.source_port.wrapping_sub(self.setup.first_port));
+        if let Some(marker) = self.markers.get_mut(index).filter(|_| self.setup.loss_notification) {
+            marker.damaged(&segment.header, segment.payload_bytes);
+        }
     }
 
     /// The timer event fired at `fabric.now`.
@@ -198,7 +217,8 @@ impl StripingEndpoint {
             let (from, to) = self.setup.sockets[index];
             let Some(connection) = &mut self.sockets[index] else { continue };
             let (now, site) = (fabric.now, self.site);
-            let mut carrier = Carrier { fabric, site, from, to, peer_closed: false };
+            let marker = &mut self.markers[index];
+            let mut carrier = Carrier { fabric, site, from, to, marker, peer_closed: false };
             next = Deadline::earliest(next, drive(connection, now, &mut carrier));
             self.peer_closed[index] |= carrier.peer_closed;
         }

@@ -107,10 +107,20 @@ impl Simulation {
         };
         let packet = self.fabric.pool.remove(handle);
         self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
-        if let (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) = (&mut self.endpoints[id.index()], packet.body)
-        {
-            let (payload_bytes, ecn) = (packet.payload_bytes, packet.ecn);
-            tcp.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
+        let (payload_bytes, ecn) = (packet.payload_bytes, packet.ecn);
+        match (&mut self.endpoints[id.index()], packet.body) {
+            (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) => {
+                tcp.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
+            }
+            (Endpoint::Striping(striping), Body::Tcp { header, .. }) => {
+                striping.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
+            }
+            (Endpoint::Ptcp(ptcp), Body::Ptcp { segment, .. }) => {
+                if let Some(out) = self.fabric.pool.take(segment) {
+                    ptcp.receive_damaged(&out.segment);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -138,13 +138,13 @@ impl Connection {
     fn open_pipe(&mut self, id: u8, path: Path, now: Instant) {
         let ports = (self.identity.local_port, self.identity.remote_port);
         let iss = SeqNumber(self.random.next_u64() as u32);
-        self.pipes.push(Pipe::open(id, path, &self.pipe_config, ports, iss, now));
+        self.add_pipe(Pipe::open(id, path, &self.pipe_config, ports, iss, now));
     }
 
     /// A SYN that has passed all checks.
     pub(super) fn accept_pipe(&mut self, syn: &Segment, now: Instant) {
         let iss = SeqNumber(self.random.next_u64() as u32);
-        self.pipes.push(Pipe::accept(syn.header.pipe, syn.path, &self.pipe_config, &syn.tcp, iss, now));
+        self.add_pipe(Pipe::accept(syn.header.pipe, syn.path, &self.pipe_config, &syn.tcp, iss, now));
     }
 
     /// Takes over what the first segment of the other side says about itself.
