@@ -1,7 +1,9 @@
 //! The command line.
 
+mod fetch;
 mod sweep;
 
+pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -67,6 +69,16 @@ pub(crate) enum Command {
     /// Lend this host's uplink to a proxy's community.
     #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
     Member(DaemonArguments),
+    /// Serve the files below a folder to `prismux fetch`, sealed, over UDP.
+    #[command(
+        after_help = "Examples:\n  prismux serve /srv/images\n  prismux serve . --listen 192.0.2.7:4717 --cap 50Mbit/s\n\nIt prints the URL that clients need; the key in it stays the same as long as the key file does."
+    )]
+    Serve(ServeArguments),
+    /// Fetch one file over several interfaces, from several servers that hold it; goes on where it was interrupted.
+    #[command(
+        after_help = "Examples:\n  prismux fetch prismux://KEY@192.0.2.7:4717/disk.img\n  prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via wwan0,wlan0\n  prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n\nExit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the same command goes on)."
+    )]
+    Fetch(FetchArguments),
     /// Repeat what a proxy recorded through its core and compare every decision.
     #[command(
         after_help = "Examples:\n  prismux proxy --config proxy.toml --record proxy.pcapng\n  prismux replay proxy.pcapng"

@@ -6,10 +6,12 @@ mod compare;
 mod daemon;
 mod demo;
 mod doctor;
+mod fetch;
 mod replay;
 mod rivals;
 mod run;
 mod scenarios;
+mod serve;
 mod status;
 mod sweep;
 mod view;
@@ -33,6 +35,8 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Fetch(arguments) => fetch::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),

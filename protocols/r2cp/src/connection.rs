@@ -135,6 +135,15 @@ impl Connection {
         PipeId(self.pipes.len() - 1)
     }
 
+    /// These bytes are here from an earlier attempt: nobody is asked for them. To be said before the first pipe opens.
+    pub fn already_here(&mut self, range: &core::ops::Range<u64>) {
+        let range = range.start..self.end.map_or(range.end, |end| range.end.min(end - 1));
+        if range.start < range.end {
+            self.stream.insert(range.clone());
+            self.pending.take(&range);
+        }
+    }
+
     /// Ends a pipe in peace: it asks for nothing more, what is on its way still arrives.
     pub fn close_pipe(&mut self, _now: Instant, id: PipeId) {
         if let Some(slot) = self.pipes.get_mut(id.0) {

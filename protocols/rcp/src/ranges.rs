@@ -26,6 +26,12 @@ impl Ranges {
         self.beyond.iter().map(|&(start, end)| end - start).sum()
     }
 
+    /// Everything present, in order: the prefix, then the ranges beyond it.
+    pub fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let prefix = (self.next > 0).then_some(0..self.next);
+        prefix.into_iter().chain(self.beyond.iter().map(|&(start, end)| start..end))
+    }
+
     /// Just after the highest number present.
     pub fn highest(&self) -> u64 {
         self.beyond.back().map_or(self.next, |&(_, end)| end)

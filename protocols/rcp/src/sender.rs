@@ -46,6 +46,8 @@ pub struct SenderDrops {
     pub malformed: u64,
     /// Requests, or parts of them, beyond the limit we advertise.
     pub beyond_limit: u64,
+    /// Pulls of what lies beyond the end of a complete stream; they are answered with its end.
+    pub beyond_end: u64,
     /// Requests for what is purged already, or numbers before the stream.
     pub below_purge: u64,
     /// Pulls for which there was no room to wait.

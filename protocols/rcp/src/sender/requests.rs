@@ -143,6 +143,7 @@ impl Sender {
             self.metrics.drops.crowded += 1;
         } else if self.pulls.iter().all(|pull| pull.start != start) {
             self.metrics.pulls += 1;
+            self.metrics.drops.beyond_end += u64::from(self.finished && start >= self.stream_end());
             self.ring.note(start);
             self.pulls.push_back(Pull { start, echo });
         }

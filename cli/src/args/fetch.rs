@@ -1,0 +1,91 @@
+//! Arguments of `serve` and `fetch`.
+use clap::Args;
+use prismux_fetch::digest::Digest;
+use prismux_fetch::fetch::Via;
+use prismux_fetch::url::{DEFAULT_PORT, Url};
+use prismux_units::{Duration, Rate};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The folder whose files are served; nothing outside it is, also not through symbolic links.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Address and port to listen at; may be given several times [default: [::]:4717 or, without IPv6, 0.0.0.0:4717].
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Vec<SocketAddr>,
+    /// The file with the server's secret key; made when it is not there
+    /// [default: prismux/server.key below $XDG_CONFIG_HOME or ~/.config].
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// No client gets more than this.
+    #[arg(long, value_name = "RATE")]
+    pub cap: Option<Rate>,
+    /// Most clients at a time; others are told to come back.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub clients: usize,
+    /// Say this often what was served.
+    #[arg(long, value_name = "TIME", default_value = "60 s")]
+    pub report: Duration,
+    /// Print JSON: the URLs at the start, counters at every report and at the end, one object on a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ServeArguments {
+    /// Where to listen.
+    pub fn listen(&self) -> Vec<SocketAddr> {
+        if !self.listen.is_empty() {
+            return self.listen.clone();
+        }
+        let has_ipv6 = std::net::UdpSocket::bind("[::]:0").is_ok();
+        let any = if has_ipv6 { [0u16; 8].into() } else { std::net::IpAddr::from([0u8; 4]) };
+        vec![SocketAddr::new(any, DEFAULT_PORT)]
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchArguments {
+    /// What to fetch, as `prismux serve` prints it; several URLs are several servers of the same file.
+    #[arg(value_name = "URL", required = true)]
+    pub urls: Vec<Url>,
+    /// Interfaces or source addresses to use side by side [default: as the routing table says].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub via: Vec<Via>,
+    /// What an interface costs: low (0), high (1) or a number; dearer ones carry only what cheaper ones cannot.
+    #[arg(long, value_name = "NAME=COST", value_delimiter = ',', value_parser = parse_cost)]
+    pub cost: Vec<(Via, u8)>,
+    /// Fetch at this rate and no faster.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Rate>,
+    /// Where the file goes [default: the last part of the URL, in the current folder].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The digest that the file must have; otherwise the first server that answers says what it is.
+    #[arg(long, value_name = "HEX")]
+    pub sha256: Option<Digest>,
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Forget what an interrupted fetch has received.
+    #[arg(long)]
+    pub restart: bool,
+    /// Give up when nothing has come for this long.
+    #[arg(long, value_name = "TIME", default_value = "60 s")]
+    pub give_up: Duration,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_cost(text: &str) -> Result<(Via, u8), String> {
+    let (name, cost) =
+        text.split_once('=').ok_or_else(|| format!("\"{text}\" is no cost; it looks like wwan0=high"))?;
+    let cost = match cost {
+        "low" => 0,
+        "high" => 1,
+        number => number.parse().map_err(|_| format!("\"{cost}\" is no cost: low, high or 0 to 255"))?,
+    };
+    Ok((name.parse()?, cost))
+}

@@ -1,0 +1,135 @@
+//! `prismux fetch`.
+
+use crate::args::FetchArguments;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::output::table::Table;
+use indicatif::{ProgressBar, ProgressStyle};
+use prismux_datapath::event_loop::{StopHandle, block_stop_signals};
+use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, PathProgress, Update};
+use prismux_r2cp::policy::Cost;
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(arguments: &FetchArguments) -> Result<(), Failure> {
+    block_stop_signals()?;
+    let output = arguments.output.clone().unwrap_or_else(|| PathBuf::from(arguments.urls[0].file_name()));
+    let request = FetchRequest {
+        urls: arguments.urls.clone(),
+        via: arguments.via.clone(),
+        costs: arguments.cost.iter().map(|(via, cost)| (via.clone(), Cost(*cost))).collect(),
+        rate: arguments.rate,
+        digest: arguments.sha256,
+        output: output.clone(),
+        overwrite: arguments.overwrite,
+        restart: arguments.restart,
+        give_up_after: arguments.give_up,
+    };
+    let bar = progress_bar();
+    let result = fetch::run(&request, StopHandle::new()?, true, &mut |update| show(&bar, &update));
+    bar.finish_and_clear();
+    let summary = result.map_err(failure)?;
+    if arguments.json { print_json(&output, &summary) } else { print_text(&output, &summary) }
+}
+
+fn failure(error: FetchError) -> Failure {
+    match error {
+        FetchError::Usage(why) => Failure::Usage(why),
+        FetchError::Failed(why) => Failure::Failed(why),
+        FetchError::Interrupted { .. } => {
+            eprintln!("{error}");
+            Failure::Interrupted
+        }
+    }
+}
+
+/// A bar in bytes; hidden where nobody watches.
+fn progress_bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template(
+        "[{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} left\n{wide_msg}",
+    );
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+fn show(bar: &ProgressBar, update: &Update<'_>) {
+    match update {
+        Update::Identified { identity, resumed_bytes } => {
+            bar.set_length(identity.size);
+            bar.set_position(*resumed_bytes);
+            bar.reset_eta();
+            if *resumed_bytes > 0 {
+                note(bar, &format!("{resumed_bytes} of {} bytes are here already", identity.size));
+            }
+        }
+        Update::Note(text) => note(bar, text),
+        Update::Progress { received_bytes, paths } => {
+            bar.set_position(*received_bytes);
+            bar.set_message(shares(paths));
+        }
+    }
+}
+
+fn note(bar: &ProgressBar, text: &str) {
+    if bar.is_hidden() { eprintln!("{text}") } else { bar.println(text) }
+}
+
+/// What each path has brought, in percent of all that came.
+fn shares(paths: &[PathProgress]) -> String {
+    let all: u64 = paths.iter().map(|path| path.report.received_bytes).sum();
+    let share = |path: &PathProgress| {
+        let percent = 100.0 * path.report.received_bytes as f64 / all.max(1) as f64;
+        let state = if path.report.state == "open" { "" } else { path.report.state };
+        format!("{} {}: {percent:.0} % {state}", path.link, path.server)
+    };
+    paths.iter().map(share).collect::<Vec<_>>().join("  ")
+}
+
+fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
+    let fetched: u64 = summary.paths.iter().map(|path| path.report.received_bytes).sum();
+    let seconds = summary.elapsed.as_secs_f64();
+    print(format!(
+        "{}: {} bytes, {fetched} of them fetched in {seconds:.2} s ({:.2} Mbit/s)\nsha256 {}",
+        output.display(),
+        summary.identity.size,
+        fetched as f64 * 8e-6 / seconds.max(1e-9),
+        summary.identity.digest,
+    ))?;
+    let mut table = Table::new(&["link", "server", "bytes", "share"]);
+    for path in &summary.paths {
+        let share = 100.0 * path.report.received_bytes as f64 / fetched.max(1) as f64;
+        table.row(vec![
+            path.link.clone(),
+            path.server.clone(),
+            path.report.received_bytes.to_string(),
+            format!("{share:.1} %"),
+        ]);
+    }
+    Ok(print(table)?)
+}
+
+fn print_json(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
+    let paths: Vec<_> = summary
+        .paths
+        .iter()
+        .map(|path| {
+            json!({
+                "link": path.link, "server": path.server, "bytes": path.report.received_bytes,
+                "srtt_ms": path.report.round_trip.map(|time| time.as_secs_f64() * 1e3), "state": path.report.state,
+            })
+        })
+        .collect();
+    let counters = &summary.counters;
+    Ok(print(json!({
+        "file": output.display().to_string(), "bytes": summary.identity.size,
+        "sha256": summary.identity.digest.to_string(), "resumed_bytes": summary.resumed_bytes,
+        "elapsed_s": summary.elapsed.as_secs_f64(), "paths": paths, "duplicate_bytes": counters.duplicate_bytes,
+        "dropped": { "forged": counters.forged, "replayed": counters.replayed, "strangers": counters.strangers,
+            "malformed": counters.malformed },
+    }))?)
+}

@@ -1,0 +1,381 @@
+//! The fetching machine: one object over many paths, datagrams in and datagrams out.
+//!
+//! A *path* is one interface towards one server. Each opens a sealed session, learns there what the object is, and then
+//! becomes a pipe of one R²CP connection, which says what is asked for over which. The first server that answers says what
+//! the object is (unless the caller knows); another that says otherwise is refused before any byte of it is used.
+//!
+//! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every server has
+//! refused, or nothing has come for too long.
+//!
+//! `path`: one path's life. `traffic`: datagrams between paths and the connection.
+mod path;
+mod traffic;
+
+use crate::SEGMENT_BYTES;
+use crate::digest::Digest;
+use crate::handshake::Identity;
+use crate::key::PublicKey;
+use crate::random;
+use path::{Path, State};
+use prismux_endpoint::{Deadline, Endpoint};
+use prismux_r2cp::policy::Cost;
+use prismux_r2cp::{Connection, PipeId, R2cpConfig};
+use prismux_rcp::{PipeState, RcpConfig};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_wire::Ecn;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::ops::Range;
+
+/// Received out of order, or asked for, at most. It lies on disk, not in memory.
+const REORDERING_BYTES: ByteCount = ByteCount::new(32 << 20);
+/// A server that answers nothing for this long has its path opened anew.
+const PATH_SILENCE: Duration = Duration::from_secs(8);
+/// Goodbyes are waited for no longer than this.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// One interface towards one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathSpec {
+    /// The caller's number of the interface.
+    pub link: usize,
+    /// The server.
+    pub address: SocketAddr,
+    /// The server's key.
+    pub key: PublicKey,
+    /// The object's path there.
+    pub object: String,
+    /// What using it costs.
+    pub cost: Cost,
+}
+
+/// How a download behaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DownloadConfig {
+    /// No faster than this; cheap paths first.
+    pub rate: Option<Rate>,
+    /// The digest that the object must have.
+    pub digest: Option<Digest>,
+    /// What an earlier attempt knew of the object, and what it received.
+    pub resume: Option<(Identity, Vec<Range<u64>>)>,
+    /// Nothing new for this long ends the download.
+    pub give_up_after: Duration,
+}
+
+impl Default for DownloadConfig {
+    fn default() -> Self {
+        Self { rate: None, digest: None, resume: None, give_up_after: Duration::from_secs(60) }
+    }
+}
+
+/// Something the caller should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DownloadEvent {
+    /// What the object is; before its first byte.
+    Identified(Identity),
+    /// A path is open.
+    Opened(usize),
+    /// A path was lost and is opened again.
+    Lost(usize, &'static str),
+    /// A path's server is refused, or refuses, for good.
+    Refused(usize, String),
+    /// Every byte is here.
+    Complete,
+    /// It will not be completed, and why.
+    Failed(String),
+}
+
+/// Counters of a download.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DownloadCounters {
+    /// Datagrams not made by the server they claim to come from.
+    pub forged: u64,
+    /// Datagrams that came before.
+    pub replayed: u64,
+    /// Datagrams from strangers, or for connections that are no more.
+    pub strangers: u64,
+    /// Datagrams of no known type, or without meaning.
+    pub malformed: u64,
+    /// Payload bytes that had arrived before.
+    pub duplicate_bytes: u64,
+}
+
+/// How a path is doing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathReport {
+    /// Bytes it was the first to bring.
+    pub received_bytes: u64,
+    /// Smoothed round trip, while it is open.
+    pub round_trip: Option<Duration>,
+    /// In a word.
+    pub state: &'static str,
+}
+
+/// What a datagram is to go out with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// Over this interface,
+    pub link: usize,
+    /// to this server,
+    pub to: SocketAddr,
+    /// with these bits.
+    pub ecn: Ecn,
+}
+
+/// See the module's description.
+pub struct Download {
+    config: DownloadConfig,
+    paths: Vec<Path>,
+    /// Which path each pipe of the connection belongs to.
+    pipes: Vec<usize>,
+    identity: Option<Identity>,
+    held: Vec<Range<u64>>,
+    /// From the moment the object is known.
+    connection: Option<Connection>,
+    /// Last time something new came.
+    news_at: Instant,
+    ended_at: Option<Instant>,
+    failed: bool,
+    counters: DownloadCounters,
+    events: VecDeque<DownloadEvent>,
+    /// Sealed answers that wait to leave, by path.
+    replies: VecDeque<(usize, Vec<u8>)>,
+    opened: Vec<u8>,
+    message: Vec<u8>,
+}
+
+impl Download {
+    /// A download over these paths.
+    pub fn new(config: DownloadConfig, paths: impl IntoIterator<Item = PathSpec>, now: Instant) -> Self {
+        Self {
+            config,
+            paths: paths.into_iter().map(|spec| Path::new(spec, now)).collect(),
+            pipes: Vec::new(),
+            identity: None,
+            held: Vec::new(),
+            connection: None,
+            news_at: now,
+            ended_at: None,
+            failed: false,
+            counters: DownloadCounters::default(),
+            events: VecDeque::new(),
+            replies: VecDeque::new(),
+            opened: Vec::new(),
+            message: Vec::new(),
+        }
+    }
+
+    /// What the object is, once known.
+    pub const fn identity(&self) -> Option<Identity> {
+        self.identity
+    }
+
+    /// What an earlier attempt received and is not fetched again; from the moment the object is known.
+    pub fn held(&self) -> Vec<Range<u64>> {
+        self.held.clone()
+    }
+
+    /// Counters so far.
+    pub fn counters(&self) -> DownloadCounters {
+        let duplicate_bytes =
+            self.connection.as_ref().map_or(0, |connection| connection.metrics().duplicate_bytes);
+        DownloadCounters { duplicate_bytes, ..self.counters }
+    }
+
+    /// How path `index` is doing.
+    pub fn report(&self, index: usize) -> PathReport {
+        let path = &self.paths[index];
+        let live = path.pipe().and_then(|pipe| self.connection.as_ref()?.pipe_metrics(pipe));
+        PathReport {
+            received_bytes: path.received_before + live.as_ref().map_or(0, |metrics| metrics.received_bytes),
+            round_trip: live.and_then(|metrics| metrics.engine.srtt),
+            state: path.state_name(),
+        }
+    }
+
+    /// Whether any path over this interface is open.
+    pub fn link_is_alive(&self, link: usize) -> bool {
+        self.paths.iter().any(|path| path.spec.link == link && path.pipe().is_some())
+    }
+
+    /// An interface is gone: its paths wait until it is back.
+    pub fn link_down(&mut self, now: Instant, link: usize) {
+        for index in 0..self.paths.len() {
+            if self.paths[index].spec.link == link && !self.paths[index].is_refused() {
+                self.lose(now, index, "its interface is gone");
+                self.paths[index].state = State::Down;
+            }
+        }
+    }
+
+    /// An interface is (back) here.
+    pub fn link_up(&mut self, now: Instant, link: usize) {
+        for path in self.paths.iter_mut().filter(|path| path.spec.link == link) {
+            path.retry_now(now);
+        }
+    }
+
+    /// The user wants no more: servers are told.
+    pub fn abort(&mut self, now: Instant) {
+        if let Some(connection) = &mut self.connection {
+            connection.abort(now);
+        }
+        self.ended_at.get_or_insert(now);
+    }
+
+    /// Nothing more will happen: it is complete (and goodbyes are answered or were waited for), has failed, or was aborted.
+    pub fn is_over(&self, now: Instant) -> bool {
+        let Some(ended_at) = self.ended_at else { return false };
+        let has_open = self.connection.as_ref().is_some_and(|connection| {
+            let state = |pipe| connection.pipe_metrics(PipeId(pipe)).map(|metrics| metrics.state);
+            (0..self.pipes.len()).any(|pipe| state(pipe).is_some_and(|state| state != PipeState::Closed))
+        });
+        !has_open || now.saturating_since(ended_at) >= FAREWELL
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<DownloadEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`Download::handle_timeout`] wants to be called.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        if let Some(ended_at) = self.ended_at {
+            return Some(ended_at + FAREWELL);
+        }
+        let connection =
+            self.connection.as_ref().and_then(Endpoint::poll_timeout).map(|deadline| deadline.at);
+        let paths = self.paths.iter().filter_map(Path::deadline);
+        paths.chain(connection).chain([self.news_at + self.config.give_up_after]).min()
+    }
+
+    /// Time has reached the deadline.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if let Some(connection) = &mut self.connection
+            && Endpoint::poll_timeout(connection).is_some_and(|Deadline { at, .. }| at <= now)
+        {
+            connection.handle_timeout(now);
+        }
+        let mut events = Vec::new();
+        while let Some(event) = self.connection.as_mut().and_then(Endpoint::poll_event) {
+            events.push(event);
+        }
+        self.take_notes(now, events);
+        for path in &mut self.paths {
+            path.handle_timeout(now);
+        }
+        if self.ended_at.is_none() && now.saturating_since(self.news_at) >= self.config.give_up_after {
+            let states: Vec<String> = self.paths.iter().map(Path::describe).collect();
+            self.fail(
+                now,
+                format!(
+                    "nothing has come for {}: {}\n  remedy: compare addresses and ports with what the servers print, let UDP pass, \
+                     then give the same command again: it goes on where it stopped",
+                    self.config.give_up_after,
+                    states.join("; ")
+                ),
+            );
+        }
+    }
+
+    fn fail(&mut self, now: Instant, why: String) {
+        if self.ended_at.is_none() {
+            self.failed = true;
+            self.ended_at = Some(now);
+            self.events.push_back(DownloadEvent::Failed(why));
+        }
+    }
+
+    /// Path `index` has learnt from its server what the object is. True if it is what all others have.
+    fn compare(&mut self, now: Instant, index: usize, identity: Identity) -> bool {
+        let wanted = match &self.config.resume {
+            _ if self.identity.is_some() => self.identity.map(|known| (known, "of the others")),
+            Some((known, _)) => Some((*known, "of the partial file")),
+            None => None,
+        };
+        let problem = match wanted {
+            Some((known, whose)) if known != identity => Some(format!(
+                "its object has {} bytes and digest {}, that {whose} {} bytes and digest {}",
+                identity.size, identity.digest, known.size, known.digest
+            )),
+            _ => self
+                .config
+                .digest
+                .filter(|&digest| digest != identity.digest)
+                .map(|digest| format!("its object has digest {}, wanted was {digest}", identity.digest)),
+        };
+        if let Some(problem) = problem {
+            self.refuse(now, index, problem);
+            return false;
+        }
+        if self.identity.is_none() {
+            self.begin(now, identity);
+        }
+        true
+    }
+
+    /// The object is known: the connection begins.
+    fn begin(&mut self, now: Instant, identity: Identity) {
+        let rcp = RcpConfig {
+            mss: SEGMENT_BYTES,
+            receive_buffer: REORDERING_BYTES,
+            consume_on_arrival: true,
+            max_out_of_order_ranges: 1 << 16,
+            give_up_after: PATH_SILENCE,
+            open_retries: 3,
+            ecn: true,
+            ..RcpConfig::modern()
+        };
+        let length = Some(ByteCount::new(identity.size));
+        let target_rate = self.config.rate;
+        let mut connection = Connection::new(R2cpConfig { length, target_rate, ..R2cpConfig::new(rcp) }, now);
+        for range in self.config.resume.iter().flat_map(|(_, ranges)| ranges) {
+            // What lies too far ahead would leave no room to ask for what is missing.
+            let edge = connection.bytes_received_in_order() + REORDERING_BYTES.as_u64() / 2;
+            if range.start < edge {
+                connection.already_here(range);
+                self.held.push(range.clone());
+            }
+        }
+        self.identity = Some(identity);
+        self.connection = Some(connection);
+        self.events.push_back(DownloadEvent::Identified(identity));
+    }
+
+    /// Opens path `index`'s pipe.
+    fn join(&mut self, now: Instant, index: usize) -> Option<PipeId> {
+        let cost = self.paths[index].spec.cost;
+        let pipe = self.connection.as_mut()?.open(now, random::sequence_number(), cost);
+        self.pipes.push(index);
+        Some(pipe)
+    }
+
+    fn refuse(&mut self, now: Instant, index: usize, why: String) {
+        self.leave(now, index);
+        self.paths[index].state = State::Refused(why.clone());
+        self.events.push_back(DownloadEvent::Refused(index, why));
+        if self.paths.iter().all(Path::is_refused) {
+            let reasons: Vec<String> = self.paths.iter().map(Path::describe).collect();
+            self.fail(now, format!("no server can be used: {}", reasons.join("; ")));
+        }
+    }
+
+    /// The path's session is over; it will be opened again.
+    fn lose(&mut self, now: Instant, index: usize, why: &'static str) {
+        let was_open = self.paths[index].pipe().is_some();
+        self.leave(now, index);
+        self.paths[index].wait(now);
+        if was_open && self.ended_at.is_none() {
+            self.events.push_back(DownloadEvent::Lost(index, why));
+        }
+    }
+
+    /// What the path's pipe owes is asked for elsewhere.
+    fn leave(&mut self, now: Instant, index: usize) {
+        let (Some(pipe), Some(connection)) = (self.paths[index].pipe(), &mut self.connection) else { return };
+        let received = connection.pipe_metrics(pipe).map_or(0, |metrics| metrics.received_bytes);
+        self.paths[index].received_before += received;
+        self.paths[index].state = State::Down;
+        connection.drop_pipe(now, pipe);
+    }
+}

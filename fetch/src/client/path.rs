@@ -1,0 +1,175 @@
+//! One interface towards one server: closed, opening, open, and so on again.
+use super::PathSpec;
+use crate::channel::Channel;
+use crate::cookie::COOKIE_BYTES;
+use crate::handshake::Initiator;
+use crate::random;
+use crate::wire::{ConnectionId, PROOF_BYTES};
+use prismux_r2cp::PipeId;
+use prismux_units::{Duration, Instant};
+
+/// A Hello is repeated after this, then after twice as long, and so on.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(4);
+/// So many Hellos of one handshake; then another begins, with new keys.
+const MOST_HELLOS: u32 = 5;
+/// A lost path waits for this before it is opened again, then for twice as long, and so on.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// A server that prepares the object is asked again after this.
+pub(super) const PREPARING_PAUSE: Duration = Duration::from_millis(200);
+
+pub(super) struct Path {
+    pub(super) spec: PathSpec,
+    pub(super) state: State,
+    /// Bytes that pipes brought which are no more.
+    pub(super) received_before: u64,
+    /// Losses since it was last open.
+    losses: u32,
+    /// The server prepares the object.
+    is_preparing: bool,
+}
+
+pub(super) enum State {
+    /// Its interface is gone.
+    Down,
+    /// To be opened then.
+    Waiting { until: Instant },
+    /// The handshake.
+    Opening(Box<Opening>),
+    /// A pipe of the connection.
+    Open(Box<Open>),
+    /// For good, and why.
+    Refused(String),
+}
+
+pub(super) struct Opening {
+    pub(super) id: ConnectionId,
+    pub(super) initiator: Initiator,
+    pub(super) hello: Vec<u8>,
+    pub(super) cookie: [u8; COOKIE_BYTES],
+    pub(super) is_due: bool,
+    repeat_at: Instant,
+    hellos: u32,
+}
+
+pub(super) struct Open {
+    /// Ours.
+    pub(super) id: ConnectionId,
+    pub(super) channel: Channel,
+    pub(super) proof: [u8; PROOF_BYTES],
+    pub(super) pipe: PipeId,
+}
+
+impl Opening {
+    /// A Hello leaves.
+    pub(super) fn sent(&mut self, now: Instant) {
+        let wait = (FIRST_WAIT * (1 << self.hellos.min(8))).min(LONGEST_WAIT);
+        self.hellos += 1;
+        self.is_due = false;
+        self.repeat_at = now + wait;
+    }
+}
+
+impl Path {
+    pub(super) fn new(spec: PathSpec, now: Instant) -> Self {
+        let state = State::Waiting { until: now };
+        Self { spec, state, received_before: 0, losses: 0, is_preparing: false }
+    }
+
+    pub(super) const fn pipe(&self) -> Option<PipeId> {
+        match &self.state {
+            State::Open(open) => Some(open.pipe),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn id(&self) -> Option<ConnectionId> {
+        match &self.state {
+            State::Opening(opening) => Some(opening.id),
+            State::Open(open) => Some(open.id),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn is_refused(&self) -> bool {
+        matches!(self.state, State::Refused(_))
+    }
+
+    pub(super) fn state_name(&self) -> &'static str {
+        match self.state {
+            State::Down => "interface gone",
+            State::Waiting { .. } | State::Opening(_) if self.is_preparing => "server prepares",
+            State::Waiting { .. } | State::Opening(_) => "opening",
+            State::Open(_) => "open",
+            State::Refused(_) => "refused",
+        }
+    }
+
+    pub(super) fn describe(&self) -> String {
+        match &self.state {
+            State::Refused(why) => format!("{}: {why}", self.spec.address),
+            State::Opening(_) | State::Waiting { .. } => format!("{}: does not answer", self.spec.address),
+            _ => format!("{}: {}", self.spec.address, self.state_name()),
+        }
+    }
+
+    /// It was lost: it is tried again, later each time.
+    pub(super) fn wait(&mut self, now: Instant) {
+        let pause = (FIRST_PAUSE * (1 << self.losses.min(8))).min(LONGEST_PAUSE);
+        self.losses += 1;
+        self.state = State::Waiting { until: now + pause };
+    }
+
+    /// The server is there but not ready.
+    pub(super) fn wait_for_server(&mut self, now: Instant) {
+        self.is_preparing = true;
+        self.state = State::Waiting { until: now + PREPARING_PAUSE };
+    }
+
+    pub(super) fn retry_now(&mut self, now: Instant) {
+        if matches!(self.state, State::Down | State::Waiting { .. }) {
+            self.state = State::Waiting { until: now };
+        }
+    }
+
+    pub(super) fn opened(&mut self) {
+        self.losses = 0;
+        self.is_preparing = false;
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match &self.state {
+            State::Waiting { until } => Some(*until),
+            State::Opening(opening) if !opening.is_due => Some(opening.repeat_at),
+            _ => None,
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        match &mut self.state {
+            State::Waiting { until } if *until <= now => self.begin(now),
+            State::Opening(opening) if opening.repeat_at <= now => {
+                if opening.hellos < MOST_HELLOS {
+                    opening.is_due = true;
+                } else {
+                    self.begin(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        let (initiator, hello) = Initiator::new(&self.spec.key, &self.spec.object);
+        self.state = State::Opening(Box::new(Opening {
+            id: ConnectionId(random::number()),
+            initiator,
+            hello,
+            cookie: [0; COOKIE_BYTES],
+            is_due: true,
+            repeat_at: now,
+            hellos: 0,
+        }));
+    }
+}

@@ -1,0 +1,166 @@
+//! Sockets on interfaces that come and go.
+use super::{FetchError, FetchRequest, spec_for};
+use crate::client::{Departure, Download, PathSpec};
+use crate::socket::{UdpPort, Via};
+use prismux_datapath::batch::BatchReceiver;
+use prismux_datapath::event_loop::EventLoop;
+use prismux_r2cp::policy::Cost;
+use prismux_units::{Duration, Instant};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+/// A socket without a live path is replaced this often: its interface may have become another.
+const REPLACE_EVERY: Duration = Duration::from_secs(4);
+
+/// One interface in one address family.
+struct Link {
+    via: Via,
+    /// Some address of the family.
+    towards: IpAddr,
+    /// Absent while the interface is.
+    port: Option<UdpPort>,
+    opened_at: Instant,
+}
+
+/// All of them, by number.
+pub(super) struct Links(Vec<Link>);
+
+impl Links {
+    /// Opens a socket for each interface and family that some server is reached by, and lists the paths.
+    pub(super) fn open(
+        request: &FetchRequest,
+        event_loop: &EventLoop,
+    ) -> Result<(Self, Vec<PathSpec>), FetchError> {
+        let any = [Via::Any];
+        let vias = if request.via.is_empty() { &any[..] } else { &request.via[..] };
+        let (mut links, mut specs): (Vec<Link>, Vec<PathSpec>) = (Vec::new(), Vec::new());
+        if let Some((via, _)) = request.costs.iter().find(|(via, _)| !vias.contains(via)) {
+            return Err(FetchError::Usage(format!(
+                "a cost is given for {via}, which is not used\n  remedy: name it in --via too"
+            )));
+        }
+        for url in &request.urls {
+            let addresses = url.resolve().map_err(|error| {
+                FetchError::Usage(format!("{}: {error}\n  remedy: check the host in the URL", url.host))
+            })?;
+            for via in vias {
+                let (address, port) =
+                    reach(via, &addresses).map_err(|error| unusable(via, url.host.as_str(), &error))?;
+                let known = links
+                    .iter()
+                    .position(|link| link.via == *via && link.towards.is_ipv6() == address.is_ipv6());
+                let link = known.unwrap_or_else(|| {
+                    let opened_at = event_loop.clock().now();
+                    links.push(Link { via: via.clone(), towards: address.ip(), port: Some(port), opened_at });
+                    links.len() - 1
+                });
+                let cost =
+                    request.costs.iter().find(|(name, _)| name == via).map_or(Cost(0), |(_, cost)| *cost);
+                let spec = spec_for(url, link, address, cost);
+                if !specs.contains(&spec) {
+                    specs.push(spec);
+                }
+            }
+        }
+        for (token, link) in links.iter().enumerate() {
+            if let Some(port) = &link.port {
+                event_loop.watch(port, token as u64)?;
+            }
+        }
+        Ok((Self(links), specs))
+    }
+
+    /// The interface's name, for people.
+    pub(super) fn name(&self, link: usize) -> String {
+        self.0[link].via.to_string()
+    }
+
+    /// Receives a batch; false if there is none.
+    pub(super) fn receive(&mut self, link: usize, batch: &mut BatchReceiver) -> bool {
+        let Some(port) = &mut self.0[link].port else { return false };
+        match port.receive(batch) {
+            Ok(count) => count > 0,
+            Err(error) => {
+                port.broken = Some(error);
+                false
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, departure: &Departure, datagram: &[u8]) {
+        if let Some(port) = &mut self.0[departure.link].port {
+            port.push(departure.to, departure.ecn, datagram);
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        for port in self.0.iter_mut().filter_map(|link| link.port.as_mut()) {
+            port.flush();
+        }
+    }
+
+    /// Notes interfaces that have gone, and opens new sockets on those that are back or silent.
+    pub(super) fn look_after(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
+        for (index, link) in self.0.iter_mut().enumerate() {
+            if link.port.as_mut().is_some_and(|port| port.broken.take().is_some()) {
+                download.link_down(now, index);
+                link.close(event_loop);
+            }
+            let is_old = now.saturating_since(link.opened_at) >= REPLACE_EVERY;
+            if link.port.is_some() && (download.link_is_alive(index) || !is_old) {
+                continue;
+            }
+            let was_gone = link.port.is_none();
+            // The same interface with the address it has now, if it is there.
+            let Ok(port) = UdpPort::open(&link.via, link.towards) else { continue };
+            link.close(event_loop);
+            if event_loop.watch(&port, index as u64).is_ok() {
+                link.port = Some(port);
+                link.opened_at = now;
+                if was_gone {
+                    download.link_up(now, index);
+                }
+            }
+        }
+    }
+}
+
+impl Link {
+    fn close(&mut self, event_loop: &EventLoop) {
+        if let Some(port) = self.port.take() {
+            // Closing would end the watch too, were there no copies of the descriptor.
+            let _ = event_loop.forget(&port);
+        }
+    }
+}
+
+/// The first of the addresses that something on `via` leads to, and a socket there.
+fn reach(via: &Via, addresses: &[SocketAddr]) -> io::Result<(SocketAddr, UdpPort)> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for &address in addresses {
+        let fits = match via {
+            Via::Address(source) => source.is_ipv6() == address.is_ipv6(),
+            // With one address there is nothing to choose.
+            _ => addresses.len() == 1 || has_route(address),
+        };
+        match UdpPort::open(via, address.ip()) {
+            Ok(port) if fits => return Ok((address, port)),
+            Ok(_) => {}
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Whether the routing table knows a way to `address`.
+fn has_route(address: SocketAddr) -> bool {
+    let local = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
+    UdpSocket::bind(local).and_then(|socket| socket.connect(address)).is_ok()
+}
+
+fn unusable(via: &Via, host: &str, error: &io::Error) -> FetchError {
+    FetchError::Usage(format!(
+        "{via} cannot be used towards {host}: {error}\n  remedy: compare --via with: ip address; an interface needs an address of \
+         the server's family"
+    ))
+}

@@ -1,0 +1,260 @@
+//! The serving machine: datagrams in, datagrams out; it answers thousands of clients out of [`Objects`].
+//!
+//! Until a client has shown by a cookie that it can be reached at its address, nothing is remembered of it, no key is computed
+//! for it, and it is sent less than it sent. Afterwards each client has a session: a sealed channel and a plain RCP sender.
+//! No session has a timer: one sweep a second finds clients that have vanished, and one queue holds those that a
+//! rate cap makes wait.
+//!
+//! `hello`: from the first datagram to a session. `session`: what happens in one.
+mod counters;
+mod hello;
+mod object;
+mod session;
+
+pub use counters::Counters;
+pub use object::{Lookup, Object, Objects};
+
+use crate::SEGMENT_BYTES;
+use crate::cookie::{CookieJar, keyed};
+use crate::key::ServerKey;
+use crate::random;
+use crate::wire::{ConnectionId, Datagram, DatagramError, PROOF_BYTES, VERSION};
+use hmac::Mac;
+use prismux_rcp::RcpConfig;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_wire::Ecn;
+use session::Session;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// How often clients that have vanished are looked for.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+/// Requests reach no further ahead than this; as far as an RCP window can say.
+const REQUEST_LIMIT: ByteCount = ByteCount::new(1 << 30);
+/// The sweep finds the silent; the sender's own deadline is out of its way.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// How a server behaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ServerConfig {
+    /// Most clients at a time; others are told to come back.
+    pub max_clients: usize,
+    /// No client gets more than this.
+    pub rate_cap: Option<Rate>,
+    /// A client silent for this long is forgotten.
+    pub vanish_after: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self { max_clients: 10_000, rate_cap: None, vanish_after: Duration::from_secs(60) }
+    }
+}
+
+/// Where datagrams go: to whom, with which ECN bits, and their bytes.
+pub type Outbox<'a> = dyn FnMut(SocketAddr, Ecn, &[u8]) + 'a;
+
+/// See the module's description.
+pub struct Server<O> {
+    pub(crate) key: ServerKey,
+    config: ServerConfig,
+    rcp: Arc<RcpConfig>,
+    objects: O,
+    cookies: CookieJar,
+    proof_key: [u8; 32],
+    sessions: HashMap<ConnectionId, Session>,
+    /// By whom and under which id of theirs sessions were opened: a Hello heard again is the same client.
+    opened_by: HashMap<(SocketAddr, ConnectionId), ConnectionId>,
+    /// Sessions that wait for their rate cap.
+    capped: BinaryHeap<Reverse<(Instant, ConnectionId)>>,
+    sweep_at: Instant,
+    counters: Counters,
+    buffers: Buffers,
+}
+
+/// Reused from datagram to datagram.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    opened: Vec<u8>,
+    message: Vec<u8>,
+    datagram: Vec<u8>,
+}
+
+impl<O: Objects> Server<O> {
+    /// A server without clients.
+    pub fn new(key: ServerKey, config: ServerConfig, objects: O) -> Self {
+        let rcp = RcpConfig {
+            mss: SEGMENT_BYTES,
+            rate_cap: config.rate_cap,
+            keep_alive: NEVER,
+            request_limit: REQUEST_LIMIT,
+            answer_ring: 16,
+            ecn: true,
+            ..RcpConfig::modern()
+        };
+        // The same after a restart, so that clients learn at once that their sessions are gone.
+        let mut proof_key = keyed(key.private());
+        proof_key.update(b"prismux proof that a connection is gone");
+        Self {
+            proof_key: proof_key.finalize().into_bytes().into(),
+            key,
+            config,
+            rcp: Arc::new(rcp),
+            objects,
+            cookies: CookieJar::new(random::bytes()),
+            sessions: HashMap::new(),
+            opened_by: HashMap::new(),
+            capped: BinaryHeap::new(),
+            sweep_at: Instant::default() + SWEEP_INTERVAL,
+            counters: Counters::default(),
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// A datagram arrived.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        ecn: Ecn,
+        bytes: &[u8],
+        out: &mut Outbox<'_>,
+    ) {
+        self.counters.datagrams_received += 1;
+        self.counters.bytes_received += bytes.len() as u64;
+        match Datagram::parse(bytes) {
+            Ok(Datagram::Hello { client, cookie, noise }) => {
+                self.handle_hello(now, from, client, cookie, noise, out);
+            }
+            Ok(Datagram::Sealed { to, nonce, noise }) => {
+                self.handle_sealed(now, from, ecn, to, (nonce, noise), out);
+            }
+            Err(DatagramError::Version(client)) => {
+                self.counters.other_versions += 1;
+                self.reply(from, &Datagram::Notice { client, version: VERSION }, out);
+            }
+            _ => self.counters.malformed += 1,
+        }
+    }
+
+    fn handle_sealed(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        ecn: Ecn,
+        to: ConnectionId,
+        sealed: (u64, &[u8]),
+        out: &mut Outbox<'_>,
+    ) {
+        let Some(session) = self.sessions.get_mut(&to) else {
+            self.counters.unknown_connections += 1;
+            let proof = self.proof(to);
+            return self.reply(from, &Datagram::Gone { server: to, proof: &proof }, out);
+        };
+        let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
+        let tally = &mut self.counters.sessions;
+        session.handle(now, from, ecn, sealed, &self.rcp, &mut self.buffers, tally, &mut send);
+        if let Some(at) = session.wants_wake() {
+            self.capped.push(Reverse((at, to)));
+        }
+    }
+
+    /// What a Gone for connection `id` carries.
+    fn proof(&self, id: ConnectionId) -> [u8; PROOF_BYTES] {
+        let mut hash = keyed(&self.proof_key);
+        hash.update(&id.0.to_be_bytes());
+        let mut proof = [0; PROOF_BYTES];
+        proof.copy_from_slice(&hash.finalize().into_bytes()[..PROOF_BYTES]);
+        proof
+    }
+
+    fn reply(&mut self, to: SocketAddr, datagram: &Datagram<'_>, out: &mut Outbox<'_>) {
+        self.buffers.datagram.clear();
+        datagram.emit(&mut self.buffers.datagram);
+        self.counters.datagrams_sent += 1;
+        self.counters.bytes_sent += self.buffers.datagram.len() as u64;
+        out(to, Ecn::NotEct, &self.buffers.datagram);
+    }
+
+    /// When [`Server::handle_timeout`] wants to be called.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let capped = self.capped.peek().map(|Reverse((at, _))| *at);
+        let sweep = (!self.sessions.is_empty()).then_some(self.sweep_at);
+        [capped, sweep].into_iter().flatten().min()
+    }
+
+    /// Time has reached the deadline.
+    pub fn handle_timeout(&mut self, now: Instant, out: &mut Outbox<'_>) {
+        while let Some(Reverse((at, id))) = self.capped.peek().copied()
+            && at <= now
+        {
+            self.capped.pop();
+            let Some(session) = self.sessions.get_mut(&id) else { continue };
+            let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
+            session.wake(now, &mut self.buffers, &mut self.counters.sessions, &mut send);
+            if let Some(at) = session.wants_wake() {
+                self.capped.push(Reverse((at, id)));
+            }
+        }
+        if self.sweep_at <= now {
+            self.sweep_at = now + SWEEP_INTERVAL;
+            self.sweep(now, out);
+        }
+    }
+
+    /// Looks at every session once: whom to forget, and whose object has changed.
+    fn sweep(&mut self, now: Instant, out: &mut Outbox<'_>) {
+        let vanish_after = self.config.vanish_after;
+        let counters = &mut self.counters;
+        let (buffers, opened_by) = (&mut self.buffers, &mut self.opened_by);
+        self.sessions.retain(|_, session| {
+            let over = session.is_over(now, vanish_after, &mut counters.sessions);
+            if over {
+                opened_by.remove(&session.opened_by());
+                session.add_to(&mut counters.sessions);
+            } else {
+                let mut send = counted(&mut counters.datagrams_sent, &mut counters.bytes_sent, out);
+                session.check_object(now, buffers, &mut counters.sessions, &mut send);
+            }
+            !over
+        });
+    }
+
+    /// Tells every client that it is over, so that they go elsewhere at once.
+    pub fn stop(&mut self, now: Instant, out: &mut Outbox<'_>) {
+        for session in self.sessions.values_mut() {
+            let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
+            session.abort(now, &mut self.buffers, &mut send);
+        }
+    }
+
+    /// Clients at present, those included whose session has just ended.
+    pub fn clients(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Counters so far, over all sessions.
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        counters.clients = self.sessions.len() as u64;
+        for session in self.sessions.values() {
+            session.add_to(&mut counters.sessions);
+        }
+        counters
+    }
+}
+
+/// `out` with a count of what passes.
+fn counted<'a>(
+    datagrams: &'a mut u64,
+    bytes: &'a mut u64,
+    out: &'a mut Outbox<'_>,
+) -> impl FnMut(SocketAddr, Ecn, &[u8]) + 'a {
+    move |to, ecn, datagram| {
+        *datagrams += 1;
+        *bytes += datagram.len() as u64;
+        out(to, ecn, datagram);
+    }
+}

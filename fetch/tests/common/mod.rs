@@ -1,0 +1,328 @@
+//! A server, a client and a network between them, in virtual time and without sockets.
+#![allow(dead_code, reason = "each test file uses its own part")]
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_fetch::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
+use prismux_fetch::digest::Digest;
+use prismux_fetch::handshake::{Identity, Refusal};
+use prismux_fetch::key::ServerKey;
+use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
+use prismux_r2cp::policy::Cost;
+use prismux_units::{Duration, Instant};
+use prismux_wire::Ecn;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Bytes that look like nothing in particular.
+pub fn content(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Seed(seed).stream("content");
+    (0..length).map(|_| random.below(256) as u8).collect()
+}
+
+/// An object in memory.
+pub struct Bytes {
+    pub bytes: Vec<u8>,
+    pub claimed: Identity,
+}
+
+impl Object for Bytes {
+    fn identity(&self) -> Identity {
+        self.claimed
+    }
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let start = offset as usize;
+        let part = self.bytes.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(part);
+        Ok(())
+    }
+    fn is_unchanged(&self) -> bool {
+        true
+    }
+}
+
+pub fn identity(bytes: &[u8]) -> Identity {
+    Identity { size: bytes.len() as u64, digest: Digest::of(bytes).expect("memory") }
+}
+
+/// One object, called "object", that is being prepared for a while.
+#[derive(Clone)]
+pub struct Shelf {
+    pub object: Arc<Bytes>,
+    pub preparing: Rc<Cell<u32>>,
+}
+
+impl Shelf {
+    pub fn of(bytes: &[u8]) -> Self {
+        let object = Bytes { bytes: bytes.to_vec(), claimed: identity(bytes) };
+        Self { object: Arc::new(object), preparing: Rc::default() }
+    }
+}
+
+impl Objects for Shelf {
+    fn find(&mut self, path: &str) -> Lookup {
+        if path != "object" {
+            return Lookup::Refused(Refusal::NotFound);
+        }
+        if self.preparing.get() > 0 {
+            self.preparing.set(self.preparing.get() - 1);
+            return Lookup::Preparing;
+        }
+        Lookup::Ready(Arc::clone(&self.object) as Arc<dyn Object>)
+    }
+}
+
+/// What the network does to datagrams.
+#[derive(Clone, Copy)]
+pub struct Weather {
+    pub loss: f64,
+    pub duplicates: f64,
+    pub corruption: f64,
+    /// Datagrams take from 5 ms to this much longer.
+    pub jitter: Duration,
+}
+
+pub const CLEAR: Weather =
+    Weather { loss: 0.0, duplicates: 0.0, corruption: 0.0, jitter: Duration::from_millis(0) };
+
+#[derive(Clone, Copy)]
+enum Way {
+    To(usize),
+    From(usize),
+}
+
+struct UnderWay {
+    /// Where it travels: to a server, or from one to the client.
+    way: Way,
+    /// The client's interface.
+    link: usize,
+    bytes: Vec<u8>,
+}
+
+pub struct World {
+    pub now: Instant,
+    pub servers: Vec<Server<Shelf>>,
+    /// Servers that are switched off.
+    pub dead: Vec<bool>,
+    /// Interfaces whose source address is another than at first.
+    pub moved: Vec<u16>,
+    pub weather: Weather,
+    pub download: Download,
+    pub received: Vec<u8>,
+    pub events: Vec<DownloadEvent>,
+    /// Payload bytes written by the client twice or wrongly placed would show here.
+    pub stored_bytes: u64,
+    air: BTreeMap<(Instant, u64), UnderWay>,
+    sent: u64,
+    random: RandomStream,
+    /// Everything that travelled, for replays: to which server, from which address.
+    pub seen: Vec<(usize, SocketAddr, Vec<u8>)>,
+    pub keep: bool,
+}
+
+pub fn server_address(index: usize) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1 + index as u8], 4717))
+}
+
+pub fn client_address(link: usize, moved: u16) -> SocketAddr {
+    SocketAddr::from(([198, 51, 100, 1 + link as u8], 5000 + moved))
+}
+
+pub fn specs(keys: &[ServerKey], links: usize) -> Vec<PathSpec> {
+    let pairs = (0..keys.len()).flat_map(|server| (0..links).map(move |link| (server, link)));
+    pairs
+        .map(|(server, link)| PathSpec {
+            link,
+            address: server_address(server),
+            key: keys[server].public(),
+            object: "object".to_string(),
+            cost: Cost(0),
+        })
+        .collect()
+}
+
+impl World {
+    pub fn new(shelves: &[Shelf], links: usize, config: DownloadConfig, weather: Weather, seed: u64) -> Self {
+        let keys: Vec<ServerKey> = shelves.iter().map(|_| ServerKey::generate()).collect();
+        let specs = specs(&keys, links);
+        Self::with(shelves, keys, specs, links, config, weather, seed)
+    }
+
+    pub fn with(
+        shelves: &[Shelf],
+        keys: Vec<ServerKey>,
+        specs: Vec<PathSpec>,
+        links: usize,
+        config: DownloadConfig,
+        weather: Weather,
+        seed: u64,
+    ) -> Self {
+        let now = Instant::from_secs(1);
+        let servers = keys
+            .into_iter()
+            .zip(shelves)
+            .map(|(key, shelf)| Server::new(key, ServerConfig::default(), shelf.clone()));
+        Self {
+            now,
+            servers: servers.collect(),
+            dead: vec![false; shelves.len()],
+            moved: vec![0; links],
+            weather,
+            download: Download::new(config, specs, now),
+            received: vec![0; shelves[0].object.bytes.len()],
+            events: Vec::new(),
+            stored_bytes: 0,
+            air: BTreeMap::new(),
+            sent: 0,
+            random: Seed(seed).stream("weather"),
+            seen: Vec::new(),
+            keep: false,
+        }
+    }
+
+    fn dispatch(&mut self, under_way: UnderWay) {
+        let copies = 1 + u64::from(self.random.uniform() < self.weather.duplicates);
+        for _ in 0..copies {
+            if self.random.uniform() < self.weather.loss {
+                continue;
+            }
+            let mut bytes = under_way.bytes.clone();
+            if self.random.uniform() < self.weather.corruption {
+                let index = self.random.below(bytes.len() as u64) as usize;
+                bytes[index] ^= 1 << self.random.below(8);
+            }
+            let jitter = self.random.below(self.weather.jitter.as_nanos() + 1);
+            let at = self.now + Duration::from_millis(5) + Duration::from_nanos(jitter);
+            self.sent += 1;
+            self.air.insert((at, self.sent), UnderWay { bytes, ..under_way });
+        }
+    }
+
+    /// Hands everything that wants to leave to the network.
+    fn drain(&mut self) {
+        let mut out = Vec::new();
+        while let Some(departure) = self.download.poll_transmit(self.now, &mut out) {
+            let server = (0..self.servers.len()).find(|&index| server_address(index) == departure.to);
+            let server = server.expect("a server of ours");
+            if self.keep {
+                let from = client_address(departure.link, self.moved[departure.link]);
+                self.seen.push((server, from, out.clone()));
+            }
+            self.dispatch(UnderWay { way: Way::To(server), link: departure.link, bytes: out.clone() });
+        }
+        while let Some(event) = self.download.poll_event() {
+            self.events.push(event);
+        }
+    }
+
+    /// A datagram reaches a server; what it answers is sent.
+    pub fn reach_server(
+        &mut self,
+        index: usize,
+        from: SocketAddr,
+        bytes: &[u8],
+    ) -> Vec<(SocketAddr, Vec<u8>)> {
+        let mut answers = Vec::new();
+        self.servers[index].handle_datagram(self.now, from, Ecn::NotEct, bytes, &mut |to, _, bytes| {
+            answers.push((to, bytes.to_vec()));
+        });
+        answers
+    }
+
+    /// Lets time go on to the next thing that happens; false when nothing ever will.
+    pub fn step(&mut self) -> bool {
+        self.drain();
+        let arrival = self.air.keys().next().map(|&(at, _)| at);
+        let timers = self.servers.iter().zip(&self.dead).filter(|(_, dead)| !**dead);
+        let timers = timers.filter_map(|(server, _)| server.next_deadline());
+        let Some(next) = timers.chain(self.download.next_deadline()).chain(arrival).min() else {
+            return false;
+        };
+        self.now = self.now.max(next);
+        if arrival == Some(next) {
+            if let Some((_, under_way)) = self.air.pop_first() {
+                self.arrive(under_way);
+            }
+            return true;
+        }
+        for index in 0..self.servers.len() {
+            if self.dead[index] || self.servers[index].next_deadline().is_none_or(|at| at > self.now) {
+                continue;
+            }
+            let mut answers = Vec::new();
+            let now = self.now;
+            self.servers[index].handle_timeout(now, &mut |to, _, bytes| answers.push((to, bytes.to_vec())));
+            self.forward(index, answers);
+        }
+        self.download.handle_timeout(self.now);
+        true
+    }
+
+    fn arrive(&mut self, under_way: UnderWay) {
+        match under_way.way {
+            Way::To(index) => {
+                if !self.dead[index] {
+                    let from = client_address(under_way.link, self.moved[under_way.link]);
+                    let answers = self.reach_server(index, from, &under_way.bytes);
+                    self.forward(index, answers);
+                }
+            }
+            Way::From(index) => {
+                let from = server_address(index);
+                let (received, stored) = (&mut self.received, &mut self.stored_bytes);
+                self.download.handle_datagram(
+                    self.now,
+                    under_way.link,
+                    from,
+                    Ecn::NotEct,
+                    &under_way.bytes,
+                    &mut |offset, bytes| {
+                        let start = offset as usize;
+                        received[start..start + bytes.len()].copy_from_slice(bytes);
+                        *stored += bytes.len() as u64;
+                    },
+                );
+            }
+        }
+    }
+
+    /// Answers of server `index` travel to the client.
+    pub fn forward(&mut self, index: usize, answers: Vec<(SocketAddr, Vec<u8>)>) {
+        for (to, bytes) in answers {
+            // Answers to addresses that nobody has (any more) are lost.
+            let link = (0..self.moved.len()).find(|&link| client_address(link, self.moved[link]) == to);
+            if let Some(link) = link {
+                self.dispatch(UnderWay { way: Way::From(index), link, bytes });
+            }
+        }
+    }
+
+    /// Runs until `done`; fails after ten virtual minutes.
+    pub fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        while !done(self) {
+            assert!(self.now < Instant::from_secs(600), "ten minutes have passed: {:?}", self.events);
+            assert!(self.step(), "nothing will happen any more: {:?}", self.events);
+            self.drain();
+        }
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.events.contains(&DownloadEvent::Complete)
+    }
+
+    pub fn failure(&self) -> Option<&str> {
+        self.events.iter().find_map(|event| match event {
+            DownloadEvent::Failed(why) => Some(why.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Runs to the end and checks every byte.
+    pub fn complete(&mut self, wanted: &[u8]) {
+        self.run_until(|world| world.is_complete() || world.failure().is_some());
+        assert_eq!(self.failure(), None);
+        assert!(self.received == wanted, "bytes differ");
+    }
+}

@@ -1,0 +1,262 @@
+//! Downloads between the machines in virtual time: weather, several servers and interfaces, ends and returns.
+mod common;
+
+use common::*;
+use prismux_fetch::client::{DownloadConfig, DownloadEvent};
+use prismux_fetch::key::ServerKey;
+use prismux_units::{Duration, Instant, Rate};
+
+fn world(bytes: &[u8], servers: usize, links: usize, weather: Weather, seed: u64) -> World {
+    let shelves = vec![Shelf::of(bytes); servers];
+    World::new(&shelves, links, DownloadConfig::default(), weather, seed)
+}
+
+fn received(world: &World, path: usize) -> u64 {
+    world.download.report(path).received_bytes
+}
+
+#[test]
+fn one_server_one_interface() {
+    let bytes = content(300_000, 1);
+    let mut world = world(&bytes, 1, 1, CLEAR, 1);
+    world.complete(&bytes);
+    assert_eq!(world.stored_bytes, 300_000, "each byte once");
+    world.run_until(|world| world.download.is_over(world.now));
+    let counters = world.servers[0].counters();
+    assert_eq!((counters.retries, counters.opened, counters.sessions.finished), (1, 1, 1));
+    assert_eq!((counters.sessions.forged, counters.sessions.replayed, counters.forged_hellos), (0, 0, 0));
+}
+
+#[test]
+fn objects_of_no_one_and_few_bytes() {
+    for length in [0, 1, 1288, 1289, 1290, 2578, 2579] {
+        let bytes = content(length, 2);
+        world(&bytes, 1, 1, CLEAR, 1).complete(&bytes);
+    }
+}
+
+#[test]
+fn several_servers_and_interfaces_share_the_work() {
+    let bytes = content(4_000_000, 3);
+    let mut world = world(&bytes, 2, 2, CLEAR, 1);
+    world.complete(&bytes);
+    for path in 0..4 {
+        assert!(received(&world, path) > 100_000, "path {path} brought {}", received(&world, path));
+    }
+}
+
+#[test]
+fn every_byte_is_right_in_any_weather() {
+    for seed in 0..12 {
+        let bytes = content(400_000, seed);
+        let jitter = Duration::from_millis(20 * (seed % 3));
+        let weather = Weather { loss: 0.03, duplicates: 0.05, corruption: 0.03, jitter };
+        let mut world = world(&bytes, 1 + seed as usize % 2, 1 + seed as usize / 2 % 2, weather, seed);
+        world.complete(&bytes);
+        let server: u64 = world.servers.iter().map(|server| server.counters().sessions.forged).sum();
+        let counters = world.download.counters();
+        assert!(server + counters.forged > 0, "seed {seed}: corruption is noticed");
+        assert!(counters.replayed > 0, "seed {seed}: duplicates are noticed");
+        assert_eq!(world.stored_bytes, 400_000, "seed {seed}: each byte once");
+    }
+}
+
+#[test]
+fn a_server_that_prepares_the_object_is_asked_again() {
+    let bytes = content(10_000, 4);
+    let shelf = Shelf::of(&bytes);
+    shelf.preparing.set(5);
+    let mut world = World::new(&[shelf], 1, DownloadConfig::default(), CLEAR, 1);
+    world.complete(&bytes);
+    assert_eq!(world.servers[0].counters().preparing, 5);
+}
+
+#[test]
+fn a_server_that_dies_midway_is_replaced_by_the_other() {
+    let bytes = content(3_000_000, 5);
+    let mut world = world(&bytes, 2, 1, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    world.dead[0] = true;
+    let died_at = world.now;
+    world.complete(&bytes);
+    assert!(world.now - died_at < Duration::from_secs(5), "took {}", world.now - died_at);
+}
+
+#[test]
+fn a_server_that_stops_in_order_is_left_at_once() {
+    let bytes = content(3_000_000, 5);
+    let mut world = world(&bytes, 2, 1, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let mut answers = Vec::new();
+    let now = world.now;
+    world.servers[0].stop(now, &mut |to, _, bytes| answers.push((to, bytes.to_vec())));
+    world.forward(0, answers);
+    world.complete(&bytes);
+    assert!(world.events.iter().any(|event| matches!(event, DownloadEvent::Lost(0, _))));
+}
+
+#[test]
+fn a_server_that_forgot_everything_says_so_and_is_used_again() {
+    let bytes = content(3_000_000, 6);
+    let (shelves, key) = ([Shelf::of(&bytes)], ServerKey::generate());
+    let specs = specs(std::slice::from_ref(&key), 1);
+    let config = DownloadConfig::default();
+    let mut world = World::with(&shelves, vec![key.clone()], specs, 1, config, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let fresh = prismux_fetch::server::Server::new(key, Default::default(), shelves[0].clone());
+    world.servers[0] = fresh;
+    let restarted_at = world.now;
+    world.complete(&bytes);
+    let gone = DownloadEvent::Lost(0, "its server does not know the session any more");
+    assert!(world.events.contains(&gone), "{:?}", world.events);
+    assert!(world.now - restarted_at < Duration::from_secs(3), "took {}", world.now - restarted_at);
+}
+
+#[test]
+fn all_servers_gone_ends_in_bounded_time_with_a_reason() {
+    let bytes = content(3_000_000, 7);
+    let mut world = world(&bytes, 2, 1, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 500_000);
+    world.dead = vec![true, true];
+    let died_at = world.now;
+    world.run_until(|world| world.failure().is_some());
+    assert!(world.now - died_at <= Duration::from_secs(61), "took {}", world.now - died_at);
+    let why = world.failure().unwrap_or_default();
+    assert!(why.contains("192.0.2.1:4717: does not answer") && why.contains("remedy"), "{why}");
+}
+
+#[test]
+fn an_interface_that_goes_and_returns_carries_again() {
+    let bytes = content(6_000_000, 8);
+    // Slow enough to see the interface return.
+    let config = DownloadConfig { rate: Some(Rate::from_mbps(20)), ..DownloadConfig::default() };
+    let mut world = World::new(&[Shelf::of(&bytes)], 2, config, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let now = world.now;
+    world.download.link_down(now, 1);
+    let before = received(&world, 1);
+    assert!(!world.download.link_is_alive(1));
+    world.run_until(|world| world.stored_bytes > 2_000_000);
+    assert_eq!(received(&world, 1), before);
+    // Back with another address.
+    world.moved[1] = 7;
+    let now = world.now;
+    world.download.link_up(now, 1);
+    world.run_until(|world| world.download.link_is_alive(1));
+    let now = world.now;
+    world.download.link_down(now, 0);
+    world.complete(&bytes);
+    assert!(received(&world, 1) > before + 2_000_000, "it carries again");
+}
+
+#[test]
+fn a_target_rate_is_kept() {
+    let bytes = content(900_000, 9);
+    let config = DownloadConfig { rate: Some(Rate::from_kbps(720)), ..DownloadConfig::default() };
+    let mut world = World::new(&[Shelf::of(&bytes)], 1, config, CLEAR, 1);
+    let started_at = world.now;
+    world.complete(&bytes);
+    let seconds = (world.now - started_at).as_secs_f64();
+    assert!((9.8..10.5).contains(&seconds), "900 kB at 720 kbit/s take 10 s, not {seconds}");
+}
+
+#[test]
+fn what_is_here_already_is_not_fetched_again() {
+    let bytes = content(1_000_000, 10);
+    let held = vec![0..100_000, 250_000..400_000, 999_000..1_000_000];
+    let config =
+        DownloadConfig { resume: Some((identity(&bytes), held.clone())), ..DownloadConfig::default() };
+    let mut world = World::new(&[Shelf::of(&bytes)], 1, config, CLEAR, 1);
+    for range in &held {
+        let range = range.start as usize..range.end as usize;
+        world.received[range.clone()].copy_from_slice(&bytes[range]);
+    }
+    world.complete(&bytes);
+    assert_eq!(world.download.held(), held);
+    assert_eq!(world.stored_bytes, 1_000_000 - 251_000);
+    // Segments do not end where the gaps do, so a little more than was missing may travel.
+    let sent = world.servers[0].counters().sessions.data_bytes;
+    assert!(sent < 749_000 + 4 * 1400, "{sent} bytes travelled");
+}
+
+#[test]
+fn everything_here_already_only_confirms_the_object() {
+    let bytes = content(1_000_000, 10);
+    let config = DownloadConfig {
+        resume: Some((identity(&bytes), std::iter::once(0..1_000_000).collect())),
+        ..DownloadConfig::default()
+    };
+    let mut world = World::new(&[Shelf::of(&bytes)], 1, config, CLEAR, 1);
+    world.received.copy_from_slice(&bytes);
+    world.complete(&bytes);
+    assert_eq!(world.stored_bytes, 0);
+}
+
+#[test]
+fn a_changed_object_is_not_mixed_with_the_old_one() {
+    let (old, new) = (content(100_000, 11), content(100_000, 12));
+    let config = DownloadConfig {
+        resume: Some((identity(&old), std::iter::once(0..50_000).collect())),
+        ..DownloadConfig::default()
+    };
+    let mut world = World::new(&[Shelf::of(&new)], 1, config, CLEAR, 1);
+    world.run_until(|world| world.failure().is_some());
+    let why = world.failure().unwrap_or_default();
+    assert!(why.contains("of the partial file"), "{why}");
+    assert_eq!(world.stored_bytes, 0);
+}
+
+#[test]
+fn a_server_that_disagrees_is_refused_and_the_others_go_on() {
+    for (length, seed) in [(1_000_000, 14), (999_999, 13)] {
+        let (bytes, other) = (content(1_000_000, 13), content(length, seed));
+        let config = DownloadConfig { digest: Some(identity(&bytes).digest), ..DownloadConfig::default() };
+        let mut world = World::new(&[Shelf::of(&other), Shelf::of(&bytes)], 1, config, CLEAR, 1);
+        world.received.resize(bytes.len(), 0);
+        world.complete(&bytes);
+        let refused = world
+            .events
+            .iter()
+            .any(|event| matches!(event, DownloadEvent::Refused(0, why) if why.contains("its object has")));
+        assert!(refused, "{:?}", world.events);
+        assert_eq!(received(&world, 0), 0);
+    }
+}
+
+#[test]
+fn without_a_digest_the_first_answer_counts_and_the_other_server_is_refused() {
+    let (bytes, other) = (content(500_000, 15), content(500_000, 16));
+    let mut world =
+        World::new(&[Shelf::of(&bytes), Shelf::of(&other)], 1, DownloadConfig::default(), CLEAR, 1);
+    world.run_until(|world| world.is_complete());
+    let refused =
+        |path| world.events.iter().any(|event| matches!(event, DownloadEvent::Refused(p, _) if *p == path));
+    assert!(refused(0) != refused(1), "exactly one is refused");
+    assert!(world.received == if refused(0) { other } else { bytes });
+}
+
+#[test]
+fn a_server_with_another_key_is_never_believed() {
+    let (bytes, impostor) = (content(100_000, 17), ServerKey::generate());
+    let mut specs = specs(&[ServerKey::generate()], 1);
+    specs[0].object = "object".to_string();
+    let config = DownloadConfig { give_up_after: Duration::from_secs(20), ..DownloadConfig::default() };
+    let mut world = World::with(&[Shelf::of(&bytes)], vec![impostor], specs, 1, config, CLEAR, 1);
+    world.run_until(|world| world.failure().is_some());
+    assert_eq!(world.stored_bytes, 0);
+    assert!(world.servers[0].counters().forged_hellos > 0);
+    assert!(world.now <= Instant::from_secs(22));
+}
+
+#[test]
+fn an_object_that_is_not_there_ends_the_download_at_once() {
+    let bytes = content(10, 18);
+    let key = ServerKey::generate();
+    let mut specs = specs(std::slice::from_ref(&key), 1);
+    specs[0].object = "../object".to_string();
+    let mut world =
+        World::with(&[Shelf::of(&bytes)], vec![key], specs, 1, DownloadConfig::default(), CLEAR, 1);
+    world.run_until(|world| world.failure().is_some());
+    assert!(world.failure().is_some_and(|why| why.contains("no such object")), "{:?}", world.events);
+    assert!(world.now < Instant::from_secs(2));
+}
