@@ -173,6 +173,12 @@ pub const TCP: &[Key] = &[
     key("mss", "size", "the profile's", "maximum segment size"),
     key("window", "size", "the profile's", "receive buffer, which bounds the window"),
     key("initial_window", "whole number", "the profile's", "segments sent before the first ACK"),
+    key(
+        "hystart",
+        "name",
+        "the profile's",
+        "what ends slow start before a loss: `off`, `rfc9406` or `linux` (simulator)",
+    ),
     key("sack", "true or false", "the profile's", "selective acknowledgements (RFC 2018)"),
     key("timestamps", "true or false", "the profile's", "timestamps (RFC 7323)"),
     key(

@@ -8,6 +8,7 @@ use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
 use prismux_tcp::TcpProfile;
+use prismux_tcp::engine::SlowStartExitKind;
 
 /// A name, what it stands for, and one line about it.
 #[derive(Debug, Clone, Copy)]
@@ -209,6 +210,13 @@ pub const CONGESTION: &[Name<Congestion>] = &[
     name("newreno", Congestion::NewReno, "NewReno (RFC 5681, RFC 6582)"),
     name("reno", Congestion::NewReno, "the kernel's name of newreno"),
     name("bbr", Congestion::Bbr, "the kernel's BBR; lab only"),
+];
+
+/// Ways to end slow start before a loss does; `None` for none.
+pub const HYSTART: &[Name<Option<SlowStartExitKind>>] = &[
+    name("off", None, "slow start lasts until a loss"),
+    name("rfc9406", Some(SlowStartExitKind::Rfc9406), "HyStart++: slower when the round-trip time rises"),
+    name("linux", Some(SlowStartExitKind::Linux), "as Linux's CUBIC: ends at long trains of ACKs too"),
 ];
 
 /// Schedulers: how the proxy picks a link for a data packet.

@@ -43,6 +43,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names pattern", name_table(registry::PATTERNS)),
         ("names profile", name_table(registry::PROFILES)),
         ("names congestion", name_table(registry::CONGESTION)),
+        ("names hystart", name_table(registry::HYSTART)),
         ("keys tcp", key_table(keys::TCP)),
         ("keys ptcp", key_table(keys::PTCP)),
         ("names reassignment", name_table(registry::REASSIGNMENT)),

@@ -133,3 +133,20 @@ fn what_only_the_lab_has_is_refused_with_a_way_out() {
     assert!(refused(&["flows.download.congestion=bbr"]).contains("--on lab"));
     assert!(refused(&["events=[{ at = \"5 s\", kill = \"m1\" }]"]).contains("--on lab"));
 }
+
+/// A kernel's CUBIC ends slow start when it sees a long train of ACKs; the proxy gives it none before the links are full.
+#[test]
+fn linux_hystart_costs_a_download_over_several_links_little() {
+    let brief = ["duration=\"8 s\"", "flows.download.bytes=\"60 MB\""];
+    for name in ["demo-today", "mix-50-10", "mix-100-30-10"] {
+        let file = shipped::find(name).expect("shipped").file();
+        let goodput = |hystart: &str| {
+            let overrides = [brief[0], brief[1], hystart];
+            let scenario = file.scenario(None, &overrides).unwrap_or_else(|error| panic!("{error}"));
+            backend::run(&scenario, Backend::Sim, &options(1)).unwrap().total.goodput_bps
+        };
+        let (with, without) =
+            (goodput("flows.download.tcp.hystart=linux"), goodput("flows.download.tcp.hystart=off"));
+        assert!(with >= 0.85 * without, "{name}: {with} of {without} bit/s");
+    }
+}

@@ -23,6 +23,12 @@ const UPSTREAM_SLACK: Duration = Duration::from_millis(2);
 const PACING_GAIN: f64 = 1.25;
 /// ... in bursts of this length at most.
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
+/// ACKs of a sender in slow start pause this often, ...
+const BREATH_EVERY: Duration = Duration::from_millis(10);
+/// ... for so long, see [`takes_breath`].
+const BREATH: Duration = Duration::from_millis(3);
+/// A sender that answers an acknowledged byte with more new ones than this is in slow start.
+const SLOW_START_RESPONSE: f32 = 1.2;
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
 const LEAST_WAIT: Duration = Duration::from_micros(100);
 /// Bytes that the right edge may always lead what is expected by, so that a growing window is not stopped, ...
@@ -95,7 +101,8 @@ impl Valve {
     pub(crate) fn plan_service(&mut self, now: Instant) {
         let at = self.next_release - PACING_QUANTUM;
         let paced = if at > now { at } else { Instant::MAX };
-        let next = if self.waiting.is_empty() { Instant::MAX } else { paced.min(self.serve_backlog_at) };
+        let next = paced.min(self.serve_backlog_at).min(breath_end(now).unwrap_or(Instant::MAX));
+        let next = if self.waiting.is_empty() { Instant::MAX } else { next };
         self.serve_at = if next < Instant::MAX { next.max(now + LEAST_WAIT) } else { next };
     }
 
@@ -166,6 +173,9 @@ pub(crate) fn on_released<P: Clone>(
 /// Lets ACKs of this flow go while there is room; says whether some had to stay.
 pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -> bool {
     flow.pool.expire_pending(context.now, context.valve);
+    if takes_breath(flow, context) {
+        return !flow.pool.is_empty();
+    }
     while let Some(front) = flow.pool.ready.front() {
         // A duplicate calls up a packet as well: it tells that one has left the network.
         let bytes = front.number.distance_from(flow.released).max(1460) as u64;
@@ -181,6 +191,23 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
         }
     }
     false
+}
+
+/// True when the ACKs of this flow pause for a moment.
+///
+/// Linux's CUBIC ends slow start when a round's ACKs, none more than 2 ms after the other, come for longer than half of the
+/// shortest round trip (HyStart): on one link the window then covers it, over several it covers the nearest. One
+/// pause in the first half of a round, and the train is none; a rise of the round-trip time still ends slow start.
+fn takes_breath<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> bool {
+    context.config.window_control
+        && flow.pool.response > SLOW_START_RESPONSE
+        && breath_end(context.now).is_some()
+}
+
+/// When the pause ends that `now` is in.
+fn breath_end(now: Instant) -> Option<Instant> {
+    let into = Duration::from_nanos(now.as_nanos() % BREATH_EVERY.as_nanos());
+    (into < BREATH).then(|| now + (BREATH - into))
 }
 
 /// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links.

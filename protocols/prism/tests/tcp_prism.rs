@@ -34,7 +34,7 @@ impl Sender {
     /// Its first `acknowledged` segments are acknowledged, one by one, 50 ms after they left.
     fn new(config: &TcpConfig, acknowledged: u32) -> Self {
         let mut config = TcpConfig { timestamps: false, ..config.clone() };
-        (config.engine.tlp, config.engine.hystart) = (false, false);
+        (config.engine.tlp, config.engine.hystart) = (false, None);
         let now = Instant::from_millis(1);
         let mut connection = Connection::connect(config, 1, 2, OURS, now);
         let extension = Watched::default();

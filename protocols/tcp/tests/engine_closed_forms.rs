@@ -20,7 +20,7 @@ fn rate(config: &EngineConfig, period: u64, rtt: Duration, seconds: u64) -> f64 
 
 #[test]
 fn newreno_follows_the_square_root_law() {
-    let base = EngineConfig { congestion: CongestionKind::NewReno, hystart: false, ..EngineConfig::modern() };
+    let base = EngineConfig { congestion: CongestionKind::NewReno, hystart: None, ..EngineConfig::modern() };
     let senders = [
         ("prr and rack", base.clone()),
         ("rfc 6675", EngineConfig { rack: false, reduction: WindowReduction::Immediate, ..base }),
@@ -41,7 +41,7 @@ fn newreno_follows_the_square_root_law() {
 #[test]
 fn cubic_has_the_mean_window_of_rfc_9438_equation_5() {
     // At this RTT and loss rate the cubic function lies above the Reno-friendly one.
-    let config = EngineConfig { hystart: false, ..EngineConfig::modern() };
+    let config = EngineConfig { hystart: None, ..EngineConfig::modern() };
     let (rtt, period) = (Duration::from_millis(200), 20_000u64);
     let measured = rate(&config, period, rtt, 240);
     let (c, beta) = (0.4f64, 0.7f64);
@@ -55,7 +55,7 @@ fn cubic_has_the_mean_window_of_rfc_9438_equation_5() {
 #[test]
 fn cubic_is_as_fast_as_reno_where_reno_is_fast() {
     // Short RTT, frequent loss: the Reno-friendly region (RFC 9438 section 4.3).
-    let cubic = EngineConfig { hystart: false, ..EngineConfig::modern() };
+    let cubic = EngineConfig { hystart: None, ..EngineConfig::modern() };
     let reno = EngineConfig { congestion: CongestionKind::NewReno, ..cubic.clone() };
     let rtt = Duration::from_millis(10);
     let ratio = rate(&cubic, 300, rtt, 60) / rate(&reno, 300, rtt, 60);

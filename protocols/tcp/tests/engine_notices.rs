@@ -5,7 +5,7 @@ use engine_harness::script::Script;
 use prismux_tcp::engine::{EngineConfig, Phase, SendKind};
 
 fn senders() -> Vec<EngineConfig> {
-    let modern = EngineConfig { hystart: false, ..EngineConfig::modern() };
+    let modern = EngineConfig { hystart: None, ..EngineConfig::modern() };
     vec![
         modern.clone(),
         EngineConfig { rack: false, ..modern },
@@ -121,7 +121,7 @@ fn nonsense_for_a_factor_resends_but_leaves_the_window() {
 
 #[test]
 fn an_unreported_loss_in_a_recovery_begun_by_a_notice_is_an_ordinary_one() {
-    let config = EngineConfig { rack: false, tlp: false, hystart: false, ..EngineConfig::modern() };
+    let config = EngineConfig { rack: false, tlp: false, hystart: None, ..EngineConfig::modern() };
     let mut s = start(&config);
     s.notice(40, 40, 1, 0.75);
     s.send();

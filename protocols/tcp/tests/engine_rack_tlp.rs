@@ -5,7 +5,7 @@ use engine_harness::script::Script;
 use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase, SendKind};
 
 fn rack() -> EngineConfig {
-    EngineConfig { congestion: CongestionKind::NewReno, hystart: false, tlp: false, ..EngineConfig::modern() }
+    EngineConfig { congestion: CongestionKind::NewReno, hystart: None, tlp: false, ..EngineConfig::modern() }
 }
 
 fn rack_tlp() -> EngineConfig {

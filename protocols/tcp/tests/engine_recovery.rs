@@ -9,7 +9,7 @@ fn newreno() -> EngineConfig {
     EngineConfig {
         sack: false,
         congestion: CongestionKind::NewReno,
-        hystart: false,
+        hystart: None,
         reduction: WindowReduction::Immediate,
         ..EngineConfig::modern()
     }

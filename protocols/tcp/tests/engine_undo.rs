@@ -7,7 +7,7 @@ use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase, WindowReduction};
 fn config() -> EngineConfig {
     EngineConfig {
         congestion: CongestionKind::NewReno,
-        hystart: false,
+        hystart: None,
         rack: false,
         tlp: false,
         reduction: WindowReduction::Immediate,

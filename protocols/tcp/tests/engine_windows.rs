@@ -5,7 +5,7 @@ use engine_harness::script::Script;
 use prismux_tcp::engine::{Ack, CongestionKind, EngineConfig};
 
 fn config() -> EngineConfig {
-    EngineConfig { congestion: CongestionKind::NewReno, hystart: false, ..EngineConfig::modern() }
+    EngineConfig { congestion: CongestionKind::NewReno, hystart: None, ..EngineConfig::modern() }
 }
 
 #[test]

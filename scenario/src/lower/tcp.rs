@@ -38,6 +38,7 @@ fn engine(engine: &mut EngineConfig, settings: &TcpSettings) {
         (engine.sack, engine.fack, engine.rack, engine.tlp) = (false, false, false, false);
     }
     put(&mut engine.initial_window_segments, settings.initial_window);
+    put(&mut engine.hystart, settings.hystart);
     put(&mut engine.min_rto, settings.min_rto);
     put(&mut engine.max_rto, settings.max_rto);
     put(&mut engine.clock_granularity, settings.clock_granularity);

@@ -3,6 +3,7 @@
 use super::{LinkIndex, NodeIndex, PtcpSettings, R2cpSettings, StripingSettings};
 use crate::registry::{Congestion, Pattern, Transport};
 use prismux_tcp::TcpProfile;
+use prismux_tcp::engine::SlowStartExitKind;
 use prismux_units::{ByteCount, Duration, Rate};
 
 /// Traffic between two nodes.
@@ -98,6 +99,8 @@ pub struct TcpSettings {
     pub congestion: Option<Congestion>,
     /// Maximum segment size in bytes.
     pub mss: Option<u16>,
+    /// What ends slow start before a loss does.
+    pub hystart: Option<Option<SlowStartExitKind>>,
     /// Receive buffer, which bounds the window.
     pub window: Option<ByteCount>,
     /// Initial window in segments.
@@ -136,6 +139,7 @@ impl TcpSettings {
         Self {
             profile,
             congestion: None,
+            hystart: None,
             mss: None,
             window: None,
             initial_window: None,

@@ -254,6 +254,7 @@ fn tcp(reader: &Reader<'_>, transport: Transport) -> TcpSettings {
     });
     settings.window = tcp.bytes("window");
     settings.initial_window = tcp.integer("initial_window", 1..=1000).map(|n| n as u32);
+    settings.hystart = tcp.name("hystart", registry::HYSTART);
     settings.sack = tcp.boolean("sack");
     settings.timestamps = tcp.boolean("timestamps");
     settings.delayed_ack = tcp.duration("delayed_ack");

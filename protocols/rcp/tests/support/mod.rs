@@ -383,7 +383,7 @@ pub fn plain() -> RcpConfig {
     config.consume_on_arrival = true;
     config.engine.initial_window_segments = 4;
     config.engine.congestion = CongestionKind::NewReno;
-    config.engine.hystart = false;
+    config.engine.hystart = None;
     config.engine.rack = false;
     config.engine.tlp = false;
     config.engine.frto = false;

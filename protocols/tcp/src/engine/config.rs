@@ -66,6 +66,15 @@ pub enum RtoStyle {
     Ticks,
 }
 
+/// Ways to end slow start before a loss does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlowStartExitKind {
+    /// HyStart++: slow down when the round-trip time rises, end when it stays so (RFC 9406).
+    Rfc9406,
+    /// HyStart of Linux's CUBIC: end at once when the round-trip time rises or a train of ACKs is long.
+    Linux,
+}
+
 /// Everything an [`Engine`](super::Engine) can be told about its behaviour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineConfig {
@@ -73,8 +82,8 @@ pub struct EngineConfig {
     pub initial_window_segments: u32,
     /// Congestion control.
     pub congestion: CongestionKind,
-    /// Leave slow start early when the round-trip time rises (RFC 9406).
-    pub hystart: bool,
+    /// What ends slow start before a loss does.
+    pub hystart: Option<SlowStartExitKind>,
     /// Grow once per ACK instead of by the bytes it acknowledges (before RFC 3465).
     pub growth_per_ack: bool,
     /// The sender whose recovery is followed.
@@ -132,7 +141,7 @@ impl EngineConfig {
         Self {
             initial_window_segments: 10,
             congestion: CongestionKind::Cubic,
-            hystart: true,
+            hystart: Some(SlowStartExitKind::Rfc9406),
             growth_per_ack: false,
             recovery: RecoveryStyle::Standard,
             reduction: WindowReduction::Proportional,
@@ -165,7 +174,7 @@ impl EngineConfig {
         Self {
             initial_window_segments: 2,
             congestion: CongestionKind::NewReno,
-            hystart: false,
+            hystart: None,
             growth_per_ack: true,
             recovery: RecoveryStyle::Ns2Sack1,
             reduction: WindowReduction::Immediate,
@@ -194,7 +203,7 @@ impl EngineConfig {
         Self {
             initial_window_segments: 2,
             congestion: CongestionKind::NewReno,
-            hystart: false,
+            hystart: None,
             growth_per_ack: true,
             reduction: WindowReduction::RateHalving,
             fack: true,

@@ -3,13 +3,15 @@
 //! *When* it falls is decided by loss detection and recovery; a policy here only answers *how far*.
 mod cubic;
 mod hystart;
+mod hystart_linux;
 mod newreno;
 
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
+pub(crate) use hystart_linux::HyStartLinux;
 pub(crate) use newreno::NewReno;
 
-use super::config::{CongestionKind, EngineConfig};
+use super::config::{CongestionKind, EngineConfig, SlowStartExitKind};
 use prismux_units::{Duration, Instant};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -90,10 +92,10 @@ pub(crate) enum Congestion {
 
 impl Congestion {
     pub(crate) fn new(config: &EngineConfig) -> Self {
-        let hystart = config.hystart.then(HyStart::new);
+        let exit = config.hystart.map(SlowStartExit::new);
         match config.congestion {
-            CongestionKind::NewReno => Self::NewReno(NewReno::new(hystart, config.growth_per_ack)),
-            CongestionKind::Cubic => Self::Cubic(Cubic::new(hystart)),
+            CongestionKind::NewReno => Self::NewReno(NewReno::new(exit, config.growth_per_ack)),
+            CongestionKind::Cubic => Self::Cubic(Cubic::new(exit)),
         }
     }
 
@@ -138,18 +140,53 @@ impl CongestionControl for Congestion {
     }
 }
 
-/// Slow start for any policy: by bytes, or a segment per ACK, or as HyStart++ allows.
+/// What watches for the end of slow start.
+#[derive(Debug, Clone)]
+pub(crate) enum SlowStartExit {
+    Rfc9406(HyStart),
+    Linux(HyStartLinux),
+}
+
+impl SlowStartExit {
+    pub(crate) fn new(kind: SlowStartExitKind) -> Self {
+        match kind {
+            SlowStartExitKind::Rfc9406 => Self::Rfc9406(HyStart::new()),
+            SlowStartExitKind::Linux => Self::Linux(HyStartLinux::new()),
+        }
+    }
+
+    /// A congestion signal ended slow start.
+    pub(crate) fn stop(&mut self) {
+        match self {
+            Self::Rfc9406(hystart) => hystart.stop(),
+            Self::Linux(hystart) => hystart.stop(),
+        }
+    }
+
+    /// Bytes of growth for an ACK, which alone would allow `bytes`; may lower the threshold.
+    fn on_ack(&mut self, sample: &AckSample, bytes: u64, window: &mut Window) -> u64 {
+        match self {
+            Self::Rfc9406(hystart) => hystart.on_ack(sample, bytes, window),
+            Self::Linux(hystart) => {
+                hystart.on_ack(sample, window);
+                bytes
+            }
+        }
+    }
+}
+
+/// Slow start for any policy: by bytes, or a segment per ACK, or as what watches for its end allows.
 ///
 /// Returns the bytes left over once the threshold is reached, for congestion avoidance to use.
 pub(crate) fn slow_start(
-    hystart: &mut Option<HyStart>,
+    exit: &mut Option<SlowStartExit>,
     per_ack: bool,
     sample: &AckSample,
     window: &mut Window,
 ) -> u64 {
     let mut bytes = if per_ack { u64::from(window.mss) } else { sample.bytes };
-    if let Some(hystart) = hystart {
-        bytes = hystart.on_ack(sample, bytes, window);
+    if let Some(exit) = exit {
+        bytes = exit.on_ack(sample, bytes, window);
     }
     if per_ack {
         window.cwnd += bytes;

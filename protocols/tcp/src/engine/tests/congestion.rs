@@ -1,5 +1,6 @@
+use crate::engine::SlowStartExitKind;
 use crate::engine::congestion::{
-    AckSample, CongestionControl, CongestionSignal, Cubic, HyStart, NewReno, Window,
+    AckSample, CongestionControl, CongestionSignal, Cubic, NewReno, SlowStartExit, Window,
 };
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
@@ -114,7 +115,7 @@ fn rfc9438_undo_restores_the_plateau() {
 
 /// Rounds of slow start with the given RTTs; the window after each.
 fn hystart_rounds(rtts: &[u64]) -> (Vec<u64>, Window) {
-    let mut policy = NewReno::new(Some(HyStart::new()), false);
+    let mut policy = NewReno::new(Some(SlowStartExit::new(SlowStartExitKind::Rfc9406)), false);
     let (mut w, mut now, mut next) = (window(16, u64::MAX / 1000), Instant::from_secs(1), 0);
     let windows = rtts
         .iter()
@@ -150,4 +151,44 @@ fn rfc9406_a_passing_rise_resumes_slow_start() {
     assert!(w.ssthresh > 1 << 40, "no threshold set");
     let ratio = windows[5] as f64 / windows[4] as f64;
     assert!(ratio > 1.9, "exponential again: {windows:?}");
+}
+
+/// ACKs of one segment each to a CUBIC sender with Linux's HyStart, whose window is 40 segments, at these times in
+/// microseconds, all with this RTT; true when slow start has ended.
+fn linux_ends_slow_start(micros: impl Iterator<Item = u64>, rtt: Duration) -> bool {
+    let mut policy = Cubic::new(Some(SlowStartExit::new(SlowStartExitKind::Linux)));
+    let (mut w, start) = (window(40, u64::MAX / 1000), Instant::from_secs(1));
+    let nearest = Duration::from_millis(40);
+    let ack = |after: u64, acked, next, rtt| {
+        let now = start + Duration::from_micros(after);
+        AckSample { now, bytes: 1000, acked, next, rtt: Some(rtt), srtt: Some(rtt) }
+    };
+    // The first round, of one ACK, shows the least round trip.
+    policy.on_ack(&ack(0, 1000, 1000, nearest), &mut w);
+    for (count, micros) in micros.enumerate() {
+        policy.on_ack(&ack(micros, 2000 + 1000 * count as u64, 41_000, rtt), &mut w);
+    }
+    !w.in_slow_start()
+}
+
+#[test]
+fn linux_hystart_ends_slow_start_at_a_train_of_acks_longer_than_half_a_round_trip() {
+    let rtt = Duration::from_millis(40);
+    assert!(!linux_ends_slow_start((1..=21).map(|n| n * 1000), rtt), "half a round trip is 20 ms");
+    assert!(linux_ends_slow_start((1..=22).map(|n| n * 1000), rtt));
+}
+
+#[test]
+fn linux_hystart_sees_no_train_after_a_gap_of_more_than_two_milliseconds() {
+    let rtt = Duration::from_millis(40);
+    let gap_at_8 = (1..=35).map(|n| if n > 8 { n * 1000 + 1500 } else { n * 1000 });
+    assert!(!linux_ends_slow_start(gap_at_8, rtt));
+}
+
+#[test]
+fn linux_hystart_ends_slow_start_when_a_rounds_least_rtt_has_risen_by_an_eighth() {
+    let apart = || (1..=9).map(|n| n * 2500);
+    assert!(!linux_ends_slow_start(apart(), Duration::from_millis(45)));
+    assert!(linux_ends_slow_start(apart(), Duration::from_millis(46)));
+    assert!(!linux_ends_slow_start(apart().take(8), Duration::from_millis(46)), "eight samples are too few");
 }
