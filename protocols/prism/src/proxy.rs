@@ -233,7 +233,13 @@ impl<P: Clone> Proxy<P> {
         if self.valve.serve_backlog_at <= now {
             self.valve.serve_backlog_at = Instant::MAX;
         }
-        for _ in 0..self.valve.waiting.len().min(2) {
+        let mut turns = self.valve.waiting.len().min(2);
+        if self.valve.breath_ends <= now {
+            // It is not known whose pause it was; those that still make one say so again.
+            self.valve.breath_ends = Instant::MAX;
+            turns = self.valve.waiting.len();
+        }
+        for _ in 0..turns {
             let Some(number) = self.valve.waiting.pop_front() else { break };
             with_flow!(self, now, number, |flow, context| {
                 flow.pool.queued = false;

@@ -23,10 +23,10 @@ const UPSTREAM_SLACK: Duration = Duration::from_millis(2);
 const PACING_GAIN: f64 = 1.25;
 /// ... in bursts of this length at most.
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
-/// ACKs of a sender in slow start pause this often, ...
-const BREATH_EVERY: Duration = Duration::from_millis(10);
-/// ... for so long, see [`takes_breath`].
-const BREATH: Duration = Duration::from_millis(3);
+/// ACKs to a sender in slow start come in trains no longer than this, ...
+const LONGEST_TRAIN: Duration = Duration::from_millis(7);
+/// ... with so much between them, see [`takes_breath`].
+const TRAIN_GAP: Duration = Duration::from_millis(3);
 /// A sender that answers an acknowledged byte with more new ones than this is in slow start.
 const SLOW_START_RESPONSE: f32 = 1.2;
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
@@ -67,6 +67,8 @@ pub(crate) struct Valve {
     next_release: Instant,
     /// When flows that wait are to be served by the pace; [`Instant::MAX`] when only room can help them.
     pub(crate) serve_at: Instant,
+    /// When the first pause of [`takes_breath`] ends; [`Instant::MAX`] for none.
+    pub(crate) breath_ends: Instant,
     /// When packets that wait for the pace of a link are to be looked at; [`Instant::MAX`] when none do.
     pub(crate) serve_backlog_at: Instant,
     /// Some link is to be measured with copies.
@@ -89,6 +91,7 @@ impl Default for Valve {
             reviewed: Instant::ZERO,
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
+            breath_ends: Instant::MAX,
             serve_backlog_at: Instant::MAX,
             wants_probes: false,
             rate: 0.0,
@@ -101,7 +104,7 @@ impl Valve {
     pub(crate) fn plan_service(&mut self, now: Instant) {
         let at = self.next_release - PACING_QUANTUM;
         let paced = if at > now { at } else { Instant::MAX };
-        let next = paced.min(self.serve_backlog_at).min(breath_end(now).unwrap_or(Instant::MAX));
+        let next = paced.min(self.serve_backlog_at).min(self.breath_ends);
         let next = if self.waiting.is_empty() { Instant::MAX } else { next };
         self.serve_at = if next < Instant::MAX { next.max(now + LEAST_WAIT) } else { next };
     }
@@ -167,16 +170,18 @@ pub(crate) fn on_released<P: Clone>(
         let time = Duration::from_secs_f64(f64::from(expected) / (rate * PACING_GAIN));
         valve.next_release = valve.next_release.max(context.now) + time;
     }
+    flow.pool.note_train(context.now, TRAIN_GAP);
     flow.pool.note_tsval(context.now, tsval);
 }
 
 /// Lets ACKs of this flow go while there is room; says whether some had to stay.
 pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -> bool {
     flow.pool.expire_pending(context.now, context.valve);
-    if takes_breath(flow, context) {
-        return !flow.pool.is_empty();
-    }
     while let Some(front) = flow.pool.ready.front() {
+        if let Some(end) = takes_breath(flow, context) {
+            context.valve.breath_ends = context.valve.breath_ends.min(end);
+            return true;
+        }
         // A duplicate calls up a packet as well: it tells that one has left the network.
         let bytes = front.number.distance_from(flow.released).max(1460) as u64;
         let called_up = called_up(flow, bytes);
@@ -193,21 +198,17 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
     false
 }
 
-/// True when the ACKs of this flow pause for a moment.
+/// When the pause ends that the ACKs of this flow make, if they make one.
 ///
 /// Linux's CUBIC ends slow start when a round's ACKs, none more than 2 ms after the other, come for longer than half of the
 /// shortest round trip (HyStart): on one link the window then covers it, over several it covers the nearest. One
 /// pause in the first half of a round, and the train is none; a rise of the round-trip time still ends slow start.
-fn takes_breath<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> bool {
-    context.config.window_control
-        && flow.pool.response > SLOW_START_RESPONSE
-        && breath_end(context.now).is_some()
-}
-
-/// When the pause ends that `now` is in.
-fn breath_end(now: Instant) -> Option<Instant> {
-    let into = Duration::from_nanos(now.as_nanos() % BREATH_EVERY.as_nanos());
-    (into < BREATH).then(|| now + (BREATH - into))
+fn takes_breath<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+    let in_slow_start = context.config.window_control && flow.pool.response > SLOW_START_RESPONSE;
+    if !in_slow_start || flow.pool.train(context.now) < LONGEST_TRAIN {
+        return None;
+    }
+    Some(flow.pool.last_release + TRAIN_GAP).filter(|end| *end > context.now)
 }
 
 /// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links.

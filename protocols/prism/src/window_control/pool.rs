@@ -86,6 +86,9 @@ pub(crate) struct AckPool<P> {
     released_bytes: u32,
     pub(super) answered_bytes: u32,
     response_since: Instant,
+    /// When the present train of ACKs began, and when its last one left.
+    train_since: Instant,
+    pub(super) last_release: Instant,
     /// TSval of a released ACK and when it left, until data echoes it.
     pub(super) echo: Option<(u32, Instant)>,
     newest_tsval: Option<u32>,
@@ -102,6 +105,8 @@ impl<P> Default for AckPool<P> {
             released_bytes: 0,
             answered_bytes: 0,
             response_since: Instant::ZERO,
+            train_since: Instant::ZERO,
+            last_release: Instant::ZERO,
             echo: None,
             newest_tsval: None,
             upstream_rtt: None,
@@ -183,6 +188,19 @@ impl<P: Clone> AckPool<P> {
             self.response = (0.5 * (self.response + ratio)).clamp(1.0, MOST_RESPONSE);
             (self.released_bytes, self.answered_bytes) = (0, 0);
         }
+    }
+
+    /// An ACK leaves; the first after `gap` begins a train.
+    pub(super) fn note_train(&mut self, now: Instant, gap: Duration) {
+        if now.saturating_since(self.last_release) >= gap {
+            self.train_since = now;
+        }
+        self.last_release = now;
+    }
+
+    /// How long the present train of ACKs has lasted.
+    pub(super) fn train(&self, now: Instant) -> Duration {
+        now.saturating_since(self.train_since)
     }
 
     /// An ACK leaves with this TSval. The first ACK with a value starts a measurement: data that echoes a value that earlier
