@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::statistics::Summary;
 use prismux_scenario::{Scenario, shipped};
-use prismux_trace::results::RunResult;
+use prismux_trace::results::{Backend, RunResult};
 use std::collections::BTreeMap;
 
 /// How large an experiment is.
@@ -78,6 +78,11 @@ impl<'a> Outcomes<'a> {
     /// The results of a point; empty when it did not run.
     pub fn results(&self, key: &str) -> &[&'a RunResult] {
         self.points.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// True for runs on this machine's kernel, where the plain senders are the kernel's own.
+    pub fn in_lab(&self) -> bool {
+        self.points.values().flatten().any(|result| result.backend == Backend::Lab)
     }
 
     /// A quantity at a point, one value for each seed; runs without it are left out.
