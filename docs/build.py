@@ -30,7 +30,17 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Pages that lie with their crates.
 CRATES = {"linux.md": "datapath", "link.md": "network/link", "simulator.md": "network/simulator", "python.md": "python"}
 #: How systems are called in headings.
-TITLES = {"prism": "PRISM", "tcp-ho": "TCP-HO", "queueing": "Queueing models of striping"}
+TITLES = {
+    "prism": "PRISM",
+    "tcp-ho": "TCP-HO",
+    "rcp": "RCP",
+    "r2cp": "R²CP",
+    "ptcp": "pTCP",
+    "striping": "Application striping",
+    "queueing": "Queueing models of striping",
+    "tcp-door": "TCP-DOOR",
+    "network-models": "Network models",
+}
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
@@ -57,7 +67,7 @@ def pages() -> dict[Path, Path]:
     moved = {}
     for path in sorted((ROOT / "docs").rglob("*")):
         place = path.relative_to(ROOT / "docs")
-        if path.suffix in (".md", ".svg", ".png", ".css") and place != Path("README.md"):
+        if path.suffix in (".md", ".svg", ".png", ".css", ".js") and place != Path("README.md"):
             moved[path] = place
     for name, crate in CRATES.items():
         moved[ROOT / crate / "README.md"] = Path(name)
@@ -94,7 +104,7 @@ def figure(folder: Path, report: Report) -> list[str]:
 
 def reference() -> None:
     """Writes the reference of the Python package from its docstrings."""
-    lines = ["# Python package\n", f"{inspect.cleandoc(prismux.__doc__ or '')}\n"]
+    lines = ["# Python API\n", f"{inspect.cleandoc(prismux.__doc__ or '').replace('::', ':')}\n"]
     for name in prismux.__all__:
         thing = getattr(prismux, name)
         if name == "__version__":
@@ -158,7 +168,9 @@ def main() -> None:
         (SITE / "claims.md").write_text(page(titled), encoding="utf-8")
         reference()
         tutorial()
-        config = load_config(str(ROOT / "docs/mkdocs.yml"), docs_dir=folder, site_dir=str(given.out), strict=True)
+        config = load_config(
+            str(ROOT / "docs/mkdocs.yml"), docs_dir=folder, site_dir=str(given.out.resolve()), strict=True
+        )
         build(config)
     print(f"site: {given.out}/index.html")
 

@@ -32,8 +32,11 @@ const LABEL_WIDTH: f64 = 200.0;
 const NOTE_WIDTH: f64 = 160.0;
 /// Room for the bars themselves, whatever the labels take.
 const BARS_WIDTH: f64 = 480.0;
-/// A generous mean width of a character, for text that nobody measures.
-const CHARACTER_WIDTH: f64 = 7.8;
+/// Size of the letters, and of the picture's title.
+const SIZE: f64 = 13.0;
+const TITLE_SIZE: f64 = 17.0;
+/// How much wider bold letters are.
+const BOLD: f64 = 1.16;
 const MARGIN: f64 = 16.0;
 const BAR_HEIGHT: f64 = 22.0;
 const GAP: f64 = 8.0;
@@ -51,7 +54,6 @@ struct Columns {
 impl Columns {
     /// Wide enough for every text of the picture.
     fn of(title: &str, panels: &[Panel]) -> Self {
-        let width = |text: &str| text.chars().count() as f64 * CHARACTER_WIDTH;
         let widest =
             |texts: &mut dyn Iterator<Item = &str>, least: f64| texts.map(width).fold(least, f64::max);
         let bars = || panels.iter().flat_map(|panel| &panel.bars);
@@ -59,9 +61,24 @@ impl Columns {
         let notes = widest(&mut bars().map(|bar| bar.note.as_str()), NOTE_WIDTH);
         let start = MARGIN + labels + 10.0;
         let end = start + BARS_WIDTH;
-        let titles = widest(&mut panels.iter().map(|panel| panel.title.as_str()), 1.35 * width(title));
+        let titles = BOLD
+            * widest(&mut panels.iter().map(|panel| panel.title.as_str()), TITLE_SIZE / SIZE * width(title));
         Self { bars: start, notes: end, width: (end + 8.0 + notes + MARGIN).max(titles + 2.0 * MARGIN) }
     }
+}
+
+/// Room that a text takes. Nobody measures it: these are the widths of a wide face (DejaVu Sans), and readers with another one get
+/// a little more space.
+fn width(text: &str) -> f64 {
+    let of = |c: char| match c {
+        ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | 'i' | 'j' | 'l' | 'I' => 0.4,
+        '(' | ')' | '[' | ']' | '/' | '-' | 'f' | 't' | 'r' => 0.45,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 1.0,
+        'A'..='Z' | '+' | '=' | '<' | '>' | '~' => 0.84,
+        c if c.is_ascii() => 0.65,
+        _ => 1.0,
+    };
+    SIZE * text.chars().map(of).sum::<f64>()
 }
 
 /// The picture as SVG text.
@@ -72,10 +89,10 @@ pub(crate) fn draw(title: &str, panels: &[Panel]) -> String {
     let height = 44.0 + heights.clone().sum::<f64>() + 12.0;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height}\" \
-         viewBox=\"0 0 {width:.0} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         viewBox=\"0 0 {width:.0} {height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    text(&mut out, MARGIN, 28.0, "font-size=\"17\" font-weight=\"bold\"", title);
+    text(&mut out, MARGIN, 28.0, &format!("font-size=\"{TITLE_SIZE}\" font-weight=\"bold\""), title);
     let mut top = 44.0;
     for (panel, height) in panels.iter().zip(heights) {
         draw_panel(&mut out, top, panel, &columns);
@@ -91,11 +108,11 @@ fn draw_panel(out: &mut String, top: f64, panel: &Panel, columns: &Columns) {
     let x = |value: f64| columns.bars + value / scale_end * (columns.notes - columns.bars);
     text(out, MARGIN, top + 18.0, "font-weight=\"bold\"", &panel.title);
     let names = part_names(panel);
-    let mut left = columns.bars.max(MARGIN + panel.title.chars().count() as f64 * CHARACTER_WIDTH + 20.0);
+    let mut left = columns.bars.max(MARGIN + BOLD * width(&panel.title) + 20.0);
     for (index, name) in names.iter().enumerate() {
         rect(out, left, top + 8.0, 12.0, 12.0, COLOURS[index % COLOURS.len()]);
         text(out, left + 17.0, top + 18.0, "", name);
-        left += 35.0 + name.chars().count() as f64 * CHARACTER_WIDTH;
+        left += 35.0 + width(name);
     }
     let (first, last) = (top + HEAD - 12.0, top + HEAD + panel.bars.len() as f64 * (BAR_HEIGHT + GAP));
     let limit = x(panel.limit);

@@ -70,6 +70,10 @@ pub(crate) const QUEUEING: &str = include_str!("../../../reproduce/queueing-clai
 pub(crate) const RCP: &str = include_str!("../../../reproduce/rcp-claims.toml");
 /// The claims of R²CP.
 pub(crate) const R2CP: &str = include_str!("../../../reproduce/r2cp-claims.toml");
+/// The claims of TCP-DOOR.
+pub(crate) const TCP_DOOR: &str = include_str!("../../../reproduce/tcp-door-claims.toml");
+/// The claims about network models: cellular, peer-to-peer, and both together.
+pub(crate) const NETWORK_MODELS: &str = include_str!("../../../reproduce/network-models-claims.toml");
 
 /// The claims in `text`.
 pub(crate) fn read(text: &str) -> Result<Vec<Claim>, Failure> {

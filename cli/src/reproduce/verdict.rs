@@ -103,7 +103,7 @@ pub(crate) fn judge(claim: &Claim, finding: Option<&Finding>) -> Judgement {
         cause: finding.map(|finding| finding.cause.clone()).unwrap_or_default(),
     };
     match finding.map(|finding| &finding.evidence) {
-        None => judgement.cause = "no experiment of this backend covers it".to_string(),
+        None => judgement.cause = "no experiment here covers it yet".to_string(),
         Some(Evidence::NotTestable) => judgement.verdict = Verdict::NotTestable,
         Some(Evidence::Shape { found, figures }) => {
             judgement.verdict = if *found { Verdict::Holds } else { Verdict::Differs };

@@ -15,6 +15,8 @@ from prismux.figures.report import Curve, Drawing, Point, Spot, Table
 from prismux.figures.style import look, shade
 
 _PAPER = "#555555"
+#: More points than these are a course in time, whose marks would hide it.
+_MANY = 40
 
 
 def _errors(points: Sequence[Point]) -> list[list[float]]:
@@ -35,7 +37,7 @@ def lines(axes: Axes, table: Table, names: Sequence[str], *, scale: float = 1.0)
             yerr=_errors(points),
             label=style.name,
             color=style.colour,
-            marker=style.marker or None,
+            marker=style.marker if len(measured) <= _MANY else None,
             linestyle=style.dashes,
         )
 
@@ -125,25 +127,33 @@ def levels(axes: Axes, table: Table, name: str) -> None:
             axes.hlines(point.mean, *ends, color=style.colour, linestyle="--", linewidth=1, label=label)
 
 
-def paper(axes: Axes, value: float, text: str, *, ends: tuple[float, float] | None = None) -> None:
-    """Mark the value that the paper reports: over all of the axes, or between two ``ends``."""
+def paper(axes: Axes, value: float, text: str, *, ends: tuple[float, float] | None = None, left: bool = False) -> None:
+    """Mark the value that the paper reports: over all of the axes, named at the right or left, or between ``ends``."""
     style: dict[str, Any] = {"color": _PAPER, "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
     label: dict[str, Any] = {"va": "bottom", "fontsize": 7, "color": _PAPER, "zorder": 4}
     box: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     if ends is None:
         axes.axhline(value, zorder=1, **style)
-        place = axes.get_yaxis_transform()
-        axes.text(0.995, value, f"paper: {text}", transform=place, ha="right", bbox=box, **{**label, "zorder": 1.5})
+        place, align = (0.01, "left") if left else (0.995, "right")
+        axes.text(place, value, f"paper: {text}", transform=axes.get_yaxis_transform(), ha=align, bbox=box, **label)
     else:
         axes.hlines(value, *ends, zorder=3, **style)
         axes.text(sum(ends) / 2, value, f"paper: {text}", ha="center", bbox=box, **label)
 
 
+def reported(axes: Axes, places: Sequence[tuple[float, float]], half: float, text: str) -> None:
+    """Mark a reported value at each of ``places``, ``half`` to both sides, and say in the legend what they are."""
+    ends = [(x - half, x + half) for x, _ in places]
+    values = [value for _, value in places]
+    style: dict[str, Any] = {"color": _PAPER, "linewidth": 1.4, "linestyle": (0, (1, 1)), "zorder": 3}
+    axes.hlines(values, [low for low, _ in ends], [high for _, high in ends], label=f"paper: {text}", **style)
+
+
 def finish(axes: Axes, x: str, y: str, *, top: float | None = None) -> None:
-    """Label the axes and begin the values at 0."""
+    """Label the axes and begin the values at 0; without a ``top``, with room above all that is drawn so far."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.set_ylim(bottom=0, top=top)
+    axes.set_ylim(bottom=0, top=1.05 * axes.dataLim.y1 if top is None else top)
 
 
 def legend(figure: Figure) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from prismux.figures.report import Claim, Report
 
@@ -32,6 +34,13 @@ def _row(claim: Claim) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _note(claims: Sequence[Claim]) -> str:
+    """A cause, with the neighbouring claims that share it."""
+    anchors = "".join(f'<a id="{claim.id.lower()}"></a>' for claim in claims)
+    last = f" to {claims[-1].id}" if len(claims) > 1 else ""
+    return f"- {anchors}**{claims[0].id}{last}**: {claims[0].cause}"
+
+
 def section(system: str, report: Report) -> str:
     """Return the claims of one system: how many hold, each with reported and measured value, then the causes."""
     claims = list(report.claims.values())
@@ -43,7 +52,7 @@ def section(system: str, report: Report) -> str:
     notes = [claim for claim in claims if claim.cause]
     if notes:
         parts.append(f"### Causes and remarks: {system}\n")
-        parts.append("\n".join(f'- <a id="{claim.id.lower()}"></a>**{claim.id}**: {claim.cause}' for claim in notes))
+        parts.append("\n".join(_note(list(same)) for _, same in groupby(notes, key=lambda claim: claim.cause)))
     return "\n".join(parts) + "\n"
 
 
@@ -60,7 +69,8 @@ def overview(reports: Sequence[tuple[str, Report]]) -> str:
 
 
 def _anchor(heading: str) -> str:
-    return re.sub(r"[^a-z0-9-]", "", heading.lower().replace(" ", "-"))
+    plain = unicodedata.normalize("NFKD", heading).lower().replace(" ", "-")
+    return re.sub(r"[^a-z0-9-]", "", plain)
 
 
 def page(reports: Sequence[tuple[str, Report]]) -> str:

@@ -13,6 +13,6 @@ def draw(report: Report) -> Figure:
             panel.set_xscale("log")
             panel.set_title(title)
             charts.finish(panel, "loss on the second link (%)", "goodput / capacity", top=1.1)
-        charts.paper(axes[0], report.claim("PR-005").number, "PRISM below 0.8 %")
+        charts.paper(axes[0], report.claim("PR-005").number, "PRISM below 0.8 %", left=True)
         charts.legend(figure)
         return figure

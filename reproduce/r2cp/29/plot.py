@@ -7,7 +7,7 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("a laptop with two WLAN cards and two servers", 4) as (figure, axes):
+    with style.canvas("a laptop with two WLAN cards and two servers", 4, columns=2) as (figure, axes):
         charts.lines(axes[0], report.table("29a"), ["rcp-1", "rcp-2", "aggregate"])
         axes[0].set_title("(a) handoff at 58 s, old pipe until 60 s")
         charts.finish(axes[0], "time (s)", "received since 56 s (MB)")

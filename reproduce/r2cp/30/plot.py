@@ -9,7 +9,7 @@ _WAYS = ["r2cp", "r2cp-s", "apps"]
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("two pipes to two servers", 4) as (figure, axes):
+    with style.canvas("two pipes to two servers", 4, columns=2) as (figure, axes):
         charts.lines(axes[0], report.table("30a"), ["ideal", *_WAYS])
         axes[0].set_title("(a) 4 Mbit/s and another rate")
         charts.finish(axes[0], "second pipe (Mbit/s)", "goodput (Mbit/s)")

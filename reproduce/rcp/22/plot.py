@@ -7,7 +7,7 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("twenty flows over 10 Mbit/s; groups that come and go; bursts on the way back", 4) as (
+    with style.canvas("twenty flows over 10 Mbit/s; groups that come and go; bursts on the way back", 4, columns=2) as (
         figure,
         axes,
     ):

@@ -7,7 +7,10 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("a radio link of 2 Mbit/s that damages packets, or is bad for a while", 4) as (figure, axes):
+    with style.canvas("a radio link of 2 Mbit/s that damages packets, or is bad for a while", 4, columns=2) as (
+        figure,
+        axes,
+    ):
         charts.lines(axes[0], report.table("23a"), ["tcp", "tcp-eln", "tcp-eln-sack", "rcp", "rcp-eln"])
         axes[0].set_xscale("log")
         axes[0].set_title("(a) damaged packets")

@@ -13,13 +13,26 @@ fn long_names_get_the_room_they_need() {
     let note = "123.4 Mbit/s (99.9 %), and something more to say about it";
     let picture = draw("title", &[panel(label, "a-part-with-a-long-name", note), panel("x", "y", "z")]);
     let columns = Columns::of("title", &[panel(label, "a", note)]);
-    assert!(columns.bars > label.len() as f64 * CHARACTER_WIDTH, "the label ends left of the bars");
-    assert!(
-        columns.width > columns.notes + note.len() as f64 * CHARACTER_WIDTH,
-        "the note ends in the picture"
-    );
+    assert!(columns.bars > MARGIN + width(label), "the label ends left of the bars");
+    assert!(columns.width > columns.notes + width(note), "the note ends in the picture");
     assert!(picture.contains(label) && picture.contains(note));
     assert!(picture.contains(&format!("viewBox=\"0 0 {:.0}", columns.width)));
+}
+
+#[test]
+fn estimated_widths_hold_the_letters_of_a_wide_face() {
+    // Measured in DejaVu Sans at 13 px.
+    for (text, measured) in [
+        ("PRISM, unmodified sender", 170.6),
+        ("PRISM, TCP-PRISM sender", 165.9),
+        ("best single link (m2)", 133.1),
+        ("1.01 Mbit/s (74.2 %)", 132.1),
+        ("wwan1", 45.7),
+        ("MWMWMW", 72.2),
+    ] {
+        let estimated = width(text);
+        assert!((measured..1.3 * measured).contains(&estimated), "{text}: {estimated}");
+    }
 }
 
 #[test]
