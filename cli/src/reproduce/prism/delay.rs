@@ -18,7 +18,7 @@ pub(super) const T1: Experiment = Experiment {
 };
 
 const FILE: &str = "prism-delay-disparity";
-const VARIANTS: [&str; 5] = ["prism", "vanilla", "vanilla-newreno", "linux24", "linux24-newreno"];
+const VARIANTS: [&str; 6] = ["prism", "today", "vanilla", "vanilla-newreno", "linux24", "linux24-newreno"];
 const DIFFERENCES_MS: [u64; 11] = [0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500];
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, Failure> {

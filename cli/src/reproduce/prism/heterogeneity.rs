@@ -19,7 +19,7 @@ pub(super) const T3: Experiment = Experiment {
 };
 
 const FILE: &str = "prism-heterogeneity";
-const VARIANTS: [&str; 3] = ["prism", "vanilla", "linux24"];
+const VARIANTS: [&str; 4] = ["prism", "vanilla", "linux24", "today"];
 /// Name, seconds from and to, sum of the link rates present.
 const PHASES: [(&str, f64, f64, f64); 3] = [
     ("0 to 40 s", 0.0, 40.0, 1.44e6),
@@ -88,10 +88,10 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             "recovery time judged by the seconds from 10 to 40 s with less than half of the mean goodput",
         ),
     ];
-    let columns = ["prism", "vanilla", "ratio", "linux24", "ratio to it", "capacity"];
+    let columns = ["prism", "vanilla", "ratio", "linux24", "ratio to it", "today", "capacity"];
     let mut series = Series::new("phase", "goodput in Mbit/s", &columns);
     for (index, (name, _, _, rates)) in PHASES.iter().enumerate() {
-        let [prism, vanilla, linux24] = VARIANTS.map(|variant| phase(variant, index, 0.0));
+        let [prism, vanilla, linux24, today] = VARIANTS.map(|variant| phase(variant, index, 0.0));
         let mega = |values: &[f64]| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
         let capacity = Summary::of(&[rates * payload_share / 1e6]);
         let row = vec![
@@ -100,6 +100,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             Summary::of(&ratios(&prism, &vanilla)),
             mega(&linux24),
             Summary::of(&ratios(&prism, &linux24)),
+            mega(&today),
             capacity,
         ];
         series.row(name, row);

@@ -18,7 +18,7 @@ pub(super) const T2: Experiment = Experiment {
 };
 
 const FILE: &str = "prism-loss-disparity";
-const VARIANTS: [&str; 3] = ["prism", "vanilla", "linux24"];
+const VARIANTS: [&str; 4] = ["prism", "today", "vanilla", "linux24"];
 /// Loss in thousandths of a percent.
 const LOSSES: [u64; 8] = [1, 10, 100, 200, 400, 600, 800, 1000];
 
