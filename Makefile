@@ -47,13 +47,14 @@ lint: python ## formatting, and warnings as errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	cd python && ../.venv/bin/ruff format --check . ../docs ../reproduce && ../.venv/bin/ruff check . ../docs ../reproduce && ../.venv/bin/mypy
 
-bench: setup ## speed of the simulator, cost of TCP, proxy, datapath and sweeps, memory per flow
+bench: setup ## speed of the simulator, cost of TCP, proxy, datapath, sweeps and serving, memory per flow and client
 	$(CARGO) build --release --locked -p prismux-benches
 	target/release/sim-speed
 	target/release/tcp-cost
 	target/release/proxy-cost
 	target/release/datapath-cost
 	target/release/sweep-cost
+	target/release/fetch-cost
 
 mixes: setup ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results

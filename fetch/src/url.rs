@@ -2,7 +2,7 @@
 use crate::key::PublicKey;
 use std::fmt::{self, Write as _};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 /// The port of servers that say nothing else.
@@ -66,7 +66,9 @@ impl FromStr for Url {
         let (key, host) =
             authority.split_once('@').ok_or_else(|| error("it has no server key before an @"))?;
         let key = key.parse().map_err(|problem: String| error(&problem))?;
-        let (host, port) = split_port(host).ok_or_else(|| error("its port is no number from 1 to 65535"))?;
+        let (host, port) = split_port(host).ok_or_else(|| {
+            error("its host is no name or [address], or its port no number from 1 to 65535")
+        })?;
         if host.is_empty() {
             return Err(error("it names no host"));
         }
@@ -89,10 +91,14 @@ fn split_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => {
             let (name, after) = rest.split_once(']')?;
-            (name, after.strip_prefix(':'))
+            let port = if after.is_empty() { None } else { Some(after.strip_prefix(':')?) };
+            (name.parse::<Ipv6Addr>().is_ok().then_some(name)?, port)
         }
         None => host.rsplit_once(':').map_or((host, None), |(name, port)| (name, Some(port))),
     };
+    if !host.starts_with('[') && name.contains([':', '[', ']', '@']) {
+        return None;
+    }
     let port = port.map_or(Some(DEFAULT_PORT), |port| port.parse().ok().filter(|&port| port > 0))?;
     Some((name, port))
 }

@@ -4,6 +4,7 @@
 //! deterministic mutations of a seed corpus (`tests/short_fuzz.rs`, part of every test run).
 
 pub mod bytes;
+pub mod fetch;
 pub mod machines;
 mod mutate;
 pub mod ptcp;
@@ -104,6 +105,27 @@ pub const TARGETS: &[Target] = &[
         seeds: ptcp::records,
         mutator: Mutator::Bytes,
         weight: 0.5,
+    },
+    Target {
+        name: "fetch_datagram",
+        run: fetch::datagram,
+        seeds: fetch::datagrams,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "fetch_server",
+        run: fetch::server,
+        seeds: fetch::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
+        name: "fetch_client",
+        run: fetch::client,
+        seeds: fetch::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
     },
     Target {
         name: "scenario",

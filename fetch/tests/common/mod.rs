@@ -120,6 +120,8 @@ pub struct World {
     /// Everything that travelled, for replays: to which server, from which address.
     pub seen: Vec<(usize, SocketAddr, Vec<u8>)>,
     pub keep: bool,
+    /// Bytes that each address sent to a server, and got from it.
+    pub traffic: BTreeMap<SocketAddr, (usize, usize)>,
 }
 
 pub fn server_address(index: usize) -> SocketAddr {
@@ -179,6 +181,7 @@ impl World {
             random: Seed(seed).stream("weather"),
             seen: Vec::new(),
             keep: false,
+            traffic: BTreeMap::new(),
         }
     }
 
@@ -228,6 +231,10 @@ impl World {
         self.servers[index].handle_datagram(self.now, from, Ecn::NotEct, bytes, &mut |to, _, bytes| {
             answers.push((to, bytes.to_vec()));
         });
+        self.traffic.entry(from).or_default().0 += bytes.len();
+        for (to, bytes) in &answers {
+            self.traffic.entry(*to).or_default().1 += bytes.len();
+        }
         answers
     }
 

@@ -1,0 +1,304 @@
+//! The server against strangers, forgers, repeaters and clients that ask for what they should not; in virtual time.
+mod common;
+
+use common::*;
+use prismux_fetch::channel::{Channel, Message};
+use prismux_fetch::client::DownloadConfig;
+use prismux_fetch::handshake::{Answer, Initiator, Refusal};
+use prismux_fetch::key::ServerKey;
+use prismux_fetch::server::{Server, ServerConfig};
+use prismux_fetch::wire::{ConnectionId, Datagram, DatagramError, VERSION};
+use prismux_rcp::{Ask, PacketIn, PacketOut, Pipe, PipeState, RcpConfig, RcpFlags, RcpHeader};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{Ecn, SeqNumber};
+use std::net::SocketAddr;
+
+const CLIENT: ConnectionId = ConnectionId(0x77);
+
+fn home() -> SocketAddr {
+    client_address(0, 0)
+}
+
+fn attacker() -> SocketAddr {
+    "203.0.113.66:666".parse().expect("an address")
+}
+
+/// What a server answers to one datagram.
+fn ask(
+    server: &mut Server<Shelf>,
+    now: Instant,
+    from: SocketAddr,
+    bytes: &[u8],
+) -> Vec<(SocketAddr, Vec<u8>)> {
+    let mut answers = Vec::new();
+    server.handle_datagram(now, from, Ecn::NotEct, bytes, &mut |to, _, bytes| {
+        answers.push((to, bytes.to_vec()))
+    });
+    answers
+}
+
+fn emitted(datagram: &Datagram<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    datagram.emit(&mut out);
+    out
+}
+
+/// A Hello with the cookie that the server gave for it.
+fn hello(server: &mut Server<Shelf>, now: Instant, from: SocketAddr, noise: &[u8]) -> Vec<u8> {
+    let first = emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise });
+    let answers = ask(server, now, from, &first);
+    let Ok(Datagram::Retry { client: CLIENT, cookie }) = Datagram::parse(&answers[0].1) else {
+        panic!("an unknown address gets a Retry")
+    };
+    emitted(&Datagram::Hello { client: CLIENT, cookie, noise })
+}
+
+/// A client made by hand, which may say what it likes.
+struct Client {
+    channel: Channel,
+    pipe: Pipe,
+    now: Instant,
+}
+
+impl Client {
+    fn connect(server: &mut Server<Shelf>, key: &ServerKey, now: Instant) -> Self {
+        let (mut initiator, noise) = Initiator::new(&key.public(), "object");
+        let hello = hello(server, now, home(), &noise);
+        let answers = ask(server, now, home(), &hello);
+        let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("welcome") };
+        let finished = initiator.finish(noise, &mut Vec::new());
+        let Some((Answer::Ready { .. }, Some(channel))) = finished else { panic!("ready") };
+        let pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(9), now);
+        let mut client = Self { channel, pipe, now };
+        let syn = client.pipe.poll_control(now).expect("it opens");
+        client.say(server, &syn.header);
+        assert_eq!(client.pipe.state(), PipeState::Established);
+        client
+    }
+
+    /// Seals `message`, and hands it over as if from `from`.
+    fn send(
+        &mut self,
+        server: &mut Server<Shelf>,
+        from: SocketAddr,
+        message: &Message<'_>,
+    ) -> Vec<(SocketAddr, Vec<u8>)> {
+        let (mut plain, mut datagram) = (Vec::new(), Vec::new());
+        message.emit(&mut plain);
+        self.channel.seal(&plain, &mut datagram);
+        ask(server, self.now, from, &datagram)
+    }
+
+    /// Sends an RCP packet; returns the headers and payload lengths of what comes back.
+    fn say(&mut self, server: &mut Server<Shelf>, header: &RcpHeader) -> Vec<(RcpHeader, usize)> {
+        let mut packet = [0; 64];
+        let length = header.emit(&mut packet).expect("fits");
+        let answers = self.send(server, home(), &Message::Rcp(&packet[..length]));
+        answers.iter().map(|(_, bytes)| self.open(bytes)).collect()
+    }
+
+    fn open(&mut self, datagram: &[u8]) -> (RcpHeader, usize) {
+        let Ok(Datagram::Sealed { nonce, noise, .. }) = Datagram::parse(datagram) else { panic!("sealed") };
+        let mut opened = Vec::new();
+        self.channel.open(nonce, noise, &mut opened).expect("sealed for us");
+        let Some(Message::Rcp(packet)) = Message::parse(&opened) else { panic!("an RCP packet") };
+        let (header, length) = RcpHeader::parse(packet).expect("well formed");
+        let payload_bytes = packet.len() - length;
+        self.pipe
+            .receive(self.now, &PacketIn { header, payload_bytes: payload_bytes as u32, ecn: Ecn::NotEct });
+        (header, payload_bytes)
+    }
+
+    fn pull(&mut self, start: u64) -> PacketOut {
+        self.pipe.request(self.now, &Ask::Pull(start..start + 1000), 0)
+    }
+}
+
+fn server(bytes: &[u8]) -> (Server<Shelf>, ServerKey) {
+    let key = ServerKey::generate();
+    (Server::new(key.clone(), ServerConfig::default(), Shelf::of(bytes)), key)
+}
+
+#[test]
+fn an_address_that_has_not_proved_itself_gets_less_than_it_sent() {
+    let (mut server, key) = server(&content(100_000, 1));
+    let (_, noise) = Initiator::new(&key.public(), "object");
+    let mut datagrams = vec![
+        emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise: &noise }),
+        emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise: &[0; 48] }),
+        emitted(&Datagram::Sealed { to: ConnectionId(5), nonce: 0, noise: &[0; 17] }),
+    ];
+    // A cookie that was given to somebody else.
+    datagrams.push(hello(&mut server, Instant::from_secs(1), home(), &noise));
+    let mut other_version = datagrams[0].clone();
+    other_version[0] = 0x21;
+    datagrams.push(other_version);
+    for datagram in datagrams {
+        let answers = ask(&mut server, Instant::from_secs(1), attacker(), &datagram);
+        let answered: usize = answers.iter().map(|(_, bytes)| bytes.len()).sum();
+        assert!(answers.len() == 1 && answered < datagram.len(), "{answered} bytes for {}", datagram.len());
+    }
+    assert_eq!((server.counters().opened, server.clients()), (0, 0), "and nothing is remembered");
+}
+
+#[test]
+fn a_welcome_that_was_lost_is_said_again_for_the_same_session() {
+    let (mut server, key) = server(&content(1000, 1));
+    let (_, noise) = Initiator::new(&key.public(), "object");
+    let now = Instant::from_secs(1);
+    let hello = hello(&mut server, now, home(), &noise);
+    let first = ask(&mut server, now, home(), &hello);
+    assert_eq!(ask(&mut server, now, home(), &hello), first);
+    assert_eq!((server.counters().opened, server.counters().repeated_hellos), (1, 1));
+    // Who never says a word is soon forgotten.
+    server.handle_timeout(now + Duration::from_secs(9), &mut |_, _, _| {});
+    assert_eq!(server.clients(), 1);
+    server.handle_timeout(now + Duration::from_secs(11), &mut |_, _, _| {});
+    assert_eq!((server.clients(), server.counters().sessions.vanished), (0, 1));
+}
+
+#[test]
+fn a_client_that_vanishes_is_forgotten_after_a_minute() {
+    let (mut server, key) = server(&content(100_000, 1));
+    let now = Instant::from_secs(1);
+    let mut client = Client::connect(&mut server, &key, now);
+    let request = client.pull(0);
+    assert_eq!(client.say(&mut server, &request.header).len(), 1);
+    server.handle_timeout(now + Duration::from_secs(59), &mut |_, _, _| {});
+    assert_eq!(server.clients(), 1);
+    server.handle_timeout(now + Duration::from_secs(62), &mut |_, _, _| {});
+    assert_eq!((server.clients(), server.counters().sessions.vanished), (0, 1));
+    assert_eq!(server.next_deadline(), None, "nothing is timed for nobody");
+}
+
+#[test]
+fn a_full_server_says_so() {
+    let (bytes, key) = (content(1000, 1), ServerKey::generate());
+    let config = ServerConfig { max_clients: 1, ..ServerConfig::default() };
+    let mut server = Server::new(key.clone(), config, Shelf::of(&bytes));
+    let now = Instant::from_secs(1);
+    Client::connect(&mut server, &key, now);
+    let (mut initiator, noise) = Initiator::new(&key.public(), "object");
+    let hello = hello(&mut server, now, attacker(), &noise);
+    let answers = ask(&mut server, now, attacker(), &hello);
+    let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("an answer") };
+    let answer = initiator.finish(noise, &mut Vec::new()).map(|(answer, _)| answer);
+    assert_eq!(answer, Some(Answer::Refused(Refusal::Busy)));
+}
+
+#[test]
+fn a_request_outside_the_object_is_counted_and_answered_with_its_end() {
+    let (mut server, key) = server(&content(5000, 1));
+    let mut client = Client::connect(&mut server, &key, Instant::from_secs(1));
+    for start in [5001, 100_000, 300_000] {
+        let request = client.pull(start);
+        for (header, payload_bytes) in client.say(&mut server, &request.header) {
+            assert_eq!(payload_bytes, 0, "no byte that is not there");
+            assert!(header.flags.contains(RcpFlags::FIN), "it says where the object ends");
+        }
+    }
+    let sessions = server.counters().sessions;
+    assert_eq!(sessions.outside_object, 3, "{sessions:?}");
+    // And the end itself is as it should be.
+    let request = client.pull(4000);
+    let answers = client.say(&mut server, &request.header);
+    assert!(answers.len() == 1 && answers[0].1 == 1000 && answers[0].0.flags.contains(RcpFlags::FIN));
+    // Beyond what may be asked for at all there is no answer.
+    let request = client.pull(5000 + (1 << 30) + 2000);
+    assert!(client.say(&mut server, &request.header).is_empty());
+    assert_eq!(server.counters().sessions.refused_requests, 1);
+}
+
+#[test]
+fn authentic_nonsense_is_counted_and_harms_nobody() {
+    let (mut server, key) = server(&content(5000, 1));
+    let mut client = Client::connect(&mut server, &key, Instant::from_secs(1));
+    let mut wrong_token = client.pull(0).header;
+    wrong_token.proof ^= 1;
+    assert!(client.say(&mut server, &wrong_token).is_empty());
+    assert_eq!(server.counters().sessions.bad_packets, 1);
+    for message in [Message::Rcp(&[]), Message::Rcp(&[0x1f; 30]), Message::Response([7; 8])] {
+        assert!(client.send(&mut server, home(), &message).is_empty());
+    }
+    assert_eq!(server.counters().sessions.nonsense, 3);
+    let request = client.pull(0);
+    assert_eq!(client.say(&mut server, &request.header).len(), 1, "the connection goes on");
+}
+
+#[test]
+fn a_version_that_is_not_understood_is_answered_with_one_that_is() {
+    let (mut server, _) = server(&content(10, 1));
+    let mut hello = emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise: &[0; 48] });
+    hello[0] = 0x71;
+    assert_eq!(Datagram::parse(&hello), Err(DatagramError::Version(CLIENT)));
+    let answers = ask(&mut server, Instant::from_secs(1), home(), &hello);
+    assert_eq!(Datagram::parse(&answers[0].1), Ok(Datagram::Notice { client: CLIENT, version: VERSION }));
+}
+
+/// A download that has begun.
+fn begun(bytes: &[u8]) -> World {
+    let mut world = World::new(&[Shelf::of(bytes)], 1, DownloadConfig::default(), CLEAR, 1);
+    world.keep = true;
+    world.run_until(|world| world.stored_bytes > 500_000);
+    world
+}
+
+#[test]
+fn datagrams_sent_again_are_counted_and_bring_nothing_out() {
+    let bytes = content(2_000_000, 2);
+    let mut world = begun(&bytes);
+    let before = world.servers[0].counters();
+    let sealed: Vec<Vec<u8>> = world.seen.iter().map(|(_, _, bytes)| bytes.clone()).collect();
+    let (mut replayed, mut answered) = (0, 0);
+    for datagram in sealed.iter().filter(|datagram| datagram[0] & 15 == 4) {
+        replayed += datagram.len();
+        for from in [home(), attacker()] {
+            answered +=
+                world.reach_server(0, from, datagram).iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        }
+    }
+    let after = world.servers[0].counters();
+    // The newest are still on their way and therefore new; all others are old.
+    let old = after.sessions.replayed - before.sessions.replayed;
+    assert!(old > 400, "{old} of {} were seen to be old", sealed.len());
+    assert!(replayed > 0 && world.traffic[&attacker()].1 <= 3 * world.traffic[&attacker()].0, "{answered}");
+    world.complete(&bytes);
+}
+
+#[test]
+fn a_client_that_moves_is_followed_once_it_answers_from_there() {
+    let bytes = content(4_000_000, 3);
+    let mut world = begun(&bytes);
+    world.moved[0] = 1;
+    let new_home = client_address(0, 1);
+    world.run_until(|world| {
+        let (sent, received) = world.traffic.get(&new_home).copied().unwrap_or_default();
+        let followed = world.servers[0].counters().sessions.migrations > 0;
+        assert!(followed || received <= 3 * sent, "{received} bytes went to an unproved address for {sent}");
+        followed
+    });
+    world.complete(&bytes);
+    assert_eq!((world.servers[0].counters().opened, world.servers[0].counters().sessions.migrations), (1, 1));
+}
+
+#[test]
+fn who_passes_on_datagrams_of_others_gets_no_data() {
+    let bytes = content(4_000_000, 4);
+    let mut world = begun(&bytes);
+    let (mut datagram, mut passed_on) = (Vec::new(), 0);
+    while passed_on < 20 {
+        assert!(world.step());
+        // Caught before it reaches the server, and sent from elsewhere.
+        while let Some(departure) = world.download.poll_transmit(world.now, &mut datagram) {
+            let answers = world.reach_server(0, attacker(), &datagram);
+            assert!(departure.to == server_address(0) && passed_on < 1000);
+            passed_on += 1;
+            world.forward(0, answers);
+        }
+    }
+    let (sent, received) = world.traffic[&attacker()];
+    assert!(received > 0 && received <= 3 * sent, "{received} bytes for {sent}");
+    let sessions = world.servers[0].counters().sessions;
+    assert!(sessions.migrations == 0 && sessions.challenges > 0, "{sessions:?}");
+    world.complete(&bytes);
+}

@@ -1,0 +1,229 @@
+//! Targets for fetched files: what is read before anything is believed, and both machines behind an honest handshake.
+use prismux_fetch::channel::{Channel, Message};
+use prismux_fetch::client::{Download, DownloadConfig, PathSpec};
+use prismux_fetch::digest::Digest;
+use prismux_fetch::handshake::{Answer, Identity, Initiator, Responder};
+use prismux_fetch::key::ServerKey;
+use prismux_fetch::partial::parse_sidecar;
+use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
+use prismux_fetch::url::Url;
+use prismux_fetch::wire::{ConnectionId, Datagram};
+use prismux_r2cp::policy::Cost;
+use prismux_rcp::{Pipe, RcpConfig, RcpHeader};
+use prismux_units::{Duration, Instant};
+use prismux_wire::{Ecn, SeqNumber};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const SIZE: u64 = 40_000;
+
+/// What can be read can be written, and is the same; sidecars and URLs that are accepted make sense.
+pub fn datagram(data: &[u8]) {
+    if let Ok(datagram) = Datagram::parse(data) {
+        let mut out = Vec::new();
+        datagram.emit(&mut out);
+        assert_eq!(out.len(), data.len());
+        assert_eq!(Datagram::parse(&out), Ok(datagram));
+    }
+    if let Some(message) = Message::parse(data) {
+        let mut out = Vec::new();
+        message.emit(&mut out);
+        assert_eq!(out, data);
+    }
+    if let Some(answer) = Answer::parse(data) {
+        assert_eq!(Answer::parse(&answer.emit()), Some(answer));
+    }
+    if let Ok(leftover) = parse_sidecar(data) {
+        assert!(
+            leftover
+                .ranges
+                .iter()
+                .all(|range| range.start < range.end && range.end <= leftover.identity.size)
+        );
+    }
+    if let Ok(url) = String::from_utf8_lossy(data).parse::<Url>() {
+        assert_eq!(url.to_string().parse(), Ok(url));
+    }
+}
+
+/// Datagrams of every type, messages, answers, a sidecar and a URL.
+pub(super) fn datagrams() -> Vec<Vec<u8>> {
+    let (client, cookie, proof, noise) = (ConnectionId(7), [1; 24], [2; 16], [3; 60]);
+    let mut seeds: Vec<Vec<u8>> = [
+        Datagram::Hello { client, cookie: &cookie, noise: &noise },
+        Datagram::Retry { client, cookie: &cookie },
+        Datagram::Welcome { client, noise: &noise },
+        Datagram::Sealed { to: client, nonce: 9, noise: &noise },
+        Datagram::Gone { server: client, proof: &proof },
+        Datagram::Notice { client, version: 2 },
+    ]
+    .iter()
+    .map(|datagram| {
+        let mut out = Vec::new();
+        datagram.emit(&mut out);
+        out
+    })
+    .collect();
+    let mut challenge = Vec::new();
+    Message::Challenge([5; 8]).emit(&mut challenge);
+    let digest = Digest([6; 32]);
+    let identity = Identity { size: 77, digest };
+    seeds.push(challenge);
+    seeds.push(Answer::Ready { server: client, proof, identity }.emit());
+    seeds.push(format!(r#"{{"prismux_part":1,"size":9,"sha256":"{digest}","ranges":[[0,3],[5,9]]}}"#).into());
+    seeds.push(format!("prismux://{digest}@[2001:db8::1]:99/a%20b").into());
+    seeds
+}
+
+/// Bytes that count upwards.
+struct Ramp;
+
+impl Object for Ramp {
+    fn identity(&self) -> Identity {
+        Identity { size: SIZE, digest: Digest([0; 32]) }
+    }
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        assert!(offset + buffer.len() as u64 <= SIZE, "asked for bytes that are not there");
+        (offset..).zip(buffer).for_each(|(at, byte)| *byte = at as u8);
+        Ok(())
+    }
+    fn is_unchanged(&self) -> bool {
+        true
+    }
+}
+
+struct Shelf;
+
+impl Objects for Shelf {
+    fn find(&mut self, _: &str) -> Lookup {
+        Lookup::Ready(Arc::new(Ramp))
+    }
+}
+
+fn home() -> SocketAddr {
+    SocketAddr::from(([198, 51, 100, 1], 5000))
+}
+
+fn elsewhere() -> SocketAddr {
+    SocketAddr::from(([203, 0, 113, 1], 5000))
+}
+
+/// A server behind its handshake takes RCP packets and datagrams of the input's making; an address that proves nothing never
+/// gets three times what it sent.
+pub fn server(data: &[u8]) {
+    let key = ServerKey::generate();
+    let mut server = Server::new(key.clone(), ServerConfig::default(), Shelf);
+    let mut now = Instant::from_secs(1);
+    let mut last = Vec::new();
+    let hand = |server: &mut Server<Shelf>, now, from, datagram: &[u8]| {
+        let (mut unproved, mut first) = (0, None);
+        server.handle_datagram(now, from, Ecn::NotEct, datagram, &mut |to, _, bytes| {
+            if to == elsewhere() {
+                unproved += bytes.len();
+            }
+            first.get_or_insert_with(|| bytes.to_vec());
+        });
+        assert!(unproved <= 3 * datagram.len(), "{unproved} bytes for {}", datagram.len());
+        first.unwrap_or_default()
+    };
+    let (mut initiator, noise) = Initiator::new(&key.public(), "object");
+    let client = ConnectionId(5);
+    let mut hello = |cookie: &[u8; 24]| {
+        last.clear();
+        Datagram::Hello { client, cookie, noise: &noise }.emit(&mut last);
+        hand(&mut server, now, home(), &last)
+    };
+    let retry = hello(&[0; 24]);
+    let Ok(Datagram::Retry { cookie, .. }) = Datagram::parse(&retry) else { panic!("a Retry") };
+    let welcome = hello(cookie);
+    let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&welcome) else { panic!("a Welcome") };
+    let finished = initiator.finish(noise, &mut Vec::new());
+    let Some((_, Some(mut channel))) = finished else { panic!("an honest server") };
+    let mut pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(1), now);
+    let syn = pipe.poll_control(now).map(|packet| rcp_bytes(&packet.header)).unwrap_or_default();
+    hand(&mut server, now, home(), &sealed(&mut channel, &syn));
+    for step in data.chunks(40) {
+        let (order, rest) = (step[0], &step[1..]);
+        let from = if order & 1 == 0 { home() } else { elsewhere() };
+        let datagram = match order >> 1 & 3 {
+            0 => rest.to_vec(),
+            1 => [&[0x14, 0, 0, 0][..], &channel.peer().0.to_be_bytes(), rest].concat(),
+            _ => sealed(&mut channel, rest),
+        };
+        hand(&mut server, now, from, &datagram);
+        now += Duration::from_millis(u64::from(order >> 3) * 10);
+        server.handle_timeout(now, &mut |_, _, _| {});
+    }
+}
+
+/// A download behind an honest handshake takes whatever its server says; no byte is kept beyond the object.
+pub fn client(data: &[u8]) {
+    let key = ServerKey::generate();
+    let address = SocketAddr::from(([192, 0, 2, 1], 4717));
+    let spec = PathSpec { link: 0, address, key: key.public(), object: "object".to_string(), cost: Cost(0) };
+    let mut now = Instant::from_secs(1);
+    let mut download = Download::new(DownloadConfig::default(), [spec], now);
+    download.handle_timeout(now);
+    let (mut out, mut id) = (Vec::new(), ConnectionId(0));
+    let mut channel = None;
+    while download.poll_transmit(now, &mut out).is_some() {
+        if let Ok(Datagram::Hello { client, noise, .. }) = Datagram::parse(&out) {
+            let identity = Identity { size: SIZE, digest: Digest([0; 32]) };
+            let answer = Answer::Ready { server: ConnectionId(8), proof: [1; 16], identity };
+            let answered = Responder::read(&key, noise).and_then(|request| request.answer(&answer, client));
+            let Some((noise, ours)) = answered else { panic!("an honest client") };
+            let mut welcome = Vec::new();
+            Datagram::Welcome { client, noise: &noise }.emit(&mut welcome);
+            download.handle_datagram(now, 0, address, Ecn::NotEct, &welcome, &mut |_, _| {});
+            (id, channel) = (client, Some(ours));
+        }
+    }
+    let Some(mut channel) = channel else { panic!("it says Hello") };
+    for step in data.chunks(60) {
+        let (order, rest) = (step[0], &step[1..]);
+        let datagram = match order & 3 {
+            0 => rest.to_vec(),
+            1 => [&[0x14, 0, 0, 0][..], &id.0.to_be_bytes(), rest].concat(),
+            _ => sealed(&mut channel, rest),
+        };
+        download.handle_datagram(now, 0, address, Ecn::NotEct, &datagram, &mut |offset, bytes| {
+            assert!(offset + bytes.len() as u64 <= SIZE, "bytes beyond the object");
+        });
+        now += Duration::from_millis(u64::from(order >> 2) * 10);
+        download.handle_timeout(now);
+        while download.poll_transmit(now, &mut out).is_some() {}
+        while download.poll_event().is_some() {}
+    }
+}
+
+fn sealed(channel: &mut Channel, message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    channel.seal(message, &mut out);
+    out
+}
+
+/// A message with an RCP packet.
+fn rcp_bytes(header: &RcpHeader) -> Vec<u8> {
+    let mut packet = [0; 64];
+    let length = header.emit(&mut packet).unwrap_or(0);
+    let mut out = Vec::new();
+    Message::Rcp(&packet[..length]).emit(&mut out);
+    out
+}
+
+/// Steps for [`server`] and [`client`]: headers of all kinds, sealed, challenges, and loose bytes.
+pub(super) fn programs() -> Vec<Vec<u8>> {
+    let packets = super::rcp::headers();
+    let program = |chunk: usize, order: u8| {
+        let mut program = Vec::new();
+        for packet in packets.iter().filter(|packet| packet.len() + 2 <= chunk).take(30) {
+            let mut step = vec![order, 0];
+            step.extend_from_slice(packet);
+            step.resize(chunk, 0);
+            program.extend(step);
+        }
+        program
+    };
+    vec![program(40, 4), program(60, 2), vec![2, 1, 7, 7, 7, 7, 7, 7, 7, 7], vec![0; 100]]
+}
