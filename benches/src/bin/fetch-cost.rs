@@ -151,7 +151,7 @@ fn measure(arguments: &Arguments) -> Result<Results, Failed> {
     let folder = scratch.0.join("served");
     fs::create_dir_all(&folder)?;
     let size = arguments.size.as_u64();
-    let bytes: Vec<u8> = (0..size).map(|at| (at * 2_654_435_761 >> 13) as u8).collect();
+    let bytes: Vec<u8> = (0..size).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(folder.join("object"), bytes)?;
     let mut server = start_server(&folder)?;
     let mut lines = BufReader::new(server.stdout.take().ok_or("the server has no output")?).lines();

@@ -1,5 +1,5 @@
 //! Which data each unit of a pipe stands for.
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::Range;
 use prismux_units::Instant;
@@ -23,6 +23,8 @@ pub(crate) struct Binding {
     by_data: BTreeMap<u64, Bound>,
     /// First unit to first position.
     by_unit: BTreeMap<u64, u64>,
+    /// When each request left, and its first position: the oldest first.
+    by_time: BTreeSet<(Instant, u64)>,
     /// Bytes asked for, copies left out.
     bytes: u64,
 }
@@ -37,13 +39,10 @@ impl Binding {
     /// A request leaves. What its units stood for before, they stand for no more; what stood for its data before is
     /// returned, for the caller to settle.
     pub(crate) fn bind(&mut self, bound: Bound) -> Option<Bound> {
-        let replaced = self.by_data.remove(&bound.data.start);
-        if let Some(old) = &replaced {
-            self.by_unit.remove(&old.units.start);
-            self.bytes -= old.bytes();
-        }
+        let replaced = self.take_start(bound.data.start);
         self.bytes += bound.bytes();
         self.by_unit.insert(bound.units.start, bound.data.start);
+        self.by_time.insert((bound.asked_at, bound.data.start));
         self.by_data.insert(bound.data.start, bound);
         replaced
     }
@@ -55,24 +54,29 @@ impl Binding {
             if bound.data.end <= data.start {
                 break;
             }
-            let bound = self.by_data.remove(&start);
-            taken.extend(bound.inspect(|bound| {
-                self.by_unit.remove(&bound.units.start);
-                self.bytes -= bound.bytes();
-            }));
+            taken.extend(self.take_start(start));
         }
         taken
     }
 
     /// Takes what `unit`, the first of its request, stands for.
     pub(crate) fn take_unit(&mut self, unit: u64) -> Option<Bound> {
-        let start = self.by_unit.remove(&unit)?;
-        self.by_data.remove(&start).inspect(|bound| self.bytes -= bound.bytes())
+        let start = self.by_unit.get(&unit).copied()?;
+        self.take_start(start)
+    }
+
+    fn take_start(&mut self, start: u64) -> Option<Bound> {
+        let bound = self.by_data.remove(&start)?;
+        self.by_unit.remove(&bound.units.start);
+        self.by_time.remove(&(bound.asked_at, start));
+        self.bytes -= bound.bytes();
+        Some(bound)
     }
 
     /// Takes everything.
     pub(crate) fn take_all(&mut self) -> Vec<Bound> {
         self.by_unit.clear();
+        self.by_time.clear();
         self.bytes = 0;
         core::mem::take(&mut self.by_data).into_values().collect()
     }
@@ -80,6 +84,11 @@ impl Binding {
     /// In order of data.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Bound> {
         self.by_data.values()
+    }
+
+    /// When requests left, the oldest first.
+    pub(crate) fn times(&self) -> impl Iterator<Item = Instant> + '_ {
+        self.by_time.iter().map(|&(asked_at, _)| asked_at)
     }
 
     /// Bytes asked for that have not come, copies left out.

@@ -118,8 +118,8 @@ impl Connection {
         let most = if self.config.scheduling == Scheduling::ExpectedArrivalChained { usize::MAX } else { 1 };
         let mut rank = 1;
         for (index, slot) in self.pipes.iter().enumerate() {
-            if slot.is_suspect || slot.is_leaving {
-                // No successors will be asked for.
+            // No successors will be asked for; and a pipe's own successors come after what it asks for now.
+            if slot.is_suspect || slot.is_leaving || index == id.0 {
                 continue;
             }
             let round_trip = self.round_trip_at_least(now, PipeId(index));
@@ -128,8 +128,9 @@ impl Connection {
                 let until = arrives.saturating_since(asked_at + round_trip);
                 until.as_nanos().saturating_sub(1) / round_trip.as_nanos().max(1)
             };
-            let counted = |asked_at: Instant| (successors(asked_at) as usize).min(most);
-            rank += slot.binding.iter().map(|bound| counted(bound.asked_at)).sum::<usize>();
+            // The oldest first: behind one without successors there are none.
+            let counted = slot.binding.times().map(|asked_at| (successors(asked_at) as usize).min(most));
+            rank += counted.take_while(|&count| count > 0).sum::<usize>();
         }
         rank
     }
@@ -137,7 +138,7 @@ impl Connection {
     /// A pipe's round trip is no shorter than its oldest request has been under way. A pipe gone silent asks for no
     /// successors: were they counted on, the others would leave the first pending data to it until its timeout.
     fn round_trip_at_least(&self, now: Instant, id: PipeId) -> Duration {
-        let asked_at = self.pipes[id.0].binding.iter().map(|bound| bound.asked_at).min();
+        let asked_at = self.pipes[id.0].binding.times().next();
         let under_way = asked_at.map_or(Duration::ZERO, |asked_at| now.saturating_since(asked_at));
         self.round_trip(id).max(under_way)
     }
