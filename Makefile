@@ -1,9 +1,9 @@
 # prismux: what people type. `make` alone lists the targets.
 
 CARGO ?= cargo
-PRISMUX = target/release/prismux
 # Where cargo builds.
 BUILT = $(abspath $(or $(CARGO_TARGET_DIR),target))
+PRISMUX = $(BUILT)/release/prismux
 # How long `make fuzz` spends on each target, and how hard `make soak` tries.
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
@@ -49,12 +49,12 @@ lint: python ## formatting, and warnings as errors
 
 bench: setup ## speed of the simulator, cost of TCP, proxy, datapath, sweeps and serving, memory per flow and client
 	$(CARGO) build --release --locked -p prismux-benches
-	target/release/sim-speed
-	target/release/tcp-cost
-	target/release/proxy-cost
-	target/release/datapath-cost
-	target/release/sweep-cost
-	target/release/fetch-cost
+	$(BUILT)/release/sim-speed
+	$(BUILT)/release/tcp-cost
+	$(BUILT)/release/proxy-cost
+	$(BUILT)/release/datapath-cost
+	$(BUILT)/release/sweep-cost
+	$(BUILT)/release/fetch-cost
 
 mixes: setup ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results

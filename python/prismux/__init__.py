@@ -12,6 +12,7 @@ scenario's hash, seed and version in that of the schema (``table.metadata``).
 """
 
 from prismux._core import (
+    AckView,
     Comparison,
     Diagnostic,
     LinkView,
@@ -21,6 +22,7 @@ from prismux._core import (
     ScenarioError,
     SweepFileError,
     Table,
+    WindowView,
     __version__,
     compare,
     merge_sweeps,
@@ -31,6 +33,7 @@ from prismux._core import (
 from prismux._sweep import SweepResult, sweep
 
 __all__ = [
+    "AckView",
     "Comparison",
     "Diagnostic",
     "LinkView",
@@ -41,6 +44,7 @@ __all__ = [
     "SweepFileError",
     "SweepResult",
     "Table",
+    "WindowView",
     "__version__",
     "compare",
     "merge_sweeps",

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final, type_check_only
 
 __all__ = [
+    "AckView",
     "Comparison",
     "Diagnostic",
     "LinkView",
@@ -16,6 +17,7 @@ __all__ = [
     "SweepPlan",
     "SweepStore",
     "Table",
+    "WindowView",
     "__version__",
     "compare",
     "merge_sweeps",
@@ -32,6 +34,11 @@ _Scenario: TypeAlias = "Scenario | str | os.PathLike[str]"
 
 #: now_s, links, packet_bytes, retransmission
 _Scheduler: TypeAlias = "Callable[[float, list[LinkView], int, bool], LinkView | None]"
+
+@type_check_only
+class _Congestion(Protocol):
+    def on_ack(self, ack: AckView, window: WindowView, /) -> float: ...
+    def on_congestion(self, signal: str, window: WindowView, /) -> float: ...
 
 class ScenarioError(ValueError):
     diagnostics: list[Diagnostic]
@@ -117,6 +124,28 @@ class LinkView:
     def scheduled_packets(self) -> int: ...
 
 @final
+class AckView:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def delivered_bytes(self) -> int: ...
+    @property
+    def rtt_s(self) -> float | None: ...
+    @property
+    def smoothed_rtt_s(self) -> float | None: ...
+
+@final
+class WindowView:
+    @property
+    def cwnd_bytes(self) -> int: ...
+    @property
+    def ssthresh_bytes(self) -> int | None: ...
+    @property
+    def mss_bytes(self) -> int: ...
+    @property
+    def in_slow_start(self) -> bool: ...
+
+@final
 class RunResult:
     __hash__: None  # type: ignore[assignment]
     @staticmethod
@@ -182,6 +211,7 @@ def run(
     pcap: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
     scheduler: _Scheduler | None = None,
+    congestion: Callable[[], _Congestion] | None = None,
 ) -> RunResult: ...
 def compare(
     scenario: _Scenario,

@@ -2,9 +2,10 @@
 //!
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
-//! * [`mod@policy`]: schedulers written in Python.
+//! * [`mod@policy`], [`mod@congestion`]: schedulers and congestion controls written in Python.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
 
+mod congestion;
 mod dictionary;
 mod error;
 mod policy;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 /// The module `prismux._core`.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::congestion::{AckView, WindowView};
     #[pymodule_export]
     use crate::error::{RunError, ScenarioError, SweepFileError};
     #[pymodule_export]

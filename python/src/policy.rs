@@ -71,12 +71,38 @@ pub(crate) struct Decisions {
     pub raised: Option<PyErr>,
 }
 
-/// Calls a Python function for every packet.
-pub(crate) struct PythonScheduler {
-    pub function: Py<PyAny>,
+/// Who asks Python in the course of a run: counts, and ends the run after an exception.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
     pub decisions: Arc<Mutex<Decisions>>,
     /// Ends the run after an exception.
     pub stop: Arc<AtomicBool>,
+}
+
+impl Asked {
+    /// What `question` answers; None once it, or another one before, raised an exception.
+    pub fn ask<R>(&self, question: impl FnOnce(Python<'_>) -> PyResult<R>) -> Option<R> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let start = std::time::Instant::now();
+        let answer = Python::attach(question);
+        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+        decisions.count += 1;
+        decisions.time += start.elapsed();
+        answer
+            .map_err(|error| {
+                decisions.raised.get_or_insert(error);
+                self.stop.store(true, Ordering::Relaxed);
+            })
+            .ok()
+    }
+}
+
+/// Calls a Python function for every packet.
+pub(crate) struct PythonScheduler {
+    pub function: Py<PyAny>,
+    pub asked: Asked,
 }
 
 impl std::fmt::Debug for PythonScheduler {
@@ -87,19 +113,9 @@ impl std::fmt::Debug for PythonScheduler {
 
 impl Scheduler for PythonScheduler {
     fn choose(&mut self, now: Instant, links: &LinkTable, packet: PacketView) -> Option<LinkId> {
-        if self.stop.load(Ordering::Relaxed) {
-            return links.usable().next().map(|(id, _)| id);
-        }
-        let start = std::time::Instant::now();
-        let choice = Python::attach(|py| self.ask(py, now, links, packet));
-        let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
-        decisions.count += 1;
-        decisions.time += start.elapsed();
-        choice.unwrap_or_else(|error| {
-            decisions.raised.get_or_insert(error);
-            self.stop.store(true, Ordering::Relaxed);
-            links.usable().next().map(|(id, _)| id)
-        })
+        let choice = self.asked.ask(|py| self.ask(py, now, links, packet));
+        // The run ends at once: any link does.
+        choice.unwrap_or_else(|| links.usable().next().map(|(id, _)| id))
     }
 }
 

@@ -1,11 +1,12 @@
 //! Runs, without the interpreter's lock and stopped by Ctrl-C.
 
+use crate::congestion::PythonControl;
 use crate::dictionary;
 use crate::error::{run_error, scenario_error, unsupported};
-use crate::policy::{Decisions, PythonScheduler};
+use crate::policy::{Asked, Decisions, PythonScheduler};
 use crate::result::{Comparison, Decided, RunResult};
 use crate::scenario::file_of;
-use prismux_scenario::backend::{self, RunError, RunOptions, SchedulerFactory, Watch};
+use prismux_scenario::backend::{self, CongestionFactory, RunError, RunOptions, SchedulerFactory, Watch};
 use prismux_scenario::lower::Unsupported;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, contender};
@@ -111,12 +112,19 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 ///
 /// `scheduler` is a function that picks the link for each packet at every proxy, in place of the scheduler that the
 /// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of them,
-/// or None when none will do. An exception that it raises ends the run. Such a result has no scenario hash, since the
-/// scenario alone does not say what ran.
+/// or None when none will do.
+///
+/// `congestion` is called for each sender of TCP and returns its congestion control, in place of the one that the scenario
+/// names: an object with `on_ack(ack, window)`, which gets an AckView and a WindowView and returns the new window in bytes, and
+/// `on_congestion(signal, window)`, which gets "loss", "ecn-mark" or "timeout" and returns the new threshold in bytes. When
+/// to fall, what to repeat and whether a loss was none stay with TCP.
+///
+/// An exception in either ends the run and is raised. Such a result has no scenario hash, since the scenario alone does not say
+/// what ran.
 ///
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None, events=None, scheduler=None))]
+#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None, events=None, scheduler=None, congestion=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -129,6 +137,7 @@ pub(crate) fn run(
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
     scheduler: Option<Py<PyAny>>,
+    congestion: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let backend = simulator_only(py, on)?;
     let set = dictionary::overrides(set)?;
@@ -138,10 +147,13 @@ pub(crate) fn run(
     let options = RunOptions { seed, record, pcap, events, ..RunOptions::default() };
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let flag = Arc::new(AtomicBool::new(false));
-    let scheduler = scheduler.map(|function| factory(function, decisions.clone(), flag.clone()));
+    let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
+    let scheduler = scheduler.map(|function| schedulers(function, asked.clone()));
+    let congestion = congestion
+        .map(|class| CongestionFactory::new(move || Box::new(PythonControl::new(&class, asked.clone()))));
     let result = in_place(py, &flag, |watch| {
         let (interrupt, watch) = (Some(flag.clone()), Some(watch));
-        backend::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, ..options })
+        backend::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, congestion, ..options })
     })?;
     let mut decisions = decisions.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(raised) = decisions.raised.take() {
@@ -152,11 +164,11 @@ pub(crate) fn run(
     result.map(|result| RunResult(result, decided)).map_err(|error| run_error(py, &error))
 }
 
-/// Schedulers that call `function`; the run stops by `flag` when it raises.
-fn factory(function: Py<PyAny>, decisions: Arc<Mutex<Decisions>>, flag: Arc<AtomicBool>) -> SchedulerFactory {
+/// Schedulers that call `function`.
+fn schedulers(function: Py<PyAny>, asked: Asked) -> SchedulerFactory {
     SchedulerFactory::new(move |_| {
         let function = Python::attach(|py| function.clone_ref(py));
-        Box::new(PythonScheduler { function, decisions: decisions.clone(), stop: flag.clone() })
+        Box::new(PythonScheduler { function, asked: asked.clone() })
     })
 }
 

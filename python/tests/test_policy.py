@@ -1,9 +1,9 @@
-"""Schedulers written in Python."""
+"""Schedulers and congestion controls written in Python."""
 
 import runpy
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SMALL
 
 import prismux
 
@@ -69,3 +69,95 @@ def test_the_example_prints_what_a_decision_costs(capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     print(said)
     assert "least_wait" in said and "µs each" in said
+
+
+class NewReno:
+    """The rules of RFC 5681 and RFC 3465, by bytes."""
+
+    def __init__(self) -> None:
+        self.credit = 0
+
+    def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> int:
+        size, delivered = window.cwnd_bytes, ack.delivered_bytes
+        if window.in_slow_start:
+            room = float("inf") if window.ssthresh_bytes is None else window.ssthresh_bytes - size
+            used = int(min(delivered, room))
+            size, delivered = size + used, delivered - used
+            if delivered == 0:
+                return size
+        self.credit += delivered
+        if self.credit >= size:
+            self.credit = min(self.credit - size, size)
+            size += window.mss_bytes
+        return size
+
+    def on_congestion(self, signal: str, window: prismux.WindowView) -> int:
+        assert signal in ("loss", "ecn-mark", "timeout")
+        self.credit = 0
+        return max(window.cwnd_bytes // 2, 2 * window.mss_bytes)
+
+
+def test_new_reno_in_python_gives_the_run_of_the_one_in_rust() -> None:
+    scenario = prismux.Scenario.from_text(SMALL)
+    # Without what ends slow start before a loss: that is the built-in policy's own.
+    settings = {"flows.file.bytes": "5 MB", "flows.file.congestion": "newreno", "flows.file.tcp": {"hystart": "off"}}
+    result = prismux.run(scenario, set=settings, congestion=NewReno)
+    ours, theirs = result.to_dict(), prismux.run(scenario, set=settings).to_dict()
+    assert ours.pop("scenario_hash") == "" != theirs.pop("scenario_hash")
+    assert ours == theirs
+    assert ours["flows"]["file"]["retransmitted_segments"] > 10
+    assert result.decisions > 1000 and result.decision_cost_s is not None
+
+
+def test_every_connection_has_a_congestion_control_of_its_own() -> None:
+    made = []
+
+    class Constant:
+        def __init__(self) -> None:
+            made.append(self)
+
+        def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> int:
+            assert ack.now_s > 0 and ack.delivered_bytes > 0 and window.mss_bytes > 0
+            return 4 * window.mss_bytes
+
+        def on_congestion(self, signal: str, window: prismux.WindowView) -> int:
+            return 4 * window.mss_bytes
+
+    scenario = prismux.Scenario.from_text(SMALL)
+    settings = {"flows.file.count": 3, "links.wire.loss": 0}
+    result = prismux.run(scenario, set=settings, congestion=Constant)
+    assert len(made) == 3
+    # Four segments each, once in a round trip of 40 ms.
+    assert result.goodput_bps < 3 * 4 * 1500 * 8 / 0.04
+
+
+@pytest.mark.parametrize("answer", [None, "much", -1, float("nan"), 1e300])
+def test_anything_but_bytes_is_refused(answer: object) -> None:
+    class Broken:
+        def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> object:
+            return answer
+
+    with pytest.raises(TypeError, match="a number of bytes"):
+        # The wrong type is what is tested.
+        prismux.run(prismux.Scenario.from_text(SMALL), congestion=Broken)  # type: ignore[arg-type]
+
+
+def test_an_exception_in_a_congestion_control_is_raised() -> None:
+    def broken() -> NewReno:
+        raise LookupError("no idea")
+
+    with pytest.raises(LookupError, match="no idea"):
+        prismux.run(prismux.Scenario.from_text(SMALL), congestion=broken)
+
+
+def test_a_congestion_control_without_tcp_is_refused() -> None:
+    settings = {"flows.file.transport": "rcp"}
+    with pytest.raises(prismux.ScenarioError, match="none runs over TCP"):
+        prismux.run(prismux.Scenario.from_text(SMALL), set=settings, congestion=NewReno)
+
+
+def test_the_example_of_a_congestion_control_keeps_the_queue_short(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "python/examples/own_congestion.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    print(said)
+    assert "Vegas" in said and ",    0 segments sent again" in said and "µs each" in said

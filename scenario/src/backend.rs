@@ -5,8 +5,8 @@ use crate::model::Scenario;
 use crate::record::EventLog;
 use crate::registry::Backend;
 use prismux_datapath::lab::{self, LabError, LabOptions};
-pub use prismux_simulator::SchedulerFactory;
 use prismux_simulator::Simulation;
+pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
 use prismux_trace::event::{EVENTS_FILE, SharedLog};
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
@@ -38,6 +38,8 @@ pub struct RunOptions {
     pub watch: Option<Watch>,
     /// Scheduler of every proxy, in place of those that the scenario names (simulator).
     pub scheduler: Option<SchedulerFactory>,
+    /// Congestion control of every sender of TCP, in place of those that the scenario names (simulator).
+    pub congestion: Option<CongestionFactory>,
 }
 
 /// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for callers that
@@ -137,6 +139,14 @@ fn simulate(
             plan.builder.scheduler(node, factory.clone());
         }
     }
+    if let Some(factory) = &options.congestion
+        && plan.builder.congestion(factory) == 0
+    {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "a congestion control from outside has no flow to control: none runs over TCP".to_string(),
+            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\" or \"tcp-eln\"".to_string(),
+        }));
+    }
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
@@ -146,7 +156,8 @@ fn simulate(
     }
     let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
     // With a policy from outside the scenario alone does not say what ran.
-    let hash = if options.scheduler.is_some() { String::new() } else { crate::hash(scenario) };
+    let outside = options.scheduler.is_some() || options.congestion.is_some();
+    let hash = if outside { String::new() } else { crate::hash(scenario) };
     simulation.set_scenario(&scenario.name, &hash);
     pass_time(&mut simulation, scenario, options)?;
     let result = simulation.result();
@@ -194,9 +205,9 @@ fn in_lab(
     options: &RunOptions,
     events: Option<SharedLog>,
 ) -> Result<RunResult, RunError> {
-    if options.scheduler.is_some() {
+    if options.scheduler.is_some() || options.congestion.is_some() {
         return Err(RunError::Unsupported(Unsupported {
-            what: "the lab takes no scheduler from outside".to_string(),
+            what: "the lab takes no scheduler or congestion control from outside".to_string(),
             remedy: "use --on sim".to_string(),
         }));
     }

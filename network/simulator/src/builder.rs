@@ -7,7 +7,7 @@ mod receiver_driven;
 mod striped;
 
 use crate::fabric::Tunnel;
-use crate::flow::{FlowConfig, Transport};
+use crate::flow::{CongestionFactory, FlowConfig, Transport};
 use crate::ids::{FlowId, LinkIndex, NodeId};
 use crate::policy::SchedulerFactory;
 use crate::simulation::{Handoff, NetworkEvent, Simulation};
@@ -213,6 +213,15 @@ impl NetworkBuilder {
         if let NodeKind::Proxy { scheduler, .. } = &mut self.nodes[proxy.index()].kind {
             *scheduler = Some(factory);
         }
+    }
+
+    /// Gives the senders of all TCP transfers so far a congestion control from outside; returns how many there are.
+    pub fn congestion(&mut self, factory: &CongestionFactory) -> usize {
+        let transfers = self.flows.iter_mut().filter_map(|(_, flow)| match &mut flow.transport {
+            Transport::Tcp(tcp) => Some(tcp),
+            _ => None,
+        });
+        transfers.map(|tcp| tcp.congestion = Some(factory.clone())).count()
     }
 
     fn node(&mut self, name: &str, kind: NodeKind) -> NodeId {

@@ -5,6 +5,7 @@ use prismux_r2cp::R2cpConfig;
 use prismux_rcp::RcpConfig;
 use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
+use prismux_tcp::engine::congestion::OutsideControl;
 use prismux_tcp::extension::SenderExtension;
 use prismux_tcp::loss_notification::LossListener;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
@@ -152,6 +153,27 @@ impl fmt::Debug for ExtensionFactory {
     }
 }
 
+/// Makes the congestion control of a sender, in place of the one that its configuration names, when its connection opens.
+#[derive(Clone)]
+pub struct CongestionFactory(Arc<dyn Fn() -> Box<dyn OutsideControl> + Send + Sync>);
+
+impl CongestionFactory {
+    /// From a function.
+    pub fn new(make: impl Fn() -> Box<dyn OutsideControl> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    pub(crate) fn make(&self) -> Box<dyn OutsideControl> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for CongestionFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CongestionFactory")
+    }
+}
+
 /// The two ends of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct TcpFlow {
@@ -161,6 +183,8 @@ pub struct TcpFlow {
     pub receiver: TcpConfig,
     /// What the sender learns from the network (TCP-PRISM).
     pub extension: Option<ExtensionFactory>,
+    /// The sender's congestion control, where it comes from outside.
+    pub congestion: Option<CongestionFactory>,
     /// The receiver tells of its host's handoffs like this (TCP-HO); without, it keeps silent.
     pub handoff: Option<HandoffConfig>,
     /// The receiver learns from its link layer which segments arrived damaged, and marks its ACKs (TCP-ELN).
@@ -176,6 +200,7 @@ impl TcpFlow {
             sender: config.clone(),
             receiver: config,
             extension: None,
+            congestion: None,
             handoff: None,
             hears_damage: false,
             name: "tcp".into(),

@@ -291,9 +291,9 @@ fn tcp_ends(
     let flow = sites[0].flow.0;
     // Ports differ between flows as long as there are ports.
     let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
-    let (handoff, hears_damage) = match &config.transport {
-        Transport::Tcp(tcp) => (tcp.handoff.as_ref(), tcp.hears_damage),
-        _ => (None, false),
+    let (handoff, hears_damage, congestion) = match &config.transport {
+        Transport::Tcp(tcp) => (tcp.handoff.as_ref(), tcp.hears_damage, tcp.congestion.as_ref()),
+        _ => (None, false, None),
     };
     let mut end =
         |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
@@ -301,6 +301,7 @@ fn tcp_ends(
             let setup = TcpSetup {
                 config: shared(configs, tcp),
                 extension: extension.cloned(),
+                congestion: congestion.filter(|_| active).cloned(),
                 local_port,
                 remote_port,
                 initial_sequence: SeqNumber(numbers.next_u64() as u32),

@@ -2,7 +2,7 @@
 use super::Site;
 use crate::checker::StreamCheck;
 use crate::fabric::{Fabric, Target};
-use crate::flow::ExtensionFactory;
+use crate::flow::{CongestionFactory, ExtensionFactory};
 use crate::packet::{Body, Packet, address};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
 use prismux_tcp::loss_notification::LossMarker;
@@ -64,6 +64,7 @@ pub(crate) struct TcpEndpoint {
 pub(crate) struct TcpSetup {
     pub config: Arc<TcpConfig>,
     pub extension: Option<ExtensionFactory>,
+    pub congestion: Option<CongestionFactory>,
     pub local_port: u16,
     pub remote_port: u16,
     pub initial_sequence: SeqNumber,
@@ -159,6 +160,9 @@ impl TcpEndpoint {
         );
         if let Some(extension) = &setup.extension {
             connection.set_extension(extension.make());
+        }
+        if let Some(congestion) = &setup.congestion {
+            connection.set_congestion(congestion.make());
         }
         match &mut self.role {
             Role::Source { bytes } => connection.write(now, *bytes),

@@ -1,6 +1,7 @@
 //! Extensions of the sender, and what a host says about its own links.
 use super::{Connection, Control};
 use crate::engine::LossNotice;
+use crate::engine::congestion::OutsideControl;
 use crate::extension::{SenderExtension, SenderView, Steering};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -11,6 +12,11 @@ impl Connection {
     /// Lets `extension` look at every acknowledgement, for instance TCP-PRISM's report reader.
     pub fn set_extension(&mut self, extension: Box<dyn SenderExtension>) {
         self.extension = Some(extension);
+    }
+
+    /// Hands the congestion window to a policy from outside, in place of the one that the configuration names.
+    pub fn set_congestion(&mut self, policy: Box<dyn OutsideControl>) {
+        self.engine.set_congestion(policy);
     }
 
     /// The extension, if it is a `T`: for its counters.

@@ -115,7 +115,7 @@ impl Connection {
         if !engine.sack && engine.recovery == RecoveryStyle::Ns2Sack1 {
             engine.recovery = RecoveryStyle::Ns2NewReno;
         }
-        self.engine = Engine::new(&engine, self.sending.segment_bytes);
+        self.engine.renew(&engine, self.sending.segment_bytes);
 
         let shift = if self.agreed.window_scaling { shift_for(config.receive_buffer.as_u64()) } else { 0 };
         self.receiving.window.negotiate(shift, self.sending.segment_bytes);

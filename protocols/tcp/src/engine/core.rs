@@ -1,6 +1,6 @@
 //! The engine's state and what can be read from it.
 use super::config::{EngineConfig, RecoveryStyle};
-use super::congestion::{Congestion, Window};
+use super::congestion::{Congestion, OutsideControl, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase};
 use super::notice::Notices;
 use super::ns2::Ns2;
@@ -11,6 +11,7 @@ use super::rack::Rack;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::undo::Undo;
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::ops::Range;
 use prismux_endpoint::Deadline;
@@ -163,6 +164,20 @@ impl Engine {
     /// windows of several paths are coupled by their owner (RFC 6356 section 4). NewReno only.
     pub fn set_increase_share(&mut self, share: f64) {
         self.congestion.set_share(share.clamp(0.0, 1.0));
+    }
+
+    /// Begins anew with what both ends have agreed on; a policy from outside stays.
+    pub(crate) fn renew(&mut self, config: &EngineConfig, mss: u32) {
+        let mut renewed = Self::new(config, mss);
+        if matches!(self.congestion, Congestion::Outside(_)) {
+            core::mem::swap(&mut renewed.congestion, &mut self.congestion);
+        }
+        *self = renewed;
+    }
+
+    /// Hands the window to a policy from outside, in place of the one that the configuration names.
+    pub fn set_congestion(&mut self, policy: Box<dyn OutsideControl>) {
+        self.congestion = Congestion::Outside(policy);
     }
 
     /// The opening exchange needed a retransmission: start from one segment (RFC 6298 (5.7), RFC 5681 section 3.1).

@@ -1,7 +1,7 @@
 //! The path changes under the connection: what was learnt on the old one is forgotten, what was sent on it is taken
 //! for lost, and slow start begins anew towards a threshold that somebody else knows (TCP-HO).
 use super::acking::AckContext;
-use super::congestion::{Congestion, CongestionSignal};
+use super::congestion::CongestionSignal;
 use super::core::Engine;
 use super::interface::Phase;
 use super::rack::Rack;
@@ -47,7 +47,7 @@ impl Engine {
         if let Some(threshold) = change.threshold_bytes {
             self.window.ssthresh = threshold.max(self.window.least_threshold());
         }
-        self.congestion = Congestion::new(&self.config);
+        self.congestion.restart(&self.config);
         self.rtt.forget(change.least_rto);
         self.rack = Rack::new();
         self.undo = Undo::default();

@@ -12,6 +12,8 @@ pub(crate) use hystart_linux::HyStartLinux;
 pub(crate) use newreno::NewReno;
 
 use super::config::{CongestionKind, EngineConfig, SlowStartExitKind};
+use alloc::boxed::Box;
+use core::fmt::Debug;
 use prismux_units::{Duration, Instant};
 
 /// The congestion window and the slow-start threshold, in bytes.
@@ -83,11 +85,25 @@ pub trait CongestionControl {
     fn on_idle(&mut self, idle: Duration);
 }
 
+/// A policy from outside this crate. It says how far windows grow and fall; no window becomes smaller than one segment, and no
+/// threshold smaller than two.
+pub trait OutsideControl: CongestionControl + Debug + core::marker::Send {
+    /// A copy, for a copy of its engine.
+    fn boxed(&self) -> Box<dyn OutsideControl>;
+}
+
+impl Clone for Box<dyn OutsideControl> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
 /// The policies, dispatched without a table.
 #[derive(Debug, Clone)]
 pub(crate) enum Congestion {
     NewReno(NewReno),
     Cubic(Cubic),
+    Outside(Box<dyn OutsideControl>),
 }
 
 impl Congestion {
@@ -99,7 +115,14 @@ impl Congestion {
         }
     }
 
-    /// The share of the ordinary increase to take (RFC 6356); without effect on CUBIC.
+    /// Starts over, as for a new connection; a policy from outside goes on.
+    pub(crate) fn restart(&mut self, config: &EngineConfig) {
+        if !matches!(self, Self::Outside(_)) {
+            *self = Self::new(config);
+        }
+    }
+
+    /// The share of the ordinary increase to take (RFC 6356); with effect on NewReno alone.
     pub(crate) fn set_share(&mut self, share: f64) {
         if let Self::NewReno(policy) = self {
             policy.set_share(share);
@@ -110,6 +133,7 @@ impl Congestion {
         match self {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
+            Self::Outside(policy) => policy.as_mut(),
         }
     }
 }
@@ -120,11 +144,18 @@ impl CongestionControl for Congestion {
         match self {
             Self::NewReno(policy) => policy.on_ack(sample, window),
             Self::Cubic(policy) => policy.on_ack(sample, window),
+            Self::Outside(policy) => {
+                policy.on_ack(sample, window);
+                window.cwnd = window.cwnd.max(u64::from(window.mss));
+            }
         }
     }
 
     fn threshold(&mut self, signal: CongestionSignal, window: &Window) -> u64 {
-        self.policy().threshold(signal, window)
+        match self {
+            Self::Outside(policy) => policy.threshold(signal, window).max(window.least_threshold()),
+            _ => self.policy().threshold(signal, window),
+        }
     }
 
     fn on_outside_reduction(&mut self, before: &Window, window: &Window) {

@@ -1,7 +1,9 @@
 use crate::engine::SlowStartExitKind;
 use crate::engine::congestion::{
-    AckSample, CongestionControl, CongestionSignal, Cubic, NewReno, SlowStartExit, Window,
+    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, NewReno, OutsideControl,
+    SlowStartExit, Window,
 };
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
@@ -191,4 +193,39 @@ fn linux_hystart_ends_slow_start_when_a_rounds_least_rtt_has_risen_by_an_eighth(
     assert!(!linux_ends_slow_start(apart(), Duration::from_millis(45)));
     assert!(linux_ends_slow_start(apart(), Duration::from_millis(46)));
     assert!(!linux_ends_slow_start(apart().take(8), Duration::from_millis(46)), "eight samples are too few");
+}
+
+/// Wants no window at all.
+#[derive(Debug, Clone)]
+struct Nothing;
+
+impl CongestionControl for Nothing {
+    fn on_ack(&mut self, _sample: &AckSample, window: &mut Window) {
+        window.cwnd = 0;
+    }
+
+    fn threshold(&mut self, _signal: CongestionSignal, _window: &Window) -> u64 {
+        0
+    }
+
+    fn on_outside_reduction(&mut self, _before: &Window, _window: &Window) {}
+
+    fn on_undo(&mut self, _window: &Window) {}
+
+    fn on_idle(&mut self, _idle: Duration) {}
+}
+
+impl OutsideControl for Nothing {
+    fn boxed(&self) -> Box<dyn OutsideControl> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_policy_from_outside_leaves_one_segment_of_window_and_two_of_threshold() {
+    let mut policy = Congestion::Outside(Box::new(Nothing));
+    let (mut w, mut now, mut next) = (window(4, 32), Instant::from_secs(1), 0);
+    round(&mut policy, &mut w, &mut now, Duration::from_millis(100), &mut next);
+    assert_eq!(w.cwnd, 1000);
+    assert_eq!(policy.threshold(CongestionSignal::Loss, &window(20, 100)), 2000);
 }
