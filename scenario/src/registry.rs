@@ -202,6 +202,8 @@ pub enum Congestion {
     Cubic,
     /// BBR of the kernel; lab only.
     Bbr,
+    /// The satellite transport protocol's; simulator only.
+    Stp,
 }
 
 /// Congestion controls. `reno` is the kernel's word for NewReno.
@@ -210,6 +212,11 @@ pub const CONGESTION: &[Name<Congestion>] = &[
     name("newreno", Congestion::NewReno, "NewReno (RFC 5681, RFC 6582)"),
     name("reno", Congestion::NewReno, "the kernel's name of newreno"),
     name("bbr", Congestion::Bbr, "the kernel's BBR; lab only"),
+    name(
+        "stp",
+        Congestion::Stp,
+        "the satellite transport protocol's: polled reports, three in a round trip; simulator only",
+    ),
 ];
 
 /// Ways to end slow start before a loss does; `None` for none.

@@ -1,4 +1,4 @@
-//! RCP: beside TCP, behind a crowded way back, over a radio link that damages packets, asleep while the channel is bad; its
+//! RCP: beside TCP, behind a crowded way back, over a radio link that damages packets, by satellite, asleep while the channel is bad; its
 //! rules. Named after the figures.
 
 mod arrivals;
@@ -6,6 +6,8 @@ mod fairness;
 mod listed_losses;
 mod reverse_load;
 mod rules;
+mod same_sender;
+mod satellite;
 mod sleep;
 mod wireless_loss;
 
@@ -19,6 +21,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     reverse_load::REVERSE_LOAD,
     wireless_loss::WIRELESS_LOSS,
     listed_losses::LISTED_LOSSES,
+    satellite::SATELLITE,
     sleep::SLEEP,
     rules::RULES,
 ];

@@ -6,10 +6,12 @@
 //! binds them as it schedules.
 //!
 //! `opening`: handshake, goodbye, resets. `requests`: building what leaves. `blocks`: earlier pulls named in requests.
-//! `timers`: deadlines beside the engine's.
+//! `poll`: requests in bundles, for STP. `sleep`: freezing. `timers`: deadlines beside the engine's.
 mod blocks;
 mod opening;
+mod poll;
 mod requests;
+mod sleep;
 mod timers;
 
 use crate::config::{MAX_SHIFT, RcpConfig, SMALLEST_MSS, TIMESTAMP_BYTES, shift_for};
@@ -19,6 +21,7 @@ use crate::ranges::Ranges;
 use alloc::sync::Arc;
 use blocks::NamedPulls;
 use core::ops::Range;
+use poll::Bundles;
 use prismux_tcp::engine::{Ack, Engine, EngineMetrics, SackRanges, Send, SendLimits};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
@@ -127,6 +130,7 @@ pub struct Pipe {
     named: NamedPulls,
     control: Option<Control>,
     timers: Timers,
+    bundles: Bundles,
     frozen: bool,
     counters: PipeCounters,
     connected_event: bool,
@@ -189,6 +193,7 @@ impl Pipe {
             named: NamedPulls::new(config.request_blocks),
             control: Some(control),
             timers: Timers::starting(now),
+            bundles: Bundles::default(),
             frozen: false,
             counters: PipeCounters::default(),
             connected_event: false,
@@ -280,13 +285,17 @@ impl Pipe {
             max_segment_bytes: self.segment_bytes,
             nagle: false,
         };
-        self.engine.poll_send(now, &limits)
+        let send = self.engine.poll_send(now, &limits)?;
+        (self.is_repeated(&send) || self.may_ask_anew(now)).then_some(send)
     }
 
     /// The request for these units is being sent.
     pub fn asked(&mut self, now: Instant, send: &Send) {
         if self.engine.is_idle() {
             self.timers.heard_at = self.timers.heard_at.max(now);
+        }
+        if !self.is_repeated(send) {
+            self.note_bundle(now);
         }
         self.engine.on_sent(now, send);
     }
@@ -326,28 +335,6 @@ impl Pipe {
     pub fn write_off(&mut self) {
         self.engine.write_off();
         self.returned.advance_to(self.engine.next());
-    }
-
-    /// Stops asking and timing: the interface sleeps. Data that still comes is taken.
-    pub fn freeze(&mut self) {
-        if !self.frozen {
-            self.frozen = true;
-            self.counters.freezes += 1;
-        }
-    }
-
-    /// Asks again; what was outstanding when the pipe froze is written off.
-    pub fn thaw(&mut self, now: Instant) {
-        if self.frozen {
-            self.frozen = false;
-            self.timers.heard(now);
-            self.write_off();
-        }
-    }
-
-    /// Whether the pipe is frozen.
-    pub const fn is_frozen(&self) -> bool {
-        self.frozen
     }
 
     /// The state.

@@ -1,6 +1,7 @@
 //! Random histories: whatever the path and the applications do, every byte arrives once and in order.
 mod support;
 use prismux_rcp::RcpConfig;
+use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Instant};
 use proptest::prelude::*;
 use support::{Act, Path, World, plain};
@@ -18,10 +19,13 @@ fn path() -> impl Strategy<Value = Path> {
 }
 
 fn config() -> impl Strategy<Value = RcpConfig> {
-    (any::<bool>(), any::<bool>(), 0..4u8, 1..17u8, 2_000..60_000u64, any::<bool>()).prop_map(
-        |(modern, timestamps, request_blocks, answer_ring, buffer, consume_on_arrival)| {
+    ((any::<bool>(), any::<bool>()), any::<bool>(), 0..4u8, 1..17u8, 2_000..60_000u64, any::<bool>())
+        .prop_map(|((modern, stp), timestamps, request_blocks, answer_ring, buffer, consume_on_arrival)| {
             let mut base = if modern { RcpConfig { mss: 500, ..RcpConfig::modern() } } else { plain() };
             base.engine.max_rto = Duration::from_secs(5);
+            if stp {
+                base.engine.congestion = CongestionKind::Stp;
+            }
             RcpConfig {
                 timestamps,
                 request_blocks,
@@ -34,8 +38,7 @@ fn config() -> impl Strategy<Value = RcpConfig> {
                 give_up_after: Duration::from_secs(3000),
                 ..base
             }
-        },
-    )
+        })
 }
 
 fn act() -> impl Strategy<Value = (u64, Act)> {

@@ -320,3 +320,23 @@ fn an_unanswered_syn_is_repeated_with_growing_distance_and_given_up() {
     let events: Vec<_> = std::iter::from_fn(|| receiver.poll_event()).collect();
     assert_eq!(events, [RcpEvent::TimedOut, RcpEvent::Closed]);
 }
+
+#[test]
+fn stp_asks_for_a_third_of_the_window_or_of_the_round_trip_at_once_and_for_what_is_missing_alone() {
+    let mut config = plain();
+    config.engine.congestion = prismux_tcp::engine::CongestionKind::Stp;
+    config.engine.initial_window_segments = 20;
+    let (mut bench, first) = Bench::new(config, 60_000);
+    assert_eq!(first, ["req 2000 deq 2000"]);
+    // The round trip takes 100 ms; slow start by bytes.
+    assert_eq!(bench.data(100, 0), ["req 2200 deq 2100"], "a third of it has passed");
+    for position in [100, 200, 300] {
+        assert_eq!(bench.data(1, position), [""; 0]);
+    }
+    assert_eq!(bench.data(1, 400), ["req 3000 deq 2500"], "8 of 25 segments are free");
+    assert_eq!(bench.data(1, 500), [""; 0]);
+    assert_eq!(bench.wait(), (237, vec!["req 3200 deq 2600".to_string()]), "a third of the round trip later");
+    assert_eq!(bench.data(1, 700), ["pull 600 deq 0"], "the first arrival above a gap tells");
+    assert_eq!(bench.cwnd(), 13, "half of 26");
+    assert_eq!(bench.receiver.metrics().engine.counters.timeouts, 0);
+}

@@ -22,6 +22,7 @@ mod event;
 mod extend;
 mod handshake;
 mod metrics;
+mod poll;
 mod reassembly;
 mod receive_window;
 mod segment;
@@ -41,6 +42,7 @@ use alloc::sync::Arc;
 use clock::Clock;
 use event::Events;
 use metrics::Counters;
+use poll::Polling;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
 use prismux_wire::{HandoffNotice, SeqNumber};
@@ -174,6 +176,7 @@ pub struct Connection {
     ecn: EcnState,
     control: Option<Control>,
     timers: Timers,
+    polling: Polling,
     events: Events,
     counters: Counters,
 }

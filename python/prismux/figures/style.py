@@ -59,6 +59,9 @@ LOOKS = {
     "tcp-eln-sack": Look("TCP-ELN with SACK", _PURPLE, "v", ":", ".."),
     "rcp": Look("RCP", _BLUE, "o"),
     "rcp-eln": Look("RCP-ELN", _GREEN, "D", "-", "\\\\"),
+    "tcp-sack": Look("TCP with SACK", _SKY, "P", ":", ".."),
+    "stp": Look("STP", _ORANGE, "^", "-.", "xx"),
+    "rcp-stp": Look("RCP-STP", _GREEN, "D", "-", "\\\\"),
     "late-tcp": Look("late TCP", _ORANGE, "^", "-."),
     "late-rcp": Look("late RCP", _SKY, "P", ":"),
     "variation": Look("all flows", _BLACK, "x"),
@@ -134,6 +137,8 @@ def canvas(title: str, panels: int = 1, *, columns: int | None = None) -> Iterat
         figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
         wrapped = textwrap.fill(title, int(14.5 * width))
         figure.suptitle(wrapped, fontsize=10, x=0.01, ha="left")
+        for unused in list(axes.flat)[panels:]:
+            unused.remove()
         yield figure, list(axes.flat)[:panels]
 
 

@@ -7,7 +7,7 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("a radio link of 2 Mbit/s that damages packets, or is bad for a while", 4, columns=2) as (
+    with style.canvas("damaged packets, a satellite link, a channel that is bad for a while", 5, columns=3) as (
         figure,
         axes,
     ):
@@ -20,9 +20,12 @@ def draw(report: Report) -> Figure:
         charts.paper(axes[1], report.claim("RC-012").number, "TCP-ELN")
         charts.paper(axes[1], report.claim("RC-013").number, "RCP-ELN")
         charts.finish(axes[1], "losses", "first to last repair (s)")
+        charts.lines(axes[2], report.table("23c"), ["tcp", "tcp-sack", "stp", "rcp", "rcp-stp"])
+        axes[2].set_title("(c) satellite link, crowded way back")
+        charts.finish(axes[2], "delay of the link (ms)", "goodput (kbit/s)")
         for panel, index, title, unit in (
-            (axes[2], 0, "(d) power", "mean power of the radio (W)"),
-            (axes[3], 1, "(d) what arrives meanwhile", "goodput (kbit/s)"),
+            (axes[3], 0, "(d) power", "mean power of the radio (W)"),
+            (axes[4], 1, "(d) what arrives meanwhile", "goodput (kbit/s)"),
         ):
             charts.lines(panel, report.table("23d", index), ["tcp", "rcp"])
             panel.set_title(title)

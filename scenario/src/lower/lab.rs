@@ -114,6 +114,12 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
             plan::Traffic::ParetoOnOff { rate, packet_bytes: packet_bytes(packet), on, off, shape }
         }
     };
+    if flow.tcp.congestion == Some(Congestion::Stp) {
+        return Err(Unsupported {
+            what: format!("flow \"{}\": kernels have no STP", flow.name),
+            remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"".to_string(),
+        });
+    }
     let mut tcp = kernel_tcp(flow);
     let mut own_sender = None;
     if flow.transport == Transport::TcpPrism {
@@ -152,6 +158,7 @@ fn kernel_tcp(flow: &Flow) -> KernelTcp {
             Congestion::Cubic => "cubic",
             Congestion::NewReno => "reno",
             Congestion::Bbr => "bbr",
+            Congestion::Stp => return tcp,
         };
         tcp.congestion = Some(name.to_string());
     }

@@ -15,6 +15,7 @@ pub(super) fn tcp_config(flow: &Flow) -> Result<TcpConfig, Unsupported> {
         config.engine.congestion = match congestion {
             Congestion::NewReno => CongestionKind::NewReno,
             Congestion::Cubic => CongestionKind::Cubic,
+            Congestion::Stp => CongestionKind::Stp,
             Congestion::Bbr => {
                 return Err(Unsupported {
                     what: format!("flow \"{}\": BBR is the kernel's and exists in the lab only", flow.name),

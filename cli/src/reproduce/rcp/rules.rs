@@ -12,7 +12,7 @@ use prismux_wire::{Ecn, SeqNumber};
 pub(super) const RULES: Experiment = Experiment {
     id: "R",
     title: "a receiver and its packets, one by one",
-    claims: &["RC-007"],
+    claims: &["RC-007", "RC-018"],
     lab: false,
     jobs: |_| Ok(Vec::new()),
     judge,
@@ -76,5 +76,10 @@ fn requests_naming_a_pull() -> f64 {
 }
 
 fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
-    (vec![Finding::values("RC-007", vec![requests_naming_a_pull()])], Vec::new())
+    let findings = vec![
+        Finding::values("RC-007", vec![requests_naming_a_pull()]),
+        Finding::values("RC-018", super::same_sender::changes_for_stp())
+            .because("packets that differ between a sender set up for STP and one for NewReno, answering one receiver with STP"),
+    ];
+    (findings, Vec::new())
 }

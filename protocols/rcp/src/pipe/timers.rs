@@ -50,6 +50,8 @@ impl Pipe {
         let opening = self.timers.opening.map(|at| Deadline { at, why: "handshake" });
         let closing = self.timers.closing.map(|at| Deadline { at, why: "goodbye" });
         let engine = self.engine.deadline().filter(|_| self.state == PipeState::Established);
+        let bundle = self.bundle_deadline().map(|at| Deadline { at, why: "poll" });
+        let engine = Deadline::earliest(engine, bundle.filter(|_| self.state == PipeState::Established));
         Deadline::earliest(engine, Deadline::earliest(opening, closing))
     }
 
@@ -58,6 +60,7 @@ impl Pipe {
         if self.state == PipeState::Closed || self.frozen {
             return;
         }
+        self.release_bundle(now);
         if self.timers.opening.is_some_and(|at| at <= now) {
             self.timers.opening = None;
             self.timers.opening_retries += 1;

@@ -114,6 +114,9 @@ impl Connection {
             // Our last ACK was lost: repeat it and wait again (RFC 9293 section 3.6.1).
             self.acking.need = AckNeed::Now;
             self.start_time_wait(now);
+        } else if self.is_polled() && segment.header.flags == TcpFlags::ACK {
+            // A poll.
+            self.acking.need = AckNeed::Now;
         } else {
             self.challenge(now);
         }

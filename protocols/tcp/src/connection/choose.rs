@@ -15,7 +15,8 @@ impl Connection {
             return Some(self.build_ack(now));
         }
         if self.state.may_transmit_data() {
-            if let Some(segment) = self.choose_data(now) {
+            let data = self.poll_between(now).or_else(|| self.choose_data(now));
+            if let Some(segment) = data.or_else(|| self.poll_peer(now)) {
                 return Some(segment);
             }
             self.guard_closed_window(now);
@@ -37,6 +38,7 @@ impl Connection {
         };
         let send = self.engine.poll_send(now, &limits)?;
         self.engine.on_sent(now, &send);
+        self.polling.data_left(send.length());
         if idle {
             self.timers.progress_at = now;
         }

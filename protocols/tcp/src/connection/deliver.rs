@@ -43,6 +43,7 @@ impl Connection {
 
     fn deliver_payload(&mut self, now: Instant, segment: &SegmentIn, start: i64) {
         let end = start + i64::from(segment.payload_bytes);
+        let asked_before = self.acking.need;
         let receiving = &mut self.receiving;
         let limit = receiving.fin_at.unwrap_or(u64::MAX).min(receiving.window.limit());
         let next = receiving.reassembly.next();
@@ -56,6 +57,7 @@ impl Connection {
             self.acking.need = AckNeed::Now;
             return;
         }
+        let opens_gap = first > receiving.reassembly.highest().max(next);
         let insertion = receiving.reassembly.insert(first..last);
         if insertion == Insertion::Overflow {
             self.counters.drops.store_full += 1;
@@ -66,6 +68,13 @@ impl Connection {
             self.events.accepted((first as i64 - start) as u32, first, (last - first) as u32);
         }
         self.after_insertion(now, insertion, last - first);
+        if self.is_polled()
+            && matches!(insertion, Insertion::Advanced { .. } | Insertion::OutOfOrder)
+            && !opens_gap
+        {
+            self.acking.need = asked_before;
+            self.await_poll(now);
+        }
     }
 
     fn after_insertion(&mut self, now: Instant, insertion: Insertion, bytes: u64) {

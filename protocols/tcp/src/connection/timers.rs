@@ -69,6 +69,7 @@ impl Connection {
             (timers.handshake, "handshake"),
             (timers.keep_alive, "keep-alive"),
             (timers.linger_until, "time-wait"),
+            (self.poll_deadline(), "poll"),
         ];
         for (at, why) in named {
             next = Deadline::earliest(next, at.map(|at| Deadline { at, why }));

@@ -118,7 +118,8 @@ impl Engine {
             context.rtt = Some(now - sent_at);
         }
         // Karn: nothing sent twice is timed, except by timestamp (RFC 7323 section 4.1 asks for an ACK of new data).
-        let timed = match first_sent {
+        // Between polls nothing is acknowledged: how long the oldest waited says little, the newest left just before the poll.
+        let timed = match if self.is_polled() { last_sent } else { first_sent } {
             Some(sent_at) if !delivery.retransmitted => Some(now - sent_at),
             _ if context.advanced => echoed,
             _ => None,
@@ -225,7 +226,7 @@ impl Engine {
             self.cancel_probe();
             return;
         }
-        if context.advanced {
+        if context.advanced || self.is_polled() {
             self.rto_at = context.now + self.rtt.rto();
             self.schedule_probe(context.now);
         } else if self.board.sacked().segments > 0 {

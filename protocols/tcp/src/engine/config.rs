@@ -8,17 +8,20 @@ pub enum CongestionKind {
     NewReno,
     /// Cubic growth in time since the last reduction (RFC 9438).
     Cubic,
+    /// The satellite transport protocol's: polled reports, windows in bytes, losses found by reports.
+    Stp,
 }
 
 impl CongestionKind {
     /// Every kind, in the order people see them.
-    pub const ALL: [Self; 2] = [Self::NewReno, Self::Cubic];
+    pub const ALL: [Self; 3] = [Self::NewReno, Self::Cubic, Self::Stp];
 
     /// The name used in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
             Self::Cubic => "cubic",
+            Self::Stp => "stp",
         }
     }
 
@@ -27,6 +30,7 @@ impl CongestionKind {
         match name {
             "newreno" | "reno" => Some(Self::NewReno),
             "cubic" => Some(Self::Cubic),
+            "stp" => Some(Self::Stp),
             _ => None,
         }
     }
@@ -62,6 +66,8 @@ pub enum RtoStyle {
     /// Linux: the variance is the largest of a round trip and never below the minimum RTO, so that
     /// RTO = SRTT + max(4 RTTVAR, minimum RTO).
     Linux,
+    /// Nothing at all has been heard for two smoothed round trips and four deviations.
+    Silence,
     /// ns-2: one timed segment per round trip, integer arithmetic in ticks of `clock_granularity`.
     Ticks,
 }

@@ -1,6 +1,6 @@
 //! The engine's state and what can be read from it.
-use super::config::{EngineConfig, RecoveryStyle};
-use super::congestion::{Congestion, OutsideControl, Window};
+use super::config::{CongestionKind, EngineConfig, RecoveryStyle};
+use super::congestion::{Congestion, OutsideControl, POLLS_PER_RTT, Stp, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase};
 use super::notice::Notices;
 use super::ns2::Ns2;
@@ -63,6 +63,7 @@ impl Engine {
         let mss = mss.max(1);
         let rack = config.rack && config.sack;
         let config = EngineConfig { rack, tlp: config.tlp && rack, ..config.clone() };
+        let config = if config.congestion == CongestionKind::Stp { Stp::settle(config) } else { config };
         let cwnd = u64::from(mss) * u64::from(config.initial_window_segments.max(1));
         Self {
             board: Scoreboard::new(),
@@ -143,6 +144,22 @@ impl Engine {
     /// The retransmission timeout now in force, backed off.
     pub fn rto(&self) -> Duration {
         self.rtt.rto()
+    }
+
+    /// Time between two polls, if the control works with polls: a third of a round trip.
+    pub fn poll_interval(&self) -> Option<Duration> {
+        let round_trip = || self.rtt.srtt().unwrap_or_else(|| self.rtt.rto());
+        self.is_polled().then(|| round_trip() / POLLS_PER_RTT)
+    }
+
+    /// What one poll is for, a third of the window: but two segments at least.
+    pub fn poll_share_bytes(&self) -> u64 {
+        let segments = self.window.cwnd / self.mss_bytes() / POLLS_PER_RTT;
+        segments.max(2) * self.mss_bytes()
+    }
+
+    pub(super) fn is_polled(&self) -> bool {
+        self.config.congestion == CongestionKind::Stp
     }
 
     /// Smoothed RTT, once there is a sample.

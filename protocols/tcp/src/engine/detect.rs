@@ -14,6 +14,9 @@ impl Engine {
         if self.board.is_empty() {
             return false;
         }
+        if self.is_polled() {
+            return self.detect_by_report(context.now);
+        }
         if !self.config.sack {
             return self.detect_by_duplicates(context);
         }
@@ -31,6 +34,22 @@ impl Engine {
         }
         let by_count = self.board.judge(self.dup_threshold, self.config.fack, u64::MAX);
         by_count | self.detect_lost_retransmissions()
+    }
+
+    /// STP: a gap is a loss as soon as it is reported. What was sent a round trip and a poll ago, sent again or not, and is not in the
+    /// report that has just come, is one too.
+    fn detect_by_report(&mut self, now: Instant) -> bool {
+        let mut marked = self.board.judge(1, false, u64::MAX);
+        let Some(interval) = self.poll_interval() else { return marked };
+        let patience = self.rtt.srtt().unwrap_or_else(|| self.rtt.rto()) + interval + self.rtt.rttvar() * 4;
+        while let Some(index) = self.board.oldest_in_flight() {
+            if self.board.get(index).sent_at + patience > now {
+                break;
+            }
+            self.board.mark_lost(index);
+            marked = true;
+        }
+        marked
     }
 
     /// In a recovery begun by a notice. The network in front reports what its paths lose, and until it has, the holes

@@ -75,6 +75,7 @@ impl RttEstimator {
         self.note_minimum(now, rtt);
         match self.style {
             RtoStyle::Rfc6298 => self.sample_rfc6298(rtt),
+            RtoStyle::Silence => self.sample_silence(rtt),
             RtoStyle::Linux => self.sample_linux(rtt, acked, next),
             RtoStyle::Ticks => self.sample_ticks(now, rtt),
         }
@@ -101,6 +102,13 @@ impl RttEstimator {
             self.srtt_x8 = (self.srtt_x8 - (self.srtt_x8 >> 3) + rtt).max(1);
         }
         let rto = (self.srtt_x8 >> 3) + self.rttvar_x4.max(self.granularity.as_nanos());
+        self.base_rto = Duration::from_nanos(rto).max(self.min_rto).min(self.max_rto);
+    }
+
+    /// The average of RFC 6298; the timeout waits a round trip longer, since reports come only when polled for.
+    fn sample_silence(&mut self, rtt: Duration) {
+        self.sample_rfc6298(rtt);
+        let rto = (self.srtt_x8 >> 2) + self.rttvar_x4.max(self.granularity.as_nanos());
         self.base_rto = Duration::from_nanos(rto).max(self.min_rto).min(self.max_rto);
     }
 

@@ -61,7 +61,8 @@ impl Engine {
     fn next_retransmission(&mut self, index: Index) -> Option<Send> {
         let segment = *self.board.get(index);
         let pipe = self.pipe();
-        if pipe > 0 && pipe + u64::from(segment.length) > self.window.cwnd {
+        let at_once = self.is_polled() && self.phase == Phase::Recovery;
+        if !at_once && pipe > 0 && pipe + u64::from(segment.length) > self.window.cwnd {
             self.limited_until = self.next;
             return None;
         }
@@ -112,7 +113,7 @@ impl Engine {
         if self.phase != Phase::Recovery || self.rescued || self.config.rack || !self.config.sack {
             return None;
         }
-        if self.notices.govern() {
+        if self.notices.govern() || self.is_polled() {
             // Reports stand in for the ACK it would provoke.
             return None;
         }

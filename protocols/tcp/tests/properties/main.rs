@@ -7,6 +7,7 @@ mod host;
 use channel::{Channel, Weather};
 use host::{Application, Host};
 use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{Connection, SegmentIn, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::SeqNumber;
@@ -77,7 +78,7 @@ impl World {
 
 fn config() -> impl Strategy<Value = TcpConfig> {
     let switches =
-        (any::<[bool; 6]>(), 0..3usize, prop_oneof![Just(2000u64), 4000..20_000u64, 20_000..300_000u64]);
+        (any::<[bool; 7]>(), 0..3usize, prop_oneof![Just(2000u64), 4000..20_000u64, 20_000..300_000u64]);
     (switches, 88..1461u16, 0..20u8).prop_map(|((on, profile, receive_buffer), mss, quick)| {
         let mut config = TcpProfile::ALL[profile].config();
         config.sack &= on[0];
@@ -87,6 +88,9 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         config.ecn = on[4];
         config.consume_on_arrival = false;
         config.delayed_ack = on[5].then_some(Duration::from_millis(40));
+        if on[6] {
+            config.engine.congestion = CongestionKind::Stp;
+        }
         config.mss = mss;
         config.quick_ack_segments = quick;
         config.receive_buffer = ByteCount::new(receive_buffer);

@@ -52,6 +52,7 @@ mechanisms! {
     nagle_and_silly_windows: "nagle",
     closing: "closing",
     keep_alive: "keep-alive",
+    polling: "polling",
     ecn: "ecn",
     retransmission: "retransmission",
     profiles: "profiles",

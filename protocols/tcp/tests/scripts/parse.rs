@@ -16,6 +16,7 @@
 //! to the initial sequence number of whoever counts with them. In an expected segment flags (PSH aside),
 //! sequence number, payload and SACK blocks always count; other fields where they are written, and
 //! `-ts`, `-wscale`, `-mss`, `-sackok` demand that an option is absent.
+use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration};
 use prismux_wire::{Ecn, TcpFlags};
@@ -189,6 +190,10 @@ fn config(words: &[&str]) -> Result<TcpConfig, String> {
             "tlp" => config.engine.tlp = on,
             "rack" => config.engine.rack = on,
             "consume_on_arrival" => config.consume_on_arrival = on,
+            "congestion" => {
+                config.engine.congestion =
+                    CongestionKind::parse(value).ok_or("no such congestion control")?;
+            }
             "delayed_ack" if value == "off" => config.delayed_ack = None,
             "delayed_ack" => config.delayed_ack = Some(short_duration(value)?),
             "quick_ack" => config.quick_ack_segments = number(value)?,

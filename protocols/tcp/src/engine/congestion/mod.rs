@@ -5,11 +5,13 @@ mod cubic;
 mod hystart;
 mod hystart_linux;
 mod newreno;
+mod stp;
 
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
 pub(crate) use hystart_linux::HyStartLinux;
 pub(crate) use newreno::NewReno;
+pub(crate) use stp::{POLLS_PER_RTT, Stp};
 
 use super::config::{CongestionKind, EngineConfig, SlowStartExitKind};
 use alloc::boxed::Box;
@@ -104,6 +106,7 @@ pub(crate) enum Congestion {
     NewReno(NewReno),
     Cubic(Cubic),
     Outside(Box<dyn OutsideControl>),
+    Stp(Stp),
 }
 
 impl Congestion {
@@ -112,6 +115,7 @@ impl Congestion {
         match config.congestion {
             CongestionKind::NewReno => Self::NewReno(NewReno::new(exit, config.growth_per_ack)),
             CongestionKind::Cubic => Self::Cubic(Cubic::new(exit)),
+            CongestionKind::Stp => Self::Stp(Stp::default()),
         }
     }
 
@@ -134,6 +138,7 @@ impl Congestion {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
             Self::Outside(policy) => policy.as_mut(),
+            Self::Stp(policy) => policy,
         }
     }
 }
@@ -148,6 +153,7 @@ impl CongestionControl for Congestion {
                 policy.on_ack(sample, window);
                 window.cwnd = window.cwnd.max(u64::from(window.mss));
             }
+            Self::Stp(policy) => policy.on_ack(sample, window),
         }
     }
 
