@@ -21,7 +21,10 @@ pub fn rate() {
     assert_near("steady goodput", steady, 10e6 * PAYLOAD, 0.03);
     let link = &outcome.result.links["wire"];
     assert_eq!(link.rate_bps, Some(10_000_000));
-    assert!(link.utilization.is_some_and(|u| (0.85..=1.0).contains(&u)), "{link:?}");
+    // Of the whole run, slow start included: on a busy machine that takes its time.
+    let carried = link.delivered_bytes as f64 * 8.0 / (10e6 * outcome.result.duration_s);
+    assert_near("utilisation", link.utilization.expect("of a link with a rate"), carried, 0.01);
+    assert!((0.5..=1.0).contains(&carried), "{link:?}");
     // The kernel resends what the link drops, so its own count must be ours.
     assert_eq!(flow.retransmitted_segments, link.dropped_packets);
     let round_trip_ms = outcome.flows["bulk"].senders[0].min_rtt_s * 1000.0;
