@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ class SweepResult:
     """What a sweep measured, and where it is."""
 
     #: One row for each task: the point, the seed, everything measured.
-    table: Table
+    table: Table = field(repr=False)
     #: The Parquet file with the same rows.
     path: Path
     #: Runs that this call did.

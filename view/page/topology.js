@@ -97,7 +97,8 @@ export class Topology {
     ctx.setLineDash([]);
     const part = this.labelPlace(link);
     const wide = Math.abs(x1 - x0) - NODE.width > LABEL_ROOM;
-    label(ctx, link.name, down ? "down" : told(rate, RATES), x0 + (x1 - x0) * part, y0 + (y1 - y0) * part + bend, wide);
+    const place = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part + bend];
+    label(ctx, link.name, down ? "down" : told(rate, RATES), ...place, wide, Math.abs((y1 - y0) / (x1 - x0 || 1)));
   }
 
   /** How far the middle of a link lies off the straight line: links that join the same two nodes spread out. */
@@ -186,8 +187,8 @@ function layers(run) {
   return result.filter((layer) => layer.length);
 }
 
-/** Name and state over the line, beside each other or, where it is narrow, one above the other. */
-function label(ctx, name, state, x, y, wide) {
+/** Name and state over the line, beside each other (higher over a line that slopes) or, where it is narrow, one above the other. */
+function label(ctx, name, state, x, y, wide, slope) {
   const colours = palette();
   const parts = [[name, "600 11px system-ui, sans-serif", colours.ink], [state, "11px system-ui, sans-serif", colours.soft]];
   const widths = parts.map(([text, font]) => { ctx.font = font; return ctx.measureText(text).width; });
@@ -198,7 +199,7 @@ function label(ctx, name, state, x, y, wide) {
   ctx.strokeStyle = colours.panel;
   parts.forEach(([text, font, colour], k) => {
     const left = wide ? x - total / 2 + k * (widths[0] + 6) : x - widths[k] / 2;
-    const base = wide ? y - 11 : y - 25 + 12 * k;
+    const base = wide ? y - 11 - Math.min(slope, 1) * total / 2 : y - 25 + 12 * k;
     ctx.font = font;
     ctx.strokeText(text, left, base);
     ctx.fillStyle = colour;
