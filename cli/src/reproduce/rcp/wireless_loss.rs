@@ -52,7 +52,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::shape("RC-008", helps, list("tcp-eln", "tcp", &middle))
             .because("TCP-ELN (upon NewReno) over TCP with SACK, at least a tenth more; at rare losses the queue of 50 packets feeds the link while a halved window grows again"),
         Finding::shape("RC-009", fades, list("tcp-eln", "tcp", &high)).because(format!(
-            "it goes on repairing one loss in each round trip without touching its window, where TCP waits for timeouts; upon SACK: {}",
+            "a notice begins a recovery in which holes without a mark wait for one, one in each round trip, and the window stays, while TCP waits for \
+             timeouts; the source's sender takes unmarked holes for congestion; upon SACK: {}",
             list("tcp-eln-sack", "tcp", &high)
         )),
         Finding::shape("RC-010", better, list("rcp-eln", "tcp-eln", &all)).because(format!(
