@@ -13,7 +13,7 @@
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program.
-//! * [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
+//! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
 
@@ -26,6 +26,7 @@ mod measure;
 mod mptcp;
 mod namespace;
 mod netlink;
+mod network;
 pub mod plan;
 mod prepare;
 mod privileges;
@@ -40,6 +41,7 @@ pub use daemons::DaemonCommand;
 pub use emulator::{DirectionReport, EmulatorReport};
 pub use error::LabError;
 pub use namespace::Namespace;
+pub use network::LabNetwork;
 pub use plan::LabPlan;
 pub use privileges::{Privileges, capable, ensure_privileges};
 pub use run::{LabOptions, LabOutcome, run};
