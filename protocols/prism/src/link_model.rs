@@ -51,8 +51,9 @@ const RATE_WINDOW_ROUNDS: u32 = 14;
 const RTT_WINDOW_ROUNDS: u32 = 14;
 /// ... and it counts at least for this time.
 const RTT_WINDOW: Duration = Duration::from_secs(1);
-/// The round after one at [`PROBE_GAIN`]: what queued there drains.
-const DRAIN_GAIN: f64 = 0.9;
+/// The round after one at [`PROBE_GAIN`]: what queued there drains. With less the link idles for a share of a round that shows, with more
+/// a queue stays for good.
+const DRAIN_GAIN: f64 = 0.94;
 
 /// A round-trip time and when it was measured.
 #[derive(Debug, Clone, Copy)]
