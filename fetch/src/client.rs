@@ -1,34 +1,32 @@
 //! The fetching machine: one object over many paths, datagrams in and datagrams out.
 //!
 //! A *path* is one interface towards one server. Each opens a sealed session, learns there what the object is, and then
-//! becomes a pipe of one R²CP connection, which says what is asked for over which. The first server that answers says what
+//! becomes a pipe of one connection, which carries the object. The first server that answers says what
 //! the object is (unless the caller knows); another that says otherwise is refused before any byte of it is used.
 //!
 //! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every server has
 //! refused, or nothing has come for too long.
 //!
-//! `path`: one path's life. `traffic`: datagrams between paths and the connection.
+//! `path`: one path's life. `carrier`: what the connection has to do, whichever protocol it speaks; `r2cp`: the
+//! one that asks. `traffic`: datagrams between paths and the connection.
+mod carrier;
 mod path;
+mod r2cp;
 mod traffic;
 
-use crate::SEGMENT_BYTES;
 use crate::digest::Digest;
 use crate::handshake::Identity;
 use crate::key::PublicKey;
-use crate::random;
+use carrier::{Carried, Carrier, Note};
 use path::{Path, State};
-use prismux_endpoint::{Deadline, Endpoint};
 use prismux_r2cp::policy::Cost;
-use prismux_r2cp::{Connection, PipeId, R2cpConfig};
-use prismux_rcp::{PipeState, RcpConfig};
-use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::Ecn;
+use r2cp::R2cp;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::Range;
 
-/// Received out of order, or asked for, at most. It lies on disk, not in memory.
-const REORDERING_BYTES: ByteCount = ByteCount::new(32 << 20);
 /// A server that answers nothing for this long has its path opened anew.
 const PATH_SILENCE: Duration = Duration::from_secs(8);
 /// Goodbyes are waited for no longer than this.
@@ -126,12 +124,10 @@ pub struct Departure {
 pub struct Download {
     config: DownloadConfig,
     paths: Vec<Path>,
-    /// Which path each pipe of the connection belongs to.
-    pipes: Vec<usize>,
     identity: Option<Identity>,
     held: Vec<Range<u64>>,
     /// From the moment the object is known.
-    connection: Option<Connection>,
+    carrier: Option<Box<dyn Carrier>>,
     /// Last time something new came.
     news_at: Instant,
     ended_at: Option<Instant>,
@@ -150,10 +146,9 @@ impl Download {
         Self {
             config,
             paths: paths.into_iter().map(|spec| Path::new(spec, now)).collect(),
-            pipes: Vec::new(),
             identity: None,
             held: Vec::new(),
-            connection: None,
+            carrier: None,
             news_at: now,
             ended_at: None,
             failed: false,
@@ -177,25 +172,23 @@ impl Download {
 
     /// Counters so far.
     pub fn counters(&self) -> DownloadCounters {
-        let duplicate_bytes =
-            self.connection.as_ref().map_or(0, |connection| connection.metrics().duplicate_bytes);
+        let duplicate_bytes = self.carrier.as_ref().map_or(0, |carrier| carrier.duplicate_bytes());
         DownloadCounters { duplicate_bytes, ..self.counters }
     }
 
     /// How path `index` is doing.
     pub fn report(&self, index: usize) -> PathReport {
         let path = &self.paths[index];
-        let live = path.pipe().and_then(|pipe| self.connection.as_ref()?.pipe_metrics(pipe));
-        PathReport {
-            received_bytes: path.received_before + live.as_ref().map_or(0, |metrics| metrics.received_bytes),
-            round_trip: live.and_then(|metrics| metrics.engine.srtt),
-            state: path.state_name(),
-        }
+        let carrier = self.carrier.as_ref().filter(|_| path.is_open());
+        let Carried { received_bytes, round_trip } =
+            carrier.map_or_else(Carried::default, |carrier| carrier.carried(index));
+        let received_bytes = path.received_before + received_bytes;
+        PathReport { received_bytes, round_trip, state: path.state_name() }
     }
 
     /// Whether any path over this interface is open.
     pub fn link_is_alive(&self, link: usize) -> bool {
-        self.paths.iter().any(|path| path.spec.link == link && path.pipe().is_some())
+        self.paths.iter().any(|path| path.spec.link == link && path.is_open())
     }
 
     /// An interface is gone: its paths wait until it is back.
@@ -217,8 +210,8 @@ impl Download {
 
     /// The user wants no more: servers are told.
     pub fn abort(&mut self, now: Instant) {
-        if let Some(connection) = &mut self.connection {
-            connection.abort(now);
+        if let Some(carrier) = &mut self.carrier {
+            carrier.abort(now);
         }
         self.ended_at.get_or_insert(now);
     }
@@ -226,11 +219,8 @@ impl Download {
     /// Nothing more will happen: it is complete (and goodbyes are answered or were waited for), has failed, or was aborted.
     pub fn is_over(&self, now: Instant) -> bool {
         let Some(ended_at) = self.ended_at else { return false };
-        let has_open = self.connection.as_ref().is_some_and(|connection| {
-            let state = |pipe| connection.pipe_metrics(PipeId(pipe)).map(|metrics| metrics.state);
-            (0..self.pipes.len()).any(|pipe| state(pipe).is_some_and(|state| state != PipeState::Closed))
-        });
-        !has_open || now.saturating_since(ended_at) >= FAREWELL
+        let is_closed = self.carrier.as_ref().is_none_or(|carrier| carrier.is_closed());
+        is_closed || now.saturating_since(ended_at) >= FAREWELL
     }
 
     /// The next event.
@@ -243,24 +233,17 @@ impl Download {
         if let Some(ended_at) = self.ended_at {
             return Some(ended_at + FAREWELL);
         }
-        let connection =
-            self.connection.as_ref().and_then(Endpoint::poll_timeout).map(|deadline| deadline.at);
+        let carrier = self.carrier.as_ref().and_then(|carrier| carrier.deadline());
         let paths = self.paths.iter().filter_map(Path::deadline);
-        paths.chain(connection).chain([self.news_at + self.config.give_up_after]).min()
+        paths.chain(carrier).chain([self.news_at + self.config.give_up_after]).min()
     }
 
     /// Time has reached the deadline.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if let Some(connection) = &mut self.connection
-            && Endpoint::poll_timeout(connection).is_some_and(|Deadline { at, .. }| at <= now)
-        {
-            connection.handle_timeout(now);
+        if let Some(carrier) = &mut self.carrier {
+            carrier.handle_timeout(now);
         }
-        let mut events = Vec::new();
-        while let Some(event) = self.connection.as_mut().and_then(Endpoint::poll_event) {
-            events.push(event);
-        }
-        self.take_notes(now, events);
+        self.take_notes(now);
         for path in &mut self.paths {
             path.handle_timeout(now);
         }
@@ -316,38 +299,12 @@ impl Download {
 
     /// The object is known: the connection begins.
     fn begin(&mut self, now: Instant, identity: Identity) {
-        let rcp = RcpConfig {
-            mss: SEGMENT_BYTES,
-            receive_buffer: REORDERING_BYTES,
-            consume_on_arrival: true,
-            max_out_of_order_ranges: 1 << 16,
-            give_up_after: PATH_SILENCE,
-            open_retries: 3,
-            ecn: true,
-            ..RcpConfig::modern()
-        };
-        let length = Some(ByteCount::new(identity.size));
-        let target_rate = self.config.rate;
-        let mut connection = Connection::new(R2cpConfig { length, target_rate, ..R2cpConfig::new(rcp) }, now);
-        for range in self.config.resume.iter().flat_map(|(_, ranges)| ranges) {
-            // What lies too far ahead would leave no room to ask for what is missing.
-            let edge = connection.bytes_received_in_order() + REORDERING_BYTES.as_u64() / 2;
-            if range.start < edge {
-                connection.already_here(range);
-                self.held.push(range.clone());
-            }
-        }
+        let resume = self.config.resume.as_ref().map_or(&[][..], |(_, ranges)| ranges);
+        let (carrier, held) = R2cp::begin(now, identity.size, self.paths.len(), self.config.rate, resume);
+        self.carrier = Some(Box::new(carrier));
+        self.held = held;
         self.identity = Some(identity);
-        self.connection = Some(connection);
         self.events.push_back(DownloadEvent::Identified(identity));
-    }
-
-    /// Opens path `index`'s pipe.
-    fn join(&mut self, now: Instant, index: usize) -> Option<PipeId> {
-        let cost = self.paths[index].spec.cost;
-        let pipe = self.connection.as_mut()?.open(now, random::sequence_number(), cost);
-        self.pipes.push(index);
-        Some(pipe)
     }
 
     fn refuse(&mut self, now: Instant, index: usize, why: String) {
@@ -362,7 +319,7 @@ impl Download {
 
     /// The path's session is over; it will be opened again.
     fn lose(&mut self, now: Instant, index: usize, why: &'static str) {
-        let was_open = self.paths[index].pipe().is_some();
+        let was_open = self.paths[index].is_open();
         self.leave(now, index);
         self.paths[index].wait(now);
         if was_open && self.ended_at.is_none() {
@@ -370,12 +327,30 @@ impl Download {
         }
     }
 
-    /// What the path's pipe owes is asked for elsewhere.
+    /// What the path's pipe owes comes over others.
     fn leave(&mut self, now: Instant, index: usize) {
-        let (Some(pipe), Some(connection)) = (self.paths[index].pipe(), &mut self.connection) else { return };
-        let received = connection.pipe_metrics(pipe).map_or(0, |metrics| metrics.received_bytes);
-        self.paths[index].received_before += received;
+        let (true, Some(carrier)) = (self.paths[index].is_open(), &mut self.carrier) else { return };
+        self.paths[index].received_before += carrier.carried(index).received_bytes;
         self.paths[index].state = State::Down;
-        connection.drop_pipe(now, pipe);
+        carrier.drop_path(now, index);
+    }
+
+    /// Takes note of what happened to the connection and its paths.
+    fn take_notes(&mut self, now: Instant) {
+        while let Some(note) = self.carrier.as_mut().and_then(|carrier| carrier.poll_note()) {
+            match note {
+                Note::News => self.news_at = now,
+                Note::Opened(index) => {
+                    self.paths[index].opened();
+                    self.events.push_back(DownloadEvent::Opened(index));
+                }
+                Note::Lost(index, why) => self.lose(now, index, why),
+                Note::Refused(index, why) => self.refuse(now, index, why),
+                Note::Complete => {
+                    self.ended_at.get_or_insert(now);
+                    self.events.push_back(DownloadEvent::Complete);
+                }
+            }
+        }
     }
 }

@@ -1,40 +1,38 @@
 //! The serving machine: datagrams in, datagrams out; it answers thousands of clients out of [`Objects`].
 //!
 //! Until a client has shown by a cookie that it can be reached at its address, nothing is remembered of it, no key is computed
-//! for it, and it is sent less than it sent. Afterwards each client has a session: a sealed channel and a plain RCP sender.
-//! No session has a timer: one sweep a second finds clients that have vanished, and one queue holds those that a
-//! rate cap makes wait.
+//! for it, and it is sent less than it sent. Afterwards each client has a session: a sealed channel, and what carries the
+//! object through it. One sweep a second finds clients that have vanished, and one queue holds all that is timed.
 //!
-//! `hello`: from the first datagram to a session. `session`: what happens in one.
+//! `hello`: from the first datagram to a session. `session`: what all of them have. `rcp`: sessions that are asked by RCP.
+//! `timers`: the queue.
 mod counters;
 mod hello;
 mod object;
+mod rcp;
 mod session;
+mod timers;
 
 pub use counters::Counters;
 pub use object::{Lookup, Object, Objects};
 
-use crate::SEGMENT_BYTES;
+use crate::channel::Message;
 use crate::cookie::{CookieJar, keyed};
 use crate::key::ServerKey;
 use crate::random;
 use crate::wire::{ConnectionId, Datagram, DatagramError, PROOF_BYTES, VERSION};
 use hmac::Mac;
 use prismux_rcp::RcpConfig;
-use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::Ecn;
 use session::Session;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use timers::Timers;
 
 /// How often clients that have vanished are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
-/// Requests reach no further ahead than this; as far as an RCP window can say.
-const REQUEST_LIMIT: ByteCount = ByteCount::new(1 << 30);
-/// The sweep finds the silent; the sender's own deadline is out of its way.
-const NEVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// How a server behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,11 +65,17 @@ pub struct Server<O> {
     sessions: HashMap<ConnectionId, Session>,
     /// By whom and under which id of theirs sessions were opened: a Hello heard again is the same client.
     opened_by: HashMap<(SocketAddr, ConnectionId), ConnectionId>,
-    /// Sessions that wait for their rate cap.
-    capped: BinaryHeap<Reverse<(Instant, ConnectionId)>>,
+    timers: Timers<Wake>,
     sweep_at: Instant,
     counters: Counters,
     buffers: Buffers,
+}
+
+/// Whom the queue wakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Wake {
+    /// A session that waits for its rate cap.
+    Session(ConnectionId),
 }
 
 /// Reused from datagram to datagram.
@@ -85,15 +89,6 @@ pub(crate) struct Buffers {
 impl<O: Objects> Server<O> {
     /// A server without clients.
     pub fn new(key: ServerKey, config: ServerConfig, objects: O) -> Self {
-        let rcp = RcpConfig {
-            mss: SEGMENT_BYTES,
-            rate_cap: config.rate_cap,
-            keep_alive: NEVER,
-            request_limit: REQUEST_LIMIT,
-            answer_ring: 16,
-            ecn: true,
-            ..RcpConfig::modern()
-        };
         // The same after a restart, so that clients learn at once that their sessions are gone.
         let mut proof_key = keyed(key.private());
         proof_key.update(b"prismux proof that a connection is gone");
@@ -101,12 +96,12 @@ impl<O: Objects> Server<O> {
             proof_key: proof_key.finalize().into_bytes().into(),
             key,
             config,
-            rcp: Arc::new(rcp),
+            rcp: rcp::config(config.rate_cap),
             objects,
             cookies: CookieJar::new(random::bytes()),
             sessions: HashMap::new(),
             opened_by: HashMap::new(),
-            capped: BinaryHeap::new(),
+            timers: Timers::new(),
             sweep_at: Instant::default() + SWEEP_INTERVAL,
             counters: Counters::default(),
             buffers: Buffers::default(),
@@ -153,12 +148,18 @@ impl<O: Objects> Server<O> {
             let proof = self.proof(to);
             return self.reply(from, &Datagram::Gone { server: to, proof: &proof }, out);
         };
-        let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
-        let tally = &mut self.counters.sessions;
-        session.handle(now, from, ecn, sealed, &self.rcp, &mut self.buffers, tally, &mut send);
-        if let Some(at) = session.wants_wake() {
-            self.capped.push(Reverse((at, to)));
+        let for_service = {
+            let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
+            session.receive(now, from, sealed, &mut self.buffers, &mut self.counters.sessions, &mut send)
+        };
+        if !for_service {
+            return;
         }
+        let opened = std::mem::take(&mut self.buffers.opened);
+        if let Some(Message::Rcp(packet)) = Message::parse(&opened) {
+            self.handle_rcp(now, to, ecn, packet, out);
+        }
+        self.buffers.opened = opened;
     }
 
     /// What a Gone for connection `id` carries.
@@ -180,22 +181,15 @@ impl<O: Objects> Server<O> {
 
     /// When [`Server::handle_timeout`] wants to be called.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let capped = self.capped.peek().map(|Reverse((at, _))| *at);
         let sweep = (!self.sessions.is_empty()).then_some(self.sweep_at);
-        [capped, sweep].into_iter().flatten().min()
+        [self.timers.next(), sweep].into_iter().flatten().min()
     }
 
     /// Time has reached the deadline.
     pub fn handle_timeout(&mut self, now: Instant, out: &mut Outbox<'_>) {
-        while let Some(Reverse((at, id))) = self.capped.peek().copied()
-            && at <= now
-        {
-            self.capped.pop();
-            let Some(session) = self.sessions.get_mut(&id) else { continue };
-            let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
-            session.wake(now, &mut self.buffers, &mut self.counters.sessions, &mut send);
-            if let Some(at) = session.wants_wake() {
-                self.capped.push(Reverse((at, id)));
+        while let Some((at, wake)) = self.timers.pop(now) {
+            match wake {
+                Wake::Session(id) => self.wake_rcp(now, at, id, out),
             }
         }
         if self.sweep_at <= now {
@@ -214,9 +208,10 @@ impl<O: Objects> Server<O> {
             if over {
                 opened_by.remove(&session.opened_by());
                 session.add_to(&mut counters.sessions);
-            } else {
+            } else if session.has_lost_object() {
+                counters.sessions.objects_lost += 1;
                 let mut send = counted(&mut counters.datagrams_sent, &mut counters.bytes_sent, out);
-                session.check_object(now, buffers, &mut counters.sessions, &mut send);
+                session.abort_rcp(now, buffers, &mut send);
             }
             !over
         });
@@ -226,7 +221,7 @@ impl<O: Objects> Server<O> {
     pub fn stop(&mut self, now: Instant, out: &mut Outbox<'_>) {
         for session in self.sessions.values_mut() {
             let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
-            session.abort(now, &mut self.buffers, &mut send);
+            session.abort_rcp(now, &mut self.buffers, &mut send);
         }
     }
 

@@ -5,7 +5,6 @@ use crate::cookie::COOKIE_BYTES;
 use crate::handshake::Initiator;
 use crate::random;
 use crate::wire::{ConnectionId, PROOF_BYTES};
-use prismux_r2cp::PipeId;
 use prismux_units::{Duration, Instant};
 
 /// A Hello is repeated after this, then after twice as long, and so on.
@@ -37,7 +36,7 @@ pub(super) enum State {
     Waiting { until: Instant },
     /// The handshake.
     Opening(Box<Opening>),
-    /// A pipe of the connection.
+    /// It may carry a pipe of the connection.
     Open(Box<Open>),
     /// For good, and why.
     Refused(String),
@@ -58,7 +57,6 @@ pub(super) struct Open {
     pub(super) id: ConnectionId,
     pub(super) channel: Channel,
     pub(super) proof: [u8; PROOF_BYTES],
-    pub(super) pipe: PipeId,
 }
 
 impl Opening {
@@ -77,11 +75,8 @@ impl Path {
         Self { spec, state, received_before: 0, losses: 0, is_preparing: false }
     }
 
-    pub(super) const fn pipe(&self) -> Option<PipeId> {
-        match &self.state {
-            State::Open(open) => Some(open.pipe),
-            _ => None,
-        }
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
     }
 
     pub(super) const fn id(&self) -> Option<ConnectionId> {

@@ -1,12 +1,9 @@
 //! Datagrams between the paths and the connection.
 use super::path::{Open, State};
-use super::{Departure, Download, DownloadEvent};
+use super::{Departure, Download};
 use crate::channel::{Message, OpenError};
 use crate::handshake::Answer;
 use crate::wire::{ConnectionId, Datagram, VERSION};
-use prismux_endpoint::Endpoint;
-use prismux_r2cp::{PipeId, R2cpEvent};
-use prismux_rcp::{PacketIn, PacketOut, RcpHeader};
 use prismux_units::Instant;
 use prismux_wire::Ecn;
 use std::net::SocketAddr;
@@ -89,10 +86,13 @@ impl Download {
         self.news_at = now;
         match (answer, channel) {
             (Answer::Ready { proof, identity, .. }, Some(channel)) => {
-                if self.compare(now, index, identity)
-                    && let Some(pipe) = self.join(now, index)
-                {
-                    self.paths[index].state = State::Open(Box::new(Open { id, channel, proof, pipe }));
+                if self.compare(now, index, identity) {
+                    let path = &mut self.paths[index];
+                    path.state = State::Open(Box::new(Open { id, channel, proof }));
+                    let cost = path.spec.cost;
+                    if let Some(carrier) = &mut self.carrier {
+                        carrier.open(now, index, cost);
+                    }
                 }
             }
             (Answer::Refused(why), _) => self.refuse(now, index, why.to_string()),
@@ -139,39 +139,18 @@ impl Download {
             Err(OpenError::Replayed) => return self.counters.replayed += 1,
             Ok(()) => {}
         }
-        let pipe = open.pipe;
         let opened = std::mem::take(&mut self.opened);
-        match Message::parse(&opened) {
-            Some(Message::Rcp(packet)) => self.handle_rcp(now, pipe, ecn, packet, store),
-            Some(Message::Challenge(value)) => self.reply(index, &Message::Response(value)),
-            Some(Message::Response(_)) | None => self.counters.malformed += 1,
-        }
-        self.opened = opened;
-    }
-
-    fn handle_rcp(&mut self, now: Instant, pipe: PipeId, ecn: Ecn, packet: &[u8], store: &mut Store<'_>) {
-        let (Ok((header, length)), Some(connection)) = (RcpHeader::parse(packet), &mut self.connection)
-        else {
-            self.counters.malformed += 1;
-            return;
-        };
-        let payload = &packet[length..];
-        connection.handle_input(now, (pipe, PacketIn { header, payload_bytes: payload.len() as u32, ecn }));
-        let mut others = Vec::new();
-        while let Some(event) = connection.poll_event() {
-            match event {
-                R2cpEvent::Accepted { packet_offset, stream_offset, bytes } => {
-                    self.news_at = now;
-                    let start = packet_offset as usize;
-                    if let Some(part) = payload.get(start..start + bytes as usize) {
-                        store(stream_offset, part);
-                    }
-                }
-                R2cpEvent::Readable { .. } => {}
-                event => others.push(event),
+        let is_sensible = match (Message::parse(&opened), &mut self.carrier) {
+            (Some(Message::Challenge(value)), _) => {
+                self.reply(index, &Message::Response(value));
+                true
             }
-        }
-        self.take_notes(now, others);
+            (Some(message), Some(carrier)) => carrier.receive(now, index, ecn, &message, store),
+            _ => false,
+        };
+        self.counters.malformed += u64::from(!is_sensible);
+        self.take_notes(now);
+        self.opened = opened;
     }
 
     fn reply(&mut self, index: usize, message: &Message<'_>) {
@@ -192,12 +171,14 @@ impl Download {
         if let Some(index) = self.next_hello(now, out) {
             return Some(self.departure(index, Ecn::NotEct));
         }
-        while let Some((pipe, packet)) = self.connection.as_mut()?.poll_transmit(now) {
-            if let Some(index) = self.seal_packet(pipe, &packet, out) {
-                return Some(self.departure(index, packet.ecn));
+        loop {
+            self.message.clear();
+            let (index, ecn) = self.carrier.as_mut()?.transmit(now, &mut self.message)?;
+            if let State::Open(open) = &mut self.paths[index].state {
+                open.channel.seal(&self.message, out);
+                return Some(self.departure(index, ecn));
             }
         }
-        None
     }
 
     fn departure(&self, index: usize, ecn: Ecn) -> Departure {
@@ -221,51 +202,5 @@ impl Download {
             }
         }
         None
-    }
-
-    /// The datagram that carries a pipe's packet; `None` if the pipe's path has gone on to another.
-    fn seal_packet(&mut self, pipe: PipeId, packet: &PacketOut, out: &mut Vec<u8>) -> Option<usize> {
-        let index = self.pipes[pipe.0];
-        let State::Open(open) = &mut self.paths[index].state else { return None };
-        if open.pipe != pipe {
-            return None;
-        }
-        self.message.clear();
-        Message::Rcp(&[]).emit(&mut self.message);
-        let start = self.message.len();
-        self.message.resize(start + packet.header.wire_bytes(), 0);
-        packet.header.emit(&mut self.message[start..]).ok()?;
-        open.channel.seal(&self.message, out);
-        Some(index)
-    }
-
-    /// Takes note of what happened to the connection's pipes.
-    pub(super) fn take_notes(&mut self, now: Instant, events: impl IntoIterator<Item = R2cpEvent>) {
-        for event in events {
-            match event {
-                R2cpEvent::PipeEnded { pipe, failed: true } if self.is_current(pipe) => {
-                    self.lose(now, self.pipes[pipe.0], "its server is silent or has ended the session");
-                }
-                R2cpEvent::Disagreement(pipe) if self.is_current(pipe) => {
-                    let why = "its object ends elsewhere than it said".to_string();
-                    self.refuse(now, self.pipes[pipe.0], why);
-                }
-                R2cpEvent::PipeOpened(pipe) if self.is_current(pipe) => {
-                    let index = self.pipes[pipe.0];
-                    self.paths[index].opened();
-                    self.events.push_back(DownloadEvent::Opened(index));
-                }
-                R2cpEvent::Complete => {
-                    self.ended_at.get_or_insert(now);
-                    self.events.push_back(DownloadEvent::Complete);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether a pipe is still its path's.
-    fn is_current(&self, pipe: PipeId) -> bool {
-        self.paths[self.pipes[pipe.0]].pipe() == Some(pipe)
     }
 }

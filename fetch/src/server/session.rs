@@ -1,11 +1,10 @@
-//! One client: a sealed channel, a plain RCP sender, and where the client can be reached.
+//! One client at one address: a sealed channel, where the client can be reached, and what carries the object there.
 use super::counters::SessionCounters;
+use super::rcp::RcpService;
 use super::{Buffers, Object, Outbox};
 use crate::channel::{Channel, Message, OpenError};
 use crate::random;
 use crate::wire::ConnectionId;
-use prismux_endpoint::Endpoint;
-use prismux_rcp::{PacketIn, PacketOut, RcpConfig, RcpEvent, RcpFlags, RcpHeader, Sender};
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 use std::net::SocketAddr;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 /// A client that has been welcomed and says nothing is forgotten soon.
 const OPENING_TIME: Duration = Duration::from_secs(10);
 /// An ended session is kept for goodbyes that come again.
-const LINGER: Duration = Duration::from_secs(5);
+pub(super) const LINGER: Duration = Duration::from_secs(5);
 
 /// How a session began.
 pub(super) struct Opening {
@@ -30,21 +29,25 @@ struct Candidate {
     challenge: [u8; 8],
 }
 
+/// What a session is for.
+pub(super) enum Service {
+    /// The client has not said.
+    Open,
+    /// It asks by RCP.
+    Rcp(Box<RcpService>),
+}
+
 pub(super) struct Session {
     channel: Channel,
     /// Where data goes: an address at which the client has answered.
     address: SocketAddr,
     candidate: Option<Box<Candidate>>,
-    object: Arc<dyn Object>,
-    /// From the client's SYN on.
-    sender: Option<Box<Sender>>,
+    pub(super) object: Arc<dyn Object>,
+    pub(super) service: Service,
     opened_by: (SocketAddr, ConnectionId),
     welcome: Option<Box<[u8]>>,
     heard_at: Instant,
-    ended_at: Option<Instant>,
-    /// A wake-up is under way.
-    is_capped: bool,
-    wake_at: Option<Instant>,
+    pub(super) ended_at: Option<Instant>,
 }
 
 impl Session {
@@ -54,13 +57,11 @@ impl Session {
             address: opening.address,
             candidate: None,
             object,
-            sender: None,
+            service: Service::Open,
             opened_by: (opening.address, opening.client),
             welcome: Some(opening.welcome.into()),
             heard_at: now,
             ended_at: None,
-            is_capped: false,
-            wake_at: None,
         }
     }
 
@@ -73,70 +74,45 @@ impl Session {
         self.opened_by
     }
 
-    /// Once, when the rate cap lets the session go on.
-    pub(super) fn wants_wake(&mut self) -> Option<Instant> {
-        self.wake_at.take()
-    }
-
-    /// A sealed datagram arrived for this session.
-    #[expect(clippy::too_many_arguments, reason = "a session keeps nothing that the server can lend it")]
-    pub(super) fn handle(
+    /// A sealed datagram arrived for this session. What concerns addresses is settled here; true if it was something
+    /// for whom the session serves, which is in `buffers.opened` then.
+    pub(super) fn receive(
         &mut self,
         now: Instant,
         from: SocketAddr,
-        ecn: Ecn,
         (nonce, sealed): (u64, &[u8]),
-        rcp: &Arc<RcpConfig>,
         buffers: &mut Buffers,
         counters: &mut SessionCounters,
         out: &mut Outbox<'_>,
-    ) {
-        match self.channel.open(nonce, sealed, &mut buffers.opened) {
-            Err(OpenError::Forged) => return counters.forged += 1,
-            Err(OpenError::Replayed) => return counters.replayed += 1,
-            Ok(()) => {}
+    ) -> bool {
+        if let Err(error) = self.channel.open(nonce, sealed, &mut buffers.opened) {
+            match error {
+                OpenError::Forged => counters.forged += 1,
+                OpenError::Replayed => counters.replayed += 1,
+            }
+            return false;
         }
         self.heard_at = now;
         self.welcome = None;
-        let opened = std::mem::take(&mut buffers.opened);
-        match Message::parse(&opened) {
-            Some(Message::Rcp(packet)) => self.handle_rcp(now, ecn, packet, rcp, counters),
-            Some(Message::Challenge(value)) => self.send(from, &Message::Response(value), buffers, out),
-            Some(Message::Response(value)) => self.handle_response(from, value, counters),
-            None => counters.nonsense += 1,
-        }
-        buffers.opened = opened;
+        let for_service = match Message::parse(&buffers.opened) {
+            Some(Message::Challenge(value)) => {
+                self.send_to(from, &Message::Response(value), buffers, out);
+                false
+            }
+            Some(Message::Response(value)) => {
+                self.handle_response(from, value, counters);
+                false
+            }
+            Some(Message::Rcp(_)) => true,
+            None => {
+                counters.nonsense += 1;
+                false
+            }
+        };
         if from != self.address {
             self.challenge(from, buffers, counters, out);
         }
-        self.pump(now, buffers, counters, out);
-    }
-
-    fn handle_rcp(
-        &mut self,
-        now: Instant,
-        ecn: Ecn,
-        packet: &[u8],
-        rcp: &Arc<RcpConfig>,
-        counters: &mut SessionCounters,
-    ) {
-        let Ok((header, length)) = RcpHeader::parse(packet) else {
-            counters.nonsense += 1;
-            return;
-        };
-        let payload_bytes = (packet.len() - length) as u32;
-        if let Some(sender) = &mut self.sender {
-            return sender.handle_input(now, PacketIn { header, payload_bytes, ecn });
-        }
-        if header.flags.contains(RcpFlags::SYN) && !header.flags.contains(RcpFlags::ACK) {
-            let (initial, token) = (random::sequence_number(), random::number());
-            let mut sender = Sender::accept(Arc::clone(rcp), &header, initial, token, now);
-            sender.write(now, self.object.identity().size);
-            sender.finish(now);
-            self.sender = Some(Box::new(sender));
-        } else {
-            counters.nonsense += 1;
-        }
+        for_service
     }
 
     /// An authentic datagram came from elsewhere: the client has moved, or somebody passes its datagrams on. Data goes there
@@ -155,7 +131,7 @@ impl Session {
         };
         counters.challenges += 1;
         let value = candidate.challenge;
-        self.send(from, &Message::Challenge(value), buffers, out);
+        self.send_to(from, &Message::Challenge(value), buffers, out);
     }
 
     fn handle_response(&mut self, from: SocketAddr, value: [u8; 8], counters: &mut SessionCounters) {
@@ -169,68 +145,23 @@ impl Session {
         }
     }
 
-    /// The rate cap may let more leave now.
-    pub(super) fn wake(
+    fn send_to(
         &mut self,
-        now: Instant,
+        to: SocketAddr,
+        message: &Message<'_>,
         buffers: &mut Buffers,
-        counters: &mut SessionCounters,
         out: &mut Outbox<'_>,
     ) {
-        self.is_capped = false;
-        if let Some(sender) = &mut self.sender {
-            sender.handle_timeout(now);
-        }
-        self.pump(now, buffers, counters, out);
-    }
-
-    /// Sends what the RCP sender has to say, and takes note of what happened to it.
-    fn pump(
-        &mut self,
-        now: Instant,
-        buffers: &mut Buffers,
-        counters: &mut SessionCounters,
-        out: &mut Outbox<'_>,
-    ) {
-        while let Some(packet) = self.sender.as_mut().and_then(|sender| sender.poll_transmit(now)) {
-            if !self.write_packet(&packet, &mut buffers.message) {
-                counters.objects_lost += 1;
-                return self.abort(now, buffers, out);
-            }
-            self.channel.seal(&buffers.message, &mut buffers.datagram);
-            out(self.address, packet.ecn, &buffers.datagram);
-        }
-        let Some(sender) = &mut self.sender else { return };
-        while let Some(event) = sender.poll_event() {
-            if matches!(event, RcpEvent::Closed | RcpEvent::Reset) && self.ended_at.is_none() {
-                self.ended_at = Some(now);
-                counters.finished += u64::from(event == RcpEvent::Closed);
-            }
-        }
-        if let Some(deadline) = sender.poll_timeout().filter(|deadline| deadline.why == "rate-cap")
-            && !self.is_capped
-        {
-            self.is_capped = true;
-            self.wake_at = Some(deadline.at);
-        }
-    }
-
-    /// The message that carries `packet`; false if its payload cannot be read.
-    fn write_packet(&self, packet: &PacketOut, message: &mut Vec<u8>) -> bool {
-        message.clear();
-        Message::Rcp(&[]).emit(message);
-        let start = message.len();
-        message.resize(start + packet.header.wire_bytes() + packet.payload_bytes as usize, 0);
-        let Ok(length) = packet.header.emit(&mut message[start..]) else { return false };
-        let payload = &mut message[start + length..];
-        payload.is_empty() || self.object.read_at(packet.stream_offset, payload).is_ok()
-    }
-
-    fn send(&mut self, to: SocketAddr, message: &Message<'_>, buffers: &mut Buffers, out: &mut Outbox<'_>) {
         buffers.message.clear();
         message.emit(&mut buffers.message);
         self.channel.seal(&buffers.message, &mut buffers.datagram);
         out(to, Ecn::NotEct, &buffers.datagram);
+    }
+
+    /// Sends the message that `buffers` hold to where the client has proved to be.
+    pub(super) fn send(&mut self, ecn: Ecn, buffers: &mut Buffers, out: &mut Outbox<'_>) {
+        self.channel.seal(&buffers.message, &mut buffers.datagram);
+        out(self.address, ecn, &buffers.datagram);
     }
 
     /// Whether the session may be forgotten.
@@ -249,44 +180,8 @@ impl Session {
         vanished
     }
 
-    /// Ends the session if its object is not what it was.
-    pub(super) fn check_object(
-        &mut self,
-        now: Instant,
-        buffers: &mut Buffers,
-        counters: &mut SessionCounters,
-        out: &mut Outbox<'_>,
-    ) {
-        if self.ended_at.is_none() && !self.object.is_unchanged() {
-            counters.objects_lost += 1;
-            self.abort(now, buffers, out);
-        }
-    }
-
-    /// Ends the session at once and says so.
-    pub(super) fn abort(&mut self, now: Instant, buffers: &mut Buffers, out: &mut Outbox<'_>) {
-        self.ended_at.get_or_insert(now);
-        let Some(sender) = &mut self.sender else { return };
-        sender.abort(now);
-        // A reset has no payload, so nothing is read and this ends.
-        let reset = sender.poll_transmit(now).filter(|packet| packet.payload_bytes == 0);
-        if let Some(packet) = reset
-            && self.write_packet(&packet, &mut buffers.message)
-        {
-            self.channel.seal(&buffers.message, &mut buffers.datagram);
-            out(self.address, packet.ecn, &buffers.datagram);
-        }
-    }
-
-    /// Adds what the RCP sender counted.
-    pub(super) fn add_to(&self, counters: &mut SessionCounters) {
-        let Some(sender) = &self.sender else { return };
-        let metrics = sender.metrics();
-        counters.requests += metrics.requests;
-        counters.data_bytes += metrics.data_bytes;
-        counters.outside_object += metrics.drops.beyond_end;
-        counters.refused_requests +=
-            metrics.drops.beyond_limit + metrics.drops.below_purge + metrics.drops.crowded;
-        counters.bad_packets += metrics.drops.forged + metrics.drops.malformed;
+    /// Whether the session goes on although its object is not what it was.
+    pub(super) fn has_lost_object(&self) -> bool {
+        self.ended_at.is_none() && !self.object.is_unchanged()
     }
 }
