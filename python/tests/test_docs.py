@@ -129,6 +129,7 @@ def test_the_site_has_its_pages_and_needs_no_network(site: Path) -> None:
         assert not re.findall(fetched, path.read_text()), path
 
 
+# Without a browser there is no page to look at; `make setup` as root installs one.
 @pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
 def test_the_start_page_shows_the_picture_on_one_screen_and_the_search_finds(site: Path, tmp_path: Path) -> None:
     with Browser(tmp_path, 1366, 768) as browser:

@@ -8,7 +8,7 @@ use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
 use prismux_tcp::TcpProfile;
-use prismux_tcp::engine::SlowStartExitKind;
+use prismux_tcp::engine::HyStartKind;
 
 /// A name, what it stands for, and one line about it.
 #[derive(Debug, Clone, Copy)]
@@ -220,10 +220,10 @@ pub const CONGESTION: &[Name<Congestion>] = &[
 ];
 
 /// Ways to end slow start before a loss does; `None` for none.
-pub const HYSTART: &[Name<Option<SlowStartExitKind>>] = &[
+pub const HYSTART: &[Name<Option<HyStartKind>>] = &[
     name("off", None, "slow start lasts until a loss"),
-    name("rfc9406", Some(SlowStartExitKind::Rfc9406), "HyStart++: slower when the round-trip time rises"),
-    name("linux", Some(SlowStartExitKind::Linux), "as Linux's CUBIC: ends at long trains of ACKs too"),
+    name("rfc9406", Some(HyStartKind::Rfc9406), "HyStart++: slower when the round-trip time rises"),
+    name("linux", Some(HyStartKind::Linux), "as Linux's CUBIC: ends at long trains of ACKs too"),
 ];
 
 /// Schedulers: how the proxy picks a link for a data packet.

@@ -13,6 +13,7 @@ mod direction;
 mod events;
 
 use super::LabError;
+use super::plan::LabPlan;
 use super::timing::DelaySummary;
 use crate::clock::Clock;
 use crate::event_loop::StopHandle;
@@ -37,6 +38,20 @@ pub(super) struct EmulatedLink {
     /// Working at the start (forward, reverse).
     pub up: (bool, bool),
     pub ends: (Tun, Tun),
+}
+
+impl EmulatedLink {
+    /// The links of a plan, between these devices.
+    pub fn of_plan(plan: &LabPlan, devices: Vec<(Tun, Tun)>) -> Vec<Self> {
+        let links = plan.links.iter().zip(devices).map(|(link, ends)| Self {
+            name: link.name.clone(),
+            forward: link.forward.clone(),
+            reverse: link.reverse.clone(),
+            up: link.up,
+            ends,
+        });
+        links.collect()
+    }
 }
 
 /// What is recorded beside the counters.

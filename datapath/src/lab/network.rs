@@ -25,15 +25,8 @@ impl LabNetwork {
     pub fn build(plan: &LabPlan) -> Result<Self, LabError> {
         let topology = Topology::new(plan)?;
         let Fabric { namespaces, devices, .. } = Fabric::build(plan, &topology)?;
-        let links = plan.links.iter().zip(devices).map(|(link, ends)| EmulatedLink {
-            name: link.name.clone(),
-            forward: link.forward.clone(),
-            reverse: link.reverse.clone(),
-            up: link.up,
-            ends,
-        });
-        let recording = Recording { series: None, capture: None, events: None };
-        let emulator = Emulator::start(links.collect(), Seed(plan.seed), recording)?;
+        let emulator =
+            Emulator::start(EmulatedLink::of_plan(plan, devices), Seed(plan.seed), Recording::default())?;
         emulator.begin(Clock::start());
         Ok(Self { topology, namespaces, emulator })
     }

@@ -65,14 +65,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     let feed = options.events.clone().map(|log| EventFeed::start(plan, log));
     let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
     let recording = Recording { series: plan.series_interval, capture: options.capture.clone(), events };
-    let links = plan.links.iter().zip(devices).map(|(link, ends)| EmulatedLink {
-        name: link.name.clone(),
-        forward: link.forward.clone(),
-        reverse: link.reverse.clone(),
-        up: link.up,
-        ends,
-    });
-    let emulator = Emulator::start(links.collect(), Seed(plan.seed), recording)?;
+    let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), Seed(plan.seed), recording)?;
     let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, options)?;
     let setup = began.now() - Instant::ZERO;
 

@@ -132,45 +132,36 @@ pub struct PtcpFlow {
     pub config: PtcpConfig,
 }
 
-/// Makes the extension of a sender when its connection opens.
-#[derive(Clone)]
-pub struct ExtensionFactory(Arc<dyn Fn() -> Box<dyn SenderExtension> + Send + Sync>);
+/// Makes what one sender has of its own, when its connection opens.
+pub struct Factory<T: ?Sized>(Arc<dyn Fn() -> Box<T> + Send + Sync>);
 
-impl ExtensionFactory {
+/// Makes the extension of a sender.
+pub type ExtensionFactory = Factory<dyn SenderExtension>;
+
+/// Makes the congestion control of a sender, in place of the one that its configuration names.
+pub type CongestionFactory = Factory<dyn OutsideControl>;
+
+impl<T: ?Sized> Factory<T> {
     /// From a function.
-    pub fn new(make: impl Fn() -> Box<dyn SenderExtension> + Send + Sync + 'static) -> Self {
+    pub fn new(make: impl Fn() -> Box<T> + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
 
-    pub(crate) fn make(&self) -> Box<dyn SenderExtension> {
+    pub(crate) fn make(&self) -> Box<T> {
         (self.0)()
     }
 }
 
-impl fmt::Debug for ExtensionFactory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ExtensionFactory")
+// Derived, it would ask for `T: Clone`.
+impl<T: ?Sized> Clone for Factory<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 
-/// Makes the congestion control of a sender, in place of the one that its configuration names, when its connection opens.
-#[derive(Clone)]
-pub struct CongestionFactory(Arc<dyn Fn() -> Box<dyn OutsideControl> + Send + Sync>);
-
-impl CongestionFactory {
-    /// From a function.
-    pub fn new(make: impl Fn() -> Box<dyn OutsideControl> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(make))
-    }
-
-    pub(crate) fn make(&self) -> Box<dyn OutsideControl> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for CongestionFactory {
+impl<T: ?Sized> fmt::Debug for Factory<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CongestionFactory")
+        f.write_str("Factory")
     }
 }
 

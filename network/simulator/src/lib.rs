@@ -29,8 +29,8 @@ mod simulation;
 pub use builder::{BuildError, NetworkBuilder};
 pub use fabric::{FabricCounters, Tunnel};
 pub use flow::{
-    Cbr, CongestionFactory, ExtensionFactory, FlowConfig, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow, RcpWay,
-    RequestResponse, StripingFlow, TcpFlow, Transport,
+    Cbr, CongestionFactory, ExtensionFactory, Factory, FlowConfig, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow,
+    RcpWay, RequestResponse, StripingFlow, TcpFlow, Transport,
 };
 pub use ids::{FlowId, LinkIndex, NodeId};
 pub use policy::SchedulerFactory;

@@ -1,5 +1,6 @@
 //! The run: taking events in order and handing them to whom they are for.
 mod application;
+mod damage;
 mod handoff;
 mod look_ahead;
 mod planned;

@@ -234,9 +234,9 @@ impl<P: Clone> Proxy<P> {
             self.valve.serve_backlog_at = Instant::MAX;
         }
         let mut turns = self.valve.waiting.len().min(2);
-        if self.valve.breath_ends <= now {
+        if self.valve.pause_ends <= now {
             // It is not known whose pause it was; those that still make one say so again.
-            self.valve.breath_ends = Instant::MAX;
+            self.valve.pause_ends = Instant::MAX;
             turns = self.valve.waiting.len();
         }
         for _ in 0..turns {

@@ -25,7 +25,7 @@ const PACING_GAIN: f64 = 1.25;
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// ACKs to a sender in slow start come in trains no longer than this, ...
 const LONGEST_TRAIN: Duration = Duration::from_millis(7);
-/// ... with so much between them, see [`takes_breath`].
+/// ... with so much between them, see [`pause_end`].
 const TRAIN_GAP: Duration = Duration::from_millis(3);
 /// A sender that answers an acknowledged byte with more new ones than this is in slow start.
 const SLOW_START_RESPONSE: f32 = 1.2;
@@ -67,8 +67,8 @@ pub(crate) struct Valve {
     next_release: Instant,
     /// When flows that wait are to be served by the pace; [`Instant::MAX`] when only room can help them.
     pub(crate) serve_at: Instant,
-    /// When the first pause of [`takes_breath`] ends; [`Instant::MAX`] for none.
-    pub(crate) breath_ends: Instant,
+    /// When the first pause of [`pause_end`] ends; [`Instant::MAX`] for none.
+    pub(crate) pause_ends: Instant,
     /// When packets that wait for the pace of a link are to be looked at; [`Instant::MAX`] when none do.
     pub(crate) serve_backlog_at: Instant,
     /// Some link is to be measured with copies.
@@ -91,7 +91,7 @@ impl Default for Valve {
             reviewed: Instant::ZERO,
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
-            breath_ends: Instant::MAX,
+            pause_ends: Instant::MAX,
             serve_backlog_at: Instant::MAX,
             wants_probes: false,
             rate: 0.0,
@@ -104,7 +104,7 @@ impl Valve {
     pub(crate) fn plan_service(&mut self, now: Instant) {
         let at = self.next_release - PACING_QUANTUM;
         let paced = if at > now { at } else { Instant::MAX };
-        let next = paced.min(self.serve_backlog_at).min(self.breath_ends);
+        let next = paced.min(self.serve_backlog_at).min(self.pause_ends);
         let next = if self.waiting.is_empty() { Instant::MAX } else { next };
         self.serve_at = if next < Instant::MAX { next.max(now + LEAST_WAIT) } else { next };
     }
@@ -178,8 +178,8 @@ pub(crate) fn on_released<P: Clone>(
 pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -> bool {
     flow.pool.expire_pending(context.now, context.valve);
     while let Some(front) = flow.pool.ready.front() {
-        if let Some(end) = takes_breath(flow, context) {
-            context.valve.breath_ends = context.valve.breath_ends.min(end);
+        if let Some(end) = pause_end(flow, context) {
+            context.valve.pause_ends = context.valve.pause_ends.min(end);
             return true;
         }
         // A duplicate calls up a packet as well: it tells that one has left the network.
@@ -203,7 +203,7 @@ pub(crate) fn pump<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) -
 /// Linux's CUBIC ends slow start when a round's ACKs, none more than 2 ms after the other, come for longer than half of the
 /// shortest round trip (HyStart): on one link the window then covers it, over several it covers the nearest. One
 /// pause in the first half of a round, and the train is none; a rise of the round-trip time still ends slow start.
-fn takes_breath<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+fn pause_end<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
     let in_slow_start = context.config.window_control && flow.pool.response > SLOW_START_RESPONSE;
     if !in_slow_start || flow.pool.train(context.now) < LONGEST_TRAIN {
         return None;

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from prismux.figures.report import Curve, Drawing, Point, Spot, Table
+from prismux.figures.report import Curve, Drawing, Point, Report, Spot, Table
 from prismux.figures.style import look, shade
 
 _PAPER = "#555555"
@@ -147,6 +147,15 @@ def reported(axes: Axes, places: Sequence[tuple[float, float]], half: float, tex
     values = [value for _, value in places]
     style: dict[str, Any] = {"color": _PAPER, "linewidth": 1.4, "linestyle": (0, (1, 1)), "zorder": 3}
     axes.hlines(values, [low for low, _ in ends], [high for _, high in ends], label=f"paper: {text}", **style)
+
+
+def over_pipes(axes: Axes, report: Report, experiment: str, first_claim: int, text: str) -> None:
+    """Goodput over two to five pipes: pTCP beside striping, and the values of four claims from ``first_claim`` on."""
+    lines(axes, report.table(experiment), ["ideal", "pTCP", "smart", "unaware", "unaware, W"])
+    claims = [report.claim(f"PT-{number:03}").number for number in range(first_claim, first_claim + 4)]
+    reported(axes, list(enumerate(claims, 2)), 0.15, text)
+    axes.set_xticks(range(2, 6))
+    finish(axes, "pipes", "goodput (Mbit/s)")
 
 
 def finish(axes: Axes, x: str, y: str, *, top: float | None = None) -> None:

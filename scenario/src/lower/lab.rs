@@ -114,13 +114,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
             plan::Traffic::ParetoOnOff { rate, packet_bytes: packet_bytes(packet), on, off, shape }
         }
     };
-    if flow.tcp.congestion == Some(Congestion::Stp) {
-        return Err(Unsupported {
-            what: format!("flow \"{}\": kernels have no STP", flow.name),
-            remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"".to_string(),
-        });
-    }
-    let mut tcp = kernel_tcp(flow);
+    let mut tcp = kernel_tcp(flow)?;
     let mut own_sender = None;
     if flow.transport == Transport::TcpPrism {
         let own = tcp_config(flow)?;
@@ -144,7 +138,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
 }
 
 /// Profile and single switches, as far as a kernel has them.
-fn kernel_tcp(flow: &Flow) -> KernelTcp {
+fn kernel_tcp(flow: &Flow) -> Result<KernelTcp, Unsupported> {
     let settings: &TcpSettings = &flow.tcp;
     let mut tcp = match settings.profile {
         TcpProfile::Modern => KernelTcp::modern("cubic"),
@@ -158,7 +152,12 @@ fn kernel_tcp(flow: &Flow) -> KernelTcp {
             Congestion::Cubic => "cubic",
             Congestion::NewReno => "reno",
             Congestion::Bbr => "bbr",
-            Congestion::Stp => return tcp,
+            Congestion::Stp => {
+                return Err(Unsupported {
+                    what: format!("flow \"{}\": kernels have no STP", flow.name),
+                    remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"".to_string(),
+                });
+            }
         };
         tcp.congestion = Some(name.to_string());
     }
@@ -181,7 +180,7 @@ fn kernel_tcp(flow: &Flow) -> KernelTcp {
         (tcp.dsack, tcp.frto) = (Some(undo), Some(undo));
     }
     tcp.quick_ack |= settings.delayed_ack == Some(Duration::ZERO);
-    tcp
+    Ok(tcp)
 }
 
 fn put<T>(setting: &mut Option<T>, value: Option<T>) {

@@ -3,7 +3,7 @@
 use super::{LinkIndex, NodeIndex, PtcpSettings, R2cpSettings, StripingSettings};
 use crate::registry::{Congestion, Pattern, Transport};
 use prismux_tcp::TcpProfile;
-use prismux_tcp::engine::SlowStartExitKind;
+use prismux_tcp::engine::HyStartKind;
 use prismux_units::{ByteCount, Duration, Rate};
 
 /// Traffic between two nodes.
@@ -100,7 +100,7 @@ pub struct TcpSettings {
     /// Maximum segment size in bytes.
     pub mss: Option<u16>,
     /// What ends slow start before a loss does.
-    pub hystart: Option<Option<SlowStartExitKind>>,
+    pub hystart: Option<Option<HyStartKind>>,
     /// Receive buffer, which bounds the window.
     pub window: Option<ByteCount>,
     /// Initial window in segments.

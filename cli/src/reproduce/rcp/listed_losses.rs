@@ -10,7 +10,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
 use prismux_rcp::RcpConfig;
 use prismux_simulator::{FlowConfig, NetworkBuilder, RcpFlow, TcpFlow, Transport};
-use prismux_tcp::engine::{EngineConfig, SlowStartExitKind};
+use prismux_tcp::engine::{EngineConfig, HyStartKind};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
@@ -30,7 +30,7 @@ fn tcp(sack: bool) -> TcpConfig {
     let base = TcpProfile::Linux24.config();
     // Slow start ends before it overflows the queue: no other losses than the chosen ones.
     let engine =
-        EngineConfig { sack, fack: sack, hystart: Some(SlowStartExitKind::Rfc9406), ..base.engine.clone() };
+        EngineConfig { sack, fack: sack, hystart: Some(HyStartKind::Rfc9406), ..base.engine.clone() };
     TcpConfig {
         engine,
         sack,

@@ -5,8 +5,6 @@ use crate::ids::{EndpointId, FlowId};
 use crate::packet::{Body, PacketHandle};
 use prismux_r2cp::{Connection, PipeMetrics};
 use prismux_rcp::{PacketIn, Receiver, Sender};
-use prismux_tcp::SegmentIn;
-use prismux_trace::event::DropReason;
 use prismux_trace::results::{Named, PipeResult};
 use prismux_units::{Duration, Instant};
 
@@ -95,33 +93,6 @@ impl Simulation {
             }
         }
         nodes
-    }
-
-    /// A checksum has caught a damaged packet. An end that hears of it from its link layer draws its conclusion.
-    #[cold]
-    pub(super) fn deliver_damaged(&mut self, handle: PacketHandle) {
-        let id = self.fabric.pool.get(handle).endpoint;
-        let node = match &mut self.endpoints[id.index()] {
-            Endpoint::Rcp(rcp) if rcp.setup.hears_damage => return self.deliver_rcp(handle),
-            endpoint => endpoint.site_mut().node,
-        };
-        let packet = self.fabric.pool.remove(handle);
-        self.fabric.observe_drop(node, DropReason::Corrupted, &packet);
-        let (payload_bytes, ecn) = (packet.payload_bytes, packet.ecn);
-        match (&mut self.endpoints[id.index()], packet.body) {
-            (Endpoint::Tcp(tcp), Body::Tcp { header, .. }) => {
-                tcp.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
-            }
-            (Endpoint::Striping(striping), Body::Tcp { header, .. }) => {
-                striping.receive_damaged(&SegmentIn { header, payload_bytes, ecn });
-            }
-            (Endpoint::Ptcp(ptcp), Body::Ptcp { segment, .. }) => {
-                if let Some(out) = self.fabric.pool.take(segment) {
-                    ptcp.receive_damaged(&out.segment);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// The receiving application notes how far it has got.

@@ -119,7 +119,8 @@ impl Engine {
         }
         // Karn: nothing sent twice is timed, except by timestamp (RFC 7323 section 4.1 asks for an ACK of new data).
         // Between polls nothing is acknowledged: how long the oldest waited says little, the newest left just before the poll.
-        let timed = match if self.is_polled() { last_sent } else { first_sent } {
+        let timing = if self.is_polled() { last_sent } else { first_sent };
+        let timed = match timing {
             Some(sent_at) if !delivery.retransmitted => Some(now - sent_at),
             _ if context.advanced => echoed,
             _ => None,

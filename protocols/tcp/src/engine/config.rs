@@ -74,7 +74,7 @@ pub enum RtoStyle {
 
 /// Ways to end slow start before a loss does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlowStartExitKind {
+pub enum HyStartKind {
     /// HyStart++: slow down when the round-trip time rises, end when it stays so (RFC 9406).
     Rfc9406,
     /// HyStart of Linux's CUBIC: end at once when the round-trip time rises or a train of ACKs is long.
@@ -89,7 +89,7 @@ pub struct EngineConfig {
     /// Congestion control.
     pub congestion: CongestionKind,
     /// What ends slow start before a loss does.
-    pub hystart: Option<SlowStartExitKind>,
+    pub hystart: Option<HyStartKind>,
     /// Grow once per ACK instead of by the bytes it acknowledges (before RFC 3465).
     pub growth_per_ack: bool,
     /// The sender whose recovery is followed.
@@ -147,7 +147,7 @@ impl EngineConfig {
         Self {
             initial_window_segments: 10,
             congestion: CongestionKind::Cubic,
-            hystart: Some(SlowStartExitKind::Rfc9406),
+            hystart: Some(HyStartKind::Rfc9406),
             growth_per_ack: false,
             recovery: RecoveryStyle::Standard,
             reduction: WindowReduction::Proportional,

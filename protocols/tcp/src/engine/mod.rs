@@ -41,7 +41,7 @@ mod undo;
 mod write_off;
 
 pub use self::core::Engine;
-pub use config::{CongestionKind, EngineConfig, RecoveryStyle, RtoStyle, SlowStartExitKind, WindowReduction};
+pub use config::{CongestionKind, EngineConfig, HyStartKind, RecoveryStyle, RtoStyle, WindowReduction};
 pub use interface::{
     Ack, AckOutcome, EngineCounters, EngineMetrics, LossNotice, Phase, SackRanges, Send, SendKind, SendLimits,
 };

@@ -1,5 +1,5 @@
 //! CUBIC (RFC 9438).
-use super::{AckSample, CongestionControl, CongestionSignal, SlowStartExit, Window, slow_start};
+use super::{AckSample, CongestionControl, CongestionSignal, HyStart, Window, slow_start};
 use prismux_units::{Duration, Instant};
 
 /// Aggressiveness C, in segments per second cubed (section 5).
@@ -12,7 +12,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The cubic function of time since the last reduction. Windows are in segments.
 #[derive(Debug, Clone)]
 pub(crate) struct Cubic {
-    exit: Option<SlowStartExit>,
+    hystart: Option<HyStart>,
     /// Start of this congestion avoidance stage; none before its first ACK.
     epoch: Option<Instant>,
     /// Window where the plateau lies.
@@ -30,9 +30,9 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    pub(crate) fn new(exit: Option<SlowStartExit>) -> Self {
+    pub(crate) fn new(hystart: Option<HyStart>) -> Self {
         Self {
-            exit,
+            hystart,
             epoch: None,
             w_max: 0.0,
             k: 0.0,
@@ -68,8 +68,8 @@ impl Cubic {
         self.cwnd_prior = cwnd;
         self.epoch = None;
         self.fraction = 0.0;
-        if let Some(exit) = &mut self.exit {
-            exit.stop();
+        if let Some(hystart) = &mut self.hystart {
+            hystart.stop();
         }
     }
 }
@@ -78,7 +78,7 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
         let mut bytes = sample.bytes;
         if window.in_slow_start() {
-            bytes = slow_start(&mut self.exit, false, sample, window);
+            bytes = slow_start(&mut self.hystart, false, sample, window);
             if bytes == 0 {
                 return;
             }

@@ -3,17 +3,15 @@
 //! *When* it falls is decided by loss detection and recovery; a policy here only answers *how far*.
 mod cubic;
 mod hystart;
-mod hystart_linux;
 mod newreno;
 mod stp;
 
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
-pub(crate) use hystart_linux::HyStartLinux;
 pub(crate) use newreno::NewReno;
 pub(crate) use stp::{POLLS_PER_RTT, Stp};
 
-use super::config::{CongestionKind, EngineConfig, SlowStartExitKind};
+use super::config::{CongestionKind, EngineConfig};
 use alloc::boxed::Box;
 use core::fmt::Debug;
 use prismux_units::{Duration, Instant};
@@ -111,10 +109,10 @@ pub(crate) enum Congestion {
 
 impl Congestion {
     pub(crate) fn new(config: &EngineConfig) -> Self {
-        let exit = config.hystart.map(SlowStartExit::new);
+        let hystart = config.hystart.map(HyStart::new);
         match config.congestion {
-            CongestionKind::NewReno => Self::NewReno(NewReno::new(exit, config.growth_per_ack)),
-            CongestionKind::Cubic => Self::Cubic(Cubic::new(exit)),
+            CongestionKind::NewReno => Self::NewReno(NewReno::new(hystart, config.growth_per_ack)),
+            CongestionKind::Cubic => Self::Cubic(Cubic::new(hystart)),
             CongestionKind::Stp => Self::Stp(Stp::default()),
         }
     }
@@ -177,53 +175,18 @@ impl CongestionControl for Congestion {
     }
 }
 
-/// What watches for the end of slow start.
-#[derive(Debug, Clone)]
-pub(crate) enum SlowStartExit {
-    Rfc9406(HyStart),
-    Linux(HyStartLinux),
-}
-
-impl SlowStartExit {
-    pub(crate) fn new(kind: SlowStartExitKind) -> Self {
-        match kind {
-            SlowStartExitKind::Rfc9406 => Self::Rfc9406(HyStart::new()),
-            SlowStartExitKind::Linux => Self::Linux(HyStartLinux::new()),
-        }
-    }
-
-    /// A congestion signal ended slow start.
-    pub(crate) fn stop(&mut self) {
-        match self {
-            Self::Rfc9406(hystart) => hystart.stop(),
-            Self::Linux(hystart) => hystart.stop(),
-        }
-    }
-
-    /// Bytes of growth for an ACK, which alone would allow `bytes`; may lower the threshold.
-    fn on_ack(&mut self, sample: &AckSample, bytes: u64, window: &mut Window) -> u64 {
-        match self {
-            Self::Rfc9406(hystart) => hystart.on_ack(sample, bytes, window),
-            Self::Linux(hystart) => {
-                hystart.on_ack(sample, window);
-                bytes
-            }
-        }
-    }
-}
-
 /// Slow start for any policy: by bytes, or a segment per ACK, or as what watches for its end allows.
 ///
 /// Returns the bytes left over once the threshold is reached, for congestion avoidance to use.
 pub(crate) fn slow_start(
-    exit: &mut Option<SlowStartExit>,
+    hystart: &mut Option<HyStart>,
     per_ack: bool,
     sample: &AckSample,
     window: &mut Window,
 ) -> u64 {
     let mut bytes = if per_ack { u64::from(window.mss) } else { sample.bytes };
-    if let Some(exit) = exit {
-        bytes = exit.on_ack(sample, bytes, window);
+    if let Some(hystart) = hystart {
+        bytes = hystart.on_ack(sample, bytes, window);
     }
     if per_ack {
         window.cwnd += bytes;

@@ -1,11 +1,11 @@
 //! Additive increase, multiplicative decrease (RFC 5681 section 3.1, RFC 3465).
-use super::{AckSample, CongestionControl, CongestionSignal, SlowStartExit, Window, slow_start};
+use super::{AckSample, CongestionControl, CongestionSignal, HyStart, Window, slow_start};
 use prismux_units::Duration;
 
 /// One segment per round trip, half at a loss.
 #[derive(Debug, Clone)]
 pub(crate) struct NewReno {
-    exit: Option<SlowStartExit>,
+    hystart: Option<HyStart>,
     /// Count ACKs, not bytes.
     per_ack: bool,
     /// By bytes: acknowledged and not yet turned into growth. Per ACK: the fraction of a byte the window is owed.
@@ -15,8 +15,8 @@ pub(crate) struct NewReno {
 }
 
 impl NewReno {
-    pub(crate) fn new(exit: Option<SlowStartExit>, per_ack: bool) -> Self {
-        Self { exit, per_ack, credit: 0.0, share: 1.0 }
+    pub(crate) fn new(hystart: Option<HyStart>, per_ack: bool) -> Self {
+        Self { hystart, per_ack, credit: 0.0, share: 1.0 }
     }
 
     /// Takes `share` of the increase of congestion avoidance from now on.
@@ -29,7 +29,7 @@ impl CongestionControl for NewReno {
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
         let mut bytes = sample.bytes;
         if window.in_slow_start() {
-            bytes = slow_start(&mut self.exit, self.per_ack, sample, window);
+            bytes = slow_start(&mut self.hystart, self.per_ack, sample, window);
             if bytes == 0 || self.per_ack {
                 return;
             }
@@ -52,8 +52,8 @@ impl CongestionControl for NewReno {
 
     fn threshold(&mut self, _signal: CongestionSignal, window: &Window) -> u64 {
         self.credit = 0.0;
-        if let Some(exit) = &mut self.exit {
-            exit.stop();
+        if let Some(hystart) = &mut self.hystart {
+            hystart.stop();
         }
         (window.cwnd / 2).max(window.least_threshold())
     }

@@ -1,7 +1,7 @@
-use crate::engine::SlowStartExitKind;
+use crate::engine::HyStartKind;
 use crate::engine::congestion::{
-    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, NewReno, OutsideControl,
-    SlowStartExit, Window,
+    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, HyStart, NewReno, OutsideControl,
+    Window,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -117,7 +117,7 @@ fn rfc9438_undo_restores_the_plateau() {
 
 /// Rounds of slow start with the given RTTs; the window after each.
 fn hystart_rounds(rtts: &[u64]) -> (Vec<u64>, Window) {
-    let mut policy = NewReno::new(Some(SlowStartExit::new(SlowStartExitKind::Rfc9406)), false);
+    let mut policy = NewReno::new(Some(HyStart::new(HyStartKind::Rfc9406)), false);
     let (mut w, mut now, mut next) = (window(16, u64::MAX / 1000), Instant::from_secs(1), 0);
     let windows = rtts
         .iter()
@@ -158,7 +158,7 @@ fn rfc9406_a_passing_rise_resumes_slow_start() {
 /// ACKs of one segment each to a CUBIC sender with Linux's HyStart, whose window is 40 segments, at these times in
 /// microseconds, all with this RTT; true when slow start has ended.
 fn linux_ends_slow_start(micros: impl Iterator<Item = u64>, rtt: Duration) -> bool {
-    let mut policy = Cubic::new(Some(SlowStartExit::new(SlowStartExitKind::Linux)));
+    let mut policy = Cubic::new(Some(HyStart::new(HyStartKind::Linux)));
     let (mut w, start) = (window(40, u64::MAX / 1000), Instant::from_secs(1));
     let nearest = Duration::from_millis(40);
     let ack = |after: u64, acked, next, rtt| {

@@ -1,7 +1,7 @@
 //! HyStart as Linux's CUBIC has it: slow start ends at once, at the window of the moment, when the ACKs of a round come as
 //! one train longer than half of the least round trip, or when a round's least round trip has risen (S. Ha and I. Rhee,
 //! "Taming the elephants: new TCP slow start", 2011; `net/ipv4/tcp_cubic.c`).
-use super::{AckSample, Window};
+use super::super::{AckSample, Window};
 use prismux_units::{Duration, Instant};
 
 /// Below this window, in segments, nothing is looked for.
@@ -15,7 +15,7 @@ const SAMPLES_PER_ROUND: u32 = 8;
 
 /// Train and round-trip times of a round.
 #[derive(Debug, Clone)]
-pub(crate) struct HyStartLinux {
+pub(crate) struct HyStartOfLinux {
     /// Of the whole connection.
     least_rtt: Duration,
     /// Least of the round.
@@ -29,7 +29,7 @@ pub(crate) struct HyStartLinux {
     found: bool,
 }
 
-impl HyStartLinux {
+impl HyStartOfLinux {
     pub(crate) fn new() -> Self {
         Self {
             least_rtt: Duration::MAX,
@@ -42,7 +42,8 @@ impl HyStartLinux {
         }
     }
 
-    /// Only a timeout makes slow start worth watching again, and that is rare: after a congestion signal no more.
+    /// A congestion signal ended slow start. Linux watches again after a timeout; what that slow start climbs to is known
+    /// from the threshold, so nothing is watched here.
     pub(crate) fn stop(&mut self) {
         self.found = true;
     }
