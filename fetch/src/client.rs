@@ -7,26 +7,35 @@
 //! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every server has
 //! refused, or nothing has come for too long.
 //!
-//! `path`: one path's life. `carrier`: what the connection has to do, whichever protocol it speaks; `r2cp`: the
-//! one that asks. `traffic`: datagrams between paths and the connection.
+//! `path`: one path's life; `steer`: paths come and go. `carrier`: what the connection has to do, whichever protocol it speaks;
+//! `r2cp`: the one that asks. `traffic`: datagrams between paths and the connection. `delivery`: when the stream went on.
+//! `report`: how all of this is doing.
 mod carrier;
+mod delivery;
 mod path;
 mod r2cp;
+mod report;
+mod steer;
 mod traffic;
+
+pub use delivery::Delivery;
+pub use report::{DownloadCounters, PathReport};
 
 use crate::digest::Digest;
 use crate::handshake::Identity;
 use crate::key::PublicKey;
-use carrier::{Carried, Carrier, Note};
+use carrier::{Carrier, Note};
 use path::{Path, State};
 use prismux_r2cp::policy::Cost;
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::Ecn;
 use r2cp::R2cp;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::Range;
 
+/// Received out of order, or asked for, at most, unless the caller says otherwise. It lies on disk, not in memory.
+pub const DEFAULT_WINDOW: ByteCount = ByteCount::new(32 << 20);
 /// A server that answers nothing for this long has its path opened anew.
 const PATH_SILENCE: Duration = Duration::from_secs(8);
 /// Goodbyes are waited for no longer than this.
@@ -58,11 +67,14 @@ pub struct DownloadConfig {
     pub resume: Option<(Identity, Vec<Range<u64>>)>,
     /// Nothing new for this long ends the download.
     pub give_up_after: Duration,
+    /// Received out of order, or asked for, at most.
+    pub window: ByteCount,
 }
 
 impl Default for DownloadConfig {
     fn default() -> Self {
-        Self { rate: None, digest: None, resume: None, give_up_after: Duration::from_secs(60) }
+        let give_up_after = Duration::from_secs(60);
+        Self { rate: None, digest: None, resume: None, give_up_after, window: DEFAULT_WINDOW }
     }
 }
 
@@ -77,36 +89,12 @@ pub enum DownloadEvent {
     Lost(usize, &'static str),
     /// A path's server is refused, or refuses, for good.
     Refused(usize, String),
+    /// A path was closed by the caller's wish, and nothing is on its way any more.
+    Closed(usize),
     /// Every byte is here.
     Complete,
     /// It will not be completed, and why.
     Failed(String),
-}
-
-/// Counters of a download.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DownloadCounters {
-    /// Datagrams not made by the server they claim to come from.
-    pub forged: u64,
-    /// Datagrams that came before.
-    pub replayed: u64,
-    /// Datagrams from strangers, or for connections that are no more.
-    pub strangers: u64,
-    /// Datagrams of no known type, or without meaning.
-    pub malformed: u64,
-    /// Payload bytes that had arrived before.
-    pub duplicate_bytes: u64,
-}
-
-/// How a path is doing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PathReport {
-    /// Bytes it was the first to bring.
-    pub received_bytes: u64,
-    /// Smoothed round trip, while it is open.
-    pub round_trip: Option<Duration>,
-    /// In a word.
-    pub state: &'static str,
 }
 
 /// What a datagram is to go out with.
@@ -132,6 +120,7 @@ pub struct Download {
     news_at: Instant,
     ended_at: Option<Instant>,
     failed: bool,
+    delivery: Delivery,
     counters: DownloadCounters,
     events: VecDeque<DownloadEvent>,
     /// Sealed answers that wait to leave, by path.
@@ -152,6 +141,7 @@ impl Download {
             news_at: now,
             ended_at: None,
             failed: false,
+            delivery: Delivery::default(),
             counters: DownloadCounters::default(),
             events: VecDeque::new(),
             replies: VecDeque::new(),
@@ -168,44 +158,6 @@ impl Download {
     /// What an earlier attempt received and is not fetched again; from the moment the object is known.
     pub fn held(&self) -> Vec<Range<u64>> {
         self.held.clone()
-    }
-
-    /// Counters so far.
-    pub fn counters(&self) -> DownloadCounters {
-        let duplicate_bytes = self.carrier.as_ref().map_or(0, |carrier| carrier.duplicate_bytes());
-        DownloadCounters { duplicate_bytes, ..self.counters }
-    }
-
-    /// How path `index` is doing.
-    pub fn report(&self, index: usize) -> PathReport {
-        let path = &self.paths[index];
-        let carrier = self.carrier.as_ref().filter(|_| path.is_open());
-        let Carried { received_bytes, round_trip } =
-            carrier.map_or_else(Carried::default, |carrier| carrier.carried(index));
-        let received_bytes = path.received_before + received_bytes;
-        PathReport { received_bytes, round_trip, state: path.state_name() }
-    }
-
-    /// Whether any path over this interface is open.
-    pub fn link_is_alive(&self, link: usize) -> bool {
-        self.paths.iter().any(|path| path.spec.link == link && path.is_open())
-    }
-
-    /// An interface is gone: its paths wait until it is back.
-    pub fn link_down(&mut self, now: Instant, link: usize) {
-        for index in 0..self.paths.len() {
-            if self.paths[index].spec.link == link && !self.paths[index].is_refused() {
-                self.lose(now, index, "its interface is gone");
-                self.paths[index].state = State::Down;
-            }
-        }
-    }
-
-    /// An interface is (back) here.
-    pub fn link_up(&mut self, now: Instant, link: usize) {
-        for path in self.paths.iter_mut().filter(|path| path.spec.link == link) {
-            path.retry_now(now);
-        }
     }
 
     /// The user wants no more: servers are told.
@@ -299,8 +251,7 @@ impl Download {
 
     /// The object is known: the connection begins.
     fn begin(&mut self, now: Instant, identity: Identity) {
-        let resume = self.config.resume.as_ref().map_or(&[][..], |(_, ranges)| ranges);
-        let (carrier, held) = R2cp::begin(now, identity.size, self.paths.len(), self.config.rate, resume);
+        let (carrier, held) = R2cp::begin(now, identity.size, &self.config);
         self.carrier = Some(Box::new(carrier));
         self.held = held;
         self.identity = Some(identity);
@@ -319,6 +270,9 @@ impl Download {
 
     /// The path's session is over; it will be opened again.
     fn lose(&mut self, now: Instant, index: usize, why: &'static str) {
+        if self.paths[index].is_leaving {
+            return self.closed(now, index);
+        }
         let was_open = self.paths[index].is_open();
         self.leave(now, index);
         self.paths[index].wait(now);
@@ -330,7 +284,7 @@ impl Download {
     /// What the path's pipe owes comes over others.
     fn leave(&mut self, now: Instant, index: usize) {
         let (true, Some(carrier)) = (self.paths[index].is_open(), &mut self.carrier) else { return };
-        self.paths[index].received_before += carrier.carried(index).received_bytes;
+        self.paths[index].past = self.paths[index].past.plus(&carrier.carried(index));
         self.paths[index].state = State::Down;
         carrier.drop_path(now, index);
     }
@@ -339,12 +293,19 @@ impl Download {
     fn take_notes(&mut self, now: Instant) {
         while let Some(note) = self.carrier.as_mut().and_then(|carrier| carrier.poll_note()) {
             match note {
-                Note::News => self.news_at = now,
+                Note::News => {
+                    self.news_at = now;
+                    let in_order = self.carrier.as_ref().map_or(0, |carrier| carrier.in_order_bytes());
+                    self.delivery.reached(now, in_order);
+                }
                 Note::Opened(index) => {
                     self.paths[index].opened();
                     self.events.push_back(DownloadEvent::Opened(index));
                 }
                 Note::Lost(index, why) => self.lose(now, index, why),
+                Note::Closed(index) if self.paths[index].is_leaving => self.closed(now, index),
+                // All pipes close when the object is complete.
+                Note::Closed(_) => {}
                 Note::Refused(index, why) => self.refuse(now, index, why),
                 Note::Complete => {
                     self.ended_at.get_or_insert(now);

@@ -1,101 +1,40 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
-//! `links`: sockets on interfaces that come and go. `error`: what can go wrong.
+//! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it runs. `sample`: how it went, over time.
+//! `error`: what can go wrong.
 mod error;
 mod links;
+mod orders;
+mod request;
+mod sample;
 
 pub use crate::socket::Via;
 pub use error::FetchError;
+pub use request::{FetchRequest, FetchSummary, PathProgress, Update};
+pub use sample::Sample;
 
-use crate::client::{Download, DownloadConfig, DownloadCounters, DownloadEvent, PathReport, PathSpec};
-use crate::digest::Digest;
-use crate::handshake::Identity;
+use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
 use crate::url::Url;
 use links::Links;
+use orders::Orders;
 use prismux_datapath::batch::BatchReceiver;
 use prismux_datapath::clock::Clock;
 use prismux_datapath::event_loop::{EventLoop, StopHandle, Token, Wake};
 use prismux_r2cp::policy::Cost;
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
-use std::path::PathBuf;
+use request::PathName;
+use sample::Sampler;
 
 /// The sidecar is brought up to date this often.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// The observer is told this often, and interfaces that are gone are looked for.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// What to fetch, and how.
-#[derive(Debug, Clone)]
-pub struct FetchRequest {
-    /// The same object at one server or several.
-    pub urls: Vec<Url>,
-    /// Interfaces to use; none means whatever the routing table says.
-    pub via: Vec<Via>,
-    /// Interfaces that cost more than nothing.
-    pub costs: Vec<(Via, Cost)>,
-    /// No faster than this.
-    pub rate: Option<Rate>,
-    /// The digest that the object must have.
-    pub digest: Option<Digest>,
-    /// Where it goes.
-    pub output: PathBuf,
-    /// Replace a file that is there.
-    pub overwrite: bool,
-    /// Forget what an earlier attempt received.
-    pub restart: bool,
-    /// Nothing new for this long ends the attempt.
-    pub give_up_after: Duration,
-}
-
-/// One interface towards one server, for people.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PathProgress {
-    /// The interface or source address.
-    pub link: String,
-    /// The server.
-    pub server: String,
-    /// How it is doing.
-    pub report: PathReport,
-}
-
-/// What the observer is told.
-#[derive(Debug)]
-pub enum Update<'a> {
-    /// What the object is, and how many of its bytes an earlier attempt received.
-    Identified {
-        /// What it is.
-        identity: Identity,
-        /// Bytes that are here already.
-        resumed_bytes: u64,
-    },
-    /// Something happened that people may want to know.
-    Note(String),
-    /// How far it is.
-    Progress {
-        /// Bytes that are here.
-        received_bytes: u64,
-        /// By path.
-        paths: &'a [PathProgress],
-    },
-}
-
-/// A download that succeeded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FetchSummary {
-    /// What it is.
-    pub identity: Identity,
-    /// Bytes that an earlier attempt had received.
-    pub resumed_bytes: u64,
-    /// Time from the first Hello to the last byte.
-    pub elapsed: Duration,
-    /// By path.
-    pub paths: Vec<PathProgress>,
-    /// What arrived besides.
-    pub counters: DownloadCounters,
-}
+/// Orders have come. Interfaces have the numbers from 0 on.
+const ORDERS: Token = 1 << 32;
 
 /// Fetches. Ends early with `stop`, and on SIGINT and SIGTERM if `on_signals`.
 ///
@@ -113,25 +52,37 @@ pub fn run(
         event_loop.stop_on_signals()?;
     }
     let clock = event_loop.clock();
-    let (links, specs) = Links::open(request, &event_loop)?;
-    let names = specs.iter().map(|spec| (links.name(spec.link), spec.address.to_string())).collect();
-    let config = DownloadConfig {
-        rate: request.rate,
-        digest: request.digest,
-        resume: leftover.as_ref().map(|leftover| (leftover.identity, leftover.ranges.clone())),
-        give_up_after: request.give_up_after,
-    };
-    let fetch = Fetch {
+    let links = Links::new(request)?;
+    let mut fetch = Fetch {
         request,
-        download: Download::new(config, specs, clock.now()),
-        links,
+        download: Download::new(config_of(request, leftover.as_ref()), [], clock.now()),
+        orders: None,
+        sampler: request.sample_every.map(Sampler::new),
+        started_at: clock.now(),
         leftover,
         file: None,
-        names,
+        names: Vec::new(),
         resumed_bytes: 0,
         outgoing: Vec::new(),
+        links,
     };
+    for url in &request.urls {
+        fetch.use_server(url, &event_loop)?;
+    }
+    if let Some(path) = &request.orders {
+        fetch.orders = Some(orders::take(path, &event_loop)?);
+    }
     fetch.run(event_loop, observer)
+}
+
+fn config_of(request: &FetchRequest, leftover: Option<&Leftover>) -> DownloadConfig {
+    DownloadConfig {
+        rate: request.rate,
+        digest: request.digest,
+        resume: leftover.map(|leftover| (leftover.identity, leftover.ranges.clone())),
+        give_up_after: request.give_up_after,
+        window: request.window,
+    }
 }
 
 /// Refuses to overwrite, and finds what an earlier attempt left.
@@ -149,10 +100,13 @@ struct Fetch<'a> {
     request: &'a FetchRequest,
     download: Download,
     links: Links,
+    orders: Option<Orders>,
+    sampler: Option<Sampler>,
+    started_at: Instant,
     leftover: Option<Leftover>,
     /// From the moment the object is known.
     file: Option<PartialFile>,
-    names: Vec<(String, String)>,
+    names: Vec<PathName>,
     resumed_bytes: u64,
     outgoing: Vec<u8>,
 }
@@ -164,7 +118,7 @@ impl Fetch<'_> {
         observer: &mut dyn FnMut(Update<'_>),
     ) -> Result<FetchSummary, FetchError> {
         let clock = event_loop.clock();
-        let started_at = clock.now();
+        let started_at = self.started_at;
         let (mut batch, mut ready) = (socket::batch(), Vec::new());
         let (mut save_at, mut report_at) = (started_at + SAVE_EVERY, started_at + REPORT_EVERY);
         let mut completed_at = None;
@@ -172,7 +126,7 @@ impl Fetch<'_> {
             let now = clock.now();
             self.download.handle_timeout(now);
             self.transmit(now);
-            if self.take_events(observer)? {
+            if self.take_events(now, observer)? {
                 completed_at.get_or_insert(now);
             }
             if completed_at.is_some() && self.download.is_over(now) {
@@ -182,6 +136,7 @@ impl Fetch<'_> {
                 report_at = now + REPORT_EVERY;
                 self.links.look_after(&mut self.download, &event_loop, now);
                 self.report(observer);
+                self.tell_old_sample(now, observer);
             }
             if save_at <= now {
                 save_at = now + SAVE_EVERY;
@@ -189,11 +144,16 @@ impl Fetch<'_> {
             }
             let deadline = self.download.next_deadline().into_iter().chain([report_at]).min();
             if event_loop.wait(deadline, &mut ready)? == Wake::Stop {
+                self.tell_last_sample(observer);
                 return self.interrupted(clock.now());
+            }
+            if ready.contains(&ORDERS) {
+                self.obey(&event_loop, observer);
             }
             self.receive(&ready, &mut batch, clock, observer)?;
         }
         let elapsed = completed_at.unwrap_or(started_at) - started_at;
+        self.tell_last_sample(observer);
         self.report(observer);
         self.finish(elapsed)
     }
@@ -205,7 +165,7 @@ impl Fetch<'_> {
         clock: Clock,
         observer: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), FetchError> {
-        for &token in ready {
+        for &token in ready.iter().filter(|token| **token != ORDERS) {
             let link = token as usize;
             if !self.links.receive(link, batch) {
                 continue;
@@ -232,6 +192,7 @@ impl Fetch<'_> {
                 }
             }
             self.transmit(now);
+            self.sample(now, observer);
         }
         Ok(())
     }
@@ -256,23 +217,33 @@ impl Fetch<'_> {
     }
 
     /// Passes on what happened; true once every byte is here.
-    fn take_events(&mut self, observer: &mut dyn FnMut(Update<'_>)) -> Result<bool, FetchError> {
+    fn take_events(
+        &mut self,
+        now: Instant,
+        observer: &mut dyn FnMut(Update<'_>),
+    ) -> Result<bool, FetchError> {
         let mut complete = false;
         if let Some(file) = &mut self.file {
             file.check()?;
         }
         while let Some(event) = self.download.poll_event() {
-            let name = |path: usize| {
-                let (link, server) = &self.names[path];
+            let at = now.saturating_since(self.started_at);
+            let mut tell = |path: usize, what| {
+                let PathName { link, server, .. } = &self.names[path];
+                observer(Update::Path { at, link, server, what });
                 format!("{server} via {link}")
             };
             match event {
-                DownloadEvent::Identified(_) | DownloadEvent::Opened(_) => {}
+                DownloadEvent::Identified(_) => {}
+                DownloadEvent::Opened(path) => drop(tell(path, "open")),
+                DownloadEvent::Closed(path) => drop(tell(path, "closed")),
                 DownloadEvent::Lost(path, why) => {
-                    observer(Update::Note(format!("{}: {why}; it is opened again", name(path))));
+                    let name = tell(path, "lost");
+                    observer(Update::Note(format!("{name}: {why}; it is opened again")));
                 }
                 DownloadEvent::Refused(path, why) => {
-                    observer(Update::Note(format!("{} is not used: {why}", name(path))));
+                    let name = tell(path, "refused");
+                    observer(Update::Note(format!("{name} is not used: {why}")));
                 }
                 DownloadEvent::Complete => complete = true,
                 DownloadEvent::Failed(why) => {
@@ -315,15 +286,17 @@ impl Fetch<'_> {
         };
         file.finish()?;
         let counters = self.download.counters();
-        Ok(FetchSummary { identity, resumed_bytes: self.resumed_bytes, elapsed, paths, counters })
+        let (resumed_bytes, started_at) = (self.resumed_bytes, self.started_at);
+        let delivery = self.download.delivery();
+        Ok(FetchSummary { identity, resumed_bytes, elapsed, paths, counters, delivery, started_at })
     }
 
     fn paths(&self) -> Vec<PathProgress> {
         let paths = self.names.iter().enumerate();
         paths
-            .map(|(index, (link, server))| PathProgress {
-                link: link.clone(),
-                server: server.clone(),
+            .map(|(index, name)| PathProgress {
+                link: name.link.clone(),
+                server: name.server.clone(),
                 report: self.download.report(index),
             })
             .collect()

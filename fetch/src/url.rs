@@ -1,5 +1,8 @@
-//! `prismux://KEY@HOST:PORT/PATH`: which object, from which server, and how the server proves that it is the one.
+//! `prismux://KEY@HOST:PORT/PATH`: which object, from which server, and how the server proves that it is the one. What stands
+//! behind a `#` is for the client alone: over which interfaces, and at what cost.
 use crate::key::PublicKey;
+use crate::socket::Via;
+use prismux_r2cp::policy::Cost;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -19,6 +22,10 @@ pub struct Url {
     pub port: u16,
     /// The object, relative to what the server serves, without a slash in front.
     pub path: String,
+    /// Interfaces to use towards this server; none means all that are used at all.
+    pub via: Vec<Via>,
+    /// What using this server costs, beyond what the interface does.
+    pub cost: Cost,
 }
 
 /// What is wrong with a URL.
@@ -32,7 +39,8 @@ impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "\"{}\": {}\n  remedy: a URL looks like prismux://KEY@HOST:PORT/PATH; `prismux serve` prints it",
+            "\"{}\": {}\n  remedy: a URL looks like prismux://KEY@HOST:PORT/PATH, with #via=NAME,cost=COST behind it if wanted; \
+             `prismux serve` prints it",
             self.url, self.problem
         )
     }
@@ -49,6 +57,16 @@ impl Url {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
 
+    /// Takes `via=NAME` or `cost=COST`.
+    fn take_part(&mut self, part: &str) -> Result<(), String> {
+        match part.split_once('=') {
+            Some(("via", name)) => self.via.push(name.parse()?),
+            Some(("cost", cost)) => self.cost = parse_cost(cost)?,
+            _ => return Err(format!("\"{part}\" behind its # is neither via=NAME nor cost=COST")),
+        }
+        Ok(())
+    }
+
     /// The last part of the path.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
@@ -62,6 +80,7 @@ impl FromStr for Url {
         let error = |problem: &str| UrlError { url: text.to_string(), problem: problem.to_string() };
         let rest =
             text.strip_prefix("prismux://").ok_or_else(|| error("it does not begin with prismux://"))?;
+        let (rest, fragment) = rest.split_once('#').map_or((rest, None), |(rest, after)| (rest, Some(after)));
         let (authority, path) = rest.split_once('/').ok_or_else(|| error("it names no object"))?;
         let (key, host) =
             authority.split_once('@').ok_or_else(|| error("it has no server key before an @"))?;
@@ -76,14 +95,37 @@ impl FromStr for Url {
         if path.is_empty() || path.ends_with('/') {
             return Err(error("it names no object"));
         }
-        Ok(Self { key, host: host.to_string(), port, path })
+        let mut url = Self { key, host: host.to_string(), port, path, via: Vec::new(), cost: Cost(0) };
+        for part in fragment.into_iter().flat_map(|fragment| fragment.split(',')) {
+            url.take_part(part).map_err(|problem| error(&problem))?;
+        }
+        Ok(url)
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (open, close) = if self.host.contains(':') { ("[", "]") } else { ("", "") };
-        write!(f, "prismux://{}@{open}{}{close}:{}/{}", self.key, self.host, self.port, encode(&self.path))
+        write!(f, "prismux://{}@{open}{}{close}:{}/{}", self.key, self.host, self.port, encode(&self.path))?;
+        let via = self.via.iter().map(|via| format!("via={via}"));
+        let cost = (self.cost != Cost(0)).then(|| format!("cost={}", self.cost.0));
+        let fragment: Vec<String> = via.chain(cost).collect();
+        if fragment.is_empty() { Ok(()) } else { write!(f, "#{}", fragment.join(",")) }
+    }
+}
+
+/// Reads a cost: `low` (0), `high` (1) or a number.
+///
+/// # Errors
+/// A sentence on what would be one.
+pub fn parse_cost(text: &str) -> Result<Cost, String> {
+    match text {
+        "low" => Ok(Cost(0)),
+        "high" => Ok(Cost(1)),
+        number => match number.parse() {
+            Ok(cost) => Ok(Cost(cost)),
+            Err(_) => Err(format!("\"{text}\" is no cost: low, high or 0 to 255")),
+        },
     }
 }
 

@@ -150,6 +150,52 @@ fn an_interface_that_goes_and_returns_carries_again() {
 }
 
 #[test]
+fn a_closed_path_brings_what_is_on_its_way_and_nothing_more() {
+    let bytes = content(6_000_000, 12);
+    let config = DownloadConfig { rate: Some(Rate::from_mbps(20)), ..DownloadConfig::default() };
+    let keys = [ServerKey::generate()];
+    let both = specs(&keys, 2);
+    let mut world = World::with(&[Shelf::of(&bytes)], keys.to_vec(), both.clone(), 2, config, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let now = world.now;
+    world.download.close_path(now, 0);
+    world.run_until(|world| world.events.contains(&DownloadEvent::Closed(0)));
+    let (closed_at, before) = (world.now, received(&world, 0));
+    assert!(closed_at - now < Duration::from_millis(200), "took {}", closed_at - now);
+    world.run_until(|world| world.stored_bytes > 3_000_000);
+    assert_eq!((received(&world, 0), world.download.report(0).state), (before, "closed"));
+    // Used again.
+    let (now, spec) = (world.now, both[0].clone());
+    assert_eq!(world.download.use_path(now, spec), 0);
+    world.run_until(|world| world.download.report(0).state == "open");
+    let now = world.now;
+    world.download.close_path(now, 1);
+    world.complete(&bytes);
+    assert!(received(&world, 0) > before);
+    assert_eq!(world.download.counters().duplicate_bytes, 0, "nothing came twice");
+}
+
+#[test]
+fn a_server_that_is_named_midway_takes_over_from_one_that_is_closed() {
+    let bytes = content(6_000_000, 13);
+    let keys = [ServerKey::generate(), ServerKey::generate()];
+    let both = specs(&keys, 1);
+    let shelves = [Shelf::of(&bytes), Shelf::of(&bytes)];
+    let config = DownloadConfig { rate: Some(Rate::from_mbps(20)), ..DownloadConfig::default() };
+    let mut world = World::with(&shelves, keys.to_vec(), both[..1].to_vec(), 1, config, CLEAR, 1);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let now = world.now;
+    assert_eq!(world.download.use_path(now, both[1].clone()), 1);
+    world.run_until(|world| world.download.report(1).state == "open");
+    let now = world.now;
+    world.download.close_path(now, 0);
+    world.complete(&bytes);
+    assert!(received(&world, 1) > 4_000_000, "{}", received(&world, 1));
+    assert_eq!(received(&world, 0) + received(&world, 1), 6_000_000);
+    assert_eq!(world.download.counters().duplicate_bytes, 0, "nothing came twice");
+}
+
+#[test]
 fn a_target_rate_is_kept() {
     let bytes = content(900_000, 9);
     let config = DownloadConfig { rate: Some(Rate::from_kbps(720)), ..DownloadConfig::default() };

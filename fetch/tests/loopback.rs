@@ -92,17 +92,8 @@ impl Running {
 }
 
 fn request(urls: &[String], output: PathBuf) -> FetchRequest {
-    FetchRequest {
-        urls: urls.iter().map(|url| url.parse().expect("well formed")).collect(),
-        via: Vec::new(),
-        costs: Vec::new(),
-        rate: None,
-        digest: None,
-        output,
-        overwrite: false,
-        restart: false,
-        give_up_after: Duration::from_secs(20),
-    }
+    let urls = urls.iter().map(|url| url.parse().expect("well formed")).collect();
+    FetchRequest { give_up_after: Duration::from_secs(20), ..FetchRequest::new(urls, output) }
 }
 
 fn fetch(request: &FetchRequest) -> Result<FetchSummary, FetchError> {
@@ -227,6 +218,47 @@ fn two_servers_and_two_source_addresses_share_the_work() {
     for path in &summary.paths {
         assert!(path.report.received_bytes > 400_000, "{:?}", summary.paths);
     }
+    for server in servers {
+        server.stop();
+    }
+}
+
+#[test]
+fn orders_bring_a_server_in_and_close_another() {
+    let scratch = Scratch::new("orders");
+    let bytes = content(300_000, 8);
+    let folder = scratch.served("served", &bytes);
+    let servers = [0, 1].map(|_| serve(&folder, ServerConfig::default()));
+    let orders = scratch.0.join("orders");
+    let close = format!("close {}", servers[0].address);
+    fs::write(&orders, format!("use {}#cost=high\n\nnonsense\n{close}\n", servers[1].url()))
+        .expect("writable");
+    let mut notes = Vec::new();
+    let request = FetchRequest {
+        orders: Some(orders),
+        sample_every: Some(Duration::from_millis(1)),
+        // Slow enough for the orders to come first.
+        rate: Some(Rate::from_mbps(2)),
+        ..request(&[servers[0].url()], scratch.output())
+    };
+    let mut samples = 0;
+    let stop = StopHandle::new().expect("descriptors");
+    let summary = fetch::run(&request, stop, false, &mut |update| match update {
+        Update::Note(text) => notes.push(text),
+        Update::Sample(sample) => {
+            assert!(sample.delivery.in_order_bytes <= sample.received_bytes);
+            samples += 1;
+        }
+        _ => {}
+    });
+    let summary = summary.expect("complete");
+    assert_eq!(fs::read(scratch.output()).expect("there"), bytes);
+    assert_eq!(summary.paths[0].report.state, "closed");
+    assert!(summary.paths[1].report.received_bytes > 200_000, "{:?}", summary.paths);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("nonsense") && notes[0].contains("use URL"), "{notes:?}");
+    assert!(samples > 10, "{samples}");
+    assert_eq!(summary.delivery.in_order_bytes, 300_000);
     for server in servers {
         server.stop();
     }

@@ -245,15 +245,8 @@ fn fetch_all(url: &Url, folder: &Path, clients: usize) -> usize {
 fn fetch_one(url: &Url, folder: &Path, number: usize) -> Result<(), Failed> {
     let output = folder.join(number.to_string());
     let request = FetchRequest {
-        urls: vec![url.clone()],
-        via: Vec::new(),
-        costs: Vec::new(),
-        rate: None,
-        digest: None,
-        output: output.clone(),
-        overwrite: false,
-        restart: false,
         give_up_after: Duration::from_secs(120),
+        ..FetchRequest::new(vec![url.clone()], output.clone())
     };
     fetch::run(&request, StopHandle::new()?, false, &mut |_| {})?;
     Ok(fs::remove_file(output)?)

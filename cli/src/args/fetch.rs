@@ -2,8 +2,9 @@
 use clap::Args;
 use prismux_fetch::digest::Digest;
 use prismux_fetch::fetch::Via;
-use prismux_fetch::url::{DEFAULT_PORT, Url};
-use prismux_units::{Duration, Rate};
+use prismux_fetch::url::{DEFAULT_PORT, Url, parse_cost};
+use prismux_r2cp::policy::Cost;
+use prismux_units::{ByteCount, Duration, Rate};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -47,15 +48,28 @@ impl ServeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FetchArguments {
-    /// What to fetch, as `prismux serve` prints it; several URLs are several servers of the same file.
+    /// What to fetch, as `prismux serve` prints it; several URLs are several servers of the same file. A URL may end in
+    /// #via=NAME,cost=COST: this server over these interfaces only, at this cost beyond theirs.
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<Url>,
     /// Interfaces or source addresses to use side by side [default: as the routing table says].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub via: Vec<Via>,
     /// What an interface costs: low (0), high (1) or a number; dearer ones carry only what cheaper ones cannot.
-    #[arg(long, value_name = "NAME=COST", value_delimiter = ',', value_parser = parse_cost)]
-    pub cost: Vec<(Via, u8)>,
+    #[arg(long, value_name = "NAME=COST", value_delimiter = ',', value_parser = parse_interface_cost)]
+    pub cost: Vec<(Via, Cost)>,
+    /// Most bytes asked for or received out of order [default: 32 MiB]; they lie on disk.
+    #[arg(long, value_name = "SIZE")]
+    pub window: Option<ByteCount>,
+    /// Obey orders from this file or named pipe (- for the input), one on a line: `use URL`, `close NAME...`.
+    #[arg(long, value_name = "FILE")]
+    pub orders: Option<PathBuf>,
+    /// Write how it goes to this file (- for the output) as JSON, one object on a line.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// At most one line of the trace in this time.
+    #[arg(long, value_name = "TIME", default_value = "100 ms", requires = "trace")]
+    pub trace_every: Duration,
     /// Fetch at this rate and no faster.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Rate>,
@@ -79,13 +93,8 @@ pub(crate) struct FetchArguments {
     pub json: bool,
 }
 
-fn parse_cost(text: &str) -> Result<(Via, u8), String> {
+fn parse_interface_cost(text: &str) -> Result<(Via, Cost), String> {
     let (name, cost) =
         text.split_once('=').ok_or_else(|| format!("\"{text}\" is no cost; it looks like wwan0=high"))?;
-    let cost = match cost {
-        "low" => 0,
-        "high" => 1,
-        number => number.parse().map_err(|_| format!("\"{cost}\" is no cost: low, high or 0 to 255"))?,
-    };
-    Ok((name.parse()?, cost))
+    Ok((name.parse()?, parse_cost(cost)?))
 }

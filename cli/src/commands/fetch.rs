@@ -1,4 +1,8 @@
 //! `prismux fetch`.
+//!
+//! * [`trace`]: how it went, line by line.
+
+mod trace;
 
 use crate::args::FetchArguments;
 use crate::failure::Failure;
@@ -7,30 +11,47 @@ use crate::output::table::Table;
 use indicatif::{ProgressBar, ProgressStyle};
 use prismux_datapath::event_loop::{StopHandle, block_stop_signals};
 use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, PathProgress, Update};
-use prismux_r2cp::policy::Cost;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use trace::Trace;
 
 pub(crate) fn run(arguments: &FetchArguments) -> Result<(), Failure> {
     block_stop_signals()?;
     let output = arguments.output.clone().unwrap_or_else(|| PathBuf::from(arguments.urls[0].file_name()));
+    let defaults = FetchRequest::new(arguments.urls.clone(), output.clone());
     let request = FetchRequest {
-        urls: arguments.urls.clone(),
         via: arguments.via.clone(),
-        costs: arguments.cost.iter().map(|(via, cost)| (via.clone(), Cost(*cost))).collect(),
+        costs: arguments.cost.clone(),
         rate: arguments.rate,
         digest: arguments.sha256,
-        output: output.clone(),
         overwrite: arguments.overwrite,
         restart: arguments.restart,
         give_up_after: arguments.give_up,
+        window: arguments.window.unwrap_or(defaults.window),
+        orders: arguments.orders.as_ref().map(|path| or_input(path)),
+        sample_every: arguments.trace.as_ref().map(|_| arguments.trace_every),
+        ..defaults
     };
+    let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let bar = progress_bar();
-    let result = fetch::run(&request, StopHandle::new()?, true, &mut |update| show(&bar, &update));
+    let result = fetch::run(&request, StopHandle::new()?, true, &mut |update| {
+        if let Some(trace) = &mut trace {
+            trace.take(&update);
+        }
+        show(&bar, &update);
+    });
     bar.finish_and_clear();
+    if let Some(trace) = trace {
+        trace.finish()?;
+    }
     let summary = result.map_err(failure)?;
     if arguments.json { print_json(&output, &summary) } else { print_text(&output, &summary) }
+}
+
+/// `-` is the program's own input.
+fn or_input(path: &Path) -> PathBuf {
+    if path.as_os_str() == "-" { PathBuf::from("/dev/stdin") } else { path.to_path_buf() }
 }
 
 fn failure(error: FetchError) -> Failure {
@@ -68,6 +89,7 @@ fn show(bar: &ProgressBar, update: &Update<'_>) {
             }
         }
         Update::Note(text) => note(bar, text),
+        Update::Path { .. } | Update::Sample(_) => {}
         Update::Progress { received_bytes, paths } => {
             bar.set_position(*received_bytes);
             bar.set_message(shares(paths));
@@ -110,25 +132,27 @@ fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
             format!("{share:.1} %"),
         ]);
     }
-    Ok(print(table)?)
+    print(table)?;
+    Ok(print(format!(
+        "longest pause {:.3} s{}; {} bytes came twice",
+        summary.delivery.longest_gap.as_secs_f64(),
+        longest_gap_at_s(summary).map_or(String::new(), |at_s| format!(" at {at_s:.3} s")),
+        summary.counters.duplicate_bytes
+    ))?)
+}
+
+fn longest_gap_at_s(summary: &FetchSummary) -> Option<f64> {
+    Some((summary.delivery.longest_gap_at? - summary.started_at).as_secs_f64())
 }
 
 fn print_json(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
-    let paths: Vec<_> = summary
-        .paths
-        .iter()
-        .map(|path| {
-            json!({
-                "link": path.link, "server": path.server, "bytes": path.report.received_bytes,
-                "srtt_ms": path.report.round_trip.map(|time| time.as_secs_f64() * 1e3), "state": path.report.state,
-            })
-        })
-        .collect();
+    let paths: Vec<_> = summary.paths.iter().map(trace::path_json).collect();
     let counters = &summary.counters;
     Ok(print(json!({
         "file": output.display().to_string(), "bytes": summary.identity.size,
         "sha256": summary.identity.digest.to_string(), "resumed_bytes": summary.resumed_bytes,
         "elapsed_s": summary.elapsed.as_secs_f64(), "paths": paths, "duplicate_bytes": counters.duplicate_bytes,
+        "longest_gap_s": summary.delivery.longest_gap.as_secs_f64(), "longest_gap_at_s": longest_gap_at_s(summary),
         "dropped": { "forged": counters.forged, "replayed": counters.replayed, "strangers": counters.strangers,
             "malformed": counters.malformed },
     }))?)

@@ -14,6 +14,8 @@ pub(super) enum Note {
     Opened(usize),
     /// The path carries no more, and why.
     Lost(usize, &'static str),
+    /// The path carries no more, by the user's wish.
+    Closed(usize),
     /// What comes over the path cannot be the object.
     Refused(usize, String),
     /// Every byte is here.
@@ -27,12 +29,23 @@ pub(super) struct Carried {
     pub(super) received_bytes: u64,
     /// Smoothed round trip.
     pub(super) round_trip: Option<Duration>,
+    /// Retransmission timeout, where it is ours.
+    pub(super) timeout: Option<Duration>,
+    /// Asked for and not here, in bytes.
+    pub(super) outstanding_bytes: u64,
+    /// Segments asked for again.
+    pub(super) repeated_segments: u64,
+    /// Retransmission timeouts.
+    pub(super) timeouts: u64,
 }
 
 /// A protocol between the open paths and the object's bytes.
 pub(super) trait Carrier {
     /// Path `path` is open: a pipe may begin there.
     fn open(&mut self, now: Instant, path: usize, cost: Cost);
+
+    /// The user wants no more of path `path`: what is on its way still arrives, then [`Note::Closed`] says so.
+    fn close_path(&mut self, now: Instant, path: usize);
 
     /// Path `path` is no more; what its pipe owes comes over others.
     fn drop_path(&mut self, now: Instant, path: usize);
@@ -61,6 +74,9 @@ pub(super) trait Carrier {
 
     /// What `path` carries.
     fn carried(&self, path: usize) -> Carried;
+
+    /// Bytes of the object that are here without a gap.
+    fn in_order_bytes(&self) -> u64;
 
     /// Payload bytes that had arrived before.
     fn duplicate_bytes(&self) -> u64;

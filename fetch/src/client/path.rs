@@ -1,5 +1,6 @@
 //! One interface towards one server: closed, opening, open, and so on again.
 use super::PathSpec;
+use super::carrier::Carried;
 use crate::channel::Channel;
 use crate::cookie::COOKIE_BYTES;
 use crate::handshake::Initiator;
@@ -21,12 +22,33 @@ pub(super) const PREPARING_PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Path {
     pub(super) spec: PathSpec,
     pub(super) state: State,
-    /// Bytes that pipes brought which are no more.
-    pub(super) received_before: u64,
+    /// What was done by pipes that are no more.
+    pub(super) past: Past,
+    /// The caller wants no more of it.
+    pub(super) is_leaving: bool,
     /// Losses since it was last open.
     losses: u32,
     /// The server prepares the object.
     is_preparing: bool,
+}
+
+/// Counters of a path's pipes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Past {
+    pub(super) received_bytes: u64,
+    pub(super) repeated_segments: u64,
+    pub(super) timeouts: u64,
+}
+
+impl Past {
+    /// With those of one more pipe.
+    pub(super) const fn plus(self, pipe: &Carried) -> Self {
+        Self {
+            received_bytes: self.received_bytes + pipe.received_bytes,
+            repeated_segments: self.repeated_segments + pipe.repeated_segments,
+            timeouts: self.timeouts + pipe.timeouts,
+        }
+    }
 }
 
 pub(super) enum State {
@@ -38,6 +60,8 @@ pub(super) enum State {
     Opening(Box<Opening>),
     /// It may carry a pipe of the connection.
     Open(Box<Open>),
+    /// By the caller's wish.
+    Closed,
     /// For good, and why.
     Refused(String),
 }
@@ -72,7 +96,7 @@ impl Opening {
 impl Path {
     pub(super) fn new(spec: PathSpec, now: Instant) -> Self {
         let state = State::Waiting { until: now };
-        Self { spec, state, received_before: 0, losses: 0, is_preparing: false }
+        Self { spec, state, past: Past::default(), is_leaving: false, losses: 0, is_preparing: false }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -96,7 +120,9 @@ impl Path {
             State::Down => "interface gone",
             State::Waiting { .. } | State::Opening(_) if self.is_preparing => "server prepares",
             State::Waiting { .. } | State::Opening(_) => "opening",
+            State::Open(_) if self.is_leaving => "closing",
             State::Open(_) => "open",
+            State::Closed => "closed",
             State::Refused(_) => "refused",
         }
     }

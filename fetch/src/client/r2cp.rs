@@ -1,7 +1,7 @@
 //! R²CP: the client asks, and says what is asked for over which path.
-use super::PATH_SILENCE;
 use super::carrier::{Carried, Carrier, Note};
 use super::traffic::Store;
+use super::{DownloadConfig, PATH_SILENCE};
 use crate::SEGMENT_BYTES;
 use crate::channel::Message;
 use crate::random;
@@ -9,13 +9,10 @@ use prismux_endpoint::{Deadline, Endpoint};
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};
 use prismux_rcp::{PacketIn, PipeState, RcpConfig, RcpHeader};
-use prismux_units::{ByteCount, Instant, Rate};
+use prismux_units::{ByteCount, Instant};
 use prismux_wire::Ecn;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Received out of order, or asked for, at most. It lies on disk, not in memory.
-const REORDERING_BYTES: ByteCount = ByteCount::new(32 << 20);
 
 pub(super) struct R2cp {
     connection: Connection,
@@ -27,17 +24,11 @@ pub(super) struct R2cp {
 }
 
 impl R2cp {
-    /// For an object of `size` bytes over at most `paths` paths. Says what of `resume`, which is here, is not asked for again.
-    pub(super) fn begin(
-        now: Instant,
-        size: u64,
-        paths: usize,
-        target_rate: Option<Rate>,
-        resume: &[Range<u64>],
-    ) -> (Self, Vec<Range<u64>>) {
+    /// For an object of `size` bytes. Says what of that which an earlier attempt received is not asked for again.
+    pub(super) fn begin(now: Instant, size: u64, config: &DownloadConfig) -> (Self, Vec<Range<u64>>) {
         let rcp = RcpConfig {
             mss: SEGMENT_BYTES,
-            receive_buffer: REORDERING_BYTES,
+            receive_buffer: config.window,
             consume_on_arrival: true,
             max_out_of_order_ranges: 1 << 16,
             give_up_after: PATH_SILENCE,
@@ -45,18 +36,18 @@ impl R2cp {
             ecn: true,
             ..RcpConfig::modern()
         };
-        let length = Some(ByteCount::new(size));
+        let (length, target_rate) = (Some(ByteCount::new(size)), config.rate);
         let mut connection = Connection::new(R2cpConfig { length, target_rate, ..R2cpConfig::new(rcp) }, now);
         let mut held = Vec::new();
-        for range in resume {
+        for range in config.resume.iter().flat_map(|(_, ranges)| ranges) {
             // What lies too far ahead would leave no room to ask for what is missing.
-            let edge = connection.bytes_received_in_order() + REORDERING_BYTES.as_u64() / 2;
+            let edge = connection.bytes_received_in_order() + config.window.as_u64() / 2;
             if range.start < edge {
                 connection.already_here(range);
                 held.push(range.clone());
             }
         }
-        (Self { connection, pipes: Vec::new(), current: vec![None; paths], notes: VecDeque::new() }, held)
+        (Self { connection, pipes: Vec::new(), current: Vec::new(), notes: VecDeque::new() }, held)
     }
 
     /// The path of a pipe, while it is that path's.
@@ -65,12 +56,18 @@ impl R2cp {
         (self.current[path] == Some(pipe)).then_some(path)
     }
 
+    /// The pipe that a path has now.
+    fn pipe_of(&self, path: usize) -> Option<PipeId> {
+        self.current.get(path).copied().flatten()
+    }
+
     fn note_for(&self, event: R2cpEvent) -> Option<Note> {
         match event {
             R2cpEvent::PipeEnded { pipe, failed: true } => {
                 let why = "its server is silent or has ended the session";
                 self.path_of(pipe).map(|path| Note::Lost(path, why))
             }
+            R2cpEvent::PipeEnded { pipe, failed: false } => self.path_of(pipe).map(Note::Closed),
             R2cpEvent::Disagreement(pipe) => {
                 let why = "its object ends elsewhere than it said";
                 self.path_of(pipe).map(|path| Note::Refused(path, why.to_string()))
@@ -84,12 +81,22 @@ impl R2cp {
 
 impl Carrier for R2cp {
     fn open(&mut self, now: Instant, path: usize, cost: Cost) {
+        if self.current.len() <= path {
+            self.current.resize(path + 1, None);
+        }
         self.current[path] = Some(self.connection.open(now, random::sequence_number(), cost));
         self.pipes.push(path);
     }
 
+    fn close_path(&mut self, now: Instant, path: usize) {
+        match self.pipe_of(path) {
+            Some(pipe) => self.connection.close_pipe(now, pipe),
+            None => self.notes.push_back(Note::Closed(path)),
+        }
+    }
+
     fn drop_path(&mut self, now: Instant, path: usize) {
-        if let Some(pipe) = self.current[path].take() {
+        if let Some(pipe) = self.current.get_mut(path).and_then(Option::take) {
             self.connection.drop_pipe(now, pipe);
         }
     }
@@ -102,7 +109,7 @@ impl Carrier for R2cp {
         message: &Message<'_>,
         store: &mut Store<'_>,
     ) -> bool {
-        let (Message::Rcp(packet), Some(pipe)) = (message, self.current[path]) else { return false };
+        let (Message::Rcp(packet), Some(pipe)) = (message, self.pipe_of(path)) else { return false };
         let Ok((header, length)) = RcpHeader::parse(packet) else { return false };
         let payload = &packet[length..];
         let packet = PacketIn { header, payload_bytes: payload.len() as u32, ecn };
@@ -160,11 +167,19 @@ impl Carrier for R2cp {
     }
 
     fn carried(&self, path: usize) -> Carried {
-        let metrics = self.current[path].and_then(|pipe| self.connection.pipe_metrics(pipe));
+        let metrics = self.pipe_of(path).and_then(|pipe| self.connection.pipe_metrics(pipe));
         metrics.map_or_else(Carried::default, |metrics| Carried {
             received_bytes: metrics.received_bytes,
             round_trip: metrics.engine.srtt,
+            timeout: Some(metrics.engine.rto),
+            outstanding_bytes: metrics.engine.outstanding_bytes,
+            repeated_segments: metrics.engine.counters.retransmitted_segments,
+            timeouts: metrics.engine.counters.timeouts,
         })
+    }
+
+    fn in_order_bytes(&self) -> u64 {
+        self.connection.bytes_received_in_order()
     }
 
     fn duplicate_bytes(&self) -> u64 {

@@ -2,8 +2,9 @@
 use super::{FetchError, FetchRequest, spec_for};
 use crate::client::{Departure, Download, PathSpec};
 use crate::socket::{UdpPort, Via};
+use crate::url::Url;
 use prismux_datapath::batch::BatchReceiver;
-use prismux_datapath::event_loop::EventLoop;
+use prismux_datapath::event_loop::{EventLoop, Token};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
 use std::io;
@@ -22,62 +23,77 @@ struct Link {
     opened_at: Instant,
 }
 
-/// All of them, by number.
-pub(super) struct Links(Vec<Link>);
+/// All of them, by number, and what the user said of them.
+pub(super) struct Links {
+    links: Vec<Link>,
+    via: Vec<Via>,
+    costs: Vec<(Via, Cost)>,
+}
 
 impl Links {
-    /// Opens a socket for each interface and family that some server is reached by, and lists the paths.
-    pub(super) fn open(
-        request: &FetchRequest,
-        event_loop: &EventLoop,
-    ) -> Result<(Self, Vec<PathSpec>), FetchError> {
-        let any = [Via::Any];
-        let vias = if request.via.is_empty() { &any[..] } else { &request.via[..] };
-        let (mut links, mut specs): (Vec<Link>, Vec<PathSpec>) = (Vec::new(), Vec::new());
-        if let Some((via, _)) = request.costs.iter().find(|(via, _)| !vias.contains(via)) {
+    /// None yet.
+    ///
+    /// # Errors
+    /// When a cost is given for an interface that is not used.
+    pub(super) fn new(request: &FetchRequest) -> Result<Self, FetchError> {
+        let is_used =
+            |via: &Via| request.via.contains(via) || request.urls.iter().any(|url| url.via.contains(via));
+        if let Some((via, _)) = request.costs.iter().find(|(via, _)| !is_used(via)) {
             return Err(FetchError::Usage(format!(
                 "a cost is given for {via}, which is not used\n  remedy: name it in --via too"
             )));
         }
-        for url in &request.urls {
-            let addresses = url.resolve().map_err(|error| {
-                FetchError::Usage(format!("{}: {error}\n  remedy: check the host in the URL", url.host))
-            })?;
-            for via in vias {
-                let (address, port) =
-                    reach(via, &addresses).map_err(|error| unusable(via, url.host.as_str(), &error))?;
-                let known = links
-                    .iter()
-                    .position(|link| link.via == *via && link.towards.is_ipv6() == address.is_ipv6());
-                let link = known.unwrap_or_else(|| {
+        Ok(Self { links: Vec::new(), via: request.via.clone(), costs: request.costs.clone() })
+    }
+
+    /// Opens a socket for each interface that the server of `url` is to be reached by, unless there is one, and lists the
+    /// paths.
+    ///
+    /// # Errors
+    /// When the host has no address, or an interface does not lead to any.
+    pub(super) fn paths_to(
+        &mut self,
+        url: &Url,
+        event_loop: &EventLoop,
+    ) -> Result<Vec<PathSpec>, FetchError> {
+        let any = [Via::Any];
+        let own = [&url.via[..], &self.via[..], &any[..]].into_iter().find(|vias| !vias.is_empty());
+        let vias = own.unwrap_or_default().to_vec();
+        let addresses = url.resolve().map_err(|error| {
+            FetchError::Usage(format!("{}: {error}\n  remedy: check the host in the URL", url.host))
+        })?;
+        let mut specs = Vec::new();
+        for via in vias {
+            let (address, port) =
+                reach(&via, &addresses).map_err(|error| unusable(&via, url.host.as_str(), &error))?;
+            let cost = self.costs.iter().find(|(name, _)| *name == via).map_or(Cost(0), |(_, cost)| *cost);
+            let cost = Cost(cost.0.saturating_add(url.cost.0));
+            let known = self
+                .links
+                .iter()
+                .position(|link| link.via == via && link.towards.is_ipv6() == address.is_ipv6());
+            let link = match known {
+                Some(link) => link,
+                None => {
+                    event_loop.watch(&port, self.links.len() as Token)?;
                     let opened_at = event_loop.clock().now();
-                    links.push(Link { via: via.clone(), towards: address.ip(), port: Some(port), opened_at });
-                    links.len() - 1
-                });
-                let cost =
-                    request.costs.iter().find(|(name, _)| name == via).map_or(Cost(0), |(_, cost)| *cost);
-                let spec = spec_for(url, link, address, cost);
-                if !specs.contains(&spec) {
-                    specs.push(spec);
+                    self.links.push(Link { via, towards: address.ip(), port: Some(port), opened_at });
+                    self.links.len() - 1
                 }
-            }
+            };
+            specs.push(spec_for(url, link, address, cost));
         }
-        for (token, link) in links.iter().enumerate() {
-            if let Some(port) = &link.port {
-                event_loop.watch(port, token as u64)?;
-            }
-        }
-        Ok((Self(links), specs))
+        Ok(specs)
     }
 
     /// The interface's name, for people.
     pub(super) fn name(&self, link: usize) -> String {
-        self.0[link].via.to_string()
+        self.links[link].via.to_string()
     }
 
     /// Receives a batch; false if there is none.
     pub(super) fn receive(&mut self, link: usize, batch: &mut BatchReceiver) -> bool {
-        let Some(port) = &mut self.0[link].port else { return false };
+        let Some(port) = &mut self.links[link].port else { return false };
         match port.receive(batch) {
             Ok(count) => count > 0,
             Err(error) => {
@@ -88,20 +104,20 @@ impl Links {
     }
 
     pub(super) fn push(&mut self, departure: &Departure, datagram: &[u8]) {
-        if let Some(port) = &mut self.0[departure.link].port {
+        if let Some(port) = &mut self.links[departure.link].port {
             port.push(departure.to, departure.ecn, datagram);
         }
     }
 
     pub(super) fn flush(&mut self) {
-        for port in self.0.iter_mut().filter_map(|link| link.port.as_mut()) {
+        for port in self.links.iter_mut().filter_map(|link| link.port.as_mut()) {
             port.flush();
         }
     }
 
     /// Notes interfaces that have gone, and opens new sockets on those that are back or silent.
     pub(super) fn look_after(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
-        for (index, link) in self.0.iter_mut().enumerate() {
+        for (index, link) in self.links.iter_mut().enumerate() {
             if link.port.as_mut().is_some_and(|port| port.broken.take().is_some()) {
                 download.link_down(now, index);
                 link.close(event_loop);

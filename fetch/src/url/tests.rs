@@ -22,6 +22,15 @@ fn urls_with_names_addresses_ports_and_escapes() {
 }
 
 #[test]
+fn what_stands_behind_the_hash_is_for_the_client() {
+    let url = parse("prismux://KEY@h/a%23b#via=wlan0,via=192.0.2.1,cost=high").expect("well formed");
+    assert_eq!(url.path, "a#b");
+    let via = [Via::Interface("wlan0".to_string()), Via::Address([192, 0, 2, 1].into())];
+    assert_eq!((url.via.as_slice(), url.cost), (&via[..], Cost(1)));
+    assert_eq!(url.to_string().parse(), Ok(url));
+}
+
+#[test]
 fn bad_urls_say_what_is_wrong() {
     for (text, problem) in [
         ("http://KEY@h/a", "does not begin"),
@@ -37,6 +46,10 @@ fn bad_urls_say_what_is_wrong() {
         ("prismux://KEY@[h]:99/a", "[address]"),
         ("prismux://KEY@h]:99/a", "[address]"),
         ("prismux://KEY@h:70000/a", "port"),
+        ("prismux://KEY@h/a#via", "neither via"),
+        ("prismux://KEY@h/a#speed=3", "neither via"),
+        ("prismux://KEY@h/a#cost=dear", "no cost"),
+        ("prismux://KEY@h/a#via=a/b", "neither an interface"),
         ("prismux://KEY@h/a%2", "escape"),
         ("prismux://KEY@h/a%ff", "escape"),
     ] {
@@ -48,7 +61,8 @@ fn bad_urls_say_what_is_wrong() {
 proptest! {
     #[test]
     fn any_path_survives_the_url(path in "[^/\u{0}][^\u{0}]{0,30}[^/\u{0}]") {
-        let url = Url { key: PublicKey([5; 32]), host: "h".to_string(), port: 1, path };
+        let (key, host) = (PublicKey([5; 32]), "h".to_string());
+        let url = Url { key, host, port: 1, path, via: Vec::new(), cost: Cost(0) };
         prop_assert_eq!(url.to_string().parse(), Ok(url));
     }
 

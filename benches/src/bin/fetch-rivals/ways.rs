@@ -95,15 +95,10 @@ impl Setting {
             })
             .collect();
         let request = FetchRequest {
-            urls: urls?,
             via: ["wwan1", "wwan2"].map(|name| Via::Interface(name.to_string())).to_vec(),
-            costs: Vec::new(),
-            rate: None,
-            digest: None,
-            output: output.to_path_buf(),
             overwrite: true,
             restart: true,
-            give_up_after: Duration::from_secs(60),
+            ..FetchRequest::new(urls?, output.to_path_buf())
         };
         // The digest is computed once for all clients: not this one's affair.
         thread::sleep(std::time::Duration::from_millis(300));
