@@ -6,10 +6,12 @@
 //! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
 mod estimates;
 mod overload;
+mod queue_sign;
 mod windowed_max;
 
 use overload::Overload;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
+use queue_sign::QueueSign;
 use windowed_max::WindowedMax;
 
 /// In flight at most this times rate x shortest RTT ...
@@ -42,8 +44,8 @@ const RESTART_GROWTH: f64 = 1.12;
 const STARTUP_PATIENCE: u8 = 3;
 /// Gain of the average behind the loss ratio, per packet.
 const LOSS_GAIN: f64 = 1.0 / 1024.0;
-/// So many round trips in a row that show a queue end the startup too.
-const QUEUED_SAMPLES: u8 = 8;
+/// A full round with less than this share of the learned rate is one of a link that has become slower.
+const SLOWER: f64 = 0.75;
 /// Rounds over which the largest rate counts.
 const RATE_WINDOW_ROUNDS: u32 = 14;
 /// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link is well above that
@@ -99,9 +101,11 @@ pub struct LinkModel {
     startup: bool,
     best_startup_rate: f64,
     rounds_without_growth: u8,
-    queued_in_a_row: u8,
+    queue_sign: QueueSign,
     cap: f64,
     overload: Overload,
+    /// The last round showed that the link has become slower: until the rate is forgotten, round trips are those of a queue.
+    slower: bool,
     /// By how much round trips exceed the shortest of their round, in the mean; seconds.
     jitter: f64,
     packet_bytes: f64,
@@ -127,9 +131,10 @@ impl LinkModel {
             startup: true,
             best_startup_rate: 0.0,
             rounds_without_growth: 0,
-            queued_in_a_row: 0,
+            queue_sign: QueueSign::default(),
             cap: INITIAL_CAP_PACKETS * 1448.0,
             overload: Overload::default(),
+            slower: false,
             jitter: 0.0,
             packet_bytes: 1448.0,
             delivered: 0,
@@ -208,7 +213,7 @@ impl LinkModel {
                 round.rtt_sum += rtt;
                 round.rtt_count += 1;
             }
-            self.end_startup_on_queue(rtt);
+            self.end_startup_on_queue(now, rtt);
         }
         if let Some(round) = &mut self.round {
             round.starved |= (in_flight as f64) < STARVED * self.cap.min(round.cap);
@@ -245,7 +250,7 @@ impl LinkModel {
                 && now.saturating_since(sample.at) > RTT_WINDOW / u64::from(share)
         };
         match self.min_rtt {
-            Some(least) if rtt > least.rtt && !old(&least, 1) => {
+            Some(least) if rtt > least.rtt && (self.slower || !old(&least, 1)) => {
                 if self.next_min_rtt.is_none_or(|next| rtt <= next.rtt || old(&next, 2)) {
                     self.next_min_rtt = Some(sample);
                 }
@@ -258,13 +263,20 @@ impl LinkModel {
     }
 
     /// A queue has built up: for a while every round trip has been well above the shortest.
-    fn end_startup_on_queue(&mut self, rtt: Duration) {
-        let (Some(least), true) = (self.min_rtt(), self.startup) else { return };
+    fn end_startup_on_queue(&mut self, now: Instant, rtt: Duration) {
+        let (Some(shortest), true) = (self.min_rtt(), self.startup) else { return };
         let packet = self.planning_rate().map_or(0.0, |rate| self.packet_bytes / rate);
-        let limit = 1.2 * least.as_secs_f64() + 0.003 + 2.0 * packet;
-        self.queued_in_a_row = if rtt.as_secs_f64() > limit { self.queued_in_a_row + 1 } else { 0 };
-        if self.queued_in_a_row >= QUEUED_SAMPLES && self.rate.get() > 0.0 {
+        let rtt = rtt.as_secs_f64();
+        if rtt <= QueueSign::longest(shortest, packet) {
+            self.queue_sign = QueueSign::default();
+            return;
+        }
+        let seen = self.queue_sign.note(now, self.delivered);
+        let (Some(rate), before) = (seen, self.rate.get()) else { return };
+        if before > 0.0 {
             self.startup = false;
+            // No link carries more than was in flight on it over the time that took.
+            self.rate.update(self.rounds, rate.min(self.cap / rtt).max(before));
         }
     }
 
@@ -280,6 +292,7 @@ impl LinkModel {
         let bytes = (self.delivered - round.delivered) as f64;
         let (rate, before) = (bytes / elapsed, self.rate.get());
         let full = round.limited && !round.starved && bytes > FULL_ROUND * round.cap;
+        self.slower = full && rate < SLOWER * before;
         self.rounds = self.rounds.wrapping_add(1);
         if full || rate >= before {
             self.rate.update(self.rounds, rate);
@@ -289,7 +302,7 @@ impl LinkModel {
             self.startup = true;
             self.best_startup_rate = rate;
             self.rounds_without_growth = 0;
-            self.queued_in_a_row = 0;
+            self.queue_sign = QueueSign::default();
             return;
         }
         self.overload.recover(now);

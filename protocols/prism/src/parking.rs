@@ -22,6 +22,8 @@ const MOST_LOSS: f64 = 0.25;
 const FLIGHT_MARGIN: f64 = 1.5;
 /// Share of the largest rate that a link in startup is credited with.
 const OPTIMISM: f64 = 0.2;
+/// A link in startup is as near as others with a round trip of at most this times theirs.
+const AS_NEAR: f64 = 1.15;
 /// How often the question is asked.
 pub(crate) const REVIEW_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -47,7 +49,8 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
     let flight = valve.peak_flight() as f64;
     let all = (1_u32 << candidates.len()) - 1;
     let present = mask_where(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
-    let chosen = if park { choose(&candidates, flight, present) } else { all };
+    let chosen =
+        if park { with_neighbours(links, &candidates, choose(&candidates, flight, present)) } else { all };
     // What would be used by senders without bounds. The receiver's window is none: it grows with what arrives.
     let target = if park { choose(&candidates, f64::MAX, 0) | chosen } else { all };
     for (position, candidate) in candidates.iter().enumerate() {
@@ -128,6 +131,14 @@ fn candidates(links: &LinkTable) -> Vec<Candidate> {
     }
     found.sort_by(|a, b| a.rtt.total_cmp(&b.rtt).then(a.id.cmp(&b.id)));
     found
+}
+
+/// These links and those hardly known ones that are as near: as long as the senders are what limits, it costs nothing to learn
+/// their rates too.
+fn with_neighbours(links: &LinkTable, candidates: &[Candidate], chosen: u32) -> u32 {
+    let (_, rtt) = sum(candidates, chosen);
+    let in_startup = |c: &Candidate| links.get(c.id).is_some_and(|link| link.model.in_startup());
+    chosen | mask_where(candidates, |c| c.rtt <= AS_NEAR * rtt && in_startup(c))
 }
 
 fn mask_where(candidates: &[Candidate], holds: impl Fn(&Candidate) -> bool) -> u32 {
