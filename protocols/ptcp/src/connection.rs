@@ -16,7 +16,7 @@ use crate::config::{PtcpConfig, ResumeOrder};
 use crate::event::{Events, PtcpEvent};
 use crate::pipe::Pipe;
 use crate::resequencer::Resequencer;
-use crate::segment::{Segment, SegmentOut};
+use crate::segment::{Path, Segment, SegmentOut};
 use crate::striper::Striper;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -120,6 +120,27 @@ impl Connection {
         self.enter_closed();
     }
 
+    /// The path of a pipe is gone, as the host knows: what is bound to the pipe is free at once. The connection goes on even
+    /// without any pipe, until one is opened again; one that is not established yet ends.
+    pub fn drop_pipe(&mut self, now: Instant, path: Path) {
+        let Some(index) = self.pipes.iter().position(|pipe| pipe.path == path && !pipe.ended) else { return };
+        self.pipes[index].abort(now);
+        self.release(index);
+        if self.state == State::Opening {
+            self.enter_closed();
+        }
+    }
+
+    /// Whether a pipe over this path has not ended.
+    pub fn has_pipe(&self, path: Path) -> bool {
+        self.pipes.iter().any(|pipe| pipe.path == path && !pipe.ended)
+    }
+
+    /// What further pipes of the peer must show.
+    pub const fn token(&self) -> u64 {
+        self.identity.token
+    }
+
     /// A segment for this connection arrived damaged, its headers readable: losses of that kind are told of where
     /// [`PtcpConfig::loss_notification`] is set.
     pub fn damaged(&mut self, segment: &Segment) {
@@ -178,7 +199,10 @@ impl Connection {
         if self.config.loss_notification {
             pipe.notify_losses();
         }
-        self.pipes.push(pipe);
+        match self.pipes.iter_mut().find(|known| known.id == pipe.id) {
+            Some(known) => *known = pipe,
+            None => self.pipes.push(pipe),
+        }
     }
 
     fn resume_all(&mut self) {
@@ -203,7 +227,8 @@ impl Connection {
     }
 
     fn close_when_complete(&mut self, now: Instant) {
-        if self.closing && matches!(self.state, State::Established(_)) && self.striper.is_complete() {
+        // Without a pipe the peer could not be told.
+        if self.closing && matches!(self.state, State::Established(1..)) && self.striper.is_complete() {
             self.state = State::Closing;
             for index in 0..self.pipes.len() {
                 let news = self.pipes[index].close(now);

@@ -66,6 +66,8 @@ pub(crate) struct PipeSegment {
 pub(crate) struct Pipe {
     pub id: u8,
     pub path: Path,
+    /// It opened the connection, and has no token to show.
+    pub is_first: bool,
     tcp: Tcp,
     /// Sequence number of the first position of the pipe's stream.
     origin: SeqNumber,
@@ -122,6 +124,7 @@ impl Pipe {
         Self {
             id,
             path,
+            is_first: false,
             tcp,
             origin: iss + 1,
             bindings: Bindings::default(),

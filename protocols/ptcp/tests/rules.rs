@@ -1,10 +1,10 @@
 //! One test for each rule: what leaves on which pipe, with which bytes.
 mod harness;
 
-use harness::{Fate, Flight, Weather, World, client, config};
+use harness::{Fate, Flight, Weather, World, client, config, server};
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
-use prismux_ptcp::{Connection, PtcpConfig, PtcpEvent, Segment, State};
+use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, State};
 use prismux_units::{Duration, Instant};
 use prismux_wire::TcpFlags;
 use std::cell::RefCell;
@@ -358,4 +358,68 @@ fn abort_resets_every_pipe() {
     world.run(at(10_000));
     assert_eq!((world.state(0), world.state(1)), (Some(State::Closed), Some(State::Closed)));
     assert!(world.events[1].contains(&PtcpEvent::Reset));
+}
+
+fn path(index: usize) -> Path {
+    Path { local: client(index), remote: server(index) }
+}
+
+#[test]
+fn a_pipe_opened_again_elsewhere_takes_the_place_of_the_one_before() {
+    let mut world = opened(config(2, 2, 64_000), &[10, 10, 10]);
+    world.write(1, 400_000);
+    world.run(at(2_030));
+    let (sent, now) = (world.end(1).pipes().nth(1).expect("two pipes").sent_bytes, world.now);
+    assert!(sent > 0);
+    // The client's second interface has another address now, and nothing comes from the old one.
+    world.hook = Some(Box::new(|_, flight| {
+        let old = [client(1), server(1)].contains(&flight.segment.path.local);
+        if old { Fate::Lose } else { Fate::Pass }
+    }));
+    world.mutate(0, |end, now| {
+        end.drop_pipe(now, path(1));
+        assert_eq!(end.open_pipe(now, path(2)), Some(1));
+    });
+    world.run(now + Duration::from_millis(50));
+    let pipe = world.end(1).pipes().nth(1).expect("as many as before");
+    assert_eq!((world.end(1).pipe_count(), pipe.path.remote), (2, client(2)));
+    assert_eq!(world.state(1), Some(State::Established(2)));
+    world.run(at(20_000));
+    assert_eq!(world.received(0), 400_000);
+}
+
+#[test]
+fn a_pipe_is_not_replaced_without_the_token() {
+    let mut world = World::new(Seed(1), config(2, 2, 64_000), paths(&[10, 10]));
+    world.run(at(2_000));
+    let syn = world.log.iter().find(|(_, side, segment)| *side == 0 && segment.header.pipe == 1);
+    let mut segment = syn.expect("a further pipe").2.clone();
+    segment.path = Path { local: server(0), remote: client(5) };
+    segment.set_up.as_mut().expect("a SYN has it").token ^= 1;
+    world.arrive(Flight { to: 1, segment, carries: 0 });
+    assert_eq!((world.end(1).drops().bad_token, world.state(1)), (1, Some(State::Established(2))));
+}
+
+#[test]
+fn a_connection_outlives_its_only_pipe_when_the_host_opens_another() {
+    let mut world = opened(config(2, 1, 64_000), &[10, 10]);
+    world.write(1, 300_000);
+    world.run(at(2_030));
+    // The reset that says so is lost with the path; the server goes on in vain.
+    world.hook = Some(Box::new(|_, flight| {
+        let old = [client(0), server(0)].contains(&flight.segment.path.local);
+        if old { Fate::Lose } else { Fate::Pass }
+    }));
+    world.mutate(0, |end, now| end.drop_pipe(now, path(0)));
+    assert_eq!(world.state(0), Some(State::Established(0)));
+    world.run(at(3_000));
+    let before = world.received(0);
+    assert!(before < 300_000);
+    world.mutate(0, |end, now| assert_eq!(end.open_pipe(now, path(1)), Some(0)));
+    world.mutate(0, |end, now| assert_eq!(end.open_pipe(now, path(0)), None, "one was agreed on"));
+    world.close(1);
+    world.close(0);
+    world.run(at(60_000));
+    assert_eq!(world.received(0), 300_000);
+    assert!(world.both_closed());
 }

@@ -37,7 +37,11 @@ impl Connection {
         }
         self.take_news(now, index, news);
         self.couple();
-        if news.established && self.identity.opened_here && index == 0 && !self.closing_early() {
+        if news.established
+            && self.identity.opened_here
+            && self.pipes[index].is_first
+            && !self.closing_early()
+        {
             let addresses = segment.set_up.as_ref().map(|set_up| set_up.addresses).unwrap_or_default();
             self.open_others(&addresses, now);
         }
@@ -62,19 +66,25 @@ impl Connection {
             self.drops.wrong_connection += 1;
             return None;
         }
+        let proven = segment.set_up.as_ref().is_some_and(|set_up| set_up.token == identity.token);
         if let Some(index) = self.pipes.iter().position(|pipe| pipe.id == header.pipe) {
-            if self.pipes[index].path != segment.path {
-                self.drops.foreign_path += 1;
+            let pipe = &self.pipes[index];
+            if pipe.path != segment.path {
+                let again = opening && !identity.opened_here && header.destination != 0;
+                match (again, proven) {
+                    (true, true) if self.state != State::Closing => self.replace_pipe(index, segment, now),
+                    (true, false) => self.drops.bad_token += 1,
+                    _ => self.drops.foreign_path += 1,
+                }
                 return None;
             }
-            if self.pipes[index].ended {
+            if pipe.ended {
                 self.resets.extend(reset_for(segment));
                 return None;
             }
             return Some(index);
         }
         let wanted = opening && !identity.opened_here && header.pipe < self.agreed_pipes;
-        let proven = segment.set_up.as_ref().is_some_and(|set_up| set_up.token == identity.token);
         match (wanted, proven) {
             // The token proves that the peer has seen our answer, even if its acknowledgement is still under way.
             (true, true) if self.state != State::Closing => self.accept_pipe(segment, now),
@@ -83,6 +93,14 @@ impl Connection {
         }
         // A pipe that was just made has taken the SYN already.
         None
+    }
+
+    /// The peer has opened pipe `index` again, over another path: it gave the old one up.
+    fn replace_pipe(&mut self, index: usize, syn: &Segment, now: Instant) {
+        if !self.pipes[index].ended {
+            self.release(index);
+        }
+        self.accept_pipe(syn, now);
     }
 
     /// Stores payload by pSEQ. False when it does not fit.

@@ -26,7 +26,7 @@ impl Connection {
         let pipe = &self.pipes[index];
         let identity = &self.identity;
         let is_syn = segment.tcp.flags.contains(TcpFlags::SYN);
-        let set_up = is_syn.then(|| Box::new(self.set_up(pipe.id)));
+        let set_up = is_syn.then(|| Box::new(self.set_up(pipe.is_first)));
         let header = PtcpHeader {
             pipe: pipe.id,
             virtual_bytes: segment.virtual_bytes as u16,

@@ -48,10 +48,46 @@ impl Connection {
         random: RandomStream,
         now: Instant,
     ) -> Self {
+        let local = locals.first().copied().unwrap_or(remote);
+        Self::connect_by(config, locals, Path { local, remote }, ports, random, now)
+    }
+
+    /// Opens actively over `path`, for a host that finds the paths itself: it opens further pipes with
+    /// [`Connection::open_pipe`], at most as many at a time as both sides want, and [drops](Connection::drop_pipe) those
+    /// whose path is gone. No addresses are told.
+    ///
+    /// `random` as in [`Connection::connect`].
+    pub fn connect_over(config: PtcpConfig, path: Path, random: RandomStream, now: Instant) -> Self {
+        // The host's addressing is not TCP's: ports mean nothing.
+        Self::connect_by(config, &[], path, (0, 0), random, now)
+    }
+
+    fn connect_by(
+        config: PtcpConfig,
+        locals: &[IpAddr],
+        path: Path,
+        ports: (u16, u16),
+        random: RandomStream,
+        now: Instant,
+    ) -> Self {
         let mut connection = Self::new(config, true, locals, ports, random);
-        let local = connection.identity.locals.first().copied().unwrap_or(remote);
-        connection.open_pipe(0, Path { local, remote }, now);
+        connection.begin_pipe(0, path, now);
+        connection.pipes[0].is_first = true;
         connection
+    }
+
+    /// Opens a further pipe over `path`, under the lowest number that no pipe has (any more), which it returns. A pipe that
+    /// the peer still knows under this number ends there, and what was bound to it is free.
+    ///
+    /// `None` when the connection is not established, was opened by the peer, or has as many pipes as were agreed on.
+    pub fn open_pipe(&mut self, now: Instant, path: Path) -> Option<u8> {
+        if !self.identity.opened_here || !matches!(self.state, State::Established(_)) {
+            return None;
+        }
+        let is_taken = |id: u8| self.pipes.iter().any(|pipe| pipe.id == id && !pipe.ended);
+        let id = (0..self.agreed_pipes).find(|&id| !is_taken(id))?;
+        self.begin_pipe(id, path, now);
+        Some(id)
     }
 
     /// Answers `opening`, the SYN of a first pipe; `locals` are the addresses to tell the peer, best order first.
@@ -80,6 +116,7 @@ impl Connection {
         connection.learn(opening, set_up);
         connection.agree(set_up.transmit_pipes.max(set_up.receive_pipes));
         connection.accept_pipe(opening, now);
+        connection.pipes[0].is_first = true;
         Ok(connection)
     }
 
@@ -135,7 +172,7 @@ impl Connection {
         }
     }
 
-    fn open_pipe(&mut self, id: u8, path: Path, now: Instant) {
+    fn begin_pipe(&mut self, id: u8, path: Path, now: Instant) {
         let ports = (self.identity.local_port, self.identity.remote_port);
         let iss = SeqNumber(self.random.next_u64() as u32);
         self.add_pipe(Pipe::open(id, path, &self.pipe_config, ports, iss, now));
@@ -165,17 +202,21 @@ impl Connection {
         self.resequencer.resize(self.config.receive_buffer_per_pipe.as_u64() * pipes);
     }
 
-    /// The set-up block of a SYN or SYN-ACK of pipe `id`.
-    pub(super) fn set_up(&self, id: u8) -> SetUp {
+    /// Pipes that this end wants: one for each address, where it knows them.
+    fn wanted_pipes(&self) -> u8 {
+        match self.identity.locals.len() {
+            0 => self.config.pipes,
+            addresses => self.config.pipes.min(addresses as u8),
+        }
+    }
+
+    /// The set-up block of a SYN or SYN-ACK, of the first pipe or a further one.
+    pub(super) fn set_up(&self, is_first: bool) -> SetUp {
         let identity = &self.identity;
-        if id > 0 {
+        if !is_first {
             return SetUp { token: identity.peer_token, ..SetUp::default() };
         }
-        let pipes = if identity.opened_here {
-            self.config.pipes.min((identity.locals.len() as u8).max(1))
-        } else {
-            self.agreed_pipes
-        };
+        let pipes = if identity.opened_here { self.wanted_pipes() } else { self.agreed_pipes };
         SetUp {
             transmit_pipes: pipes,
             receive_pipes: pipes,
@@ -196,7 +237,7 @@ impl Connection {
     pub(super) fn learn_from_answer(&mut self, segment: &Segment) {
         if let Some(set_up) = segment.set_up.as_deref() {
             self.learn(segment, set_up);
-            self.agree((self.identity.locals.len() as u8).min(set_up.receive_pipes));
+            self.agree(self.wanted_pipes().min(set_up.receive_pipes));
         }
     }
 
@@ -211,7 +252,7 @@ impl Connection {
                 0 => first_remote,
                 count => remotes[usize::from(id) % count],
             };
-            self.open_pipe(id, Path { local, remote }, now);
+            self.begin_pipe(id, Path { local, remote }, now);
         }
     }
 

@@ -112,10 +112,11 @@ impl Connection {
         }
     }
 
-    /// `closed`: a pipe that goes while bytes are bound to it sets them free.
-    fn closed(&mut self, index: usize, ending: Ending) {
+    /// A pipe has gone: what is bound to it is free.
+    pub(super) fn release(&mut self, index: usize) {
         let (striper, pipe) = (&mut self.striper, &mut self.pipes[index]);
         let id = pipe.id;
+        (pipe.established, pipe.ended) = (false, true);
         pipe.bindings_mut().release(|range| {
             striper.untie(range, NOBODY);
         });
@@ -125,6 +126,11 @@ impl Connection {
         if let State::Established(_) = self.state {
             self.state = State::Established(self.established_pipes());
         }
+    }
+
+    /// `closed`: the last pipe takes the connection with it.
+    fn closed(&mut self, index: usize, ending: Ending) {
+        self.release(index);
         let first_refused = self.state == State::Opening;
         if first_refused || self.pipes.iter().all(|pipe| pipe.ended) {
             match ending {
