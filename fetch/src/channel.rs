@@ -21,6 +21,15 @@ pub enum Message<'a> {
     Challenge([u8; 8]),
     /// The answer.
     Response([u8; 8]),
+    /// A pTCP segment: headers and payload.
+    Ptcp(&'a [u8]),
+    /// The pTCP segment that opens a connection.
+    PtcpOpening {
+        /// The connection's stream is the object from this byte on.
+        offset: u64,
+        /// Headers and payload.
+        segment: &'a [u8],
+    },
 }
 
 impl Message<'_> {
@@ -31,6 +40,11 @@ impl Message<'_> {
             0 => Some(Message::Rcp(rest)),
             1 => Some(Message::Challenge(rest.try_into().ok()?)),
             2 => Some(Message::Response(rest.try_into().ok()?)),
+            3 => Some(Message::Ptcp(rest)),
+            4 => {
+                let (offset, segment) = rest.split_first_chunk()?;
+                Some(Message::PtcpOpening { offset: u64::from_be_bytes(*offset), segment })
+            }
             _ => None,
         }
     }
@@ -49,6 +63,15 @@ impl Message<'_> {
             Self::Response(value) => {
                 out.push(2);
                 out.extend_from_slice(value);
+            }
+            Self::Ptcp(segment) => {
+                out.push(3);
+                out.extend_from_slice(segment);
+            }
+            Self::PtcpOpening { offset, segment } => {
+                out.push(4);
+                out.extend_from_slice(&offset.to_be_bytes());
+                out.extend_from_slice(segment);
             }
         }
     }

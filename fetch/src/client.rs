@@ -7,19 +7,22 @@
 //! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every server has
 //! refused, or nothing has come for too long.
 //!
-//! `path`: one path's life; `steer`: paths come and go. `carrier`: what the connection has to do, whichever protocol it speaks;
-//! `r2cp`: the one that asks. `traffic`: datagrams between paths and the connection. `delivery`: when the stream went on.
+//! `path`: one path's life; `steer`: paths come and go. `carrier`: what the connection has to do, whichever protocol it speaks:
+//! `r2cp`, which asks, or `ptcp`, which is sent to. `traffic`: datagrams between paths and the connection. `delivery`: when the stream went on.
 //! `report`: how all of this is doing.
 mod carrier;
 mod delivery;
 mod path;
+mod ptcp;
 mod r2cp;
 mod report;
 mod steer;
 mod traffic;
+mod transport;
 
 pub use delivery::Delivery;
 pub use report::{DownloadCounters, PathReport};
+pub use transport::{Transport, UnknownTransport};
 
 use crate::digest::Digest;
 use crate::handshake::Identity;
@@ -29,6 +32,7 @@ use path::{Path, State};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::Ecn;
+use ptcp::Ptcp;
 use r2cp::R2cp;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -59,7 +63,9 @@ pub struct PathSpec {
 /// How a download behaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DownloadConfig {
-    /// No faster than this; cheap paths first.
+    /// What carries the object.
+    pub transport: Transport,
+    /// No faster than this; cheap paths first. R²CP only.
     pub rate: Option<Rate>,
     /// The digest that the object must have.
     pub digest: Option<Digest>,
@@ -74,7 +80,8 @@ pub struct DownloadConfig {
 impl Default for DownloadConfig {
     fn default() -> Self {
         let give_up_after = Duration::from_secs(60);
-        Self { rate: None, digest: None, resume: None, give_up_after, window: DEFAULT_WINDOW }
+        let transport = Transport::default();
+        Self { transport, rate: None, digest: None, resume: None, give_up_after, window: DEFAULT_WINDOW }
     }
 }
 
@@ -251,9 +258,17 @@ impl Download {
 
     /// The object is known: the connection begins.
     fn begin(&mut self, now: Instant, identity: Identity) {
-        let (carrier, held) = R2cp::begin(now, identity.size, &self.config);
-        self.carrier = Some(Box::new(carrier));
-        self.held = held;
+        let (carrier, held): (Box<dyn Carrier>, _) = match self.config.transport {
+            Transport::R2cp => {
+                let (carrier, held) = R2cp::begin(now, identity.size, &self.config);
+                (Box::new(carrier), held)
+            }
+            Transport::Ptcp => {
+                let (carrier, held) = Ptcp::begin(identity.size, &self.config);
+                (Box::new(carrier), held)
+            }
+        };
+        (self.carrier, self.held) = (Some(carrier), held);
         self.identity = Some(identity);
         self.events.push_back(DownloadEvent::Identified(identity));
     }

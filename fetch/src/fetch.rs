@@ -1,13 +1,15 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
 //! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it runs. `sample`: how it went, over time.
-//! `error`: what can go wrong.
+//! `transport`: what a transport cannot do. `error`: what can go wrong.
 mod error;
 mod links;
 mod orders;
 mod request;
 mod sample;
+mod transport;
 
+pub use crate::client::Transport;
 pub use crate::socket::Via;
 pub use error::FetchError;
 pub use request::{FetchRequest, FetchSummary, PathProgress, Update};
@@ -46,6 +48,7 @@ pub fn run(
     on_signals: bool,
     observer: &mut dyn FnMut(Update<'_>),
 ) -> Result<FetchSummary, FetchError> {
+    transport::check(request)?;
     let leftover = prepare_output(request)?;
     let mut event_loop = EventLoop::new(Clock::start(), stop)?;
     if on_signals {
@@ -77,6 +80,7 @@ pub fn run(
 
 fn config_of(request: &FetchRequest, leftover: Option<&Leftover>) -> DownloadConfig {
     DownloadConfig {
+        transport: request.transport,
         rate: request.rate,
         digest: request.digest,
         resume: leftover.map(|leftover| (leftover.identity, leftover.ranges.clone())),

@@ -1,10 +1,11 @@
-//! Files over RCP and R²CP in sealed UDP: a server that is a plain RCP sender, and a client that fetches one object over
-//! several interfaces from several servers.
+//! Files over RCP, R²CP and pTCP in sealed UDP: a server that is a plain RCP sender or one end of a pTCP connection, and a
+//! client that fetches one object over several interfaces, by R²CP from several servers too.
 //!
 //! What travels, from the datagram inwards (the page `docs/protocols/fetch.md` has the pictures):
 //!
 //! * [`wire`]: datagrams: type, version, connection ids. [`cookie`]: proof that an address can be reached.
 //! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards; [`replay`]: nothing twice.
+//! * `segment`: pTCP segments inside sealed messages.
 //! * [`key`], [`url`]: how a server is known.
 //!
 //! The machines, which see bytes and time but no sockets:
@@ -28,6 +29,7 @@ pub mod key;
 pub mod partial;
 mod random;
 pub mod replay;
+mod segment;
 pub mod serve;
 pub mod server;
 mod socket;
@@ -38,12 +40,18 @@ pub mod wire;
 /// tunnels carry whole.
 pub const DATAGRAM_BYTES: usize = 1350;
 
-/// Most bytes of an RCP data packet behind its bare header: what remains of a datagram. RCP deducts its options itself.
-pub const SEGMENT_BYTES: u16 = (DATAGRAM_BYTES
-    - wire::SEALED_HEADER_BYTES
-    - channel::TAG_BYTES
-    - channel::KIND_BYTES
-    - RCP_HEADER_BYTES) as u16;
+/// What remains of a datagram inside the seal.
+const SEALED_BYTES: usize =
+    DATAGRAM_BYTES - wire::SEALED_HEADER_BYTES - channel::TAG_BYTES - channel::KIND_BYTES;
+
+/// Most bytes of an RCP data packet behind its bare header. RCP deducts its options itself.
+pub const SEGMENT_BYTES: u16 = (SEALED_BYTES - RCP_HEADER_BYTES) as u16;
+
+/// Most bytes of a pTCP segment behind its bare headers, those of pTCP and of the pipe's TCP, which deducts its options itself.
+pub const PTCP_SEGMENT_BYTES: u16 =
+    (SEALED_BYTES - prismux_ptcp::PtcpHeader::WIRE_BYTES - TCP_HEADER_BYTES) as u16;
 
 /// An RCP data header without options.
 const RCP_HEADER_BYTES: usize = 12;
+/// A TCP header without options.
+const TCP_HEADER_BYTES: usize = 20;

@@ -5,10 +5,11 @@
 //! object through it. One sweep a second finds clients that have vanished, and one queue holds all that is timed.
 //!
 //! `hello`: from the first datagram to a session. `session`: what all of them have. `rcp`: sessions that are asked by RCP.
-//! `timers`: the queue.
+//! `ptcp`: sessions that are pipes of pTCP connections. `timers`: the queue.
 mod counters;
 mod hello;
 mod object;
+mod ptcp;
 mod rcp;
 mod session;
 mod timers;
@@ -22,9 +23,11 @@ use crate::key::ServerKey;
 use crate::random;
 use crate::wire::{ConnectionId, Datagram, DatagramError, PROOF_BYTES, VERSION};
 use hmac::Mac;
+use prismux_ptcp::PtcpConfig;
 use prismux_rcp::RcpConfig;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::Ecn;
+use ptcp::Upload;
 use session::Session;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -59,12 +62,15 @@ pub struct Server<O> {
     pub(crate) key: ServerKey,
     config: ServerConfig,
     rcp: Arc<RcpConfig>,
+    ptcp: PtcpConfig,
     objects: O,
     cookies: CookieJar,
     proof_key: [u8; 32],
     sessions: HashMap<ConnectionId, Session>,
     /// By whom and under which id of theirs sessions were opened: a Hello heard again is the same client.
     opened_by: HashMap<(SocketAddr, ConnectionId), ConnectionId>,
+    /// pTCP connections by their token.
+    uploads: HashMap<u64, Upload>,
     timers: Timers<Wake>,
     sweep_at: Instant,
     counters: Counters,
@@ -76,6 +82,8 @@ pub struct Server<O> {
 enum Wake {
     /// A session that waits for its rate cap.
     Session(ConnectionId),
+    /// A pTCP connection, by its token.
+    Upload(u64),
 }
 
 /// Reused from datagram to datagram.
@@ -97,6 +105,8 @@ impl<O: Objects> Server<O> {
             key,
             config,
             rcp: rcp::config(config.rate_cap),
+            ptcp: ptcp::config(),
+            uploads: HashMap::new(),
             objects,
             cookies: CookieJar::new(random::bytes()),
             sessions: HashMap::new(),
@@ -156,8 +166,13 @@ impl<O: Objects> Server<O> {
             return;
         }
         let opened = std::mem::take(&mut self.buffers.opened);
-        if let Some(Message::Rcp(packet)) = Message::parse(&opened) {
-            self.handle_rcp(now, to, ecn, packet, out);
+        match Message::parse(&opened) {
+            Some(Message::Rcp(packet)) => self.handle_rcp(now, to, ecn, packet, out),
+            Some(Message::Ptcp(segment)) => self.handle_ptcp(now, to, ecn, None, segment, out),
+            Some(Message::PtcpOpening { offset, segment }) => {
+                self.handle_ptcp(now, to, ecn, Some(offset), segment, out);
+            }
+            _ => {}
         }
         self.buffers.opened = opened;
     }
@@ -190,6 +205,7 @@ impl<O: Objects> Server<O> {
         while let Some((at, wake)) = self.timers.pop(now) {
             match wake {
                 Wake::Session(id) => self.wake_rcp(now, at, id, out),
+                Wake::Upload(token) => self.wake_upload(now, at, token, out),
             }
         }
         if self.sweep_at <= now {
@@ -201,27 +217,46 @@ impl<O: Objects> Server<O> {
     /// Looks at every session once: whom to forget, and whose object has changed.
     fn sweep(&mut self, now: Instant, out: &mut Outbox<'_>) {
         let vanish_after = self.config.vanish_after;
-        let counters = &mut self.counters;
-        let (buffers, opened_by) = (&mut self.buffers, &mut self.opened_by);
-        self.sessions.retain(|_, session| {
+        let (counters, opened_by) = (&mut self.counters, &mut self.opened_by);
+        let (mut left, mut lost) = (Vec::new(), Vec::new());
+        self.sessions.retain(|&id, session| {
             let over = session.is_over(now, vanish_after, &mut counters.sessions);
             if over {
                 opened_by.remove(&session.opened_by());
                 session.add_to(&mut counters.sessions);
+                left.extend(session.upload().map(|token| (id, token)));
             } else if session.has_lost_object() {
-                counters.sessions.objects_lost += 1;
-                let mut send = counted(&mut counters.datagrams_sent, &mut counters.bytes_sent, out);
-                session.abort_rcp(now, buffers, &mut send);
+                lost.push(id);
             }
             !over
         });
+        self.leave_uploads(now, &left, out);
+        self.end_replaced(now);
+        for id in lost {
+            // Sessions of one connection end together.
+            if self.sessions.get(&id).is_some_and(Session::has_lost_object) {
+                self.counters.sessions.objects_lost += 1;
+                self.abort(now, id, out);
+            }
+        }
+    }
+
+    /// Ends session `id` and what it is part of at once, and says so.
+    fn abort(&mut self, now: Instant, id: ConnectionId, out: &mut Outbox<'_>) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.ended_at.get_or_insert(now);
+        if let Some(token) = session.upload() {
+            return self.abort_upload(now, token, out);
+        }
+        let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
+        session.abort_rcp(now, &mut self.buffers, &mut send);
     }
 
     /// Tells every client that it is over, so that they go elsewhere at once.
     pub fn stop(&mut self, now: Instant, out: &mut Outbox<'_>) {
-        for session in self.sessions.values_mut() {
-            let mut send = counted(&mut self.counters.datagrams_sent, &mut self.counters.bytes_sent, out);
-            session.abort_rcp(now, &mut self.buffers, &mut send);
+        let all: Vec<ConnectionId> = self.sessions.keys().copied().collect();
+        for id in all {
+            self.abort(now, id, out);
         }
     }
 

@@ -13,46 +13,6 @@ use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
 use std::net::SocketAddr;
 
-const CLIENT: ConnectionId = ConnectionId(0x77);
-
-fn home() -> SocketAddr {
-    client_address(0, 0)
-}
-
-fn attacker() -> SocketAddr {
-    "203.0.113.66:666".parse().expect("an address")
-}
-
-/// What a server answers to one datagram.
-fn ask(
-    server: &mut Server<Shelf>,
-    now: Instant,
-    from: SocketAddr,
-    bytes: &[u8],
-) -> Vec<(SocketAddr, Vec<u8>)> {
-    let mut answers = Vec::new();
-    server.handle_datagram(now, from, Ecn::NotEct, bytes, &mut |to, _, bytes| {
-        answers.push((to, bytes.to_vec()))
-    });
-    answers
-}
-
-fn emitted(datagram: &Datagram<'_>) -> Vec<u8> {
-    let mut out = Vec::new();
-    datagram.emit(&mut out);
-    out
-}
-
-/// A Hello with the cookie that the server gave for it.
-fn hello(server: &mut Server<Shelf>, now: Instant, from: SocketAddr, noise: &[u8]) -> Vec<u8> {
-    let first = emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise });
-    let answers = ask(server, now, from, &first);
-    let Ok(Datagram::Retry { client: CLIENT, cookie }) = Datagram::parse(&answers[0].1) else {
-        panic!("an unknown address gets a Retry")
-    };
-    emitted(&Datagram::Hello { client: CLIENT, cookie, noise })
-}
-
 /// A client made by hand, which may say what it likes.
 struct Client {
     channel: Channel,
@@ -62,12 +22,7 @@ struct Client {
 
 impl Client {
     fn connect(server: &mut Server<Shelf>, key: &ServerKey, now: Instant) -> Self {
-        let (mut initiator, noise) = Initiator::new(&key.public(), "object");
-        let hello = hello(server, now, home(), &noise);
-        let answers = ask(server, now, home(), &hello);
-        let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("welcome") };
-        let finished = initiator.finish(noise, &mut Vec::new());
-        let Some((Answer::Ready { .. }, Some(channel))) = finished else { panic!("ready") };
+        let channel = open_channel(server, key, now, home(), "object");
         let pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(9), now);
         let mut client = Self { channel, pipe, now };
         let syn = client.pipe.poll_control(now).expect("it opens");

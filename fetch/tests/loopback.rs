@@ -5,11 +5,12 @@ use common::content;
 use prismux_datapath::event_loop::StopHandle;
 use prismux_endpoint::random::Seed;
 use prismux_fetch::directory::Directory;
-use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, Update};
+use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, Transport, Update};
 use prismux_fetch::key::{PublicKey, ServerKey};
 use prismux_fetch::partial;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::{Counters, ServerConfig};
+use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Rate};
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
@@ -290,6 +291,73 @@ fn a_server_that_stops_midway_is_replaced_by_the_other() {
     assert!(first.is_none(), "it was stopped midway");
     assert!(fs::read(scratch.output()).expect("there") == bytes, "{summary:?}");
     second.stop();
+}
+
+fn by_ptcp(urls: &[String], output: PathBuf) -> FetchRequest {
+    FetchRequest { transport: Transport::Ptcp, ..request(urls, output) }
+}
+
+#[test]
+fn by_ptcp_two_source_addresses_are_two_pipes() {
+    let (scratch, bytes) = (Scratch::new("pipes"), content(8_000_000, 12));
+    let server = serve(&scratch.served("a", &bytes), ServerConfig::default());
+    let via = ["127.0.0.2", "127.0.0.3"].map(|via| via.parse().expect("an address")).to_vec();
+    let summary =
+        fetch(&FetchRequest { via, ..by_ptcp(&[server.url()], scratch.output()) }).expect("fetched");
+    assert!(fs::read(scratch.output()).expect("there") == bytes);
+    let sum: u64 = summary.paths.iter().map(|path| path.report.received_bytes).sum();
+    assert_eq!((summary.paths.len(), sum), (2, 8_000_000));
+    let sessions = server.stop().sessions;
+    assert_eq!((sessions.connections, sessions.pipes, sessions.forged, sessions.requests), (1, 2, 0, 0));
+}
+
+#[test]
+fn by_ptcp_a_relay_that_loses_reorders_duplicates_and_corrupts_changes_no_byte() {
+    let (scratch, bytes) = (Scratch::new("ptcp-relay"), content(1_000_000, 13));
+    let server = serve(&scratch.served("a", &bytes), ServerConfig::default());
+    let relay = Relay::before(server.address);
+    let summary = fetch(&by_ptcp(&[server.url_at(relay.address)], scratch.output())).expect("fetched");
+    assert!(fs::read(scratch.output()).expect("there") == bytes);
+    let (client, counters) = (summary.counters, server.stop());
+    let forged = client.forged + client.strangers + client.malformed + counters.sessions.forged;
+    assert!(forged > 0 && client.replayed + counters.sessions.replayed > 0, "{client:?} {counters:?}");
+}
+
+#[test]
+fn by_ptcp_an_interrupted_fetch_goes_on_where_it_stopped() {
+    let (scratch, bytes) = (Scratch::new("ptcp-resume"), content(4_000_000, 14));
+    let cap = ServerConfig { rate_cap: Some(Rate::from_mbps(20)), ..ServerConfig::default() };
+    let server = serve(&scratch.served("a", &bytes), cap);
+    let request = by_ptcp(&[server.url()], scratch.output());
+    let interrupted = fetch_and(&request, 1_000_000, StopHandle::stop);
+    let Err(FetchError::Interrupted { received_bytes, .. }) = interrupted else { panic!("{interrupted:?}") };
+    let summary = fetch(&request).expect("fetched");
+    assert!(summary.resumed_bytes > 0 && summary.resumed_bytes <= received_bytes);
+    assert!(fs::read(scratch.output()).expect("there") == bytes);
+    // What one transport began the other goes on with.
+    fs::remove_file(scratch.output()).expect("there");
+    assert!(fetch_and(&request, 1_000_000, StopHandle::stop).is_err());
+    let summary = fetch(&FetchRequest { transport: Transport::R2cp, ..request }).expect("fetched");
+    assert!(summary.resumed_bytes > 0 && fs::read(scratch.output()).expect("there") == bytes);
+    server.stop();
+}
+
+#[test]
+fn what_ptcp_cannot_do_is_refused_with_the_transport_that_does() {
+    let scratch = Scratch::new("ptcp-refused");
+    let urls = ["a", "b"].map(|host| format!("prismux://{}@{host}/object", ServerKey::generate().public()));
+    let one = by_ptcp(&urls[..1], scratch.output());
+    let via = |name: &str| name.parse().expect("an interface");
+    let refused = [
+        by_ptcp(&urls, scratch.output()),
+        FetchRequest { rate: Some(Rate::from_mbps(1)), ..one.clone() },
+        FetchRequest { via: vec![via("a")], costs: vec![(via("a"), Cost(1))], ..one.clone() },
+        FetchRequest { via: (0..9).map(|index| via(&format!("a{index}"))).collect(), ..one },
+    ];
+    for request in refused {
+        let error = fetch(&request).expect_err("refused");
+        assert!(matches!(&error, FetchError::Usage(why) if why.contains("--transport r2cp")), "{error}");
+    }
 }
 
 #[test]

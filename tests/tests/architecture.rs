@@ -54,7 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "datapath",
         ],
     ),
-    ("fetch", &["units", "endpoint", "wire", "rcp", "r2cp", "datapath"]),
+    ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "datapath"]),
     ("study", &["units", "trace", "scenario"]),
     ("view", &["units", "wire", "trace"]),
     ("cli", EVERYTHING),

@@ -1,7 +1,7 @@
 //! Arguments of `serve` and `fetch`.
 use clap::Args;
 use prismux_fetch::digest::Digest;
-use prismux_fetch::fetch::Via;
+use prismux_fetch::fetch::{Transport, Via};
 use prismux_fetch::url::{DEFAULT_PORT, Url, parse_cost};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{ByteCount, Duration, Rate};
@@ -52,10 +52,13 @@ pub(crate) struct FetchArguments {
     /// #via=NAME,cost=COST: this server over these interfaces only, at this cost beyond theirs.
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<Url>,
+    /// r2cp: the client asks, also from several servers; ptcp: one server sends, over a pipe for each interface.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub transport: Transport,
     /// Interfaces or source addresses to use side by side [default: as the routing table says].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub via: Vec<Via>,
-    /// What an interface costs: low (0), high (1) or a number; dearer ones carry only what cheaper ones cannot.
+    /// What an interface costs: low (0), high (1) or a number; dearer ones carry only what cheaper ones cannot (r2cp).
     #[arg(long, value_name = "NAME=COST", value_delimiter = ',', value_parser = parse_interface_cost)]
     pub cost: Vec<(Via, Cost)>,
     /// Most bytes asked for or received out of order [default: 32 MiB]; they lie on disk.
@@ -70,7 +73,7 @@ pub(crate) struct FetchArguments {
     /// At most one line of the trace in this time.
     #[arg(long, value_name = "TIME", default_value = "100 ms", requires = "trace")]
     pub trace_every: Duration,
-    /// Fetch at this rate and no faster.
+    /// Fetch at this rate and no faster (r2cp).
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Rate>,
     /// Where the file goes [default: the last part of the URL, in the current folder].

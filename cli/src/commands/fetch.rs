@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<(), Failure> {
     let output = arguments.output.clone().unwrap_or_else(|| PathBuf::from(arguments.urls[0].file_name()));
     let defaults = FetchRequest::new(arguments.urls.clone(), output.clone());
     let request = FetchRequest {
+        transport: arguments.transport,
         via: arguments.via.clone(),
         costs: arguments.cost.clone(),
         rate: arguments.rate,

@@ -3,7 +3,7 @@
 //! `use URL` brings in one more server, or an interface (`#via=`) towards one; `close NAME...` asks for nothing more over the paths
 //! that all the names fit: interfaces, source addresses, hosts.
 use super::request::PathName;
-use super::{Fetch, FetchError, ORDERS, Update};
+use super::{Fetch, FetchError, ORDERS, Update, transport};
 use crate::url::Url;
 use prismux_datapath::event_loop::EventLoop;
 use std::fs::File;
@@ -129,6 +129,7 @@ pub(super) fn take(path: &Path, event_loop: &EventLoop) -> Result<Orders, FetchE
 impl Fetch<'_> {
     /// Uses the server of `url` over the interfaces meant for it.
     pub(super) fn use_server(&mut self, url: &Url, event_loop: &EventLoop) -> Result<(), FetchError> {
+        transport::check_server(self.request, url)?;
         for spec in self.links.paths_to(url, event_loop)? {
             let (link, server) = (self.links.name(spec.link), spec.address.to_string());
             let index = self.download.use_path(event_loop.clock().now(), spec);

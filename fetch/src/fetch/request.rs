@@ -1,6 +1,6 @@
 //! What is wanted of a fetch, what it tells meanwhile, and what it answers.
 use super::Sample;
-use crate::client::{DEFAULT_WINDOW, Delivery, DownloadCounters, PathReport};
+use crate::client::{DEFAULT_WINDOW, Delivery, DownloadCounters, PathReport, Transport};
 use crate::digest::Digest;
 use crate::handshake::Identity;
 use crate::socket::Via;
@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub struct FetchRequest {
     /// The same object at one server or several.
     pub urls: Vec<Url>,
+    /// What carries it.
+    pub transport: Transport,
     /// Interfaces to use; none means whatever the routing table says.
     pub via: Vec<Via>,
     /// Interfaces that cost more than nothing.
@@ -43,6 +45,7 @@ impl FetchRequest {
     pub fn new(urls: Vec<Url>, output: PathBuf) -> Self {
         Self {
             urls,
+            transport: Transport::default(),
             via: Vec::new(),
             costs: Vec::new(),
             rate: None,

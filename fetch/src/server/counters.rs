@@ -68,6 +68,12 @@ pub struct SessionCounters {
     pub refused_requests: u64,
     /// RCP packets without the connection's token, or with flags that make no sense.
     pub bad_packets: u64,
+    /// pTCP connections opened.
+    pub connections: u64,
+    /// Their pipes.
+    pub pipes: u64,
+    /// pTCP segments for pipes that do not exist (any more), further pipes without the right token included.
+    pub refused_segments: u64,
 }
 
 impl Counters {
@@ -110,6 +116,9 @@ impl SessionCounters {
             outside_object: self.outside_object + other.outside_object,
             refused_requests: self.refused_requests + other.refused_requests,
             bad_packets: self.bad_packets + other.bad_packets,
+            connections: self.connections + other.connections,
+            pipes: self.pipes + other.pipes,
+            refused_segments: self.refused_segments + other.refused_segments,
         }
     }
 }

@@ -62,7 +62,7 @@ impl<O: Objects> Server<O> {
                 sender.finish(now);
                 session.service = Service::Rcp(Box::new(RcpService { sender, alarm: Alarm::default() }));
             }
-            Service::Open => return *nonsense += 1,
+            Service::Open | Service::Ptcp(_) => return *nonsense += 1,
         }
         self.pump_rcp(now, id, out);
     }

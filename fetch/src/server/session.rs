@@ -35,6 +35,8 @@ pub(super) enum Service {
     Open,
     /// It asks by RCP.
     Rcp(Box<RcpService>),
+    /// It is a pipe of the pTCP connection with this token.
+    Ptcp(u64),
 }
 
 pub(super) struct Session {
@@ -103,7 +105,7 @@ impl Session {
                 self.handle_response(from, value, counters);
                 false
             }
-            Some(Message::Rcp(_)) => true,
+            Some(Message::Rcp(_) | Message::Ptcp(_) | Message::PtcpOpening { .. }) => true,
             None => {
                 counters.nonsense += 1;
                 false

@@ -1,13 +1,16 @@
 //! A server, a client and a network between them, in virtual time and without sockets.
 #![allow(dead_code, reason = "each test file uses its own part")]
 use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_fetch::channel::Channel;
 use prismux_fetch::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
 use prismux_fetch::digest::Digest;
-use prismux_fetch::handshake::{Identity, Refusal};
+use prismux_fetch::handshake::{Answer, Identity, Initiator, Refusal};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
+use prismux_fetch::wire::{ConnectionId, Datagram};
 use prismux_r2cp::policy::Cost;
-use prismux_units::{Duration, Instant};
+use prismux_rcp::ranges::Ranges;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::Ecn;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -106,6 +109,15 @@ pub struct World {
     pub servers: Vec<Server<Shelf>>,
     /// Servers that are switched off.
     pub dead: Vec<bool>,
+    /// How fast interfaces receive, with a queue of 100 ms; without limit at first.
+    pub rate: Option<Rate>,
+    free_at: Vec<Instant>,
+    /// Interfaces over which nothing comes through.
+    pub dark: Vec<bool>,
+    /// The longest time in which no byte came whose predecessors were all here, since it was last set to zero.
+    pub longest_stall: Duration,
+    in_order: Ranges,
+    in_order_at: Instant,
     /// Interfaces whose source address is another than at first.
     pub moved: Vec<u16>,
     pub weather: Weather,
@@ -170,6 +182,12 @@ impl World {
             now,
             servers: servers.collect(),
             dead: vec![false; shelves.len()],
+            rate: None,
+            free_at: vec![now; links],
+            dark: vec![false; links],
+            longest_stall: Duration::ZERO,
+            in_order: Ranges::default(),
+            in_order_at: now,
             moved: vec![0; links],
             weather,
             download: Download::new(config, specs, now),
@@ -188,7 +206,7 @@ impl World {
     fn dispatch(&mut self, under_way: UnderWay) {
         let copies = 1 + u64::from(self.random.uniform() < self.weather.duplicates);
         for _ in 0..copies {
-            if self.random.uniform() < self.weather.loss {
+            if self.random.uniform() < self.weather.loss || self.dark[under_way.link] {
                 continue;
             }
             let mut bytes = under_way.bytes.clone();
@@ -197,7 +215,16 @@ impl World {
                 bytes[index] ^= 1 << self.random.below(8);
             }
             let jitter = self.random.below(self.weather.jitter.as_nanos() + 1);
-            let at = self.now + Duration::from_millis(5) + Duration::from_nanos(jitter);
+            let mut leaves_at = self.now;
+            if let (Some(rate), Way::From(_)) = (self.rate, under_way.way) {
+                let free_at = self.free_at[under_way.link].max(self.now);
+                if free_at - self.now > Duration::from_millis(100) {
+                    continue;
+                }
+                leaves_at = free_at + rate.transmission_time(ByteCount::new(bytes.len() as u64));
+                self.free_at[under_way.link] = leaves_at;
+            }
+            let at = leaves_at + Duration::from_millis(5) + Duration::from_nanos(jitter);
             self.sent += 1;
             self.air.insert((at, self.sent), UnderWay { bytes, ..under_way });
         }
@@ -244,7 +271,8 @@ impl World {
         let arrival = self.air.keys().next().map(|&(at, _)| at);
         let timers = self.servers.iter().zip(&self.dead).filter(|(_, dead)| !**dead);
         let timers = timers.filter_map(|(server, _)| server.next_deadline());
-        let Some(next) = timers.chain(self.download.next_deadline()).chain(arrival).min() else {
+        let download = self.download.next_deadline().filter(|_| !self.download.is_over(self.now));
+        let Some(next) = timers.chain(download).chain(arrival).min() else {
             return false;
         };
         self.now = self.now.max(next);
@@ -278,7 +306,9 @@ impl World {
             }
             Way::From(index) => {
                 let from = server_address(index);
+                let before = self.in_order.next();
                 let (received, stored) = (&mut self.received, &mut self.stored_bytes);
+                let in_order = &mut self.in_order;
                 self.download.handle_datagram(
                     self.now,
                     under_way.link,
@@ -289,8 +319,13 @@ impl World {
                         let start = offset as usize;
                         received[start..start + bytes.len()].copy_from_slice(bytes);
                         *stored += bytes.len() as u64;
+                        in_order.insert(offset..offset + bytes.len() as u64);
                     },
                 );
+                if self.in_order.next() > before {
+                    self.longest_stall = self.longest_stall.max(self.now - self.in_order_at);
+                    self.in_order_at = self.now;
+                }
             }
         }
     }
@@ -308,7 +343,10 @@ impl World {
 
     /// Runs until `done`; fails after ten virtual minutes.
     pub fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        let mut steps = 0;
         while !done(self) {
+            steps += 1;
+            assert!(steps < 1_000_000, "time stands still: {:?}", self.events);
             assert!(self.now < Instant::from_secs(600), "ten minutes have passed: {:?}", self.events);
             assert!(self.step(), "nothing will happen any more: {:?}", self.events);
             self.drain();
@@ -332,4 +370,61 @@ impl World {
         assert_eq!(self.failure(), None);
         assert!(self.received == wanted, "bytes differ");
     }
+}
+
+pub const CLIENT: ConnectionId = ConnectionId(0x77);
+
+pub fn home() -> SocketAddr {
+    client_address(0, 0)
+}
+
+pub fn attacker() -> SocketAddr {
+    "203.0.113.66:666".parse().expect("an address")
+}
+
+/// What a server answers to one datagram.
+pub fn ask<O: Objects>(
+    server: &mut Server<O>,
+    now: Instant,
+    from: SocketAddr,
+    bytes: &[u8],
+) -> Vec<(SocketAddr, Vec<u8>)> {
+    let mut answers = Vec::new();
+    server.handle_datagram(now, from, Ecn::NotEct, bytes, &mut |to, _, bytes| {
+        answers.push((to, bytes.to_vec()))
+    });
+    answers
+}
+
+pub fn emitted(datagram: &Datagram<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    datagram.emit(&mut out);
+    out
+}
+
+/// A Hello with the cookie that the server gave for it.
+pub fn hello<O: Objects>(server: &mut Server<O>, now: Instant, from: SocketAddr, noise: &[u8]) -> Vec<u8> {
+    let first = emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise });
+    let answers = ask(server, now, from, &first);
+    let Ok(Datagram::Retry { client: CLIENT, cookie }) = Datagram::parse(&answers[0].1) else {
+        panic!("an unknown address gets a Retry")
+    };
+    emitted(&Datagram::Hello { client: CLIENT, cookie, noise })
+}
+
+/// A channel to a server for the object at `path`.
+pub fn open_channel<O: Objects>(
+    server: &mut Server<O>,
+    key: &ServerKey,
+    now: Instant,
+    from: SocketAddr,
+    path: &str,
+) -> Channel {
+    let (mut initiator, noise) = Initiator::new(&key.public(), path);
+    let hello = hello(server, now, from, &noise);
+    let answers = ask(server, now, from, &hello);
+    let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("welcome") };
+    let finished = initiator.finish(noise, &mut Vec::new());
+    let Some((Answer::Ready { .. }, Some(channel))) = finished else { panic!("ready") };
+    channel
 }

@@ -136,6 +136,11 @@ impl Connection {
         self.pipes.iter().any(|pipe| pipe.path == path && !pipe.ended)
     }
 
+    /// Whether the pipe over this path is established.
+    pub fn has_established(&self, path: Path) -> bool {
+        self.pipes.iter().any(|pipe| pipe.path == path && pipe.established)
+    }
+
     /// What further pipes of the peer must show.
     pub const fn token(&self) -> u64 {
         self.identity.token
@@ -163,6 +168,11 @@ impl Connection {
     /// Bytes of our stream handed over so far.
     pub const fn stream_written(&self) -> u64 {
         self.striper.written
+    }
+
+    /// Bytes of our stream handed over that no pipe has taken yet.
+    pub const fn stream_waiting(&self) -> u64 {
+        self.striper.written - self.striper.frontier
     }
 
     /// Bytes of our stream that the peer has acknowledged (pACK).

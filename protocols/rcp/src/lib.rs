@@ -12,6 +12,7 @@
 //!   ([`prismux_tcp::engine`]) turned around: a request sent is a unit outstanding, its data a unit returned.
 //! * [`Receiver`]: a pipe and a stream: which data each unit stands for, resequencing, flow control.
 //! * [`ranges`]: a prefix and what lies beyond it, for streams and for units.
+//! * [`rate_cap`]: a token bucket for senders that give nobody more than a share.
 //! * [`RcpConfig`]: every switch; [`RcpConfig::from_tcp`] turns a TCP's switches around.
 #![no_std]
 
@@ -22,6 +23,7 @@ pub mod header;
 mod packet;
 mod pipe;
 pub mod ranges;
+pub mod rate_cap;
 mod receiver;
 mod sender;
 

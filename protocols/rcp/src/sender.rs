@@ -4,21 +4,20 @@
 //! answered. It times nothing: a lost packet is the receiver's affair. Only a vanished receiver is given up, by a deadline
 //! that moves for free with every packet heard, and a rate cap, where set, spreads its answers.
 //!
-//! `requests`: what a request does. `answer`: what leaves. `ring`: blocks against pulls lost. `rate_cap`: a token bucket.
+//! `requests`: what a request does. `answer`: what leaves. `ring`: blocks against pulls lost.
 mod answer;
-mod rate_cap;
 mod requests;
 mod ring;
 
 use crate::config::{MAX_SHIFT, RcpConfig, SMALLEST_MSS, TIMESTAMP_BYTES, shift_for};
 use crate::header::{RcpFlags, RcpHeader};
 use crate::packet::{PacketIn, PacketOut, RcpEvent};
+use crate::rate_cap::RateCap;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
-use rate_cap::RateCap;
 use ring::Ring;
 
 /// Pulls waiting for their turn (rate cap) or for data that does not exist yet; more are dropped, the receiver asks again.
