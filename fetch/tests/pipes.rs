@@ -272,3 +272,27 @@ fn an_aborted_download_ends_the_connection_at_once() {
     assert_eq!((after.data_bytes, after.finished), (before.data_bytes, 0), "nothing more is sent");
     assert!(world.now < now + Duration::from_secs(8), "and nothing is remembered");
 }
+
+#[test]
+fn a_path_that_is_closed_and_used_again_is_a_pipe_less_and_a_pipe_more() {
+    let bytes = content(8_000_000, 17);
+    let mut world = slow(&bytes, 2);
+    world.run_until(|world| world.stored_bytes > 1_000_000);
+    let now = world.now;
+    world.download.close_path(now, 1);
+    world.run_until(|world| world.events.contains(&DownloadEvent::Closed(1)));
+    assert!(world.now - now < Duration::from_millis(50), "the server is told at once");
+    world.run_until(|world| world.stored_bytes > 3_000_000);
+    let before = received(&world, 1);
+    assert!(world.events.iter().all(|event| !matches!(event, DownloadEvent::Lost(..))), "{:?}", world.events);
+    let (now, again) = (world.now, world.specs[1].clone());
+    assert_eq!(world.download.use_path(now, again), 1);
+    world.run_until(|world| received(world, 1) > before + 100_000);
+    // The only one that is left goes the same way.
+    let now = world.now;
+    world.download.close_path(now, 0);
+    world.complete(&bytes);
+    world.run_until(|world| world.download.is_over(world.now));
+    let sessions = world.servers[0].counters().sessions;
+    assert_eq!((sessions.connections, sessions.pipes, sessions.finished), (1, 3, 1));
+}

@@ -128,6 +128,20 @@ pub const TARGETS: &[Target] = &[
         weight: 0.05,
     },
     Target {
+        name: "fetch_pipes",
+        run: fetch::pipes,
+        seeds: fetch::pipe_programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
+        name: "fetch_pipes_client",
+        run: fetch::pipes_client,
+        seeds: fetch::pipe_programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
         name: "scenario",
         run: text::scenario,
         seeds: seeds::scenarios,

@@ -5,7 +5,7 @@ use prismux_benches::cpu::process_seconds;
 use prismux_benches::table::Table;
 use prismux_datapath::event_loop::StopHandle;
 use prismux_fetch::directory::Directory;
-use prismux_fetch::fetch::{self, FetchRequest};
+use prismux_fetch::fetch::{self, FetchRequest, Transport};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::{Counters, ServerConfig};
@@ -25,7 +25,7 @@ use std::{env, fs, process, thread};
 /// interface. Each client checks the digest of what it has fetched. Prints the server's CPU seconds per GB (its system
 /// calls included, and with them the kernel's way to the clients' sockets) and its resident memory per client.
 #[derive(Debug, Parser)]
-#[command(name = "fetch-cost", after_help = "Example: fetch-cost --clients 1000 --size 1MB")]
+#[command(name = "fetch-cost", after_help = "Example: fetch-cost --clients 1000 --size 1MB --transport ptcp")]
 struct Arguments {
     /// Clients at the same time.
     #[arg(long, default_value_t = 1000)]
@@ -33,6 +33,9 @@ struct Arguments {
     /// Size of the file that each of them fetches.
     #[arg(long, default_value = "1MB")]
     size: ByteCount,
+    /// What carries it: r2cp or ptcp.
+    #[arg(long, default_value_t)]
+    transport: Transport,
     /// Prints JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -58,6 +61,7 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct Results {
     version: &'static str,
+    transport: &'static str,
     clients: usize,
     /// Fetched with the right digest.
     complete: usize,
@@ -161,11 +165,11 @@ fn measure(arguments: &Arguments) -> Result<Results, Failed> {
         reports.collect::<Vec<Report>>()
     });
     // The first fetch has the digest computed, and warms what can be warm.
-    fetch_one(&url, &scratch.0, 0)?;
+    fetch_one(&url, arguments.transport, &scratch.0, 0)?;
     thread::sleep(std::time::Duration::from_millis(600));
     let cpu_before = process_seconds().unwrap_or(f64::NAN);
     let begun = Instant::now();
-    let complete = fetch_all(&url, &scratch.0, arguments.clients);
+    let complete = fetch_all(&url, arguments.transport, &scratch.0, arguments.clients);
     let elapsed_s = begun.elapsed().as_secs_f64();
     let clients_cpu_s = process_seconds().unwrap_or(f64::NAN) - cpu_before;
     drop(server.stdin.take());
@@ -190,6 +194,7 @@ fn results(
     let grown = reports.iter().map(|report| report.resident_bytes).max().unwrap_or(0) - quiet.resident_bytes;
     Results {
         version: env!("CARGO_PKG_VERSION"),
+        transport: arguments.transport.name(),
         clients: arguments.clients,
         complete,
         gigabytes,
@@ -223,7 +228,7 @@ fn allow_descriptors(wanted: u64) -> Result<(), Failed> {
 }
 
 /// All at once; returns how many have the right bytes.
-fn fetch_all(url: &Url, folder: &Path, clients: usize) -> usize {
+fn fetch_all(url: &Url, transport: Transport, folder: &Path, clients: usize) -> usize {
     let ready = Barrier::new(clients);
     thread::scope(|scope| {
         let fetches: Vec<_> = (1..=clients)
@@ -231,7 +236,8 @@ fn fetch_all(url: &Url, folder: &Path, clients: usize) -> usize {
                 let ready = &ready;
                 let fetch = move || {
                     ready.wait();
-                    fetch_one(url, folder, number).inspect_err(|error| eprintln!("client {number}: {error}"))
+                    fetch_one(url, transport, folder, number)
+                        .inspect_err(|error| eprintln!("client {number}: {error}"))
                 };
                 // A client's stack is shallow, and there are many.
                 thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, fetch)
@@ -242,9 +248,10 @@ fn fetch_all(url: &Url, folder: &Path, clients: usize) -> usize {
     })
 }
 
-fn fetch_one(url: &Url, folder: &Path, number: usize) -> Result<(), Failed> {
+fn fetch_one(url: &Url, transport: Transport, folder: &Path, number: usize) -> Result<(), Failed> {
     let output = folder.join(number.to_string());
     let request = FetchRequest {
+        transport,
         give_up_after: Duration::from_secs(120),
         ..FetchRequest::new(vec![url.clone()], output.clone())
     };
@@ -257,6 +264,7 @@ fn print(arguments: &Arguments, results: &Results) -> Result<(), Failed> {
         println!("{}", serde_json::to_string(results)?);
     } else {
         let mut table = Table::new(&[
+            "transport",
             "clients",
             "complete",
             "GB",
@@ -269,6 +277,7 @@ fn print(arguments: &Arguments, results: &Results) -> Result<(), Failed> {
             "repeated",
         ]);
         table.row([
+            results.transport.to_string(),
             results.clients.to_string(),
             results.complete.to_string(),
             format!("{:.2}", results.gigabytes),

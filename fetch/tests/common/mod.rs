@@ -105,6 +105,8 @@ struct UnderWay {
 }
 
 pub struct World {
+    /// The paths that the download began with.
+    pub specs: Vec<PathSpec>,
     pub now: Instant,
     pub servers: Vec<Server<Shelf>>,
     /// Servers that are switched off.
@@ -190,7 +192,8 @@ impl World {
             in_order_at: now,
             moved: vec![0; links],
             weather,
-            download: Download::new(config, specs, now),
+            download: Download::new(config, specs.clone(), now),
+            specs,
             received: vec![0; shelves[0].object.bytes.len()],
             events: Vec::new(),
             stored_bytes: 0,

@@ -1,6 +1,8 @@
 //! Targets for fetched files: what is read before anything is believed, and both machines behind an honest handshake.
+use prismux_endpoint::Endpoint;
+use prismux_endpoint::random::Seed;
 use prismux_fetch::channel::{Channel, Message};
-use prismux_fetch::client::{Download, DownloadConfig, PathSpec};
+use prismux_fetch::client::{Download, DownloadConfig, PathSpec, Transport};
 use prismux_fetch::digest::Digest;
 use prismux_fetch::handshake::{Answer, Identity, Initiator, Responder};
 use prismux_fetch::key::ServerKey;
@@ -8,8 +10,11 @@ use prismux_fetch::partial::parse_sidecar;
 use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
 use prismux_fetch::url::Url;
 use prismux_fetch::wire::{ConnectionId, Datagram};
+use prismux_ptcp::header::{self, Parsed};
+use prismux_ptcp::{Connection, Path, PtcpConfig, Segment};
 use prismux_r2cp::policy::Cost;
 use prismux_rcp::{Pipe, RcpConfig, RcpHeader};
+use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
 use std::io;
@@ -70,6 +75,11 @@ pub(super) fn datagrams() -> Vec<Vec<u8>> {
     let digest = Digest([6; 32]);
     let identity = Identity { size: 77, digest };
     seeds.push(challenge);
+    for segment in super::ptcp::datagrams() {
+        let mut message = Vec::new();
+        Message::PtcpOpening { offset: 7, segment: &segment }.emit(&mut message);
+        seeds.push(message);
+    }
     seeds.push(Answer::Ready { server: client, proof, identity }.emit());
     seeds.push(format!(r#"{{"prismux_part":1,"size":9,"sha256":"{digest}","ranges":[[0,3],[5,9]]}}"#).into());
     seeds.push(format!("prismux://{digest}@[2001:db8::1]:99/a%20b").into());
@@ -109,61 +119,161 @@ fn elsewhere() -> SocketAddr {
     SocketAddr::from(([203, 0, 113, 1], 5000))
 }
 
-/// A server behind its handshake takes RCP packets and datagrams of the input's making; an address that proves nothing never
-/// gets three times what it sent.
-pub fn server(data: &[u8]) {
-    let key = ServerKey::generate();
-    let mut server = Server::new(key.clone(), ServerConfig::default(), Shelf);
-    let mut now = Instant::from_secs(1);
-    let mut last = Vec::new();
-    let hand = |server: &mut Server<Shelf>, now, from, datagram: &[u8]| {
-        let (mut unproved, mut first) = (0, None);
-        server.handle_datagram(now, from, Ecn::NotEct, datagram, &mut |to, _, bytes| {
-            if to == elsewhere() {
-                unproved += bytes.len();
-            }
-            first.get_or_insert_with(|| bytes.to_vec());
-        });
-        assert!(unproved <= 3 * datagram.len(), "{unproved} bytes for {}", datagram.len());
-        first.unwrap_or_default()
-    };
-    let (mut initiator, noise) = Initiator::new(&key.public(), "object");
-    let client = ConnectionId(5);
-    let mut hello = |cookie: &[u8; 24]| {
-        last.clear();
-        Datagram::Hello { client, cookie, noise: &noise }.emit(&mut last);
-        hand(&mut server, now, home(), &last)
-    };
-    let retry = hello(&[0; 24]);
-    let Ok(Datagram::Retry { cookie, .. }) = Datagram::parse(&retry) else { panic!("a Retry") };
-    let welcome = hello(cookie);
-    let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&welcome) else { panic!("a Welcome") };
-    let finished = initiator.finish(noise, &mut Vec::new());
-    let Some((_, Some(mut channel))) = finished else { panic!("an honest server") };
-    let mut pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(1), now);
-    let syn = pipe.poll_control(now).map(|packet| rcp_bytes(&packet.header)).unwrap_or_default();
-    hand(&mut server, now, home(), &sealed(&mut channel, &syn));
-    for step in data.chunks(40) {
-        let (order, rest) = (step[0], &step[1..]);
-        let from = if order & 1 == 0 { home() } else { elsewhere() };
-        let datagram = match order >> 1 & 3 {
-            0 => rest.to_vec(),
-            1 => [&[0x14, 0, 0, 0][..], &channel.peer().0.to_be_bytes(), rest].concat(),
-            _ => sealed(&mut channel, rest),
+/// A server, and a session in it whose handshake was honest.
+struct Served {
+    server: Server<Shelf>,
+    channel: Channel,
+    now: Instant,
+}
+
+impl Served {
+    fn new() -> Self {
+        let key = ServerKey::generate();
+        let now = Instant::from_secs(1);
+        let mut server = Server::new(key.clone(), ServerConfig::default(), Shelf);
+        let (mut initiator, noise) = Initiator::new(&key.public(), "object");
+        let client = ConnectionId(5);
+        let mut hello = |cookie: &[u8; 24]| {
+            let mut datagram = Vec::new();
+            Datagram::Hello { client, cookie, noise: &noise }.emit(&mut datagram);
+            hand(&mut server, now, home(), &datagram)
         };
-        hand(&mut server, now, from, &datagram);
-        now += Duration::from_millis(u64::from(order >> 3) * 10);
-        server.handle_timeout(now, &mut |_, _, _| {});
+        let retry = hello(&[0; 24]);
+        let Ok(Datagram::Retry { cookie, .. }) = Datagram::parse(&retry) else { panic!("a Retry") };
+        let welcome = hello(cookie);
+        let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&welcome) else { panic!("a Welcome") };
+        let finished = initiator.finish(noise, &mut Vec::new());
+        let Some((_, Some(channel))) = finished else { panic!("an honest server") };
+        Self { server, channel, now }
+    }
+
+    /// Hands over `message` sealed; returns what the answer holds.
+    fn say(&mut self, message: &[u8]) -> Vec<u8> {
+        let datagram = sealed(&mut self.channel, message);
+        let answer = hand(&mut self.server, self.now, home(), &datagram);
+        let mut opened = Vec::new();
+        if let Ok(Datagram::Sealed { nonce, noise, .. }) = Datagram::parse(&answer) {
+            let _ = self.channel.open(nonce, noise, &mut opened);
+        }
+        opened
+    }
+
+    /// Datagrams of the input's making, sealed and loose, from the client's address and another.
+    fn run(&mut self, data: &[u8], chunk: usize) {
+        for step in data.chunks(chunk) {
+            let (order, rest) = (step[0], &step[1..]);
+            let from = if order & 1 == 0 { home() } else { elsewhere() };
+            let datagram = match order >> 1 & 3 {
+                0 => rest.to_vec(),
+                1 => [&[0x14, 0, 0, 0][..], &self.channel.peer().0.to_be_bytes(), rest].concat(),
+                _ => sealed(&mut self.channel, rest),
+            };
+            hand(&mut self.server, self.now, from, &datagram);
+            self.now += Duration::from_millis(u64::from(order >> 3) * 10);
+            self.server.handle_timeout(self.now, &mut |_, _, _| {});
+        }
     }
 }
 
-/// A download behind an honest handshake takes whatever its server says; no byte is kept beyond the object.
+/// Hands a datagram to the server and returns the first answer. An address that proves nothing never gets three times what
+/// it sent.
+fn hand(server: &mut Server<Shelf>, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<u8> {
+    let (mut unproved, mut first) = (0, None);
+    server.handle_datagram(now, from, Ecn::NotEct, datagram, &mut |to, _, bytes| {
+        if to == elsewhere() {
+            unproved += bytes.len();
+        }
+        first.get_or_insert_with(|| bytes.to_vec());
+    });
+    assert!(unproved <= 3 * datagram.len(), "{unproved} bytes for {}", datagram.len());
+    first.unwrap_or_default()
+}
+
+/// A server behind its handshake takes RCP packets and datagrams of the input's making.
+pub fn server(data: &[u8]) {
+    let mut served = Served::new();
+    let mut pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(1), served.now);
+    let syn = pipe.poll_control(served.now).map(|packet| rcp_bytes(&packet.header)).unwrap_or_default();
+    served.say(&syn);
+    served.run(data, 40);
+}
+
+/// A server behind its handshake takes pTCP segments of the input's making; half of them carry the names of a connection
+/// that was opened honestly.
+pub fn pipes(data: &[u8]) {
+    let mut served = Served::new();
+    let path = Path { local: home().ip(), remote: home().ip() };
+    let config = PtcpConfig::new(TcpConfig::modern(), 2);
+    let mut connection = Connection::connect_over(config, path, Seed(1).stream("client"), served.now);
+    let syn = connection.poll_transmit(served.now).map(|out| out.segment);
+    let segment = syn.as_ref().map(segment_bytes).unwrap_or_default();
+    let mut message = Vec::new();
+    Message::PtcpOpening { offset: 9, segment: &segment }.emit(&mut message);
+    let answer = served.say(&message);
+    let names = match Message::parse(&answer) {
+        Some(Message::Ptcp(bytes)) => bytes.get(4..8).map(|names| [names[2], names[3], names[0], names[1]]),
+        _ => None,
+    };
+    let Some(names) = names else { panic!("an answer to an honest opening") };
+    let mut data = data.to_vec();
+    name_segments(&mut data, 120, names);
+    served.run(&data, 120);
+}
+
+/// Gives half of the sealed segments (steps of `chunk` bytes) the names that they need: pSRC, pDST.
+fn name_segments(data: &mut [u8], chunk: usize, names: [u8; 4]) {
+    for step in data.chunks_mut(chunk).filter(|step| step.len() > 10 && step[0] & 4 != 0 && step[1] == 3) {
+        step[6..10].copy_from_slice(&names);
+    }
+}
+
+/// The honest answer to the opening in a client's datagram, and pSRC and pDST of what follows.
+fn accept_opening(channel: &mut Channel, datagram: &[u8], now: Instant) -> (Vec<u8>, [u8; 4]) {
+    let Ok(Datagram::Sealed { nonce, noise, .. }) = Datagram::parse(datagram) else { panic!("sealed") };
+    let mut opened = Vec::new();
+    channel.open(nonce, noise, &mut opened).expect("sealed for us");
+    let Some(Message::PtcpOpening { segment, .. }) = Message::parse(&opened) else { panic!("an opening") };
+    let parsed = Parsed::parse(segment).expect("well formed");
+    let (path, set_up) = (Path { local: home().ip(), remote: home().ip() }, parsed.set_up.map(Box::new));
+    let (header, tcp) = (parsed.header, parsed.tcp);
+    let opening = Segment { path, header, set_up, tcp, payload_bytes: 0, ecn: Ecn::NotEct };
+    let random = Seed(2).stream("server");
+    let config = PtcpConfig::new(TcpConfig::modern(), 2);
+    let mut connection = Connection::accept(config, &[], &opening, random, now).expect("an opening");
+    let answer = connection.poll_transmit(now).map(|out| segment_bytes(&out.segment)).unwrap_or_default();
+    let mut message = Vec::new();
+    Message::Ptcp(&answer).emit(&mut message);
+    let [a, b] = connection.own_name().to_be_bytes();
+    let [c, d] = header.source.to_be_bytes();
+    (message, [a, b, c, d])
+}
+
+fn segment_bytes(segment: &Segment) -> Vec<u8> {
+    let mut out = vec![0; 256];
+    let length =
+        header::emit(&segment.header, segment.set_up.as_deref(), &segment.tcp, &mut out).unwrap_or(0);
+    out.truncate(length);
+    out
+}
+
+/// A download by R²CP behind an honest handshake.
 pub fn client(data: &[u8]) {
+    download(Transport::R2cp, 60, data);
+}
+
+/// A download by pTCP behind an honest handshake.
+pub fn pipes_client(data: &[u8]) {
+    download(Transport::Ptcp, 120, data);
+}
+
+/// A download takes whatever its server says; no byte is kept beyond the object.
+fn download(transport: Transport, chunk: usize, data: &[u8]) {
     let key = ServerKey::generate();
     let address = SocketAddr::from(([192, 0, 2, 1], 4717));
     let spec = PathSpec { link: 0, address, key: key.public(), object: "object".to_string(), cost: Cost(0) };
     let mut now = Instant::from_secs(1);
-    let mut download = Download::new(DownloadConfig::default(), [spec], now);
+    let config = DownloadConfig { transport, ..DownloadConfig::default() };
+    let mut download = Download::new(config, [spec], now);
     download.handle_timeout(now);
     let (mut out, mut id) = (Vec::new(), ConnectionId(0));
     let mut channel = None;
@@ -180,7 +290,14 @@ pub fn client(data: &[u8]) {
         }
     }
     let Some(mut channel) = channel else { panic!("it says Hello") };
-    for step in data.chunks(60) {
+    let mut data = data.to_vec();
+    if transport == Transport::Ptcp {
+        let (answer, names) = accept_opening(&mut channel, &out, now);
+        let datagram = sealed(&mut channel, &answer);
+        download.handle_datagram(now, 0, address, Ecn::NotEct, &datagram, &mut |_, _| {});
+        name_segments(&mut data, chunk, names);
+    }
+    for step in data.chunks(chunk) {
         let (order, rest) = (step[0], &step[1..]);
         let datagram = match order & 3 {
             0 => rest.to_vec(),
@@ -226,4 +343,22 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
         program
     };
     vec![program(40, 4), program(60, 2), vec![2, 1, 7, 7, 7, 7, 7, 7, 7, 7], vec![0; 100]]
+}
+
+/// Steps for [`pipes`] and [`pipes_client`]: segments of all kinds, sealed, as what they are and as openings.
+pub(super) fn pipe_programs() -> Vec<Vec<u8>> {
+    let program = |offset: Option<u64>| {
+        let mut program = Vec::new();
+        for segment in super::ptcp::datagrams() {
+            let mut step = vec![4 | 2 << 3];
+            match offset {
+                Some(offset) => Message::PtcpOpening { offset, segment: &segment }.emit(&mut step),
+                None => Message::Ptcp(&segment).emit(&mut step),
+            }
+            step.resize(120, 0);
+            program.extend(step);
+        }
+        program
+    };
+    vec![program(None), program(Some(0)), program(Some(SIZE + 1))]
 }

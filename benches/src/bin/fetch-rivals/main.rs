@@ -1,4 +1,4 @@
-//! One file over two interfaces from two servers: R²CP, aria2 and kernel MPTCP, over the same emulated links.
+//! One file over two interfaces from two servers: R²CP, pTCP, aria2 and kernel MPTCP, over the same emulated links.
 mod http;
 mod ways;
 
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use ways::{Setting, Way};
 
 /// Fetches one file in network namespaces, over two emulated links, from two servers behind a common router: by `prismux fetch`
-/// (R²CP), by aria2 (HTTP, two connections to each server, spread over the interfaces) and by kernel MPTCP (HTTP, one
+/// (R²CP; and pTCP, from the first server only), by aria2 (HTTP, two connections to each server, spread over the interfaces) and by kernel MPTCP (HTTP, one
 /// connection to the first server, a subflow for each interface). Every way checks the bytes. Prints the times side by
 /// side. Needs root (or the right to make namespaces), iproute2, and aria2 (package `aria2`; left out where it is absent).
 #[derive(Debug, Parser)]
@@ -129,7 +129,7 @@ fn plan(mix: &Mix, seed: u64) -> LabPlan {
 }
 
 fn print(lines: &[Line]) {
-    let mut table = Table::new(&["links", "bound s", "R²CP s", "aria2 s", "MPTCP s"]);
+    let mut table = Table::new(&["links", "bound s", "R²CP s", "pTCP s", "aria2 s", "MPTCP s"]);
     for line in lines {
         let seconds = line.seconds.iter();
         let cells = seconds.map(|seconds| seconds.map_or("-".to_string(), |seconds| format!("{seconds:.2}")));

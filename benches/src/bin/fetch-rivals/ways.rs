@@ -3,7 +3,7 @@ use crate::{Failed, http};
 use prismux_datapath::event_loop::StopHandle;
 use prismux_datapath::lab::LabNetwork;
 use prismux_fetch::directory::Directory;
-use prismux_fetch::fetch::{self, FetchRequest, Via};
+use prismux_fetch::fetch::{self, FetchRequest, Transport, Via};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::ServerConfig;
@@ -21,8 +21,10 @@ const SERVERS: [&str; 2] = ["server1", "server2"];
 /// A way to fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// `prismux fetch`.
-    Prismux,
+    /// `prismux fetch`, from both servers.
+    R2cp,
+    /// `prismux fetch --transport ptcp`, from the first server.
+    Ptcp,
     /// aria2.
     Aria2,
     /// Kernel MPTCP.
@@ -30,11 +32,12 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 3] = [Self::Prismux, Self::Aria2, Self::Mptcp];
+    pub(crate) const ALL: [Self; 4] = [Self::R2cp, Self::Ptcp, Self::Aria2, Self::Mptcp];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Prismux => "R²CP",
+            Self::R2cp => "R²CP",
+            Self::Ptcp => "pTCP",
             Self::Aria2 => "aria2",
             Self::Mptcp => "MPTCP",
         }
@@ -63,17 +66,20 @@ impl Setting {
         let output = self.folder.join("fetched");
         let _ = fs::remove_file(&output);
         let (seconds, bytes) = match way {
-            Way::Prismux => (self.by_prismux(network, &output)?, fs::read(&output)?),
+            Way::R2cp => (self.by_prismux(network, &output, Transport::R2cp)?, fs::read(&output)?),
+            Way::Ptcp => (self.by_prismux(network, &output, Transport::Ptcp)?, fs::read(&output)?),
             Way::Aria2 => (self.by_aria2(network, &output)?, fs::read(&output)?),
             Way::Mptcp => self.by_mptcp(network)?,
         };
         if bytes == *self.bytes { Ok(seconds) } else { Err("the bytes are wrong".into()) }
     }
 
-    fn by_prismux(&self, network: &LabNetwork, output: &Path) -> Result<f64, Failed> {
+    fn by_prismux(&self, network: &LabNetwork, output: &Path, transport: Transport) -> Result<f64, Failed> {
         let stop = StopHandle::new()?;
+        // pTCP joins one server.
+        let wanted = if transport == Transport::Ptcp { &SERVERS[..1] } else { &SERVERS };
         let mut servers = Vec::new();
-        for server in SERVERS {
+        for &server in wanted {
             let (namespace, stop) = (network.namespace(server)?.clone(), stop.clone());
             let directory = Directory::open(&self.folder.join("served"))?;
             let config = ServeConfig {
@@ -87,7 +93,7 @@ impl Setting {
                 namespace.enter(|| Serving::bind(&config, &directory, stop, false)?.run(|_| {}))
             }));
         }
-        let urls: Result<Vec<Url>, Failed> = SERVERS
+        let urls: Result<Vec<Url>, Failed> = wanted
             .iter()
             .map(|server| {
                 let (key, address) = (self.key.public(), network.address(server)?);
@@ -96,6 +102,7 @@ impl Setting {
             .collect();
         let request = FetchRequest {
             via: ["wwan1", "wwan2"].map(|name| Via::Interface(name.to_string())).to_vec(),
+            transport,
             overwrite: true,
             restart: true,
             ..FetchRequest::new(urls?, output.to_path_buf())
