@@ -213,6 +213,12 @@ pub const PTCP: &[Key] = &[
         "true",
         "after a timeout another pipe gets a copy of the first segment",
     ),
+    key(
+        "opportunistic_retransmission",
+        "true or false",
+        "true",
+        "what a pipe repeats goes over one with less than half of its round trip too",
+    ),
     key("resume_order", "name", "\"least-rtt\"", "which pipe is asked first"),
     key(
         "loss_notification",

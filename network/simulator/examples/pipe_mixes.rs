@@ -12,7 +12,7 @@ use std::env;
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let profile: TcpProfile =
-        arguments.first().map_or(TcpProfile::Ns2_2002, |name| name.parse().expect("a TCP profile"));
+        arguments.first().map_or(TcpProfile::Modern, |name| name.parse().expect("a TCP profile"));
     let number = |index: usize, standard: u64| {
         arguments.get(index).map_or(standard, |text| text.parse().expect("a number of a mix"))
     };

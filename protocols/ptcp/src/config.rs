@@ -42,6 +42,9 @@ pub struct PtcpConfig {
     pub reassignment: Reassignment,
     /// After a timeout the one segment left in the pipe's window is also given to another pipe.
     pub redundant_striping: bool,
+    /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its round-trip
+    /// time: everything behind the hole waits for the repair (beyond the source; C. Raiciu et al., "How hard can it be?", NSDI 2012).
+    pub opportunistic_retransmission: bool,
     /// Which pipe is asked first.
     pub resume_order: ResumeOrder,
     /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are suspects: sent again
@@ -70,6 +73,7 @@ impl PtcpConfig {
             consume_on_arrival: false,
             reassignment: Reassignment::Probe,
             redundant_striping: true,
+            opportunistic_retransmission: true,
             resume_order: ResumeOrder::LeastRtt,
             suspect_rule: true,
             suspect_floor: Duration::from_millis(200),

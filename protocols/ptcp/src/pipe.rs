@@ -10,7 +10,11 @@
 //! | `resume` | down | [`Pipe::resume`], then [`Pipe::send`] until it has nothing to say |
 //! | `established`, `closed`, `shrunk` | up | the [`News`] that `receive` and `fire` return |
 //! | `send` | up | [`Striper::offer`] and [`Striper::bind`], called from [`Pipe::send`]; an offer of nothing is *freeze* |
-use crate::binding::{Bindings, Hold};
+mod bytes;
+
+pub(crate) use bytes::Settle;
+
+use crate::binding::Bindings;
 use crate::segment::Path;
 use crate::striper::Striper;
 use alloc::boxed::Box;
@@ -59,6 +63,8 @@ pub(crate) struct PipeSegment {
     pub data: u64,
     pub bytes: u32,
     pub ecn: Ecn,
+    /// Other pipes may take the same bytes too.
+    pub offered_elsewhere: bool,
 }
 
 /// One pipe.
@@ -291,38 +297,9 @@ impl Pipe {
         news
     }
 
-    /// What the acknowledgement in `header` says about bound bytes.
-    fn settle(&mut self, header: &TcpHeader, settle: &mut Settle<'_>) {
-        let due = settle.due;
-        let striper = &mut *settle.striper;
-        let mut settled = |binding: crate::binding::Binding| match binding.hold {
-            // It may have been an earlier transmission, with other bytes.
-            Hold::Owner if binding.ambiguous && settle.suspect_rule => {
-                striper.suspect(binding.carried(), due);
-            }
-            Hold::None if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
-            Hold::Copy if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
-            _ => {}
-        };
-        self.bindings.acknowledge(self.tcp.stream_acked(), &mut settled);
-        if header.options.sack.is_empty() || self.bindings.is_empty() {
-            return;
-        }
-        let (origin, acked, next) = (self.origin, self.tcp.stream_acked(), self.bindings.next());
-        for block in header.options.sack.as_slice() {
-            let positions = (block.start.unwrap_near(origin, acked), block.end.unwrap_near(origin, acked));
-            if let (Some(start), Some(end)) = positions
-                && start >= acked
-                && end <= next
-            {
-                self.bindings.arrived(start..end, &mut settled);
-            }
-        }
-    }
-
     /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much new
-    /// as its window lets it and `striper` has for it.
-    pub(crate) fn send(&mut self, now: Instant, striper: &mut Striper) -> Option<PipeSegment> {
+    /// as its window lets it and `striper` has for it. With `quicker`, what it repeats is offered to other pipes too.
+    pub(crate) fn send(&mut self, now: Instant, striper: &mut Striper, quicker: bool) -> Option<PipeSegment> {
         let most = self.tcp.segment_bytes();
         let offered = if self.is_live() { striper.offer(self.id, most) } else { 0 };
         self.tcp.offer(u64::from(offered));
@@ -339,6 +316,8 @@ impl Pipe {
             marker.mark(&mut segment.header);
         }
         let virtual_bytes = segment.payload_bytes;
+        let offered_elsewhere =
+            quicker && virtual_bytes > 0 && !new && self.copy_out(striper, segment.stream_offset);
         let carried = match virtual_bytes {
             0 => 0..0,
             _ if new => self.bind_new(striper, virtual_bytes),
@@ -346,52 +325,13 @@ impl Pipe {
         };
         let bytes = (carried.end - carried.start) as u32;
         self.sent_bytes += u64::from(bytes);
-        Some(PipeSegment { tcp: segment.header, virtual_bytes, data: carried.start, bytes, ecn: segment.ecn })
+        Some(PipeSegment {
+            tcp: segment.header,
+            virtual_bytes,
+            data: carried.start,
+            bytes,
+            ecn: segment.ecn,
+            offered_elsewhere,
+        })
     }
-
-    fn bind_new(&mut self, striper: &mut Striper, length: u32) -> core::ops::Range<u64> {
-        let data = striper.bind(self.id, length, false).unwrap_or(striper.acked..striper.acked);
-        debug_assert_eq!(data.end - data.start, u64::from(length), "what was offered is there");
-        self.bindings.push(data.clone());
-        data
-    }
-
-    /// A virtual segment is sent again: the same bytes if it still has them, else others, else none.
-    fn bind_again(&mut self, striper: &mut Striper, start: u64, length: u32) -> core::ops::Range<u64> {
-        let acked = striper.acked;
-        let Some(binding) = self.bindings.at(start) else { return acked..acked };
-        let carried = binding.carried();
-        if binding.hold != Hold::None && carried.end > acked {
-            return carried.start.max(acked)..carried.end;
-        }
-        if !binding.ambiguous {
-            // The pipe holds its only transmission for lost: nobody need wait for it.
-            striper.give_up(carried, self.id);
-        }
-        // Reported as arrived or not: what it carries now may get lost without anybody noticing.
-        (binding.ambiguous, binding.arrived) = (true, false);
-        // Into the dark goes a copy: what a silent pipe alone held would wait for its next timeout, each twice as long.
-        let data = if self.silent { striper.lowest(length) } else { striper.bind(self.id, length, true) };
-        let counters = &mut striper.counters;
-        match &data {
-            Some(_) => counters.rebound_segments += 1,
-            None => counters.void_segments += 1,
-        }
-        binding.hold = match data {
-            Some(_) if self.silent => Hold::Copy,
-            Some(_) => Hold::Owner,
-            None => Hold::None,
-        };
-        let data = data.unwrap_or(acked..acked);
-        (binding.data, binding.bytes) = (data.start, (data.end - data.start) as u32);
-        data
-    }
-}
-
-/// What a pipe needs to judge acknowledgements.
-pub(crate) struct Settle<'a> {
-    pub striper: &'a mut Striper,
-    /// When suspects are looked at again.
-    pub due: Instant,
-    pub suspect_rule: bool,
 }

@@ -20,7 +20,7 @@ struct Suspect {
 pub struct StripingCounters {
     /// Bytes untied because they lay beyond a window that shrank, or because their pipe closed.
     pub untied_bytes: u64,
-    /// Segments given to a second pipe after a timeout.
+    /// Segments given to a second pipe, after a timeout or because it is quicker.
     pub redundant_segments: u64,
     /// Virtual segments sent again with other bytes than before.
     pub rebound_segments: u64,

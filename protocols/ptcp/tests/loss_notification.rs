@@ -27,7 +27,7 @@ struct Repair {
 /// Two pipes in full flight; one data segment of the first is lost, and with `told` its receiver's link layer knows.
 fn damage(told: bool) -> Repair {
     let mut config = config(2, 2, 256_000);
-    config.loss_notification = true;
+    (config.loss_notification, config.opportunistic_retransmission) = (true, false);
     let weather = |ms| Weather { delay: Duration::from_millis(ms), ..Weather::default() };
     let mut world = World::new(Seed(1), config, vec![weather(40), weather(15)]);
     let lost: Rc<RefCell<Option<Flight>>> = Rc::default();

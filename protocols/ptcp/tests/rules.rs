@@ -251,6 +251,47 @@ fn what_a_silent_pipe_sends_again_is_never_its_alone() {
     }
 }
 
+/// One segment of a pipe with 400 ms of round-trip time is lost beside a pipe with 20 ms: by which pipes its bytes left after
+/// that, and when they arrived.
+fn hole_on_the_slow_pipe(opportunistic_retransmission: bool) -> (Vec<u8>, Instant) {
+    let config = PtcpConfig { opportunistic_retransmission, ..config(0, 2, 1_000_000) };
+    let limited = |path| Weather { rate: Some((4_000_000, 50)), ..path };
+    let mut world = World::new(Seed(1), config, paths(&[200, 10]).into_iter().map(limited).collect());
+    let lost = Rc::new(RefCell::new(None));
+    let seen = Rc::clone(&lost);
+    world.hook = Some(Box::new(move |now, flight| {
+        let segment = &flight.segment;
+        let hit = now > at(3_000) && segment.header.pipe == 0 && segment.payload_bytes > 0 && flight.to == 1;
+        if hit && seen.borrow().is_none() {
+            *seen.borrow_mut() = Some(segment.header.seq);
+            return Fate::Lose;
+        }
+        Fate::Pass
+    }));
+    world.write(0, 50_000_000);
+    world.run_while(at(10_000), |_| lost.borrow().is_none());
+    let hole = lost.borrow().expect("a segment was lost");
+    let from = world.log.len();
+    let first = world.log.iter().find(|(_, side, s)| *side == 0 && s.payload_bytes > 0).expect("data");
+    let offset = u64::from(hole.0.wrapping_sub(first.2.header.seq.0));
+    world.run_while(at(10_000), |world| world.received(1) <= offset);
+    let filled = world.now;
+    world.run(filled + Duration::from_millis(500));
+    let again = world.log[from..].iter().filter(|(_, side, s)| *side == 0 && s.header.seq == hole);
+    (again.map(|(_, _, s)| s.header.pipe).collect(), filled)
+}
+
+#[test]
+fn what_a_slow_pipe_has_lost_is_repeated_by_a_quick_one_too() {
+    let (mut by, sooner) = hole_on_the_slow_pipe(true);
+    by.sort_unstable();
+    assert_eq!(by, [0, 1]);
+    let (by, later) = hole_on_the_slow_pipe(false);
+    assert_eq!(by, [0]);
+    // 200 ms against 10 ms and a full queue of 100 ms.
+    assert!(later - sooner > Duration::from_millis(50), "{sooner} {later}");
+}
+
 /// Whether everything arrives when the acknowledgement of a rebound segment was caused by its first copy and the
 /// second copy is lost.
 fn survives_an_ambiguous_acknowledgement(suspect_rule: bool, keep_alive_check: bool) -> bool {

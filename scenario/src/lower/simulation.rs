@@ -240,11 +240,18 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
         Transport::StripingUnaware => Policy::Unaware,
         Transport::StripingSmart => Policy::Smart,
         _ => {
-            let PtcpSettings { reassignment, redundant, resume_order, coupled, loss_notification } =
-                flow.ptcp;
+            let PtcpSettings {
+                reassignment,
+                redundant,
+                opportunistic_retransmission,
+                resume_order,
+                coupled,
+                loss_notification,
+            } = flow.ptcp;
             let config = PtcpConfig {
                 reassignment,
                 redundant_striping: redundant,
+                opportunistic_retransmission,
                 resume_order,
                 coupled,
                 loss_notification,

@@ -11,6 +11,8 @@ pub struct PtcpSettings {
     pub reassignment: Reassignment,
     /// A copy for another pipe after a timeout.
     pub redundant: bool,
+    /// A copy of each repair for a quicker pipe.
+    pub opportunistic_retransmission: bool,
     /// Which pipe is asked first.
     pub resume_order: ResumeOrder,
     /// Coupled increase.
@@ -24,6 +26,7 @@ impl Default for PtcpSettings {
         Self {
             reassignment: Reassignment::Probe,
             redundant: true,
+            opportunistic_retransmission: true,
             resume_order: ResumeOrder::LeastRtt,
             coupled: false,
             loss_notification: false,

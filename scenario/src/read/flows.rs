@@ -215,6 +215,9 @@ fn ptcp(reader: &Reader<'_>) -> PtcpSettings {
     let settings = PtcpSettings {
         reassignment: table.name("reassignment", registry::REASSIGNMENT).unwrap_or(standard.reassignment),
         redundant: table.boolean("redundant").unwrap_or(standard.redundant),
+        opportunistic_retransmission: table
+            .boolean("opportunistic_retransmission")
+            .unwrap_or(standard.opportunistic_retransmission),
         resume_order: table.name("resume_order", registry::RESUME_ORDER).unwrap_or(standard.resume_order),
         coupled: table.boolean("coupled").unwrap_or(standard.coupled),
         loss_notification: table.boolean("loss_notification").unwrap_or(standard.loss_notification),

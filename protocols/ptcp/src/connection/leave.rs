@@ -1,7 +1,7 @@
 //! Leaving segments: the pipes are asked in order, each until it has nothing to say.
 use super::{Connection, State};
 use crate::header::PtcpHeader;
-use crate::pipe::PipeSegment;
+use crate::pipe::{Pipe, PipeSegment};
 use crate::segment::{Segment, SegmentOut};
 use alloc::boxed::Box;
 use prismux_units::Instant;
@@ -13,12 +13,24 @@ impl Connection {
             return Some(SegmentOut { segment, stream_offset: 0 });
         }
         while let Some(index) = self.first_pipe(|pipe| pipe.is_resumed()) {
-            if let Some(segment) = self.pipes[index].send(now, &mut self.striper) {
+            let quicker = self.has_quicker(index);
+            if let Some(segment) = self.pipes[index].send(now, &mut self.striper, quicker) {
+                if segment.offered_elsewhere {
+                    self.resume_all();
+                }
                 return Some(self.dress(index, segment));
             }
         }
         self.watch_stall(now);
         None
+    }
+
+    /// Another pipe has less than half of this one's round-trip time, so that it would be done first with a repair.
+    fn has_quicker(&self, index: usize) -> bool {
+        let srtt = self.pipes[index].srtt().filter(|_| self.config.opportunistic_retransmission);
+        let is_quicker =
+            |other: &Pipe| other.is_live() && other.srtt().zip(srtt).is_some_and(|(a, b)| a * 2 < b);
+        self.pipes.iter().any(is_quicker)
     }
 
     /// Adds the connection's header.
