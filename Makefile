@@ -11,7 +11,7 @@ SOAK_CASES ?= 20000
 NAME ?= T1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab compare-fetch reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -70,6 +70,10 @@ compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in 
 compare-fetch: setup ## one file over two links from two servers: R²CP, aria2 and kernel MPTCP (four minutes)
 	$(CARGO) build --release --locked -p prismux-benches --bin fetch-rivals
 	target/release/fetch-rivals --runs 3
+
+compare-moves: build ## handoff, migration, aggregation, policy, blackout of R²CP: in the lab beside the simulator (three minutes)
+	$(CARGO) build --release --locked -p prismux-benches --bin fetch-moves
+	$(BUILT)/release/fetch-moves --runs 3
 
 reproduce: build ## every published claim of every system: reported, measured, verdict
 	$(PRISMUX) reproduce all

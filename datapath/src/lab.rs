@@ -12,7 +12,7 @@
 //! * [`namespace`], [`netlink`], [`sysctl`], [`mptcp`]: the kernel's interfaces. [`privileges`]: being allowed to.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
-//! * [`daemons`]: proxies and members as processes of the real program.
+//! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
 //! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
@@ -31,6 +31,7 @@ pub mod plan;
 mod prepare;
 mod privileges;
 mod run;
+mod servers;
 mod stage;
 mod sysctl;
 mod timing;

@@ -4,6 +4,7 @@ use crate::lower::{self, Unsupported};
 use crate::model::Scenario;
 use crate::record::EventLog;
 use crate::registry::Backend;
+use prismux_datapath::lab::plan::FlowPlan;
 use prismux_datapath::lab::{self, LabError, LabOptions};
 use prismux_simulator::Simulation;
 pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
@@ -32,6 +33,8 @@ pub struct RunOptions {
     pub record: Option<PathBuf>,
     /// File for the events of the run, in place of the one in `record`.
     pub events: Option<PathBuf>,
+    /// The `prismux` program that the lab starts as daemons, servers and clients; this program itself without.
+    pub program: Option<PathBuf>,
     /// Set from outside to end a run early.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Called a thousand times in a run (simulator).
@@ -214,6 +217,9 @@ fn in_lab(
     let plan = lower::to_lab(scenario, options.seed)?;
     let interrupt = options.interrupt.clone();
     let mut lab_options = LabOptions { interrupt, events, ..LabOptions::default() };
+    if let Some(program) = &options.program {
+        lab_options.daemons.program = program.clone();
+    }
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let name = scenario.name.replace(['/', ' '], "-");
@@ -232,16 +238,25 @@ fn in_lab(
                 (Some(received), Some(sent)) => received != sent,
                 _ => false,
             };
-            match outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
-                Some((name, _)) => Err(RunError::Failed(format!(
+            if let Some((name, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
+                return Err(RunError::Failed(format!(
                     "flow \"{name}\": the bytes received are not those sent (SHA-256 differs)"
-                ))),
+                )));
+            }
+            match plan.flows.iter().zip(outcome.flows.values()).find_map(client_trouble) {
+                Some(trouble) => Err(RunError::Failed(trouble)),
                 None => Ok(outcome.result),
             }
         }
         Err(LabError::Interrupted) => Err(RunError::Interrupted),
         Err(error) => Err(RunError::Failed(error.to_string())),
     }
+}
+
+/// Why a client of `prismux serve` failed. A connection of the kernel's that fails is a result: its program did what it could.
+fn client_trouble((flow, outcome): (&FlowPlan, &lab::FlowOutcome)) -> Option<String> {
+    let trouble = outcome.trouble.as_ref().filter(|_| flow.fetch.is_some())?;
+    Some(format!("flow \"{}\": {trouble}", flow.name))
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {

@@ -112,13 +112,21 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
         Transport::TcpEln,
         "TCP-ELN: the receiver marks ACKs that wait for a packet its link damaged (`corrupt`); simulator only",
     ),
-    name("rcp", Transport::Rcp, "Reception Control Protocol: the receiver asks and controls; simulator only"),
+    name(
+        "rcp",
+        Transport::Rcp,
+        "Reception Control Protocol: the receiver asks and controls; in the lab by prismux serve and fetch",
+    ),
     name(
         "rcp-eln",
         Transport::RcpEln,
         "RCP whose receiver knows which packets its link damaged (`corrupt`); simulator only",
     ),
-    name("r2cp", Transport::R2cp, "R²CP: one stream over several RCP pipes (`pipes`); simulator only"),
+    name(
+        "r2cp",
+        Transport::R2cp,
+        "R²CP: one stream over several RCP pipes (`pipes`); in the lab by prismux serve and fetch",
+    ),
     name(
         "ptcp",
         Transport::Ptcp,

@@ -106,6 +106,9 @@ pub struct PipeResult {
     pub timeouts: u64,
     /// Its smoothed round-trip time at the end, in seconds.
     pub srtt_s: Option<f64>,
+    /// Its retransmission timeout at the end, in seconds.
+    #[serde(default)]
+    pub rto_s: Option<f64>,
     /// Its congestion window at the end.
     pub cwnd_bytes: u64,
 }

@@ -19,10 +19,11 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How to start the daemons. The path of the configuration file is appended to the arguments.
+/// How to start the daemons, servers and clients. What they are to do is appended to the arguments: to a daemon's the path of
+/// its configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DaemonCommand {
     /// The program.
@@ -31,18 +32,28 @@ pub struct DaemonCommand {
     pub proxy: Vec<OsString>,
     /// Arguments that make it a member.
     pub member: Vec<OsString>,
+    /// Arguments that make it serve files.
+    pub serve: Vec<OsString>,
+    /// Arguments that make it fetch one.
+    pub fetch: Vec<OsString>,
 }
 
 impl Default for DaemonCommand {
-    /// This program itself, as `proxy --config FILE` and `member --config FILE`.
+    /// This program itself, as `proxy --config FILE`, `member --config FILE`, `serve ...` and `fetch ...`.
     fn default() -> Self {
-        let arguments = |role: &str| vec![role.into(), "--config".into()];
-        Self { program: "/proc/self/exe".into(), proxy: arguments("proxy"), member: arguments("member") }
+        let daemon = |role: &str| vec![role.into(), "--config".into()];
+        Self {
+            program: "/proc/self/exe".into(),
+            proxy: daemon("proxy"),
+            member: daemon("member"),
+            serve: vec!["serve".into()],
+            fetch: vec!["fetch".into()],
+        }
     }
 }
 
 /// How long the daemons of a lab may take to find each other.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Where a daemon of the lab puts its status socket; inside its own `/run`.
 pub(super) const STATUS_SOCKET: &str = "/run/prismux.sock";
@@ -183,6 +194,21 @@ fn end_now(process: Option<Process>) {
     }
 }
 
+/// Waits until a process that was asked to end has done so, kills it when it takes too long, and leaves no zombie.
+pub(super) fn end_within(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
+    let begin = Instant::now();
+    while begin.elapsed() < patience {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    if child.try_wait()?.is_none() {
+        signal(child, Signal::SIGKILL);
+    }
+    child.wait()
+}
+
 /// Waits until every started proxy sees its started members.
 pub(super) fn wait_until_joined(daemons: &mut [Daemon]) -> Result<(), LabError> {
     let begin = Instant::now();
@@ -216,17 +242,17 @@ fn is_ready(daemon: &Daemon, all: &[Daemon]) -> bool {
 }
 
 /// A file without a name.
-fn memory_file(name: &str) -> io::Result<File> {
+pub(super) fn memory_file(name: &str) -> io::Result<File> {
     Ok(memfd_create(name, MFdFlags::MFD_CLOEXEC)?.into())
 }
 
-fn signal(child: &Child, signal: Signal) {
+pub(super) fn signal(child: &Child, signal: Signal) {
     // The child has not been waited for, so that its number is still its own.
     let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
 }
 
 /// Gives the calling process a mount namespace with an empty `/run`. Only async-signal-safe calls.
-fn own_run_directory() -> io::Result<()> {
+pub(super) fn own_run_directory() -> io::Result<()> {
     let check = |result: libc::c_int| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     // SAFETY: plain system calls; every pointer is null or a terminated literal.
     unsafe {
@@ -243,7 +269,7 @@ fn own_run_directory() -> io::Result<()> {
 }
 
 /// The last lines of a log.
-fn last_words(log: &mut File) -> String {
+pub(super) fn last_words(log: &mut File) -> String {
     let text = read_from_start(log).unwrap_or_default();
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(5)..].join(" / ")

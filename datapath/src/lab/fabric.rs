@@ -97,6 +97,11 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
         requests.push(route.message());
     }
     requests.extend(net.rules.iter().map(|&(from, table)| netlink::rule_from(from, table, RULE_PRIORITY)));
+    requests.extend(
+        net.port_rules
+            .iter()
+            .map(|&(port, table)| netlink::rule_out_of(&net.ports[port].device, table, RULE_PRIORITY)),
+    );
     let mut own_senders = Vec::new();
     for (name, own) in &net.own_senders {
         let tun = Tun::create(name)?;

@@ -1,11 +1,11 @@
 //! From counters to the columns of a result.
 use super::emulator::{DirectionReport, EmulatorReport};
 use super::fabric::LINK_MTU_BYTES;
-use super::plan::{FlowPlan, LabPlan, Role, Traffic, Transport};
+use super::plan::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowPlan, LabPlan, Role, Traffic, Transport};
 use super::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
 use prismux_trace::results::{
-    Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, RunResult, TimeSeries, TotalResult,
-    capacity_bps, goodput_bps,
+    Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PipeResult, RunResult, TimeSeries,
+    TotalResult, capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
@@ -70,17 +70,20 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
     let sum = |count: fn(&super::traffic::tcp_info::TcpInfo) -> Option<u64>| {
         outcome.senders.iter().map(count).sum::<Option<u64>>()
     };
+    let of_pipes = |count: fn(&PipeResult) -> u64| outcome.pipes.values().map(count).sum::<u64>();
     FlowResult {
         transport: flow.transport_name().to_owned(),
         goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
         steady_goodput_bps: steady_goodput_bps(flow, arrivals, warm_up, last),
         bytes: arrivals.total_bytes,
         completion_s: outcome.completed_at.map(|at| (at - flow.start).as_secs_f64()),
-        retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0),
-        spurious_retransmissions: sum(|info| info.spurious_retransmissions),
-        timeouts: sum(|info| info.timeouts).unwrap_or(0),
+        retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0)
+            + of_pipes(|pipe| pipe.retransmitted_segments),
+        spurious_retransmissions: sum(|info| info.spurious_retransmissions)
+            .filter(|_| flow.transport != Transport::Fetch),
+        timeouts: sum(|info| info.timeouts).unwrap_or(0) + of_pipes(|pipe| pipe.timeouts),
         sha256: outcome.sha256.clone(),
-        ..FlowResult::default()
+        pipes: outcome.pipes.clone(),
     }
 }
 
@@ -115,6 +118,9 @@ fn full_packet(plan: &LabPlan) -> (u32, u32) {
     const TCP_IP_HEADER_BYTES: u32 = 40;
     const TIMESTAMP_BYTES: u32 = 12;
     let flow = plan.flows.iter().find(|flow| flow.transport != Transport::Udp);
+    if flow.is_some_and(|flow| flow.transport == Transport::Fetch) {
+        return (FETCH_PAYLOAD_BYTES, FETCH_PACKET_BYTES);
+    }
     let mut mss = flow.and_then(|flow| flow.tcp.mss_bytes).map_or(u32::MAX, u32::from);
     let options = match flow.map(|flow| flow.tcp.timestamps) {
         Some(None | Some(true)) => TIMESTAMP_BYTES,
@@ -128,6 +134,27 @@ fn full_packet(plan: &LabPlan) -> (u32, u32) {
     }
     mss = mss.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - overhead);
     (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
+}
+
+/// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the longest
+/// is kept.
+pub(super) fn add_receivers(result: &mut RunResult, plan: &LabPlan, outcomes: &Named<FlowOutcome>) {
+    let pause = |counters: &Named<u64>| counters.get("longest_pause_us").copied();
+    for flow in &plan.flows {
+        let Some(outcome) = outcomes.get(&flow.name).filter(|outcome| !outcome.counters.is_empty()) else {
+            continue;
+        };
+        let node = result.nodes.entry(flow.to.clone()).or_default();
+        let is_longest = pause(&outcome.counters) > pause(node);
+        for (name, &count) in &outcome.counters {
+            let known = node.entry(name.clone()).or_default();
+            match name.ends_with("_us") {
+                true if is_longest => *known = count,
+                true => {}
+                false => *known += count,
+            }
+        }
+    }
 }
 
 /// The whole numbers of a status page's `counters` and `drops`.

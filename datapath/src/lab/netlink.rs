@@ -240,6 +240,13 @@ pub fn link_up(device: u32) -> Message {
     Message::new(libc::RTM_NEWLINK, 0, &header, format!("bring device {device} up"))
 }
 
+/// Takes a device down.
+pub fn link_down(device: u32) -> Message {
+    let mut header = link_header(device, libc::IFF_UP as u32);
+    header[8..12].fill(0);
+    Message::new(libc::RTM_NEWLINK, 0, &header, format!("take device {device} down"))
+}
+
 /// struct ifinfomsg: family, type, index, flags to set, and which flags are meant.
 fn link_header(device: u32, flags: u32) -> [u8; 16] {
     let mut header = [0; 16];
@@ -326,6 +333,8 @@ const RTAX_QUICKACK: u16 = 15;
 const FRA_SRC: u16 = 2;
 const FRA_PRIORITY: u16 = 6;
 const FRA_TABLE: u16 = 15;
+/// `FRA_OIFNAME` of the same.
+const FRA_OIFNAME: u16 = 17;
 const FR_ACT_TO_TBL: u8 = 1;
 
 /// Looks packets from `source` up in `table` first.
@@ -334,6 +343,16 @@ pub fn rule_from(source: Ipv4Addr, table: u32, priority: u32) -> Message {
     let flags = libc::NLM_F_CREATE;
     Message::new(libc::RTM_NEWRULE, flags, &header, format!("look {source} up in table {table}"))
         .with(FRA_SRC, &source.octets())
+        .with(FRA_PRIORITY, &priority.to_ne_bytes())
+        .with(FRA_TABLE, &table.to_ne_bytes())
+}
+
+/// Looks packets that are bound to leave by `device` up in `table` first.
+pub fn rule_out_of(device: &str, table: u32, priority: u32) -> Message {
+    let header = [libc::AF_INET as u8, 0, 0, 0, 0, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
+    let name: Vec<u8> = device.bytes().chain([0]).collect();
+    Message::new(libc::RTM_NEWRULE, libc::NLM_F_CREATE, &header, format!("look {device} up in table {table}"))
+        .with(FRA_OIFNAME, &name)
         .with(FRA_PRIORITY, &priority.to_ne_bytes())
         .with(FRA_TABLE, &table.to_ne_bytes())
 }

@@ -4,9 +4,11 @@ use prismux_prism::ProxyConfig;
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
+pub use fetch::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FetchPlan, PipePlan};
 pub use kernel_tcp::KernelTcp;
 pub(super) use kernel_tcp::RouteMetrics;
 
+mod fetch;
 mod kernel_tcp;
 
 /// One experiment on this machine.
@@ -204,6 +206,8 @@ pub struct FlowPlan {
     pub tcp: KernelTcp,
     /// Prismux's own TCP in the kernel's place at the sender of a file over [`Transport::Tcp`].
     pub own_sender: Option<Box<OwnSender>>,
+    /// The pipes of a flow over [`Transport::Fetch`].
+    pub fetch: Option<Box<FetchPlan>>,
     /// When it starts.
     pub start: Instant,
     /// When it stops at the latest; the end of the run without.
@@ -222,6 +226,7 @@ impl FlowPlan {
             via: None,
             tcp: KernelTcp::default(),
             own_sender: None,
+            fetch: None,
             start: Instant::ZERO,
             stop: None,
         }
@@ -279,6 +284,7 @@ impl FlowPlan {
             (Transport::Tcp, _) => "tcp",
             (Transport::Mptcp, _) => "mptcp",
             (Transport::Udp, _) => "udp",
+            (Transport::Fetch, _) => "r2cp",
         }
     }
 }
@@ -301,6 +307,8 @@ pub enum Transport {
     Mptcp,
     /// Datagrams.
     Udp,
+    /// RCP or R²CP: processes of `prismux serve` and `prismux fetch`.
+    Fetch,
 }
 
 /// What an application sends.

@@ -1,9 +1,14 @@
 //! A flow's sockets, made in its nodes' namespaces before the run begins.
+//!
+//! * [`fetch`]: processes in place of sockets.
+mod fetch;
+
 use super::LabError;
 use super::plan::{FlowPlan, OwnSender, Traffic, Transport};
 use super::stage::Stage;
 use super::topology::Path;
 use super::traffic::exchange::ExchangeFlow;
+use super::traffic::fetch::FetchFlow;
 use super::traffic::own_tcp::OwnTcp;
 use super::traffic::socket::SocketMaker;
 use super::traffic::tcp::{SenderEnd, TcpFlow};
@@ -24,6 +29,7 @@ pub(super) enum PreparedFlow {
     Tcp(TcpFlow),
     Exchange(ExchangeFlow),
     Udp(UdpFlow),
+    Fetch(FetchFlow),
 }
 
 impl PreparedFlow {
@@ -33,6 +39,7 @@ impl PreparedFlow {
             Self::Tcp(flow) => flow.run(),
             Self::Exchange(flow) => flow.run(),
             Self::Udp(flow) => flow.run(),
+            Self::Fetch(flow) => flow.run(),
         }
     }
 }
@@ -51,6 +58,10 @@ impl Stage<'_> {
             let stop = flow.stop.map_or(end, |stop| stop.min(end));
             let schedule = Schedule { clock, start: flow.start, stop, over: Arc::clone(over) };
             let port = FIRST_PORT.wrapping_add(index as u16);
+            if let Some(fetch) = &flow.fetch {
+                prepared.push(PreparedFlow::Fetch(self.prepare_fetch(flow, fetch, port, schedule)?));
+                continue;
+            }
             prepared.push(match flow.traffic {
                 Traffic::Bulk { .. } => PreparedFlow::Tcp(self.prepare_tcp(flow, port, schedule)?),
                 Traffic::RequestResponse { .. } => {

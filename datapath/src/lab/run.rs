@@ -88,12 +88,15 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     })?;
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
     let status = stage.status();
+    let served = stage.end_servers();
     let device_drops = stage.device_drops()?;
     let held_acks = stage.held_acks.take();
     drop(stage);
     let report = emulator.finish()?;
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
     let mut result = measure::result(plan, duration, &flows, &report, &status);
+    result.nodes.extend(served);
+    measure::add_receivers(&mut result, plan, &flows);
     if let Some(series) = &mut result.series {
         for (name, samples) in held_acks {
             if let Some(flow) = series.flows.get_mut(&name) {

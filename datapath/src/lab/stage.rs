@@ -11,6 +11,7 @@ use super::namespace::Namespace;
 use super::netlink::{self, Netlink, NetlinkError};
 use super::plan::{Action, EventPlan, LabPlan, MemberPlan, Role, Transport};
 use super::run::LabOptions;
+use super::servers::Server;
 use super::topology::{NodeIndex, Path, Topology};
 use crate::clock::Clock;
 use crate::tun::Tun;
@@ -30,10 +31,12 @@ pub(super) struct Stage<'a> {
     pub topology: Topology,
     namespaces: &'a [Namespace],
     emulator: &'a Emulator,
-    how: &'a DaemonCommand,
+    pub how: &'a DaemonCommand,
     /// Devices of senders that are not the kernel's, by address, until their flows take them.
     pub own_senders: BTreeMap<Ipv4Addr, Tun>,
     daemons: Vec<Daemon>,
+    /// Servers of files.
+    pub servers: Vec<Server>,
     /// Members that are there.
     present: BTreeSet<NodeIndex>,
     /// The member through which each proxied path's ACKs return, by the path's table.
@@ -82,6 +85,7 @@ impl<'a> Stage<'a> {
             how,
             own_senders,
             daemons,
+            servers: Vec::new(),
             present,
             returns,
             held_acks,
@@ -255,9 +259,7 @@ impl<'a> Stage<'a> {
                     Step::Notice(member) => self.notice_loss(member)?,
                 }
             }
-            for daemon in &mut self.daemons {
-                daemon.check()?;
-            }
+            self.check()?;
             self.held_acks.sample(now, &self.daemons);
             if options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(LabError::Interrupted);

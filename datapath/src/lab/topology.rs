@@ -7,12 +7,16 @@
 //!   path lead to it, and rules send what comes from it back the same way.
 //! * A flow that a proxy takes over ends at `10.33.x.y`: routes lead it to the proxy and from the members to the
 //!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
+//! * A pipe of `prismux fetch` leaves by the device of its link, which has a table of its own, from the link's address; the
+//!   servers have routes back to it.
 //! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
 mod paths;
+mod pipes;
 
 use super::LabError;
 use super::plan::{FlowPlan, KernelTcp, LabPlan, Role, Transport};
 pub(super) use paths::Path;
+pub(super) use pipes::PipeEnds;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -59,6 +63,8 @@ pub(super) struct NodeNet {
     pub routes: Vec<RouteEntry>,
     /// Packets from this address are looked up in this table first.
     pub rules: Vec<(Ipv4Addr, u32)>,
+    /// Packets bound to leave by this port are looked up in this table first.
+    pub port_rules: Vec<(usize, u32)>,
     /// Settings of the flows that end here.
     pub tcp: KernelTcp,
     /// Senders that are not the kernel's: a TUN device and the address behind it.
@@ -100,7 +106,10 @@ impl Topology {
             if plan.flows[..index].iter().any(|other| other.name == flow.name) {
                 return Err(LabError::Plan(format!("two flows are called \"{}\"", flow.name)));
             }
-            topology.paths(flow)?;
+            match &flow.fetch {
+                Some(fetch) => topology.lay_pipes(plan, flow, fetch)?,
+                None => drop(topology.paths(flow)?),
+            }
             topology.demand_kernel(plan, index)?;
             if flow.own_sender.is_some() {
                 topology.add_own_sender(flow, index)?;
@@ -180,14 +189,13 @@ impl Topology {
     /// Notes what a flow asks of the kernels at its ends.
     fn demand_kernel(&mut self, plan: &LabPlan, flow: usize) -> Result<(), LabError> {
         let flow = &plan.flows[flow];
-        if flow.transport == Transport::Udp {
+        let has_tcp = |flow: &FlowPlan| !matches!(flow.transport, Transport::Udp | Transport::Fetch);
+        if !has_tcp(flow) {
             return Ok(());
         }
         for end in [&flow.from, &flow.to] {
             let node = self.node(end)?;
-            let ends_here = |other: &&FlowPlan| {
-                other.transport != Transport::Udp && (other.from == *end || other.to == *end)
-            };
+            let ends_here = |other: &&FlowPlan| has_tcp(other) && (other.from == *end || other.to == *end);
             if let Some(other) =
                 plan.flows.iter().filter(ends_here).find(|other| !other.tcp.agrees_with(&flow.tcp))
             {

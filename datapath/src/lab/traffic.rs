@@ -5,10 +5,12 @@
 //!
 //! * [`tcp`]: bulk data over the kernel's TCP or MPTCP. The receiver opens the connection, as in a download.
 //! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM if wanted.
+//! * [`fetch`]: RCP and R²CP by processes of `prismux fetch`.
 //! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
 //! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
-mod content;
+pub(super) mod content;
 pub(super) mod exchange;
+pub(super) mod fetch;
 pub(super) mod own_tcp;
 pub(super) mod socket;
 pub(super) mod tcp;
@@ -17,6 +19,7 @@ pub(super) mod udp;
 mod window_watch;
 
 use crate::clock::Clock;
+use prismux_trace::results::{Named, PipeResult};
 use prismux_units::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,6 +118,10 @@ pub struct FlowOutcome {
     pub samples: Vec<(u64, Duration)>,
     /// Requests and responses: how long each exchange took.
     pub exchanges: Option<super::timing::DelaySummary>,
+    /// By pipe, where a flow has several.
+    pub pipes: Named<PipeResult>,
+    /// What the receiving program counted; microseconds of the longest pause and what was known when it began.
+    pub counters: Named<u64>,
     /// UDP: packets sent.
     pub sent_packets: u64,
     /// What went wrong, if anything did.

@@ -17,6 +17,7 @@ pub fn errors() {
         program: "/bin/sh".into(),
         proxy: shell("echo out of order >&2; exit 3"),
         member: shell("sleep 5"),
+        ..DaemonCommand::default()
     };
     let options = LabOptions { daemons: broken, ..LabOptions::default() };
     let plan = community(5.0, &[link(1, 1)], FlowPlan::new("f", "server", "receiver", Transport::Tcp));

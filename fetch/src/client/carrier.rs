@@ -31,6 +31,8 @@ pub(super) struct Carried {
     pub(super) round_trip: Option<Duration>,
     /// Retransmission timeout, where it is ours.
     pub(super) timeout: Option<Duration>,
+    /// Bytes asked for over it, those asked for again included.
+    pub(super) asked_bytes: u64,
     /// Asked for and not here, in bytes.
     pub(super) outstanding_bytes: u64,
     /// Segments asked for again.

@@ -36,6 +36,7 @@ pub(super) struct Path {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Past {
     pub(super) received_bytes: u64,
+    pub(super) asked_bytes: u64,
     pub(super) repeated_segments: u64,
     pub(super) timeouts: u64,
 }
@@ -45,6 +46,7 @@ impl Past {
     pub(super) const fn plus(self, pipe: &Carried) -> Self {
         Self {
             received_bytes: self.received_bytes + pipe.received_bytes,
+            asked_bytes: self.asked_bytes + pipe.asked_bytes,
             repeated_segments: self.repeated_segments + pipe.repeated_segments,
             timeouts: self.timeouts + pipe.timeouts,
         }

@@ -172,6 +172,7 @@ impl Carrier for R2cp {
             received_bytes: metrics.received_bytes,
             round_trip: metrics.engine.srtt,
             timeout: Some(metrics.engine.rto),
+            asked_bytes: metrics.requested_bytes,
             outstanding_bytes: metrics.engine.outstanding_bytes,
             repeated_segments: metrics.engine.counters.retransmitted_segments,
             timeouts: metrics.engine.counters.timeouts,

@@ -27,6 +27,8 @@ pub struct PathReport {
     pub round_trip: Option<Duration>,
     /// Retransmission timeout, while it is open.
     pub timeout: Option<Duration>,
+    /// Bytes asked for over it, those asked for again included.
+    pub asked_bytes: u64,
     /// Asked for and not here, in bytes.
     pub outstanding_bytes: u64,
     /// Segments asked for again, and timeouts that were waited for.
@@ -59,6 +61,7 @@ impl Download {
             received_bytes: total.received_bytes,
             round_trip: now.round_trip,
             timeout: now.timeout,
+            asked_bytes: total.asked_bytes,
             outstanding_bytes: now.outstanding_bytes,
             repeated_segments: total.repeated_segments,
             timeouts: total.timeouts,

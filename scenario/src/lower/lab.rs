@@ -1,5 +1,7 @@
 //! From a scenario to a plan of network namespaces.
 
+mod pipes;
+
 use super::Unsupported;
 use super::tcp::tcp_config;
 use crate::model::{Action, Flow, Role, Scenario, Sides, TcpSettings, Traffic};
@@ -87,10 +89,9 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
+        Transport::Rcp | Transport::R2cp => plan::Transport::Fetch,
         Transport::TcpEln
-        | Transport::Rcp
         | Transport::RcpEln
-        | Transport::R2cp
         | Transport::Ptcp
         | Transport::StripingUnaware
         | Transport::StripingSmart => {
@@ -132,6 +133,7 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
         via: flow.via.map(node),
         tcp,
         own_sender,
+        fetch: pipes::fetch(scenario, flow, start)?,
         start: Instant::ZERO + start,
         stop: stop.map(|stop| Instant::ZERO + stop),
     })

@@ -13,7 +13,7 @@ pub(super) const HANDOFF: Experiment = Experiment {
     id: "29a",
     title: "a pipe over a new WLAN at 58 s, the old one closed at 60 s or gone at 58 s",
     claims: &["R2-001", "R2-002"],
-    lab: false,
+    lab: true,
     jobs: |scope| each(scope, "r2cp-handoff", &["overlap", "at-once"]),
     judge: judge_handoff,
 };
@@ -22,7 +22,7 @@ pub(super) const MIGRATION: Experiment = Experiment {
     id: "29b",
     title: "a pipe over a new WLAN at 58 s, to the old server or to a nearer one; 30 MB",
     claims: &["R2-003", "R2-004"],
-    lab: false,
+    lab: true,
     jobs: |scope| each(scope, "r2cp-migration", &["stay", "migrate"]),
     judge: judge_migration,
 };
@@ -31,7 +31,7 @@ pub(super) const AGGREGATION: Experiment = Experiment {
     id: "29c",
     title: "two servers over two WLANs at once, and each alone",
     claims: &["R2-005"],
-    lab: false,
+    lab: true,
     jobs: |scope| each(scope, "r2cp-aggregation", &["both", "first-alone", "second-alone"]),
     judge: judge_aggregation,
 };

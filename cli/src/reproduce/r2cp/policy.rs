@@ -13,7 +13,7 @@ pub(super) const POLICY: Experiment = Experiment {
     id: "29d",
     title: "a stream wanted at 720 kbit/s, bursts of 800 kbit/s on the cheap path of 1 Mbit/s",
     claims: &["R2-006", "R2-007"],
-    lab: false,
+    lab: true,
     jobs,
     judge,
 };

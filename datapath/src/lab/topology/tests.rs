@@ -1,5 +1,5 @@
 use super::*;
-use crate::lab::plan::{LabPlan, MemberPlan};
+use crate::lab::plan::{self, LabPlan, MemberPlan};
 use prismux_link::LinkConfig;
 use prismux_units::Duration;
 
@@ -179,4 +179,60 @@ fn a_bad_plan_says_what_is_wrong_with_it() {
     let island =
         bond().node("island", Role::Host).flow(FlowPlan::new("f", "server", "island", Transport::Tcp));
     assert_eq!(error(island), "no links lead from \"server\" to \"island\"");
+}
+
+/// Two stations before the server, and one link of the client to each.
+fn stations(link: Option<&str>) -> LabPlan {
+    let wire = LinkConfig::default;
+    let mut plan = LabPlan::new("stations", 1, Duration::from_secs(1));
+    for (name, role) in
+        [("server", Role::Host), ("s1", Role::Router), ("s2", Role::Router), ("client", Role::Host)]
+    {
+        plan = plan.node(name, role);
+    }
+    for (name, a, b) in [
+        ("lan1", "server", "s1"),
+        ("lan2", "server", "s2"),
+        ("wlan1", "s1", "client"),
+        ("wlan2", "s2", "client"),
+    ] {
+        plan = plan.link(name, a, b, wire(), wire());
+    }
+    let pipe = |name: &str, link: Option<&str>| plan::PipePlan {
+        name: name.to_owned(),
+        server: "server".to_owned(),
+        link: link.map(str::to_owned),
+        cost: 0,
+        opens: prismux_units::Instant::ZERO,
+        closes: None,
+        drops: None,
+    };
+    let pipes = vec![pipe("first", None), pipe("second", link)];
+    let mut flow = FlowPlan::new("download", "server", "client", Transport::Fetch);
+    flow.fetch = Some(Box::new(plan::FetchPlan { pipes, ..plan::FetchPlan::default() }));
+    plan.flow(flow)
+}
+
+#[test]
+fn a_pipe_leaves_by_its_interface_and_is_answered_over_the_same_links() {
+    let plan = stations(Some("wlan2"));
+    let topology = Topology::new(&plan).unwrap();
+    let client = &topology.nodes[topology.node("client").unwrap()];
+    for (port, links) in [(0, ["lan1", "wlan1"]), (1, ["lan2", "wlan2"])] {
+        let (_, table) = *client.port_rules.iter().find(|(of, _)| *of == port).unwrap();
+        let out = client.routes.iter().find(|route| route.table == table).unwrap();
+        let own = client.ports[port].local;
+        assert_eq!((out.port, out.destination, out.source), (port, None, Some(own)));
+        // Answers go to the interface's address; its neighbour has the link itself.
+        let server = &topology.nodes[topology.node("server").unwrap()];
+        let back = server.routes.iter().find(|route| route.destination == Some(own)).unwrap();
+        assert_eq!(plan.links[server.ports[back.port].link].name, links[0]);
+        assert_eq!(plan.links[client.ports[port].link].name, links[1]);
+    }
+}
+
+#[test]
+fn a_pipe_over_a_link_of_somebody_else_is_an_error() {
+    let error = Topology::new(&stations(Some("lan1"))).unwrap_err().to_string();
+    assert!(error.contains("no link of \"client\"") && error.contains("second"), "{error}");
 }

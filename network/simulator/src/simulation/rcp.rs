@@ -70,6 +70,7 @@ impl Simulation {
             retransmitted_segments: pipe.engine.counters.retransmitted_segments,
             timeouts: pipe.engine.counters.timeouts,
             srtt_s: pipe.engine.srtt.map(Duration::as_secs_f64),
+            rto_s: Some(pipe.engine.rto.as_secs_f64()),
             cwnd_bytes: pipe.engine.cwnd_bytes,
         };
         let line = |way: &WayState| (way.name.clone(), metrics(way).map(result).unwrap_or_default());

@@ -112,6 +112,7 @@ fn result(sent_bytes: u64, received_bytes: u64, engine: &EngineMetrics) -> PipeR
         retransmitted_segments: engine.counters.retransmitted_segments,
         timeouts: engine.counters.timeouts,
         srtt_s: engine.srtt.map(Duration::as_secs_f64),
+        rto_s: Some(engine.rto.as_secs_f64()),
         cwnd_bytes: engine.cwnd_bytes,
     }
 }
