@@ -76,7 +76,7 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Fetch one file over several interfaces, from several servers that hold it; goes on where it was interrupted.
     #[command(
-        after_help = "Examples:\n  prismux fetch prismux://KEY@192.0.2.7:4717/disk.img\n  prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via wwan0,wlan0\n  prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n\nExit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the same command goes on)."
+        after_help = "Examples:\n  prismux fetch prismux://KEY@192.0.2.7:4717/disk.img\n  prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via wwan0,wlan0\n  prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n  prismux fetch URL --via wwan0,wlan0 --transport ptcp\n\nExit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the same command goes on)."
     )]
     Fetch(FetchArguments),
     /// Repeat what a proxy recorded through its core and compare every decision.
