@@ -1,21 +1,23 @@
 //! Many datagrams per system call: `recvmmsg` and `sendmmsg` with storage that is allocated once.
+//!
+//! * [`control`]: traffic classes and local addresses, beside the bytes.
+mod control;
+
 use crate::packet::PacketBuf;
+use control::Control;
 use std::io;
 use std::mem::{self, MaybeUninit};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 
-/// Room for one control message that carries the traffic class, aligned as the kernel wants it.
-#[repr(C, align(8))]
-#[derive(Clone, Copy)]
-struct Control([u8; 32]);
-
 /// One datagram as it arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     /// Who sent it.
     pub from: SocketAddr,
+    /// The address of this host that it was sent to, if the socket was asked to report it.
+    pub to: Option<IpAddr>,
     /// Its bytes: UDP payload, or from the IP header on for a raw IPv4 socket.
     pub bytes: &'a [u8],
     /// The IP header's traffic class (DSCP and ECN), if the socket was asked to report it.
@@ -42,7 +44,7 @@ impl BatchReceiver {
             buffer_bytes,
             buffers: vec![0; batch * buffer_bytes],
             addresses: vec![zeroed_address(); batch],
-            controls: vec![Control([0; 32]); batch],
+            controls: vec![Control::EMPTY; batch],
             vectors: vec![libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; batch],
             messages: vec![zeroed_message(); batch],
             count: 0,
@@ -63,7 +65,7 @@ impl BatchReceiver {
             message.msg_hdr.msg_namelen = mem::size_of::<libc::sockaddr_storage>() as libc::socklen_t;
             message.msg_hdr.msg_iov = &mut self.vectors[index];
             message.msg_hdr.msg_iovlen = 1;
-            message.msg_hdr.msg_control = self.controls[index].0.as_mut_ptr().cast();
+            message.msg_hdr.msg_control = self.controls[index].as_mut_ptr();
             message.msg_hdr.msg_controllen = mem::size_of::<Control>();
             message.msg_hdr.msg_flags = 0;
         }
@@ -98,10 +100,12 @@ impl BatchReceiver {
         let message = &self.messages[index];
         let start = index * self.buffer_bytes;
         let length = (message.msg_len as usize).min(self.buffer_bytes);
+        let told = control::read(&message.msg_hdr);
         Some(Received {
             from: socket_address(&self.addresses[index])?,
+            to: told.local,
             bytes: &self.buffers[start..start + length],
-            traffic_class: traffic_class(&message.msg_hdr),
+            traffic_class: told.traffic_class,
             truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
         })
     }
@@ -143,14 +147,23 @@ impl BatchSender {
     /// Queues `header` followed by `packet` for `to`, with the given traffic class (DSCP and ECN) in the IP
     /// header. Must not be called when full.
     pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: [u8; 4], packet: PacketBuf) {
+        self.push_from(None, to, traffic_class, header, packet);
+    }
+
+    /// The same from one of this host's addresses, in place of the one that the kernel would choose.
+    pub fn push_from(
+        &mut self,
+        from: Option<IpAddr>,
+        to: SocketAddr,
+        traffic_class: u8,
+        header: [u8; 4],
+        packet: PacketBuf,
+    ) {
         assert!(!self.is_full(), "a full batch is flushed before the next datagram is queued");
         let is_ipv4 = to.ip().to_canonical().is_ipv4();
         let (to, to_bytes) = kernel_address(to);
-        let mut control = Control([0; 32]);
-        let control_bytes = match traffic_class {
-            0 => 0,
-            class => write_traffic_class(&mut control, is_ipv4, class),
-        };
+        let mut control = Control::EMPTY;
+        let control_bytes = control.write(is_ipv4, traffic_class, from);
         self.queue.push(Outgoing { to, to_bytes, header, packet, control, control_bytes });
     }
 
@@ -173,7 +186,7 @@ impl BatchSender {
             header.msg_iovlen = 2;
             header.msg_control = match outgoing.control_bytes {
                 0 => ptr::null_mut(),
-                _ => outgoing.control.0.as_mut_ptr().cast(),
+                _ => outgoing.control.as_mut_ptr(),
             };
             header.msg_controllen = outgoing.control_bytes;
         }
@@ -264,52 +277,6 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
         }
         _ => None,
     }
-}
-
-/// Writes a control message that sets the traffic class; returns its length. What goes to an IPv4 address needs IPv4's,
-/// also from an IPv6 socket.
-fn write_traffic_class(control: &mut Control, is_ipv4: bool, class: u8) -> usize {
-    let (level, kind) = match is_ipv4 {
-        true => (libc::IPPROTO_IP, libc::IP_TOS),
-        false => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
-    };
-    let payload_bytes = mem::size_of::<libc::c_int>() as libc::c_uint;
-    // SAFETY: both are pure arithmetic on lengths.
-    let (space, length) = unsafe { (libc::CMSG_SPACE(payload_bytes), libc::CMSG_LEN(payload_bytes)) };
-    assert!(space as usize <= mem::size_of::<Control>());
-    let header = libc::cmsghdr { cmsg_len: length as _, cmsg_level: level, cmsg_type: kind };
-    let pointer = control.0.as_mut_ptr();
-    // SAFETY: `Control` is aligned for `cmsghdr` and, as just checked, holds header and payload.
-    unsafe {
-        pointer.cast::<libc::cmsghdr>().write(header);
-        libc::CMSG_DATA(pointer.cast()).cast::<libc::c_int>().write_unaligned(libc::c_int::from(class));
-    }
-    space as usize
-}
-
-/// The traffic class among the control messages of a received datagram.
-fn traffic_class(header: &libc::msghdr) -> Option<u8> {
-    // SAFETY: the kernel filled `msg_control` up to `msg_controllen`, both still as `recvmmsg` left them, and
-    // `receive`, which would overwrite them, cannot run while `self` is borrowed.
-    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
-    while !next.is_null() {
-        // SAFETY: not null, so it points to a whole `cmsghdr` inside the control storage.
-        let message = unsafe { next.read_unaligned() };
-        // SAFETY: the payload follows the header; the kinds below have at least one byte (IP_TOS) or an int.
-        let data = unsafe { libc::CMSG_DATA(next) };
-        match (message.cmsg_level, message.cmsg_type) {
-            // SAFETY: an IP_TOS message carries one byte.
-            (libc::IPPROTO_IP, libc::IP_TOS) => return Some(unsafe { data.read() }),
-            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-                // SAFETY: an IPV6_TCLASS message carries an int.
-                return u8::try_from(unsafe { data.cast::<libc::c_int>().read_unaligned() }).ok();
-            }
-            _ => {}
-        }
-        // SAFETY: `next` came from CMSG_FIRSTHDR or CMSG_NXTHDR on the same header.
-        next = unsafe { libc::CMSG_NXTHDR(header, next) };
-    }
-    None
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ impl Serving {
                     let now = clock.now();
                     for datagram in batch.datagrams().filter(|datagram| !datagram.truncated) {
                         let ecn = datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits);
+                        port.note_asked(datagram.from, datagram.to);
                         server.handle_datagram(
                             now,
                             datagram.from,

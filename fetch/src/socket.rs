@@ -6,6 +6,7 @@ use prismux_datapath::event_loop::BATCH_PACKETS;
 use prismux_datapath::packet::PacketPool;
 use prismux_wire::Ecn;
 use socket2::{Domain, Protocol, Socket, Type};
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,6 +19,9 @@ pub(crate) const LONGEST_BYTES: usize = 2048;
 const SERVER_BUFFER_BYTES: usize = 32 << 20;
 /// A burst of one window.
 const CLIENT_BUFFER_BYTES: usize = 8 << 20;
+
+/// Of so many others it is remembered where they asked.
+const MOST_ASKED: usize = 1 << 16;
 
 /// What a path begins at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +78,8 @@ pub(crate) fn interface_addresses() -> io::Result<Vec<(String, IpAddr)>> {
 pub(crate) struct UdpPort {
     socket: Socket,
     is_ipv6: bool,
+    /// At which of this host's addresses others asked, where answers could leave from another.
+    asked_at: Option<HashMap<SocketAddr, IpAddr>>,
     sender: BatchSender,
     pool: PacketPool,
     /// Datagrams that the kernel would not take.
@@ -83,14 +89,22 @@ pub(crate) struct UdpPort {
 }
 
 impl UdpPort {
-    /// Listens at `local`; an IPv6 wildcard listens for IPv4 too.
+    /// Listens at `local`; an IPv6 wildcard listens for IPv4 too. At a wildcard it answers from the address that was asked.
     pub(crate) fn listen(local: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
         if local.is_ipv6() {
             socket.set_only_v6(!local.ip().is_unspecified())?;
         }
         socket.bind(&local.into())?;
-        Self::prepare(socket, local.is_ipv6(), SERVER_BUFFER_BYTES)
+        let mut port = Self::prepare(socket, local.is_ipv6(), SERVER_BUFFER_BYTES)?;
+        if local.ip().is_unspecified() {
+            match local.is_ipv6() {
+                true => setsockopt(&port.socket, sockopt::Ipv6RecvPacketInfo, &true)?,
+                false => setsockopt(&port.socket, sockopt::Ipv4PacketInfo, &true)?,
+            }
+            port.asked_at = Some(HashMap::new());
+        }
+        Ok(port)
     }
 
     /// A client's socket on `via`, towards addresses of the family of `towards`.
@@ -132,13 +146,23 @@ impl UdpPort {
         }
         let sender = BatchSender::new(BATCH_PACKETS);
         let pool = PacketPool::new(LONGEST_BYTES);
-        Ok(Self { socket, is_ipv6, sender, pool, unsent: 0, broken: None })
+        Ok(Self { socket, is_ipv6, asked_at: None, sender, pool, unsent: 0, broken: None })
     }
 
     /// Where it is bound.
     pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
+    /// `from` has sent something to `to`, one of this host's addresses: what goes to `from` leaves from there.
+    pub(crate) fn note_asked(&mut self, from: SocketAddr, to: Option<IpAddr>) {
+        let (Some(asked_at), Some(to)) = (&mut self.asked_at, to) else { return };
+        if asked_at.len() >= MOST_ASKED && !asked_at.contains_key(&from) {
+            // Invented addresses, most likely; who is real says something again.
+            asked_at.clear();
+        }
+        asked_at.insert(from, to);
     }
 
     /// Queues a datagram; a full queue is sent first.
@@ -148,11 +172,12 @@ impl UdpPort {
         if self.sender.is_full() {
             self.flush();
         }
+        let from = self.asked_at.as_ref().and_then(|asked_at| asked_at.get(&to).copied());
         let to = match to {
             SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
             other => other,
         };
-        self.sender.push(to, ecn.bits(), *first, packet);
+        self.sender.push_from(from, to, ecn.bits(), *first, packet);
     }
 
     /// Sends what is queued.

@@ -58,14 +58,13 @@ struct Running {
 }
 
 fn serve(folder: &Path, server: ServerConfig) -> Running {
+    serve_at(SocketAddr::from(([127, 0, 0, 1], 0)), folder, server)
+}
+
+fn serve_at(listen: SocketAddr, folder: &Path, server: ServerConfig) -> Running {
     let (key, stop) = (ServerKey::generate(), StopHandle::new().expect("descriptors"));
     let public = key.public();
-    let config = ServeConfig {
-        listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
-        key,
-        server,
-        report_every: Duration::from_secs(3600),
-    };
+    let config = ServeConfig { listen: vec![listen], key, server, report_every: Duration::from_secs(3600) };
     let directory = Directory::open(folder).expect("a folder");
     let (sender, receiver) = std::sync::mpsc::channel();
     let handle = stop.clone();
@@ -204,6 +203,25 @@ fn one_file_arrives_byte_for_byte() {
     );
     let counters = server.stop();
     assert_eq!((counters.sessions.finished, counters.sessions.forged), (1, 0));
+}
+
+#[test]
+fn a_server_at_a_wildcard_answers_from_the_address_that_was_asked() {
+    let (scratch, bytes) = (Scratch::new("wildcard"), content(300_000, 9));
+    let folder = scratch.served("served", &bytes);
+    for (wildcard, needed) in [("0.0.0.0:0", "127.0.0.1:0"), ("[::]:0", "[::1]:0")] {
+        if UdpSocket::bind(needed).is_err() {
+            continue; // A host without IPv6.
+        }
+        let listen: SocketAddr = wildcard.parse().expect("an address");
+        let server = serve_at(listen, &folder, ServerConfig::default());
+        // What the kernel would answer from is 127.0.0.1.
+        let asked = SocketAddr::from(([127, 0, 0, 9], server.address.port()));
+        let request = FetchRequest { overwrite: true, ..request(&[server.url_at(asked)], scratch.output()) };
+        fetch(&request).expect(wildcard);
+        assert!(fs::read(scratch.output()).expect("there") == bytes);
+        server.stop();
+    }
 }
 
 #[test]

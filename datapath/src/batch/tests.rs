@@ -52,6 +52,27 @@ fn ipv6_addresses_and_traffic_classes_pass() {
 }
 
 #[test]
+fn a_datagram_says_which_address_it_was_sent_to_and_leaves_from_the_one_it_should() {
+    let receiver = UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket_option::set(&receiver, libc::IPPROTO_IP, libc::IP_PKTINFO, 1).unwrap();
+    socket_option::set(&receiver, libc::IPPROTO_IP, libc::IP_RECVTOS, 1).unwrap();
+    let to = SocketAddr::from(([127, 0, 0, 3], receiver.local_addr().unwrap().port()));
+    let sender = UdpSocket::bind("0.0.0.0:0").unwrap();
+    let (pool, mut out) = (PacketPool::new(1500), BatchSender::new(2));
+    for class in [0, 2] {
+        let from = Some([127, 0, 0, 2].into());
+        out.push_from(from, to, class, [0; 4], pool.copy_of(&[1; 10]).unwrap());
+    }
+    out.flush(&sender, |error, _, _| panic!("{error}"));
+    let mut batch = BatchReceiver::new(2, 1600);
+    assert_eq!(batch.receive(&receiver).unwrap(), 2);
+    for (datagram, class) in batch.datagrams().zip([0, 2]) {
+        assert_eq!(datagram.from.ip().to_string(), "127.0.0.2");
+        assert_eq!((datagram.to, datagram.traffic_class), (Some(to.ip()), Some(class)));
+    }
+}
+
+#[test]
 fn one_refused_datagram_does_not_stop_the_others() {
     let (sender, receiver, to) = pair("127.0.0.1:0");
     let pool = PacketPool::new(70_000);

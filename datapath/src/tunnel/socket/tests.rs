@@ -19,7 +19,7 @@ const PING_IN_GRE: [u8; 52] = [
 
 fn received(bytes: &[u8]) -> Received<'_> {
     let from = "192.0.2.1:0".parse().unwrap();
-    Received { from, bytes, traffic_class: None, truncated: false }
+    Received { from, to: None, bytes, traffic_class: None, truncated: false }
 }
 
 fn gre(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
