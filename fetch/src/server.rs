@@ -1,11 +1,12 @@
 //! The serving machine: datagrams in, datagrams out; it answers thousands of clients out of [`Objects`].
 //!
-//! Until a client has shown by a cookie that it can be reached at its address, nothing is remembered of it, no key is computed
-//! for it, and it is sent less than it sent. Afterwards each client has a session: a sealed channel, and what carries the
-//! object through it. One sweep a second finds clients that have vanished, and one queue holds all that is timed.
+//! A client that has not shown that it can be reached at its address is welcomed at once only while such clients are few. In a
+//! flood nothing is remembered of it, and no key computed for it, until it returns a cookie, which is less than it sent.
+//! Afterwards each client has a session: a sealed channel, and what carries the object through it. One sweep a second finds
+//! clients that have vanished, and one queue holds all that is timed.
 //!
 //! `hello`: from the first datagram to a session. `session`: what all of them have. `rcp`: sessions that are asked by RCP.
-//! `ptcp`: sessions that are pipes of pTCP connections. `timers`: the queue.
+//! `ptcp`: sessions that are pipes of pTCP connections. `timers`: the queue. `unproven`: who was welcomed on trust.
 mod counters;
 mod hello;
 mod object;
@@ -13,6 +14,7 @@ mod ptcp;
 mod rcp;
 mod session;
 mod timers;
+mod unproven;
 
 pub use counters::Counters;
 pub use object::{Lookup, Object, Objects};
@@ -33,6 +35,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use timers::Timers;
+use unproven::Unproven;
 
 /// How often clients that have vanished are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -65,6 +68,7 @@ pub struct Server<O> {
     ptcp: PtcpConfig,
     objects: O,
     cookies: CookieJar,
+    unproven: Unproven,
     proof_key: [u8; 32],
     sessions: HashMap<ConnectionId, Session>,
     /// By whom and under which id of theirs sessions were opened: a Hello heard again is the same client.
@@ -109,6 +113,7 @@ impl<O: Objects> Server<O> {
             uploads: HashMap::new(),
             objects,
             cookies: CookieJar::new(random::bytes()),
+            unproven: Unproven::default(),
             sessions: HashMap::new(),
             opened_by: HashMap::new(),
             timers: Timers::new(),

@@ -75,16 +75,28 @@ fn server(bytes: &[u8]) -> (Server<Shelf>, ServerKey) {
 }
 
 #[test]
-fn an_address_that_has_not_proved_itself_gets_less_than_it_sent() {
+fn a_first_hello_is_welcomed_with_less_than_three_times_its_bytes() {
     let (mut server, key) = server(&content(100_000, 1));
     let (_, noise) = Initiator::new(&key.public(), "object");
+    let answers = ask(&mut server, Instant::from_secs(1), home(), &hello(&noise));
+    assert!(matches!(Datagram::parse(&answers[0].1), Ok(Datagram::Welcome { .. })));
+    assert!(answers.len() == 1 && answers[0].1.len() < 3 * hello(&noise).len());
+    assert_eq!((server.counters().retries, server.counters().opened), (0, 1));
+}
+
+#[test]
+fn in_a_flood_an_address_that_has_not_proved_itself_gets_less_than_it_sent() {
+    let (mut server, key) = server(&content(100_000, 1));
+    flood(&mut server, &key, Instant::from_secs(1), 1000);
+    assert_eq!((server.counters().opened, server.counters().retries), (64, 936), "few are believed");
+    let (_, noise) = Initiator::new(&key.public(), "object");
     let mut datagrams = vec![
-        emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise: &noise }),
-        emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise: &[0; 48] }),
+        hello(&noise),
+        hello(&[0; 48]),
         emitted(&Datagram::Sealed { to: ConnectionId(5), nonce: 0, noise: &[0; 17] }),
     ];
     // A cookie that was given to somebody else.
-    datagrams.push(hello(&mut server, Instant::from_secs(1), home(), &noise));
+    datagrams.push(hello_with_cookie(&mut server, Instant::from_secs(1), home(), &noise));
     let mut other_version = datagrams[0].clone();
     other_version[0] = 0x21;
     datagrams.push(other_version);
@@ -93,7 +105,43 @@ fn an_address_that_has_not_proved_itself_gets_less_than_it_sent() {
         let answered: usize = answers.iter().map(|(_, bytes)| bytes.len()).sum();
         assert!(answers.len() == 1 && answered < datagram.len(), "{answered} bytes for {}", datagram.len());
     }
-    assert_eq!((server.counters().opened, server.clients()), (0, 0), "and nothing is remembered");
+    assert_eq!((server.counters().opened, server.clients()), (64, 64), "and nothing is remembered");
+    // Who returns the cookie is welcome, flood or not.
+    let hello = hello_with_cookie(&mut server, Instant::from_secs(1), home(), &noise);
+    ask(&mut server, Instant::from_secs(1), home(), &hello);
+    assert_eq!(server.clients(), 65);
+    // The flood over, a first Hello is enough again, and what it left behind goes.
+    let later = Instant::from_secs(12);
+    server.handle_timeout(later, &mut |_, _, _| {});
+    assert_eq!(server.clients(), 0);
+    open_channel(&mut server, &key, later, home(), "object");
+    assert_eq!(server.clients(), 1);
+}
+
+#[test]
+fn clients_that_were_heard_make_room_for_others_at_once() {
+    let (mut server, key) = server(&content(100_000, 1));
+    let now = Instant::from_secs(1);
+    flood(&mut server, &key, now, 63);
+    for port in 0..3 {
+        // Each shows by its first sealed datagram that it has got the answer.
+        let from = SocketAddr::from(([192, 0, 2, 9], 2000 + port));
+        let mut channel = open_channel(&mut server, &key, now, from, "object");
+        let (mut plain, mut datagram) = (Vec::new(), Vec::new());
+        Message::Challenge([0; 8]).emit(&mut plain);
+        channel.seal(&plain, &mut datagram);
+        assert_eq!(ask(&mut server, now, from, &datagram).len(), 1);
+    }
+    assert_eq!((server.counters().retries, server.clients()), (0, 66));
+}
+
+#[test]
+fn places_are_kept_for_clients_with_a_cookie() {
+    let key = ServerKey::generate();
+    let config = ServerConfig { max_clients: 4, ..ServerConfig::default() };
+    let mut server = Server::new(key.clone(), config, Shelf::of(&content(1000, 1)));
+    flood(&mut server, &key, Instant::from_secs(1), 100);
+    assert_eq!((server.clients(), server.counters().retries), (2, 98));
 }
 
 #[test]
@@ -101,9 +149,8 @@ fn a_welcome_that_was_lost_is_said_again_for_the_same_session() {
     let (mut server, key) = server(&content(1000, 1));
     let (_, noise) = Initiator::new(&key.public(), "object");
     let now = Instant::from_secs(1);
-    let hello = hello(&mut server, now, home(), &noise);
-    let first = ask(&mut server, now, home(), &hello);
-    assert_eq!(ask(&mut server, now, home(), &hello), first);
+    let first = ask(&mut server, now, home(), &hello(&noise));
+    assert_eq!(ask(&mut server, now, home(), &hello(&noise)), first);
     assert_eq!((server.counters().opened, server.counters().repeated_hellos), (1, 1));
     // Who never says a word is soon forgotten.
     server.handle_timeout(now + Duration::from_secs(9), &mut |_, _, _| {});
@@ -134,7 +181,7 @@ fn a_full_server_says_so() {
     let now = Instant::from_secs(1);
     Client::connect(&mut server, &key, now);
     let (mut initiator, noise) = Initiator::new(&key.public(), "object");
-    let hello = hello(&mut server, now, attacker(), &noise);
+    let hello = hello_with_cookie(&mut server, now, attacker(), &noise);
     let answers = ask(&mut server, now, attacker(), &hello);
     let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("an answer") };
     let answer = initiator.finish(noise, &mut Vec::new()).map(|(answer, _)| answer);

@@ -7,7 +7,6 @@ use crate::random;
 use crate::wire::{ConnectionId, Datagram};
 use prismux_units::Instant;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 impl<O: Objects> Server<O> {
     pub(super) fn handle_hello(
@@ -19,7 +18,8 @@ impl<O: Objects> Server<O> {
         noise: &[u8],
         out: &mut Outbox<'_>,
     ) {
-        if !self.cookies.honours(now, from, client, cookie) {
+        let proved = self.cookies.honours(now, from, client, cookie);
+        if !proved && !self.may_trust(now) {
             self.counters.retries += 1;
             let cookie = self.cookies.give(now, from, client);
             return self.reply(from, &Datagram::Retry { client, cookie: &cookie }, out);
@@ -33,13 +33,26 @@ impl<O: Objects> Server<O> {
             }
             return;
         }
-        let Some(request) = Responder::read(&self.key, noise) else {
-            self.counters.forged_hellos += 1;
-            return;
+        let session = match Responder::read(&self.key, noise) {
+            Some(request) => self.answer(now, from, client, request, out),
+            None => {
+                self.counters.forged_hellos += 1;
+                None
+            }
         };
-        self.answer(now, from, client, request, out);
+        if !proved {
+            self.unproven.note(now, session);
+        }
     }
 
+    /// Whether a Hello without a cookie may be answered: while there is room for many clients, and few such answers.
+    fn may_trust(&mut self, now: Instant) -> bool {
+        let sessions = &self.sessions;
+        let is_waiting = |id| sessions.get(&id).is_some_and(|session| session.welcome().is_some());
+        sessions.len() < self.config.max_clients / 2 && self.unproven.has_room(now, is_waiting)
+    }
+
+    /// Answers a request; the session, if that opened one.
     fn answer(
         &mut self,
         now: Instant,
@@ -47,7 +60,7 @@ impl<O: Objects> Server<O> {
         client: ConnectionId,
         request: Responder,
         out: &mut Outbox<'_>,
-    ) {
+    ) -> Option<ConnectionId> {
         let found = match () {
             () if request.path().len() > MAX_PATH_BYTES => Lookup::Refused(Refusal::Malformed),
             () if self.sessions.len() >= self.config.max_clients => Lookup::Refused(Refusal::Busy),
@@ -68,13 +81,13 @@ impl<O: Objects> Server<O> {
                 (Answer::Refused(why), None)
             }
         };
-        let Some((noise, channel)) = request.answer(&answer, client) else { return };
+        let (noise, channel) = request.answer(&answer, client)?;
         self.reply(from, &Datagram::Welcome { client, noise: &noise }, out);
-        if let Some(object) = object {
-            self.counters.opened += 1;
-            let opening = Opening { address: from, client, welcome: noise };
-            self.sessions.insert(id, Session::new(channel, Arc::clone(&object), opening, now));
-            self.opened_by.insert((from, client), id);
-        }
+        let object = object?;
+        self.counters.opened += 1;
+        let opening = Opening { address: from, client, welcome: noise };
+        self.sessions.insert(id, Session::new(channel, object, opening, now));
+        self.opened_by.insert((from, client), id);
+        Some(id)
     }
 }

@@ -405,14 +405,31 @@ pub fn emitted(datagram: &Datagram<'_>) -> Vec<u8> {
     out
 }
 
-/// A Hello with the cookie that the server gave for it.
-pub fn hello<O: Objects>(server: &mut Server<O>, now: Instant, from: SocketAddr, noise: &[u8]) -> Vec<u8> {
-    let first = emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise });
-    let answers = ask(server, now, from, &first);
+/// A first Hello.
+pub fn hello(noise: &[u8]) -> Vec<u8> {
+    emitted(&Datagram::Hello { client: CLIENT, cookie: &[0; 24], noise })
+}
+
+/// The Hello with the cookie that a server in a flood gives to `from`.
+pub fn hello_with_cookie<O: Objects>(
+    server: &mut Server<O>,
+    now: Instant,
+    from: SocketAddr,
+    noise: &[u8],
+) -> Vec<u8> {
+    let answers = ask(server, now, from, &hello(noise));
     let Ok(Datagram::Retry { client: CLIENT, cookie }) = Datagram::parse(&answers[0].1) else {
         panic!("an unknown address gets a Retry")
     };
     emitted(&Datagram::Hello { client: CLIENT, cookie, noise })
+}
+
+/// So many Hellos from invented addresses, which never say more.
+pub fn flood<O: Objects>(server: &mut Server<O>, key: &ServerKey, now: Instant, hellos: u16) {
+    for port in 0..hellos {
+        let (_, noise) = Initiator::new(&key.public(), "object");
+        ask(server, now, SocketAddr::from(([198, 51, 100, 7], 1000 + port)), &hello(&noise));
+    }
 }
 
 /// A channel to a server for the object at `path`.
@@ -424,8 +441,11 @@ pub fn open_channel<O: Objects>(
     path: &str,
 ) -> Channel {
     let (mut initiator, noise) = Initiator::new(&key.public(), path);
-    let hello = hello(server, now, from, &noise);
-    let answers = ask(server, now, from, &hello);
+    let mut answers = ask(server, now, from, &hello(&noise));
+    if let Ok(Datagram::Retry { client, cookie }) = Datagram::parse(&answers[0].1) {
+        let again = emitted(&Datagram::Hello { client, cookie, noise: &noise });
+        answers = ask(server, now, from, &again);
+    }
     let Ok(Datagram::Welcome { noise, .. }) = Datagram::parse(&answers[0].1) else { panic!("welcome") };
     let finished = initiator.finish(noise, &mut Vec::new());
     let Some((Answer::Ready { .. }, Some(channel))) = finished else { panic!("ready") };
