@@ -187,6 +187,6 @@ impl Connection {
         let linger: Duration = self.config.time_wait;
         self.state = State::TimeWait;
         self.timers.stop_sending();
-        self.timers.linger_until = Some(now + linger);
+        self.timers.linger_until = now + linger;
     }
 }

@@ -117,7 +117,7 @@ impl Connection {
         self.clock.note_ack_sent(next);
         self.acking.need = AckNeed::None;
         self.acking.segments = 0;
-        self.timers.delayed_ack = None;
+        self.timers.delayed_ack = Instant::MAX;
         header
     }
 

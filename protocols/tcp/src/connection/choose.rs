@@ -67,7 +67,7 @@ impl Connection {
     /// when it opens (RFC 9293 section 3.8.6.1).
     fn guard_closed_window(&mut self, now: Instant) {
         let waiting = !self.has_outstanding() && self.sending.sent_end < self.stream_end();
-        if waiting && self.timers.persist.is_none() {
+        if waiting && self.timers.persist == Instant::MAX {
             self.start_persist(now);
         }
     }

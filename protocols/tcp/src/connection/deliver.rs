@@ -110,7 +110,7 @@ impl Connection {
             Some(delay) if acking.quick == 0 && acking.segments < 2 => {
                 if acking.need == AckNeed::None {
                     acking.need = AckNeed::Delayed;
-                    self.timers.delayed_ack = Some(now + delay);
+                    self.timers.delayed_ack = now + delay;
                 }
             }
             _ => {

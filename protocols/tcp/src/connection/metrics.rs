@@ -52,7 +52,10 @@ pub struct ConnectionMetrics {
 }
 
 /// The counters behind [`ConnectionMetrics`], and the budget of challenge ACKs.
+///
+/// Next to a connection's hot fields: the first ones count every segment.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Counters {
     pub(super) segments_sent: u64,
     pub(super) pure_acks_sent: u64,

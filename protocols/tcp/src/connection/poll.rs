@@ -64,7 +64,7 @@ impl Connection {
     pub(super) fn await_poll(&mut self, now: Instant) {
         if self.acking.need == AckNeed::None {
             self.acking.need = AckNeed::Delayed;
-            self.timers.delayed_ack = Some(now + LONGEST_SILENCE);
+            self.timers.delayed_ack = now + LONGEST_SILENCE;
         }
     }
 }

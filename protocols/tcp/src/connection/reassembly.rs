@@ -31,16 +31,19 @@ struct Span {
 const RECENT: usize = SackBlocks::MAX;
 
 /// The receiver's picture of the peer's stream.
+///
+/// In the order of use: a stream without holes touches only the first fields.
 #[derive(Debug, Clone, Default)]
+#[repr(C)]
 pub(super) struct Reassembly {
     next: u64,
     /// Disjoint, not adjacent, ascending, all beyond `next`.
     beyond: VecDeque<Span>,
-    max_ranges: u32,
+    duplicate: Option<Span>,
     /// Positions inside the ranges that changed last, newest first.
     recent: [u64; RECENT],
     recent_count: u8,
-    duplicate: Option<Span>,
+    max_ranges: u32,
 }
 
 impl Reassembly {

@@ -4,14 +4,16 @@ use crate::config::TcpConfig;
 use prismux_endpoint::Deadline;
 use prismux_units::Instant;
 
-/// Pending deadlines and the instants they are judged by.
-#[derive(Debug, Default)]
+/// Pending deadlines, [`Instant::MAX`] for none, and the instants they are judged by. In the order of use: what every segment
+/// looks at comes first.
+#[derive(Debug)]
+#[repr(C)]
 pub(super) struct Timers {
-    pub(super) delayed_ack: Option<Instant>,
-    pub(super) persist: Option<Instant>,
-    pub(super) linger_until: Option<Instant>,
-    handshake: Option<Instant>,
-    keep_alive: Option<Instant>,
+    pub(super) delayed_ack: Instant,
+    pub(super) persist: Instant,
+    handshake: Instant,
+    keep_alive: Instant,
+    pub(super) linger_until: Instant,
     /// Last time an acceptable segment arrived.
     pub(super) heard_at: Instant,
     /// Last time our stream's acknowledgement advanced, or began to be waited for.
@@ -26,34 +28,45 @@ pub(super) struct Timers {
 }
 
 impl Timers {
+    pub(super) const NONE: Self = Self {
+        delayed_ack: Instant::MAX,
+        persist: Instant::MAX,
+        handshake: Instant::MAX,
+        keep_alive: Instant::MAX,
+        linger_until: Instant::MAX,
+        heard_at: Instant::ZERO,
+        progress_at: Instant::ZERO,
+        syn_sent_at: Instant::ZERO,
+        unanswered_since: Instant::ZERO,
+        syn_retransmissions: 0,
+        persist_backoff: 0,
+        keep_alive_probes: 0,
+    };
+
     pub(super) fn starting(now: Instant) -> Self {
-        Self { heard_at: now, progress_at: now, ..Self::default() }
+        Self { heard_at: now, progress_at: now, ..Self::NONE }
     }
 
     /// The handshake is done.
     pub(super) fn establish(&mut self, now: Instant, config: &TcpConfig) {
-        self.handshake = None;
+        self.handshake = Instant::MAX;
         self.heard_at = now;
         self.progress_at = now;
-        self.keep_alive = config.keep_alive.map(|probing| now + probing.idle);
+        self.keep_alive = config.keep_alive.map_or(Instant::MAX, |probing| now + probing.idle);
     }
 
     /// The peer's window lets something through again.
     pub(super) fn window_opened(&mut self) {
-        self.persist = None;
+        self.persist = Instant::MAX;
         self.persist_backoff = 0;
     }
 
     /// Nothing will be sent any more but acknowledgements.
     pub(super) fn stop_sending(&mut self) {
-        self.persist = None;
-        self.keep_alive = None;
-        self.handshake = None;
+        self.persist = Instant::MAX;
+        self.keep_alive = Instant::MAX;
+        self.handshake = Instant::MAX;
     }
-}
-
-fn due(timer: Option<Instant>, now: Instant) -> bool {
-    timer.is_some_and(|at| at <= now)
 }
 
 impl Connection {
@@ -62,27 +75,29 @@ impl Connection {
             return None;
         }
         let timers = &self.timers;
-        let mut next = self.engine.deadline();
+        let mut next = self.engine.deadline().unwrap_or(Deadline { at: Instant::MAX, why: "none" });
         let named = [
             (timers.delayed_ack, "delayed-ack"),
             (timers.persist, "persist"),
             (timers.handshake, "handshake"),
             (timers.keep_alive, "keep-alive"),
             (timers.linger_until, "time-wait"),
-            (self.poll_deadline(), "poll"),
+            (self.poll_deadline().unwrap_or(Instant::MAX), "poll"),
         ];
         for (at, why) in named {
-            next = Deadline::earliest(next, at.map(|at| Deadline { at, why }));
+            if at < next.at {
+                next = Deadline { at, why };
+            }
         }
-        next
+        (next.at < Instant::MAX).then_some(next)
     }
 
     pub(super) fn fire_timers(&mut self, now: Instant) {
         if self.state == State::Closed {
             return;
         }
-        if due(self.timers.delayed_ack, now) {
-            self.timers.delayed_ack = None;
+        if self.timers.delayed_ack <= now {
+            self.timers.delayed_ack = Instant::MAX;
             self.acking.need = AckNeed::Now;
         }
         if self.engine.deadline().is_some_and(|deadline| deadline.at <= now) {
@@ -92,16 +107,16 @@ impl Connection {
                 return;
             }
         }
-        if due(self.timers.handshake, now) {
+        if self.timers.handshake <= now {
             self.retry_handshake(now);
         }
-        if due(self.timers.persist, now) {
+        if self.timers.persist <= now {
             self.probe_window(now);
         }
-        if due(self.timers.keep_alive, now) {
+        if self.timers.keep_alive <= now {
             self.probe_idle_peer(now);
         }
-        if due(self.timers.linger_until, now) {
+        if self.timers.linger_until <= now {
             self.enter_closed(now);
         }
     }
@@ -117,11 +132,11 @@ impl Connection {
         let backoff = 1u64 << self.timers.syn_retransmissions.min(16);
         let wait = (engine.initial_rto * backoff).min(engine.max_rto);
         self.timers.syn_sent_at = now;
-        self.timers.handshake = Some(now + wait);
+        self.timers.handshake = now + wait;
     }
 
     fn retry_handshake(&mut self, now: Instant) {
-        self.timers.handshake = None;
+        self.timers.handshake = Instant::MAX;
         if self.timers.syn_retransmissions >= self.config.syn_retries {
             self.give_up(now);
         } else {
@@ -134,14 +149,14 @@ impl Connection {
     pub(super) fn start_persist(&mut self, now: Instant) {
         let first = self.engine.rto().max(self.config.min_persist);
         let wait = (first * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
-        self.timers.persist = Some(now + wait);
+        self.timers.persist = now + wait;
     }
 
     /// Uses a window that was left alone as too small; asks about one that is shut. The probe carries no
     /// byte: it lies below the window, so the peer must answer with an ACK, and nothing of the stream
     /// leaves the loss detection's books.
     fn probe_window(&mut self, now: Instant) {
-        self.timers.persist = None;
+        self.timers.persist = Instant::MAX;
         if self.has_outstanding() || self.sending.sent_end == self.stream_end() {
             return;
         }
@@ -166,21 +181,21 @@ impl Connection {
     /// long the peer has really been silent.
     fn probe_idle_peer(&mut self, now: Instant) {
         let Some(probing) = self.config.keep_alive else {
-            self.timers.keep_alive = None;
+            self.timers.keep_alive = Instant::MAX;
             return;
         };
         let silent = now - self.timers.heard_at;
         if silent < probing.idle || self.has_outstanding() {
             self.timers.keep_alive_probes = 0;
             let wait = if silent < probing.idle { probing.idle - silent } else { probing.idle };
-            self.timers.keep_alive = Some(now + wait);
+            self.timers.keep_alive = now + wait;
         } else if self.timers.keep_alive_probes >= probing.probes {
             let seq = self.next_sequence();
             self.give_up(now);
             self.control = Some(Control::Reset { seq, with_ack: true });
         } else {
             self.timers.keep_alive_probes += 1;
-            self.timers.keep_alive = Some(now + probing.interval);
+            self.timers.keep_alive = now + probing.interval;
             self.control = Some(Control::Probe);
         }
     }

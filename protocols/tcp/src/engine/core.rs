@@ -18,43 +18,47 @@ use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 
 /// Loss detection, RTT estimation, recovery and congestion control of one direction of one connection.
+///
+/// The order of the fields matters where there are thousands of engines: what every acknowledgement touches lies together,
+/// so that it takes few cache lines.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Engine {
     pub(super) config: EngineConfig,
-    pub(super) board: Scoreboard,
+    pub(super) rto_at: Instant,
+    pub(super) reorder_at: Instant,
+    pub(super) probe: Probe,
     /// First position not acknowledged (SND.UNA) and first not sent (SND.NXT).
     pub(super) acked: u64,
     pub(super) next: u64,
-    pub(super) window: Window,
-    pub(super) congestion: Congestion,
-    pub(super) rtt: RttEstimator,
     pub(super) phase: Phase,
-    /// Recovery ends when this position is acknowledged (RFC 6675 RecoveryPoint).
-    pub(super) recovery_point: u64,
-    /// Consecutive duplicate ACKs (without SACK; with it the scoreboard counts).
-    pub(super) dup_acks: u32,
-    /// Bytes that duplicate ACKs without SACK say have left the network.
-    pub(super) returned_bytes: u64,
-    pub(super) dup_threshold: u32,
-    pub(super) prr: Prr,
-    pub(super) rack: Rack,
-    pub(super) probe: Probe,
-    pub(super) undo: Undo,
-    pub(super) notices: Notices,
-    pub(super) ns2: Ns2,
-    pub(super) path: Path,
-    /// A retransmission due at once, whatever the window says.
-    pub(super) urgent: Option<u64>,
     /// RFC 6675 rule 4: a rescue retransmission was made in this recovery.
     pub(super) rescued: bool,
-    /// The window was the limit while this position was the next to send.
-    pub(super) limited_until: u64,
     /// Segments sent since the last event (`max_burst`).
     pub(super) burst: u32,
+    /// Consecutive duplicate ACKs (without SACK; with it the scoreboard counts).
+    pub(super) dup_acks: u32,
+    pub(super) dup_threshold: u32,
+    pub(super) window: Window,
+    /// Recovery ends when this position is acknowledged (RFC 6675 RecoveryPoint).
+    pub(super) recovery_point: u64,
+    /// A retransmission due at once, whatever the window says.
+    pub(super) urgent: Option<u64>,
     pub(super) last_sent: Instant,
-    pub(super) rto_at: Instant,
-    pub(super) reorder_at: Instant,
+    /// The window was the limit while this position was the next to send.
+    pub(super) limited_until: u64,
+    /// Bytes that duplicate ACKs without SACK say have left the network.
+    pub(super) returned_bytes: u64,
+    pub(super) board: Scoreboard,
+    pub(super) ns2: Ns2,
+    pub(super) rtt: RttEstimator,
+    pub(super) congestion: Congestion,
+    pub(super) notices: Notices,
+    pub(super) path: Path,
     pub(super) counters: EngineCounters,
+    pub(super) rack: Rack,
+    pub(super) prr: Prr,
+    pub(super) undo: Undo,
 }
 
 impl Engine {

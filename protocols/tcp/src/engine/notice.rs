@@ -10,9 +10,8 @@ use prismux_units::{Duration, Instant};
 
 /// Reductions in force, and whether the present recovery was begun by a notice.
 #[derive(Debug, Clone, Default)]
+#[repr(C)]
 pub(super) struct Notices {
-    /// Path, and the position whose acknowledgement ends its reduction. Only as long as the number of paths.
-    reductions: Vec<(u8, u64)>,
     /// The present recovery was begun by a notice: the window has already its final size.
     governing: bool,
     /// In it, an unreported loss has had its ordinary reduction.
@@ -21,6 +20,9 @@ pub(super) struct Notices {
     seen: bool,
     /// What lies below was sent before the last timeout, which was a reduction for every path.
     timed_out_below: u64,
+    /// Path, and the position whose acknowledgement ends its reduction. Only as long as the number of paths. Last, since it is
+    /// seldom touched.
+    reductions: Vec<(u8, u64)>,
 }
 
 impl Notices {

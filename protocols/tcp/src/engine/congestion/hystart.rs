@@ -4,21 +4,22 @@ mod plus_plus;
 
 use super::{AckSample, Window};
 use crate::engine::config::HyStartKind;
+use alloc::boxed::Box;
 use linux::HyStartOfLinux;
 use plus_plus::HyStartPlusPlus;
 
-/// What watches for the end of slow start.
+/// What watches for the end of slow start. Kept elsewhere: most of the time it is over.
 #[derive(Debug, Clone)]
 pub(crate) enum HyStart {
-    PlusPlus(HyStartPlusPlus),
-    Linux(HyStartOfLinux),
+    PlusPlus(Box<HyStartPlusPlus>),
+    Linux(Box<HyStartOfLinux>),
 }
 
 impl HyStart {
     pub(crate) fn new(kind: HyStartKind) -> Self {
         match kind {
-            HyStartKind::Rfc9406 => Self::PlusPlus(HyStartPlusPlus::new()),
-            HyStartKind::Linux => Self::Linux(HyStartOfLinux::new()),
+            HyStartKind::Rfc9406 => Self::PlusPlus(Box::new(HyStartPlusPlus::new())),
+            HyStartKind::Linux => Self::Linux(Box::new(HyStartOfLinux::new())),
         }
     }
 
