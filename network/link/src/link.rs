@@ -1,44 +1,50 @@
 //! The machine: queue, serialiser and channel in one time line.
 //!
-//! Most links are *plain*: constant rate, perfect channel, no change so far. Their state fits two cache lines, the
-//! first packets under way two more, and a packet on a link without a queue touches nothing else; that keeps networks
-//! of thousands of links fast. Everything else is in [`Rare`]: what waits, what is under way beyond the first few
-//! packets, and all that makes a link special.
+//! Most links are *plain*: constant rate, perfect channel, no change so far. All that an uncontended packet needs of one
+//! fits a cache line, a second packet one more; that keeps networks of thousands of links fast. Everything else is in
+//! [`Rare`]: what is under way beyond that, and all that makes a link special.
 mod change;
-mod flight;
+mod plain;
 mod rare;
 #[cfg(test)]
 mod tests;
 
 use crate::config::LinkConfig;
-use crate::serialiser::{ConstantRate, Serialiser, Slot};
+use crate::serialiser::{Busy, Pace, Slot};
 use crate::stats::LinkStats;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::num::NonZeroU32;
-use flight::Flight;
+use plain::{Entry, Ring, Shape};
 use prismux_endpoint::random::Seed;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use rare::{Rare, Waiting};
+use rare::Rare;
 
 /// One direction of a link, carrying packets of type `P` (a buffer, or a handle to one).
 ///
 /// After every call look at [`Link::next_wakeup`]; when that time has come call [`Link::poll_delivery`] until
 /// it is empty, and [`Link::poll_dropped`] likewise.
+///
+/// The order of the fields matters: the first cache line serves a plain link with one packet, the second one with a few.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Link<P> {
-    /// A plain link's serialiser; `None` for a special link, whose serialiser is among the rest.
-    plain: Option<ConstantRate>,
-    delay: Duration,
-    /// Packets accepted so far; their numbers are their order.
-    accepted: u64,
+    /// What makes it a plain link; `None` for a special one, of which all but counters is among the rest.
+    plain: Option<Arc<Shape>>,
+    busy: Busy,
     delivered_bytes: u64,
+    /// Packets accepted so far, modulo 2^32; their numbers are their order.
+    accepted: u32,
+    /// A plain link's packets under way: the next to arrive, a few behind it, and those in `rare.beyond`.
+    inside: u32,
+    head: Option<Entry<P>>,
+    ring: Ring<P>,
+    /// The most packets that ever waited while it was plain.
+    most_waiting: u32,
     rare: Box<Rare<P>>,
-    /// Packets under way, in order of arrival; those beyond its room are in `rare.beyond`.
-    flight: Flight<P>,
 }
 
-/// A packet under way.
+/// A special link's packet under way.
 #[derive(Debug, Clone)]
 struct InFlight<P> {
     /// Last bit leaves the serialiser; [`Instant::MAX`] while the link is stopped.
@@ -136,55 +142,60 @@ impl<P: Clone> Link<P> {
     /// The link called `name`; its random streams are named after it.
     pub fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
         let rare = Rare::new(config, seed, name);
-        let mut link = Self {
-            plain: rare.plain_rate().and_then(ConstantRate::new),
-            delay: config.delay,
-            accepted: 0,
+        let shape = |pace| Arc::new(Shape { pace, delay: rare.delay, limit: rare.limit });
+        Self {
+            plain: rare.plain_rate().filter(|_| rare.limit.is_countable()).and_then(Pace::new).map(shape),
+            busy: Busy::default(),
             delivered_bytes: 0,
+            accepted: 0,
+            inside: 0,
+            head: None,
+            ring: Ring::new(),
+            most_waiting: 0,
             rare: Box::new(rare),
-            flight: Flight::new(),
-        };
-        link.set_limit();
-        link
+        }
+    }
+
+    /// Shares with another link what both have in common, so that it takes the cache's room only once. Says whether there
+    /// is anything.
+    pub fn share(&mut self, other: &Self) -> bool {
+        let alike = self.plain.is_some() && self.plain == other.plain;
+        if alike {
+            self.plain.clone_from(&other.plain);
+        }
+        alike
     }
 
     /// Hands `packet` to the link at `now`. A dropped packet comes back with the reason; a packet lost on the
     /// channel does so at once, although it has taken its turn at the serialiser.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, size_bytes: u32, packet: P) -> Result<(), Dropped<P>> {
-        let Some(rate) = &mut self.plain else {
+        let Some(shape) = &self.plain else {
             return self.enqueue_special(now, size_bytes, packet);
         };
-        if rate.busy_until() > now && !self.rare.has_room(now, size_bytes) {
+        let (pace, delay) = (shape.pace, shape.delay);
+        if self.busy.until() > now && !self.may_wait(now, size_bytes) {
             self.rare.count.queue_drops += 1;
             self.rare.count.dropped_bytes += u64::from(size_bytes);
             return Err(Dropped { reason: DropReason::QueueFull, packet, size_bytes });
         }
-        let slot = rate.accept(now, size_bytes);
-        let order = self.take_order(now, slot, size_bytes);
-        let (departs, arrives) = (slot.departs, slot.departs + self.delay);
-        self.append(InFlight { departs, arrives, order, tag: Tag::new(size_bytes), packet });
+        let before = self.busy.until();
+        let Slot { departs, .. } = self.busy.accept(&pace, now, size_bytes);
+        self.take_order();
+        let entry = Entry { arrives: departs + delay, tag: Tag::new(size_bytes), before: 0, packet };
+        self.append(entry, before, departs);
         Ok(())
     }
 
-    /// Numbers an accepted packet and, if it has to wait, notes it among those that do.
+    /// Numbers an accepted packet.
     #[inline]
-    fn take_order(&mut self, now: Instant, slot: Slot, size_bytes: u32) -> u32 {
-        let order = self.accepted as u32;
-        self.accepted += 1;
-        if slot.starts > now {
-            self.rare.wait(Waiting { starts: slot.starts, order, size_bytes });
+    fn take_order(&mut self) -> u32 {
+        let order = self.accepted;
+        self.accepted = order.wrapping_add(1);
+        if self.accepted == 0 {
+            self.rare.rounds += 1;
         }
         order
-    }
-
-    /// Puts a packet behind all others.
-    #[inline]
-    fn append(&mut self, entry: InFlight<P>) {
-        if let Err(entry) = self.flight.push(entry) {
-            self.flight.note_beyond();
-            self.rare.beyond.push_back(entry);
-        }
     }
 
     /// The next packet that has arrived by `now`.
@@ -193,20 +204,13 @@ impl<P: Clone> Link<P> {
         if self.plain.is_none() {
             return self.poll_special(now);
         }
-        if self.flight.head()?.arrives > now {
+        if self.head.as_ref()?.arrives > now {
             return None;
         }
-        self.take_head()
-    }
-
-    /// Delivers the head.
-    #[inline]
-    fn take_head(&mut self) -> Option<Delivery<P>> {
-        let InFlight { arrives, tag, packet, .. } = self.flight.pop(&mut self.rare.beyond)?;
+        let Entry { arrives, tag, packet, .. } = self.take_head()?;
         let size_bytes = tag.size_bytes();
         self.delivered_bytes += u64::from(size_bytes);
-        let corrupted = tag.has(Tag::CORRUPTED);
-        Some(Delivery { at: arrives, packet, size_bytes, corrupted, copy: false })
+        Some(Delivery { at: arrives, packet, size_bytes, corrupted: false, copy: false })
     }
 
     /// The next packet that an outage took out of the link.
@@ -221,13 +225,25 @@ impl<P: Clone> Link<P> {
     /// The packet that arrives next, as things stand.
     #[inline]
     pub fn peek(&self) -> Option<&P> {
-        self.flight.head().map(|head| &head.packet)
+        match &self.plain {
+            Some(_) => self.head.as_ref().map(|head| &head.packet),
+            None => self.rare.flight.front().map(|head| &head.packet),
+        }
     }
 
     /// When the next packet arrives, as things stand.
     #[inline]
     pub fn next_delivery(&self) -> Option<Instant> {
-        self.flight.head().map(|head| head.arrives).filter(|&at| at < Instant::MAX)
+        match &self.plain {
+            Some(_) => self.head.as_ref().map(|head| head.arrives),
+            None => self.rare.flight.front().map(|head| head.arrives).filter(|&at| at < Instant::MAX),
+        }
+    }
+
+    /// A plain link's next wake-up is its next delivery; it changes only when the head does.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain.is_some()
     }
 
     /// When to call [`Link::poll_delivery`] next: a packet arrives or the schedule changes the link.
@@ -244,19 +260,20 @@ impl<P: Clone> Link<P> {
     /// Counters.
     pub fn stats(&self) -> LinkStats {
         let count = &self.rare.count;
-        let inside_bytes: u64 = self.in_flight().map(|entry| u64::from(entry.tag.size_bytes())).sum();
+        let inside_bytes: u64 = self.in_flight().map(|(_, tag)| u64::from(tag.size_bytes())).sum();
+        let accepted = u64::from(self.rare.rounds) << 32 | u64::from(self.accepted);
         let gone = self.packets_inside() as u64 + count.lost_packets + count.flushed_packets;
         LinkStats {
-            offered_packets: self.accepted + count.queue_drops + count.refused_packets,
+            offered_packets: accepted + count.queue_drops + count.refused_packets,
             offered_bytes: self.delivered_bytes + count.dropped_bytes + inside_bytes - count.duplicated_bytes,
-            delivered_packets: self.accepted + count.duplicated_packets - gone,
+            delivered_packets: accepted + count.duplicated_packets - gone,
             delivered_bytes: self.delivered_bytes,
             queue_drops: count.queue_drops,
             lost_packets: count.lost_packets,
             outage_drops: count.refused_packets + count.flushed_packets,
             duplicated_packets: count.duplicated_packets,
             corrupted_packets: count.corrupted_packets,
-            max_queue_packets: count.max_queue_packets,
+            max_queue_packets: count.max_queue_packets.max(u64::from(self.most_waiting)),
         }
     }
 
@@ -267,22 +284,28 @@ impl<P: Clone> Link<P> {
 
     /// Packets and bytes that wait at `now`, the one being sent excluded.
     pub fn queue(&mut self, now: Instant) -> (u64, ByteCount) {
+        if let Some(shape) = &self.plain {
+            let (packets, _) = self.waiting(shape.delay, now);
+            let waiting = self.plain_flight().skip((self.inside - packets) as usize);
+            let bytes = waiting.map(|(_, tag)| u64::from(tag.size_bytes())).sum();
+            return (u64::from(packets), ByteCount::new(bytes));
+        }
         self.rare.drain_started(now);
         (self.rare.waiting.len() as u64, ByteCount::new(self.rare.waiting_bytes))
     }
 
     /// Packets accepted and not yet delivered.
     pub fn packets_inside(&self) -> usize {
-        self.flight.len()
+        self.inside as usize + self.rare.flight.len()
     }
 
     /// The packets inside, for checkers.
     pub fn iter_inside(&self) -> impl Iterator<Item = &P> {
-        self.in_flight().map(|entry| &entry.packet)
+        self.in_flight().map(|(packet, _)| packet)
     }
 
-    fn in_flight(&self) -> impl Iterator<Item = &InFlight<P>> {
-        self.flight.iter().chain(&self.rare.beyond)
+    fn in_flight(&self) -> impl Iterator<Item = (&P, Tag)> {
+        self.plain_flight().chain(self.rare.flight.iter().map(|entry| (&entry.packet, entry.tag)))
     }
 
     /// The rate now: the configured or last set one, the mean of a trace, `None` without a limit.
@@ -291,20 +314,12 @@ impl<P: Clone> Link<P> {
     }
 
     /// The propagation delay now.
-    pub const fn delay(&self) -> Duration {
-        self.delay
+    pub fn delay(&self) -> Duration {
+        self.rare.delay
     }
 
     /// False during an outage.
     pub fn is_up(&self) -> bool {
         self.rare.up
-    }
-
-    /// From now on this link takes the long way. Its serialiser goes on where it stands.
-    fn make_special(&mut self) {
-        if let Some(rate) = self.plain.take() {
-            self.rare.serialiser = Serialiser::Constant(rate);
-            self.with_flight(|_| {});
-        }
     }
 }

@@ -24,7 +24,9 @@ impl Serialiser {
         match (trace, rate) {
             (Some(trace), _) => Self::Trace(TraceRate { trace, opportunity: None, bytes_left: 0 }),
             // A rate of zero is a matter of the link's state: nothing is asked of its serialiser.
-            (None, rate) => rate.and_then(ConstantRate::new).map_or(Self::Unlimited, Self::Constant),
+            (None, rate) => rate
+                .and_then(Pace::new)
+                .map_or(Self::Unlimited, |pace| Self::Constant(ConstantRate::new(pace, Busy::default()))),
         }
     }
 
@@ -32,7 +34,7 @@ impl Serialiser {
     #[inline]
     pub fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
         match self {
-            Self::Constant(rate) => rate.accept(now, size_bytes),
+            Self::Constant(rate) => rate.busy.accept(&rate.pace, now, size_bytes),
             Self::Unlimited => Slot { starts: now, departs: now },
             Self::Trace(trace) => trace.accept(now, size_bytes),
         }
@@ -42,7 +44,7 @@ impl Serialiser {
     #[inline]
     pub fn next_start(&self, now: Instant) -> Instant {
         match self {
-            Self::Constant(rate) => rate.busy_until().max(now),
+            Self::Constant(rate) => rate.busy.until().max(now),
             Self::Unlimited => now,
             Self::Trace(trace) => trace.next_start(now),
         }
@@ -51,7 +53,7 @@ impl Serialiser {
     /// The end of all accepted slots; the past when idle.
     pub fn busy_until(&self) -> Instant {
         match self {
-            Self::Constant(rate) => rate.busy_until(),
+            Self::Constant(rate) => rate.busy.until(),
             Self::Unlimited => Instant::ZERO,
             Self::Trace(trace) => trace.opportunity.map_or(Instant::ZERO, |index| trace.trace.time_of(index)),
         }
@@ -60,81 +62,102 @@ impl Serialiser {
     /// Forgets all slots after `now`; the caller accepts again what still has to be sent.
     pub fn restart(&mut self, now: Instant) {
         match self {
-            Self::Constant(rate) => (rate.busy_until_nanos, rate.fraction) = (now.as_nanos(), 0),
+            Self::Constant(rate) => rate.busy = Busy { nanos: now.as_nanos(), fraction: 0 },
             Self::Unlimited => {}
             Self::Trace(trace) => trace.opportunity = None,
         }
     }
 }
 
-/// A constant rate. The end of the last slot is kept exactly, as whole nanoseconds and a fraction with the
-/// rate as denominator, so that a busy period of any length does not drift.
-#[derive(Debug, Clone)]
-pub(crate) struct ConstantRate {
-    /// Never zero.
+/// How long packets take at a constant rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pace {
     bps: NonZeroU64,
-    busy_until_nanos: u64,
-    /// `fraction / bps` nanoseconds on top.
-    fraction: u64,
-    /// Sending time of a packet of `cached_bytes`: whole nanoseconds and fraction. Links carry few sizes in
-    /// runs, and this saves the division.
-    cached_bytes: u32,
-    cached_nanos: u64,
-    cached_fraction: u64,
+    /// `2^64 / bps`, rounded down: multiplying is quicker than dividing.
+    reciprocal: u64,
 }
 
-impl ConstantRate {
+impl Pace {
     /// `None` for a rate of zero, which sends nothing.
     pub fn new(rate: Rate) -> Option<Self> {
         let bps = NonZeroU64::new(rate.as_bps())?;
-        Some(Self {
-            bps,
-            busy_until_nanos: 0,
-            fraction: 0,
-            cached_bytes: 0,
-            cached_nanos: 0,
-            cached_fraction: 0,
-        })
+        Some(Self { bps, reciprocal: u64::MAX / bps })
     }
 
+    /// Whole nanoseconds that a packet takes, and the rest with the rate as denominator.
+    #[inline]
+    fn time_of(&self, size_bytes: u32) -> (u64, u64) {
+        let bit_nanos = u64::from(size_bytes) * 8_000_000_000;
+        let mut nanos = ((u128::from(bit_nanos) * u128::from(self.reciprocal)) >> 64) as u64;
+        let mut rest = bit_nanos - nanos * self.bps.get();
+        // The product is too small by less than one.
+        if rest >= self.bps.get() {
+            nanos += 1;
+            rest -= self.bps.get();
+        }
+        (nanos, rest)
+    }
+}
+
+/// The end of the last slot, kept exactly, as whole nanoseconds and a fraction with the rate as denominator, so that a busy
+/// period of any length does not drift.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Busy {
+    nanos: u64,
+    /// `fraction / bps` nanoseconds on top.
+    fraction: u64,
+}
+
+impl Busy {
     /// End of the last slot, rounded up.
     #[inline]
-    pub fn busy_until(&self) -> Instant {
-        Instant::from_nanos(self.busy_until_nanos + u64::from(self.fraction > 0))
+    pub fn until(&self) -> Instant {
+        Instant::from_nanos(self.nanos + u64::from(self.fraction > 0))
     }
 
+    /// The slot of a packet that arrives at `now`.
     #[inline]
-    pub fn accept(&mut self, now: Instant, size_bytes: u32) -> Slot {
-        if size_bytes != self.cached_bytes {
-            let bit_nanos = u64::from(size_bytes) * 8_000_000_000;
-            (self.cached_nanos, self.cached_fraction) = (bit_nanos / self.bps, bit_nanos % self.bps);
-            self.cached_bytes = size_bytes;
-        }
-        let mut starts = self.busy_until();
+    pub fn accept(&mut self, pace: &Pace, now: Instant, size_bytes: u32) -> Slot {
+        let (nanos, rest) = pace.time_of(size_bytes);
+        let mut starts = self.until();
         if starts <= now {
             starts = now;
-            (self.busy_until_nanos, self.fraction) = (now.as_nanos(), 0);
+            (self.nanos, self.fraction) = (now.as_nanos(), 0);
         }
-        self.busy_until_nanos += self.cached_nanos;
-        self.fraction += self.cached_fraction;
-        if self.fraction >= self.bps.get() {
-            self.fraction -= self.bps.get();
-            self.busy_until_nanos += 1;
+        self.nanos += nanos;
+        self.fraction += rest;
+        if self.fraction >= pace.bps.get() {
+            self.fraction -= pace.bps.get();
+            self.nanos += 1;
         }
-        Slot { starts, departs: self.busy_until() }
+        Slot { starts, departs: self.until() }
+    }
+}
+
+/// A constant rate.
+#[derive(Debug, Clone)]
+pub(crate) struct ConstantRate {
+    pace: Pace,
+    busy: Busy,
+}
+
+impl ConstantRate {
+    /// A serialiser that has given out slots until `busy`.
+    pub fn new(pace: Pace, busy: Busy) -> Self {
+        Self { pace, busy }
     }
 
     /// Another rate from `now` on; the rest of a packet that would have departed at `departs` goes out at the
     /// new rate, which is not zero. Returns its new departure.
     pub fn change(&mut self, now: Instant, rate: Rate, departs: Instant) -> Instant {
-        let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.bps.get());
-        if let Some(new) = Self::new(rate) {
-            let bps = u128::from(new.bps.get());
+        let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.pace.bps.get());
+        if let Some(pace) = Pace::new(rate) {
+            let bps = u128::from(pace.bps.get());
             let nanos = u64::try_from(left / bps).unwrap_or(u64::MAX);
-            let busy_until_nanos = now.as_nanos().saturating_add(nanos);
-            *self = Self { busy_until_nanos, fraction: (left % bps) as u64, ..new };
+            let busy = Busy { nanos: now.as_nanos().saturating_add(nanos), fraction: (left % bps) as u64 };
+            *self = Self { pace, busy };
         }
-        self.busy_until()
+        self.busy.until()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Random histories of a link against the properties that every history must have.
 use prismux_endpoint::random::Seed;
-use prismux_link::{Delivery, Jitter, Link, LinkChange, LinkConfig, LossModel, OutagePolicy, QueueLimit};
+use prismux_link::{
+    Delivery, Jitter, Link, LinkChange, LinkConfig, LossModel, OutagePolicy, QueueLimit, ScheduledChange,
+};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 use proptest::prelude::*;
 
@@ -73,22 +75,7 @@ fn run(link: &mut Link<u32>, steps: &[Step]) -> Outcome {
     let mut now = Instant::ZERO;
     let mut outcome = Outcome { deliveries: vec![], dropped: vec![], sizes: vec![] };
     for step in steps {
-        let (Step::Packet { after_us, .. } | Step::Change { after_us, .. }) = step;
-        let until = now + Duration::from_micros(*after_us);
-        drain(link, until, &mut outcome);
-        now = until;
-        match step {
-            Step::Packet { size, .. } => {
-                let number = outcome.sizes.len() as u32;
-                outcome.sizes.push(*size);
-                if let Err(dropped) = link.enqueue(now, *size, number) {
-                    assert_eq!(dropped.size_bytes, *size);
-                    outcome.dropped.push(dropped.packet);
-                }
-            }
-            Step::Change { change, .. } => link.apply(now, *change),
-        }
-        outcome.dropped.extend(std::iter::from_fn(|| link.poll_dropped()).map(|dropped| dropped.packet));
+        now = take(link, now, step, &mut outcome);
         assert!(link.next_wakeup().is_none_or(|wakeup| wakeup >= now), "a wake-up in the past");
         let stats = link.stats();
         assert_eq!(
@@ -97,6 +84,26 @@ fn run(link: &mut Link<u32>, steps: &[Step]) -> Outcome {
         );
     }
     outcome
+}
+
+/// Takes one step of a history; returns its time.
+fn take(link: &mut Link<u32>, now: Instant, step: &Step, outcome: &mut Outcome) -> Instant {
+    let (Step::Packet { after_us, .. } | Step::Change { after_us, .. }) = step;
+    let now = now + Duration::from_micros(*after_us);
+    drain(link, now, outcome);
+    match step {
+        Step::Packet { size, .. } => {
+            let number = outcome.sizes.len() as u32;
+            outcome.sizes.push(*size);
+            if let Err(dropped) = link.enqueue(now, *size, number) {
+                assert_eq!(dropped.size_bytes, *size);
+                outcome.dropped.push(dropped.packet);
+            }
+        }
+        Step::Change { change, .. } => link.apply(now, *change),
+    }
+    outcome.dropped.extend(std::iter::from_fn(|| link.poll_dropped()).map(|dropped| dropped.packet));
+    now
 }
 
 fn drain(link: &mut Link<u32>, until: Instant, outcome: &mut Outcome) {
@@ -204,5 +211,38 @@ proptest! {
             (outcome.deliveries, outcome.dropped, link.stats())
         };
         prop_assert_eq!(history(), history());
+    }
+
+    /// Links of constant rate without accidents have a short way of their own. One that a change in the far future keeps from
+    /// it does the same, packet by packet, whatever happens to both later.
+    #[test]
+    fn the_short_way_of_plain_links_does_what_the_long_way_does(
+        config in config(), kbps in 1..100_000u64, calm in prop::collection::vec(packet(), 1..200), steps in steps(),
+    ) {
+        let far = Instant::ZERO + Duration::from_secs(1 << 30);
+        let config = LinkConfig {
+            rate: Some(Rate::from_kbps(kbps)),
+            delay: config.delay,
+            queue: config.queue,
+            outage: config.outage,
+            ..LinkConfig::default()
+        };
+        let change = ScheduledChange { at: far, change: LinkChange::default() };
+        let watched = LinkConfig { schedule: vec![change], ..config.clone() };
+        let history = |config| {
+            let mut link = Link::new(config, Seed(0), "x");
+            let mut states = vec![];
+            let mut now = Instant::ZERO;
+            let mut outcome = Outcome { deliveries: vec![], dropped: vec![], sizes: vec![] };
+            for step in calm.iter().chain(&steps) {
+                now = take(&mut link, now, step, &mut outcome);
+                // Looking at the queue from time to time must not change what is found later.
+                let queue = (states.len() % 3 == 0).then(|| link.queue(now));
+                states.push((link.stats(), queue, link.peek().copied(), link.next_delivery()));
+            }
+            drain(&mut link, now + Duration::from_secs(1 << 20), &mut outcome);
+            (outcome.deliveries, outcome.dropped, states)
+        };
+        prop_assert_eq!(history(&config), history(&watched));
     }
 }

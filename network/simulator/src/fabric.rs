@@ -4,6 +4,7 @@
 //! is a handle in the queues of links; each direction of a link has at most one event pending.
 mod middle;
 
+use crate::endpoint::Site;
 use crate::event_queue::EventQueue;
 use crate::ids::{EndpointId, NodeId, PortId};
 use crate::observer::{Names, Observer};
@@ -12,6 +13,7 @@ use crate::routing::Routes;
 pub use middle::Tunnel;
 pub(crate) use middle::{MemberNode, ProxyNode};
 use prismux_link::{Delivery, Dropped, Link, LinkChange};
+use prismux_tcp::SegmentOut;
 use prismux_trace::event::{self, Event};
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -44,18 +46,16 @@ pub(crate) enum NodeRole {
     Proxy(u32),
 }
 
-/// One direction of a link: what every packet needs fills two cache lines, the first packets under way two more.
+/// One direction of a link: an uncontended packet needs the first of its two cache lines.
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(align(64))]
 pub(crate) struct Port {
-    /// When its event is due; [`Instant::MAX`] for none. Events at other times are leftovers.
-    armed: Instant,
     pub link: Link<Carried>,
 }
 
 impl Port {
     pub fn new(link: Link<Carried>) -> Self {
-        Self { link, armed: Instant::MAX }
+        Self { link }
     }
 }
 
@@ -82,10 +82,33 @@ pub struct FabricCounters {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub node: NodeId,
-    /// Its role is [`NodeRole::Plain`].
-    pub plain: bool,
-    /// Its endpoint, if it has just one.
-    pub only: Option<EndpointId>,
+    /// Whether its role is [`NodeRole::Plain`], and its endpoint if it has just one. In one word: there are many ends.
+    resident: u32,
+}
+
+impl End {
+    const PLAIN: u32 = 1 << 31;
+    const NOBODY: u32 = Self::PLAIN - 1;
+
+    pub fn new(node: NodeId, plain: bool) -> Self {
+        Self { node, resident: Self::NOBODY | if plain { Self::PLAIN } else { 0 } }
+    }
+
+    #[inline]
+    fn is_plain(self) -> bool {
+        self.resident & Self::PLAIN != 0
+    }
+
+    /// The node's endpoint, if it is known to have just one.
+    #[inline]
+    pub fn only(self) -> Option<EndpointId> {
+        let resident = self.resident & Self::NOBODY;
+        (resident != Self::NOBODY).then_some(EndpointId(resident))
+    }
+
+    pub fn set_only(&mut self, endpoint: EndpointId) {
+        self.resident = self.resident & Self::PLAIN | endpoint.0 & Self::NOBODY;
+    }
 }
 
 /// The network.
@@ -95,6 +118,9 @@ pub(crate) struct Fabric {
     pub queue: EventQueue<Target>,
     pub pool: PacketPool,
     pub ports: Vec<Port>,
+    /// By port: when the event of one that is not plain is due; [`Instant::MAX`] for none. Events at other times are
+    /// leftovers. The event of a plain one is always that of its next delivery.
+    pub armed: Vec<Instant>,
     /// By port: where it leads.
     pub ends: Vec<End>,
     pub roles: Vec<NodeRole>,
@@ -110,19 +136,31 @@ pub(crate) struct Fabric {
     pub observer: Option<Box<Observer>>,
 }
 
-const _: () = assert!(size_of::<Port>() == 256, "a port fills four cache lines");
+const _: () = assert!(size_of::<Port>() == 192, "a port fills three cache lines");
 
 impl Fabric {
     /// A packet leaves an endpoint on `node`. `exit` is the node's exit towards the destination, if it is a plain
     /// node with a route.
     #[inline]
     pub fn inject(&mut self, node: NodeId, exit: Option<PortId>, packet: Packet) {
-        self.counters.sent += 1;
         let (size_bytes, towards) = (packet.ip_bytes(), packet.destination);
         let handle = self.pool.insert(packet);
+        self.set_out(node, exit, size_bytes, Carried { packet: handle, towards });
+    }
+
+    /// [`Fabric::inject`] of a packet with a TCP segment.
+    #[inline]
+    pub fn inject_segment(&mut self, site: &Site, segment: &SegmentOut) {
+        let (packet, size_bytes) = self.pool.insert_segment(site, segment);
+        self.set_out(site.node, site.exit, size_bytes, Carried { packet, towards: site.peer_node });
+    }
+
+    #[inline]
+    fn set_out(&mut self, node: NodeId, exit: Option<PortId>, size_bytes: u32, carried: Carried) {
+        self.counters.sent += 1;
         match exit {
-            Some(port) => self.send(port, size_bytes, Carried { packet: handle, towards }),
-            None => self.pass(node, size_bytes, Carried { packet: handle, towards }),
+            Some(port) => self.send(port, size_bytes, carried),
+            None => self.pass(node, size_bytes, carried),
         }
     }
 
@@ -137,10 +175,14 @@ impl Fabric {
     /// Takes the events of a port; false for a leftover. Then call [`Fabric::next_arrival`] until `None`.
     #[inline]
     pub fn begin(&mut self, port: PortId) -> bool {
-        let port = &mut self.ports[port.index()];
-        let due = port.armed == self.now;
+        let link = &self.ports[port.index()].link;
+        if link.is_plain() {
+            return link.next_delivery() == Some(self.now);
+        }
+        let armed = &mut self.armed[port.index()];
+        let due = *armed == self.now;
         if due {
-            port.armed = Instant::MAX;
+            *armed = Instant::MAX;
         }
         due
     }
@@ -154,8 +196,13 @@ impl Fabric {
                 return Some(local);
             }
         }
-        self.sweep(port);
-        self.arm(port);
+        let link = &self.ports[port.index()].link;
+        if !link.is_plain() {
+            self.sweep(port);
+            self.arm(port);
+        } else if let Some(at) = link.next_delivery() {
+            self.queue.push(at, Target::Port(port));
+        }
         None
     }
 
@@ -170,10 +217,11 @@ impl Fabric {
             self.pool.get_mut(packet.packet).damaged = true;
         }
         if let Some(observer) = &mut self.observer {
-            observer.delivered(self.now, port, size_bytes, &self.pool, self.pool.get(packet.packet));
+            observer.delivered(self.now, port, size_bytes, &self.pool, packet.packet);
         }
-        let End { node, plain, .. } = self.ends[port.index()];
-        match plain {
+        let end = self.ends[port.index()];
+        let node = end.node;
+        match end.is_plain() {
             true if packet.towards == node => return Some(packet.packet),
             true if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
             true => self.forward(node, size_bytes, packet),
@@ -196,7 +244,7 @@ impl Fabric {
             Some(port) => self.send(port, size_bytes, carried),
             None => {
                 self.counters.no_route += 1;
-                let packet = *self.pool.get(carried.packet);
+                let packet = self.pool.packet(carried.packet);
                 self.observe_drop(node, event::DropReason::NoRoute, &packet);
                 self.pool.discard(carried.packet);
             }
@@ -207,19 +255,26 @@ impl Fabric {
     #[inline]
     fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
         if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, port, size_bytes, &self.pool, self.pool.get(carried.packet));
+            observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
         }
-        match self.ports[port.index()].link.enqueue(self.now, size_bytes, carried) {
-            Ok(()) => self.arm(port),
+        let link = &mut self.ports[port.index()].link;
+        let was_empty = link.peek().is_none();
+        match link.enqueue(self.now, size_bytes, carried) {
+            Ok(()) if !link.is_plain() => self.arm(port),
+            Ok(()) => {
+                if let Some(at) = link.next_delivery().filter(|_| was_empty) {
+                    self.queue.push(at, Target::Port(port));
+                }
+            }
             Err(dropped) => self.discard(port, dropped),
         }
     }
 
-    #[inline]
+    /// Sets the next event of a port that is not plain.
     fn arm(&mut self, port: PortId) {
-        let entry = &mut self.ports[port.index()];
-        if let Some(at) = entry.link.next_wakeup().filter(|&at| at < entry.armed) {
-            entry.armed = at;
+        let (link, armed) = (&self.ports[port.index()].link, &mut self.armed[port.index()]);
+        if let Some(at) = link.next_wakeup().filter(|at| at < armed) {
+            *armed = at;
             self.queue.push(at, Target::Port(port));
         }
     }
@@ -257,6 +312,9 @@ impl Fabric {
     /// Changes one direction of a link.
     pub fn change_link(&mut self, port: PortId, change: LinkChange) {
         let link = &mut self.ports[port.index()].link;
+        if link.is_plain() {
+            self.armed[port.index()] = link.next_delivery().unwrap_or(Instant::MAX);
+        }
         link.apply(self.now, change);
         let up = link.is_up();
         self.sweep(port);

@@ -1,6 +1,6 @@
 //! Captures and event logs: what passes the ends of links.
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::packet::{Body, Carried, Packet, PacketPool, address};
+use crate::packet::{Body, Carried, Packet, PacketHandle, PacketPool, address};
 use prismux_link::{DropReason, Dropped};
 use prismux_ptcp::Segment;
 use prismux_tcp::engine::EngineMetrics;
@@ -61,7 +61,15 @@ impl fmt::Debug for Observer {
 
 impl Observer {
     /// A packet is handed to a link.
-    pub fn sent(&mut self, now: Instant, port: PortId, size_bytes: u32, pool: &PacketPool, packet: &Packet) {
+    pub fn sent(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        size_bytes: u32,
+        pool: &PacketPool,
+        packet: PacketHandle,
+    ) {
+        let packet = &pool.packet(packet);
         if let Some(capture) = &mut self.capture {
             capture.packet(now, port, size_bytes, pool, packet);
         }
@@ -79,11 +87,11 @@ impl Observer {
         port: PortId,
         size_bytes: u32,
         pool: &PacketPool,
-        packet: &Packet,
+        packet: PacketHandle,
     ) {
         if let Some(sink) = &mut self.events {
             let (link, (_, to)) = (self.names.link(port), &self.names.ends[port.index()]);
-            let packet = self.names.summary(size_bytes, pool, packet);
+            let packet = self.names.summary(size_bytes, pool, &pool.packet(packet));
             sink.event(now, &Event::PacketDelivered { link, to: Cow::Borrowed(to), packet });
         }
     }
@@ -97,7 +105,7 @@ impl Observer {
                 DropReason::Down => event::DropReason::LinkDown,
             };
             let (at, from) = (self.names.link(port), Some(self.names.sender(port)));
-            let packet = self.names.summary(dropped.size_bytes, pool, pool.get(dropped.packet.packet));
+            let packet = self.names.summary(dropped.size_bytes, pool, &pool.packet(dropped.packet.packet));
             sink.event(now, &Event::PacketDropped { at, from, reason, packet });
         }
     }

@@ -1,7 +1,10 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
+mod pool;
+
+pub(crate) use pool::{PacketHandle, PacketPool, SegmentHandle};
+
 use crate::ids::{EndpointId, FlowId, NodeId};
 use prismux_prism::AckRewrite;
-use prismux_ptcp::SegmentOut;
 use prismux_rcp::RcpHeader;
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
@@ -33,13 +36,8 @@ pub(crate) enum Body {
     Ptcp { segment: SegmentHandle, header_bytes: u16, ports: (u16, u16) },
 }
 
-/// A pTCP segment in a [`PacketPool`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SegmentHandle(u32);
-
 /// A packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(64))]
 pub(crate) struct Packet {
     pub body: Body,
     pub payload_bytes: u32,
@@ -54,8 +52,6 @@ pub(crate) struct Packet {
     /// Some link has damaged it.
     pub damaged: bool,
 }
-
-const _: () = assert!(size_of::<Packet>() == 128, "a packet fills two cache lines");
 
 impl Packet {
     /// Length of the IP packet, tunnel headers not counted.
@@ -105,111 +101,6 @@ pub(crate) fn node_at(address: IpAddr) -> Option<NodeId> {
     let IpAddr::V4(address) = address else { return None };
     let [_, b, c, d] = address.octets();
     u32::from_be_bytes([0, b, c, d]).checked_sub(1).map(NodeId)
-}
-
-/// A packet in a [`PacketPool`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PacketHandle(u32);
-
-/// Storage for packets under way; freed slots are reused last in, first out, while they are still in the cache.
-#[derive(Debug, Default)]
-pub(crate) struct PacketPool {
-    packets: Vec<Packet>,
-    free: Vec<PacketHandle>,
-    segments: Vec<Option<SegmentOut>>,
-    free_segments: Vec<SegmentHandle>,
-}
-
-impl PacketPool {
-    #[inline]
-    pub fn insert(&mut self, packet: Packet) -> PacketHandle {
-        match self.free.pop() {
-            Some(handle) => {
-                self.packets[handle.0 as usize] = packet;
-                handle
-            }
-            None => {
-                self.packets.push(packet);
-                PacketHandle((self.packets.len() - 1) as u32)
-            }
-        }
-    }
-
-    #[inline]
-    pub fn get(&self, handle: PacketHandle) -> &Packet {
-        &self.packets[handle.0 as usize]
-    }
-
-    #[inline]
-    pub fn get_mut(&mut self, handle: PacketHandle) -> &mut Packet {
-        &mut self.packets[handle.0 as usize]
-    }
-
-    /// Gives the slot back; the handle must not be used again.
-    #[inline]
-    pub fn remove(&mut self, handle: PacketHandle) -> Packet {
-        self.free.push(handle);
-        self.packets[handle.0 as usize]
-    }
-
-    /// A second packet like the one at `handle`.
-    pub fn duplicate(&mut self, handle: PacketHandle) -> PacketHandle {
-        let mut twin = *self.get(handle);
-        if let Body::Ptcp { segment, .. } = &mut twin.body {
-            let copy = self.segments[segment.0 as usize].clone();
-            if let Some(copy) = copy {
-                *segment = self.keep(copy);
-            }
-        }
-        self.insert(twin)
-    }
-
-    /// Gives back the slot of a packet that goes nowhere, and what the pool keeps for it.
-    pub fn discard(&mut self, handle: PacketHandle) -> Packet {
-        let packet = self.remove(handle);
-        self.forget(&packet);
-        packet
-    }
-
-    /// Gives back what the pool keeps for a packet that has been taken out.
-    pub fn forget(&mut self, packet: &Packet) {
-        if let Body::Ptcp { segment, .. } = packet.body {
-            self.take(segment);
-        }
-    }
-
-    /// Keeps a segment for the body of a packet.
-    pub fn keep(&mut self, segment: SegmentOut) -> SegmentHandle {
-        match self.free_segments.pop() {
-            Some(handle) => {
-                self.segments[handle.0 as usize] = Some(segment);
-                handle
-            }
-            None => {
-                self.segments.push(Some(segment));
-                SegmentHandle((self.segments.len() - 1) as u32)
-            }
-        }
-    }
-
-    /// The segment that is kept for a packet's body.
-    pub fn segment(&self, handle: SegmentHandle) -> Option<&SegmentOut> {
-        self.segments[handle.0 as usize].as_ref()
-    }
-
-    /// Takes it out.
-    pub fn take(&mut self, handle: SegmentHandle) -> Option<SegmentOut> {
-        let segment = self.segments[handle.0 as usize].take();
-        if segment.is_some() {
-            self.free_segments.push(handle);
-        }
-        segment
-    }
-
-    /// Packets in the pool.
-    pub fn len(&self) -> usize {
-        self.packets.len() - self.free.len()
-    }
 }
 
 /// What a link carries: the packet, and the node where its outermost header ends, so that a router need not

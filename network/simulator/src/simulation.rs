@@ -102,19 +102,27 @@ impl Simulation {
         if self.checks {
             self.refresh_check(id);
         }
-        let packet = self.fabric.pool.get(handle);
-        match (&mut self.endpoints[id.index()], packet.body) {
-            (Endpoint::Tcp(tcp), Body::Tcp { header, stream_offset }) => {
-                let segment = SegmentIn { header, payload_bytes: packet.payload_bytes, ecn: packet.ecn };
-                self.fabric.pool.remove(handle);
+        match &mut self.endpoints[id.index()] {
+            Endpoint::Tcp(tcp) => {
+                let Some((segment, stream_offset)) = self.fabric.pool.take_segment(handle) else {
+                    return self.fabric.pool.discard(handle);
+                };
                 let notes = tcp.receive(&mut self.fabric, segment, stream_offset);
                 if !tcp.is_quiet(&notes) {
                     self.serve_application(id, notes);
                 }
             }
+            _ => self.deliver_other(id, handle),
+        }
+    }
+
+    /// Hands a packet to an endpoint that does not speak TCP.
+    fn deliver_other(&mut self, id: EndpointId, handle: PacketHandle) {
+        let packet = self.fabric.pool.packet(handle);
+        match (&mut self.endpoints[id.index()], packet.body) {
             (Endpoint::Rcp(_) | Endpoint::RcpPort(_), Body::Rcp { .. }) => self.deliver_rcp(handle),
             (Endpoint::UdpSink(sink), _) => {
-                sink.receive(packet);
+                sink.receive(&packet);
                 self.fabric.pool.remove(handle);
             }
             (Endpoint::Striping(striping), Body::Tcp { header, .. }) => {

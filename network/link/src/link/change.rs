@@ -11,7 +11,7 @@ use prismux_units::{Duration, Instant, Rate};
 impl<P: Clone> Link<P> {
     /// Changes the link at `now`; see [`LinkChange`] for what that means for packets inside.
     pub fn apply(&mut self, now: Instant, change: LinkChange) {
-        self.make_special();
+        self.make_special(now);
         self.apply_due(now);
         self.apply_one(now, change);
     }
@@ -39,7 +39,7 @@ impl<P: Clone> Link<P> {
         if let Some(up) = change.up {
             self.rare.up = up;
         }
-        self.set_limit();
+        self.rare.set_limit();
         self.enter(now, self.rare.wanted_state());
     }
 
@@ -72,7 +72,7 @@ impl<P: Clone> Link<P> {
 
     /// Packets that wait travel with the new delay; the one in service and those under way with the old.
     fn set_delay(&mut self, delay: Duration) {
-        let old = core::mem::replace(&mut self.delay, delay);
+        let old = core::mem::replace(&mut self.rare.delay, delay);
         let Some(first) = self.rare.waiting.front().map(|waiting| waiting.order) else { return };
         self.with_flight(|flight| {
             for entry in flight.iter_mut().filter(|entry| is_not_before(entry.order, first)) {
@@ -117,18 +117,18 @@ impl<P: Clone> Link<P> {
 
     /// An order number not above any in use: the origin for comparisons, since order numbers wrap.
     fn oldest_order(&self) -> u32 {
-        (self.accepted as u32).wrapping_sub(1 << 31)
+        self.accepted.wrapping_sub(1 << 31)
     }
 
     /// The order number of the first packet that waits, or of the next to come.
     fn first_waiting(&self) -> u32 {
-        self.rare.waiting.front().map_or(self.accepted as u32, |next| next.order)
+        self.rare.waiting.front().map_or(self.accepted, |next| next.order)
     }
 
     /// Stops the serialiser: the packet in service goes back to the head of the queue.
     fn stop(&mut self, now: Instant) {
         let first_waiting = self.first_waiting();
-        let interrupted = self.in_flight().find(|entry| entry.in_service(now, first_waiting));
+        let interrupted = self.rare.flight.iter().find(|entry| entry.in_service(now, first_waiting));
         if let Some(entry) = interrupted {
             let (order, size_bytes) = (entry.order, entry.tag.size_bytes());
             self.rare.waiting.push_front(Waiting { starts: Instant::MAX, order, size_bytes });
@@ -172,7 +172,7 @@ impl<P: Clone> Link<P> {
             slots.push((waiting.order, slot.departs));
         }
         self.rare.waiting = waiting;
-        let (delay, oldest) = (self.delay, self.oldest_order());
+        let (delay, oldest) = (self.rare.delay, self.oldest_order());
         let mut slots = slots.into_iter().peekable();
         self.with_flight(|flight| {
             flight.sort_by_key(|entry| entry.order.wrapping_sub(oldest));
@@ -192,9 +192,9 @@ impl<P: Clone> Link<P> {
     }
 
     /// Lets `action` change all packets under way, then puts them back in order of arrival.
-    pub(super) fn with_flight(&mut self, action: impl FnOnce(&mut Vec<InFlight<P>>)) {
+    fn with_flight(&mut self, action: impl FnOnce(&mut Vec<InFlight<P>>)) {
         let oldest = self.oldest_order();
-        let mut flight = self.take_flight();
+        let mut flight: Vec<_> = core::mem::take(&mut self.rare.flight).into();
         action(&mut flight);
         if self.rare.in_order {
             flight.sort_by_key(|entry| entry.order.wrapping_sub(oldest));
@@ -209,20 +209,7 @@ impl<P: Clone> Link<P> {
         let moving = |entry: &&InFlight<P>| entry.arrives < Instant::MAX;
         self.rare.last_arrival =
             flight.iter().rev().find(moving).map_or(Instant::ZERO, |entry| entry.arrives);
-        for entry in flight {
-            match self.flight.head() {
-                None => self.flight.set_head(entry),
-                Some(_) => {
-                    self.rare.beyond.push_back(entry);
-                    self.flight.note_beyond();
-                }
-            }
-        }
-    }
-
-    /// Takes all packets under way out of the link, in order of arrival.
-    fn take_flight(&mut self) -> Vec<InFlight<P>> {
-        core::iter::from_fn(|| self.flight.pop(&mut self.rare.beyond)).collect()
+        self.rare.flight = flight.into();
     }
 }
 

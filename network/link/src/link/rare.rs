@@ -1,8 +1,9 @@
-//! What a plain, idle link has no need of.
+//! What a plain link with few packets under way has no need of.
+use super::plain::{Backlog, Entry};
 use super::{Delivery, DropReason, Dropped, InFlight, Link, Tag};
 use crate::channel::{Channel, Fate};
 use crate::config::{BDP_FLOOR_BYTES, LinkConfig, OutagePolicy, QueueLimit, ScheduledChange};
-use crate::serialiser::{Serialiser, Slot};
+use crate::serialiser::{Busy, ConstantRate, Pace, Serialiser, Slot};
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,9 +13,15 @@ use prismux_units::{Duration, Instant, Rate};
 /// The larger, seldom needed part of a link.
 #[derive(Debug, Clone)]
 pub(super) struct Rare<P> {
-    /// Packets under way behind those that the link holds in place.
-    pub beyond: VecDeque<InFlight<P>>,
-    /// Accepted packets (lost ones too, which use the rate) that had to wait, in order of sending; those
+    /// A plain link's packets under way behind those that it holds in place.
+    pub beyond: VecDeque<Entry<P>>,
+    pub backlog: Backlog,
+    /// A special link's packets under way, in order of arrival.
+    pub flight: VecDeque<InFlight<P>>,
+    pub delay: Duration,
+    /// Times that the number of accepted packets has gone around.
+    pub rounds: u32,
+    /// A special link's accepted packets (lost ones too, which use the rate) that had to wait, in order of sending; those
     /// whose sending has begun are taken off when somebody looks.
     pub waiting: VecDeque<Waiting>,
     pub waiting_bytes: u64,
@@ -63,7 +70,7 @@ pub(super) enum State {
 }
 
 /// The queue limit in numbers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Limit {
     packets: usize,
     bytes: u64,
@@ -71,6 +78,21 @@ pub(super) struct Limit {
 
 impl Limit {
     const NONE: Self = Self { packets: usize::MAX, bytes: u64::MAX };
+
+    /// Whether 32 bits suffice to tell if there is room.
+    pub fn is_countable(&self) -> bool {
+        self.bytes == u64::MAX || self.bytes <= u64::from(u32::MAX)
+    }
+
+    /// Whether a packet may join so many others, whatever their size.
+    pub fn admits_packets(&self, packets: usize) -> bool {
+        packets < self.packets && self.bytes == u64::MAX
+    }
+
+    /// Whether a packet may join so many packets and bytes that wait.
+    pub fn admits(&self, packets: usize, bytes: u64, size_bytes: u32) -> bool {
+        packets < self.packets && bytes + u64::from(size_bytes) <= self.bytes
+    }
 }
 
 /// Counters of what does not happen to every packet.
@@ -98,6 +120,10 @@ impl<P> Rare<P> {
         let channel = Channel::new(config, seed, name);
         let mut rare = Self {
             beyond: VecDeque::new(),
+            backlog: Backlog::default(),
+            flight: VecDeque::new(),
+            delay: config.delay,
+            rounds: 0,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             limit: Limit::NONE,
@@ -119,6 +145,7 @@ impl<P> Rare<P> {
             name: name.to_string(),
         };
         rare.state = rare.wanted_state();
+        rare.set_limit();
         rare
     }
 
@@ -151,8 +178,7 @@ impl<P> Rare<P> {
     /// Takes off the packets whose sending has begun, then says whether one more may wait.
     pub fn has_room(&mut self, now: Instant, size_bytes: u32) -> bool {
         self.drain_started(now);
-        self.waiting.len() < self.limit.packets
-            && self.waiting_bytes + u64::from(size_bytes) <= self.limit.bytes
+        self.limit.admits(self.waiting.len(), self.waiting_bytes, size_bytes)
     }
 
     pub fn drain_started(&mut self, now: Instant) {
@@ -189,7 +215,10 @@ impl<P: Clone> Link<P> {
                 return Err(Dropped { reason, packet, size_bytes });
             }
         };
-        let order = self.take_order(now, slot, size_bytes);
+        let order = self.take_order();
+        if slot.starts > now {
+            self.rare.wait(Waiting { starts: slot.starts, order, size_bytes });
+        }
         let fate = self.rare.channel.as_mut().map_or(Fate::default(), Channel::draw);
         if fate.lost {
             self.rare.count.lost_packets += 1;
@@ -198,35 +227,15 @@ impl<P: Clone> Link<P> {
         }
         let tag =
             Tag::new(size_bytes).with(Tag::DUPLICATED, fate.duplicated).with(Tag::CORRUPTED, fate.corrupted);
-        let arrives = slot.departs + (self.delay + fate.extra_delay);
-        self.launch(InFlight { departs: slot.departs, arrives, order, tag, packet });
+        let arrives = slot.departs + (self.rare.delay + fate.extra_delay);
+        self.rare.launch(InFlight { departs: slot.departs, arrives, order, tag, packet });
         Ok(())
-    }
-
-    /// Puts a packet at its place in the order of arrival.
-    fn launch(&mut self, mut entry: InFlight<P>) {
-        let beyond = &mut self.rare.beyond;
-        if entry.departs < Instant::MAX && self.rare.in_order {
-            entry.arrives = entry.arrives.max(self.rare.last_arrival);
-            self.rare.last_arrival = entry.arrives;
-        }
-        let arrives = entry.arrives;
-        match self.flight.head_mut() {
-            None => return self.flight.set_head(entry),
-            Some(head) if head.arrives > arrives => beyond.push_front(core::mem::replace(head, entry)),
-            Some(_) => {
-                // In order, nobody is overtaken and the place is at the end.
-                let overtaken = beyond.iter().rev().take_while(|other| other.arrives > arrives).count();
-                beyond.insert(beyond.len() - overtaken, entry);
-            }
-        }
-        self.flight.note_beyond();
     }
 
     /// [`Link::poll_delivery`] of a link that is not plain.
     pub(super) fn poll_special(&mut self, now: Instant) -> Option<Delivery<P>> {
         self.apply_due(now);
-        let head = self.flight.head_mut()?;
+        let head = self.rare.flight.front_mut()?;
         if head.arrives > now || head.arrives == Instant::MAX {
             return None;
         }
@@ -234,7 +243,7 @@ impl<P: Clone> Link<P> {
             self.rare.count.corrupted_packets += 1;
         }
         if !head.tag.has(Tag::DUPLICATED) {
-            return self.take_head();
+            return self.take_special_head();
         }
         head.tag = head.tag.original();
         let (at, size_bytes) = (head.arrives, head.tag.size_bytes());
@@ -245,19 +254,12 @@ impl<P: Clone> Link<P> {
         Some(Delivery { at, packet, size_bytes, corrupted, copy: true })
     }
 
-    pub(super) fn set_limit(&mut self) {
-        let rare = &mut self.rare;
-        rare.limit = match rare.queue {
-            QueueLimit::Packets(packets) => Limit { packets: packets as usize, ..Limit::NONE },
-            QueueLimit::Bytes(bytes) => Limit { bytes: bytes.as_u64(), ..Limit::NONE },
-            QueueLimit::Unlimited => Limit::NONE,
-            QueueLimit::Bdp(factor) => {
-                let round_trip = rare.bdp_round_trip.unwrap_or(self.delay * 2);
-                let product = rare.rate().map(|rate| rate.bytes_in(round_trip).as_u64());
-                let scaled = product.map(|bytes| libm::round(bytes as f64 * factor) as u64);
-                Limit { bytes: scaled.map_or(u64::MAX, |bytes| bytes.max(BDP_FLOOR_BYTES)), ..Limit::NONE }
-            }
-        };
+    /// Delivers the head.
+    fn take_special_head(&mut self) -> Option<Delivery<P>> {
+        let InFlight { arrives, tag, packet, .. } = self.rare.flight.pop_front()?;
+        let size_bytes = tag.size_bytes();
+        self.delivered_bytes += u64::from(size_bytes);
+        Some(Delivery { at: arrives, packet, size_bytes, corrupted: tag.has(Tag::CORRUPTED), copy: false })
     }
 
     #[cfg(test)]
@@ -267,6 +269,36 @@ impl<P: Clone> Link<P> {
 }
 
 impl<P> Rare<P> {
+    /// Puts a packet at its place in the order of arrival.
+    fn launch(&mut self, mut entry: InFlight<P>) {
+        if entry.departs < Instant::MAX && self.in_order {
+            entry.arrives = entry.arrives.max(self.last_arrival);
+            self.last_arrival = entry.arrives;
+        }
+        // In order, nobody is overtaken and the place is at the end.
+        let overtaken = self.flight.iter().rev().take_while(|other| other.arrives > entry.arrives).count();
+        self.flight.insert(self.flight.len() - overtaken, entry);
+    }
+
+    /// Takes over from a plain link's serialiser.
+    pub fn resume(&mut self, pace: Pace, busy: Busy) {
+        self.serialiser = Serialiser::Constant(ConstantRate::new(pace, busy));
+    }
+
+    pub fn set_limit(&mut self) {
+        self.limit = match self.queue {
+            QueueLimit::Packets(packets) => Limit { packets: packets as usize, ..Limit::NONE },
+            QueueLimit::Bytes(bytes) => Limit { bytes: bytes.as_u64(), ..Limit::NONE },
+            QueueLimit::Unlimited => Limit::NONE,
+            QueueLimit::Bdp(factor) => {
+                let round_trip = self.bdp_round_trip.unwrap_or(self.delay * 2);
+                let product = self.rate().map(|rate| rate.bytes_in(round_trip).as_u64());
+                let scaled = product.map(|bytes| libm::round(bytes as f64 * factor) as u64);
+                Limit { bytes: scaled.map_or(u64::MAX, |bytes| bytes.max(BDP_FLOOR_BYTES)), ..Limit::NONE }
+            }
+        };
+    }
+
     /// A slot for a packet that arrives at a special link, or why there is none.
     fn accept(&mut self, now: Instant, size_bytes: u32) -> Result<Slot, DropReason> {
         if self.state == State::Dead {

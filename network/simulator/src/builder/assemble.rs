@@ -42,13 +42,13 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     interfaces.add_routes(&places, &mut routes);
     community.roles.extend(interfaces.hosts().map(|_| NodeRole::Plain));
     let observer = observer(&mut builder)?;
-    let ports = builder.links.iter().flat_map(|link| ports(link, builder.seed)).collect();
-    let end =
-        |node: NodeId| End { node, plain: community.roles[node.index()] == NodeRole::Plain, only: None };
+    let ports = ports(&builder);
+    let end = |node: NodeId| End::new(node, community.roles[node.index()] == NodeRole::Plain);
     let mut fabric = Fabric {
         now: Instant::ZERO,
         queue: EventQueue::new(),
         pool: PacketPool::default(),
+        armed: vec![Instant::MAX; ports.len()],
         ports,
         ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
         roles: community.roles,
@@ -127,11 +127,19 @@ fn places(builder: &NetworkBuilder) -> Vec<Place> {
     places
 }
 
-fn ports(link: &LinkPlan, seed: Seed) -> [Port; 2] {
-    [
-        Port::new(Link::new(&link.forward, seed, &format!("{}/forward", link.name))),
-        Port::new(Link::new(&link.reverse, seed, &format!("{}/reverse", link.name))),
-    ]
+/// Links made of late that a new one is compared with.
+const LATELY: usize = 8;
+
+fn ports(builder: &NetworkBuilder) -> Vec<Port> {
+    let mut ports: Vec<Port> = Vec::with_capacity(2 * builder.links.len());
+    for plan in &builder.links {
+        for (way, config) in [("forward", &plan.forward), ("reverse", &plan.reverse)] {
+            let mut link = Link::new(config, builder.seed, &format!("{}/{way}", plan.name));
+            ports.iter().rev().take(LATELY).any(|known| link.share(&known.link));
+            ports.push(Port::new(link));
+        }
+    }
+    ports
 }
 
 fn report(builder: &NetworkBuilder) -> Report {

@@ -3,7 +3,7 @@ use super::Site;
 use crate::checker::StreamCheck;
 use crate::fabric::{Fabric, Target};
 use crate::flow::{CongestionFactory, ExtensionFactory};
-use crate::packet::{Body, Packet, address};
+use crate::packet::address;
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
 use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
@@ -40,23 +40,24 @@ pub(crate) struct Client {
     pub answered: u64,
 }
 
-/// One end of a TCP flow.
+/// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part included.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct TcpEndpoint {
-    pub site: Site,
     /// When the timer event is due; [`Instant::MAX`] for none. Deadlines move with every ACK, the event does
     /// not: it looks again when it fires.
     pub armed: Instant,
     /// In-order bytes at which the application wants to know.
     pub next_mark: u64,
-    pub connection: Option<Connection>,
-    pub role: Role,
     /// Tells the peer of handoffs (TCP-HO).
     pub notifier: Option<Box<HandoffHost>>,
     /// Marks ACKs that wait for a damaged segment (TCP-ELN).
     pub marker: Option<Box<LossMarker>>,
-    pub setup: Arc<TcpSetup>,
     pub check: Option<Box<StreamCheck>>,
+    pub site: Site,
+    pub connection: Option<Connection>,
+    pub role: Role,
+    pub setup: Arc<TcpSetup>,
 }
 
 /// What it takes to open a connection.
@@ -106,7 +107,7 @@ impl Host<Connection> for Carrier<'_> {
         if let Some(check) = &mut self.check {
             check.sent(now, &segment);
         }
-        self.fabric.inject(self.site.node, self.site.exit, packet(&self.site, segment));
+        self.fabric.inject_segment(&self.site, &segment);
     }
 
     #[inline]
@@ -129,20 +130,6 @@ impl Host<Connection> for Carrier<'_> {
             TcpEvent::PeerClosed => self.notes.peer_closed = true,
             TcpEvent::Closed | TcpEvent::Reset | TcpEvent::TimedOut => self.notes.ended = true,
         }
-    }
-}
-
-fn packet(site: &Site, segment: SegmentOut) -> Packet {
-    Packet {
-        body: Body::Tcp { header: segment.header, stream_offset: segment.stream_offset },
-        payload_bytes: segment.payload_bytes,
-        endpoint: site.peer,
-        flow: site.flow,
-        source: site.node,
-        destination: site.peer_node,
-        ecn: segment.ecn,
-        tunnelled: false,
-        damaged: false,
     }
 }
 
@@ -195,7 +182,7 @@ impl TcpEndpoint {
         let opens = flags.contains(TcpFlags::SYN) && !flags.intersects(TcpFlags::ACK | TcpFlags::RST);
         if !(listens && opens) {
             if let Some(reset) = reset_for(segment) {
-                fabric.inject(self.site.node, self.site.exit, packet(&self.site, reset));
+                fabric.inject_segment(&self.site, &reset);
             }
             return Notes::default();
         }

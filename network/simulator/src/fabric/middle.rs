@@ -107,7 +107,7 @@ impl Fabric {
         }
         let size_bytes = if tunnel_ends { size_bytes - overhead } else { size_bytes };
         let (inward, outward) = (serves[packet.destination.index()], serves[packet.source.index()]);
-        let is_tcp = matches!(packet.body, Body::Tcp { .. });
+        let is_tcp = self.pool.is_tcp(carried.packet);
         let judged = inward || (outward && is_tcp);
         if !judged {
             let packet = self.pool.get_mut(carried.packet);

@@ -39,7 +39,7 @@ impl Simulation {
         let end = fabric.ends[port.index()];
         if next.towards == end.node {
             let packet = fabric.pool.get(next.packet);
-            let endpoint = end.only.unwrap_or(packet.endpoint);
+            let endpoint = end.only().unwrap_or(packet.endpoint);
             u64::from(packet.payload_bytes) ^ self.read_endpoint(endpoint)
         } else if let Some(onward) = fabric.routes.next(end.node, next.towards) {
             fabric.ports[onward.index()].link.delivered_bytes()
@@ -67,7 +67,9 @@ impl Simulation {
         }
         for end in &mut self.fabric.ends {
             let (count, endpoint) = residents[end.node.index()];
-            end.only = endpoint.filter(|_| count == 1);
+            if let (1, Some(endpoint)) = (count, endpoint) {
+                end.set_only(endpoint);
+            }
         }
     }
 }
