@@ -1,8 +1,8 @@
 //! The machine: queue, serialiser and channel in one time line.
 //!
 //! Most links are *plain*: constant rate, perfect channel, no change so far. All that an uncontended packet needs of one
-//! fits a cache line, a second packet one more; that keeps networks of thousands of links fast. Everything else is in
-//! [`Rare`]: what is under way beyond that, and all that makes a link special.
+//! fits a cache line, and the next few packets one or two more; that keeps networks of thousands of links fast.
+//! Everything else is in [`Rare`]: what is under way beyond that, and all that makes a link special.
 mod change;
 mod plain;
 mod rare;
@@ -25,7 +25,7 @@ use rare::Rare;
 /// After every call look at [`Link::next_wakeup`]; when that time has come call [`Link::poll_delivery`] until
 /// it is empty, and [`Link::poll_dropped`] likewise.
 ///
-/// The order of the fields matters: the first cache line serves a plain link with one packet, the second one with a few.
+/// The order of the fields matters: the first cache line serves a plain link with one packet, the others those behind it.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Link<P> {

@@ -46,7 +46,7 @@ pub(crate) enum NodeRole {
     Proxy(u32),
 }
 
-/// One direction of a link: an uncontended packet needs the first of its two cache lines.
+/// One direction of a link: an uncontended packet needs the first of its three cache lines.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Port {
