@@ -16,6 +16,8 @@ use std::net::{IpAddr, Ipv6Addr};
 const SEND_BUFFER: ByteCount = ByteCount::new(4 << 20);
 /// Without any answer for this long a pipe is given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+/// As long as an acknowledgement may be delayed.
+const LEAST_SILENCE: Duration = Duration::from_millis(40);
 /// The prefix of addresses that lead nowhere (RFC 6666).
 const NAMES: u128 = 0x100 << 112;
 
@@ -34,6 +36,7 @@ pub(crate) fn config(window: ByteCount) -> PtcpConfig {
         send_buffer_per_pipe: SEND_BUFFER,
         receive_buffer_per_pipe: ByteCount::new(window.as_u64() / u64::from(MAX_PIPES)),
         consume_on_arrival: true,
+        least_silence: LEAST_SILENCE,
         ..PtcpConfig::new(tcp, MAX_PIPES)
     }
 }

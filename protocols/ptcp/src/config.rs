@@ -40,6 +40,10 @@ pub struct PtcpConfig {
     pub consume_on_arrival: bool,
     /// Untying of bytes from pipes in trouble.
     pub reassignment: Reassignment,
+    /// With [`Reassignment::Probe`]: a probe sooner than this after the pipe last spoke or heard something unties nothing. Where round
+    /// trips are shorter than acknowledgements are delayed, or than the peer's process may have to wait for its turn, a probe says
+    /// nothing of the path.
+    pub least_silence: Duration,
     /// After a timeout the one segment left in the pipe's window is also given to another pipe.
     pub redundant_striping: bool,
     /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its round-trip
@@ -72,6 +76,7 @@ impl PtcpConfig {
             receive_buffer_per_pipe: buffer,
             consume_on_arrival: false,
             reassignment: Reassignment::Probe,
+            least_silence: Duration::ZERO,
             redundant_striping: true,
             opportunistic_retransmission: true,
             resume_order: ResumeOrder::LeastRtt,

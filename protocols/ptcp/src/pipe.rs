@@ -90,6 +90,8 @@ pub(crate) struct Pipe {
     pub ended: bool,
     /// Explicit loss notification, if the connection uses it.
     marker: Option<Box<LossMarker>>,
+    /// When it last sent a segment with payload, or received one of any kind.
+    quiet_since: Instant,
     /// Payload bytes sent, repetitions included.
     pub sent_bytes: u64,
     /// Payload bytes that arrived through it, repetitions included.
@@ -109,7 +111,7 @@ impl Pipe {
         iss: SeqNumber,
         now: Instant,
     ) -> Self {
-        Self::new(id, path, Tcp::connect(Arc::clone(config), ports.0, ports.1, iss, now), iss)
+        Self::new(id, path, Tcp::connect(Arc::clone(config), ports.0, ports.1, iss, now), iss, now)
     }
 
     /// `open` by the other side: answers SYN.
@@ -122,10 +124,10 @@ impl Pipe {
         now: Instant,
     ) -> Self {
         let syn = TcpHeader { window: NO_LIMIT, ..*syn };
-        Self::new(id, path, Tcp::accept(Arc::clone(config), &syn, iss, now), iss)
+        Self::new(id, path, Tcp::accept(Arc::clone(config), &syn, iss, now), iss, now)
     }
 
-    fn new(id: u8, path: Path, tcp: Tcp, iss: SeqNumber) -> Self {
+    fn new(id: u8, path: Path, tcp: Tcp, iss: SeqNumber, now: Instant) -> Self {
         let window = tcp.engine().cwnd();
         Self {
             id,
@@ -141,6 +143,7 @@ impl Pipe {
             established: false,
             ended: false,
             marker: None,
+            quiet_since: now,
             sent_bytes: 0,
             received_bytes: 0,
         }
@@ -224,6 +227,11 @@ impl Pipe {
         self.tcp.engine().srtt()
     }
 
+    /// Nothing has been sent that has to be acknowledged, and nothing received, since then.
+    pub(crate) const fn quiet_since(&self) -> Instant {
+        self.quiet_since
+    }
+
     pub(crate) fn deadline(&self) -> Option<Deadline> {
         self.tcp.poll_timeout()
     }
@@ -251,6 +259,7 @@ impl Pipe {
         let acked = self.tcp.stream_acked();
         self.tcp.handle_input(now, SegmentIn { header, payload_bytes: virtual_bytes, ecn });
         self.resumed = true;
+        self.quiet_since = now;
         self.silent &= self.tcp.stream_acked() == acked && header.options.sack.is_empty();
         let news = self.news();
         self.settle(&header, settle);
@@ -316,6 +325,9 @@ impl Pipe {
             marker.mark(&mut segment.header);
         }
         let virtual_bytes = segment.payload_bytes;
+        if virtual_bytes > 0 {
+            self.quiet_since = now;
+        }
         let offered_elsewhere =
             quicker && virtual_bytes > 0 && !new && self.copy_out(striper, segment.stream_offset);
         let carried = match virtual_bytes {

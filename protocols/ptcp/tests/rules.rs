@@ -464,3 +464,23 @@ fn a_connection_outlives_its_only_pipe_when_the_host_opens_another() {
     assert_eq!(world.received(0), 300_000);
     assert!(world.both_closed());
 }
+
+/// Bytes untied when the acknowledgements of two pipes with round trips of 10 ms come 25 ms later for a while.
+fn untied_by_late_acknowledgements(least_silence: Duration) -> u64 {
+    let config = PtcpConfig { least_silence, ..config(0, 2, 64_000) };
+    let mut world = opened(config, &[5, 5]);
+    world.hook = Some(Box::new(|now, flight| {
+        let late = flight.to == 0 && now > at(2_000) && now < at(2_010);
+        if late { Fate::Delay(Duration::from_millis(25)) } else { Fate::Pass }
+    }));
+    world.write(0, 4_000_000);
+    world.run(at(10_000));
+    assert_eq!(world.received(1), 4_000_000);
+    world.end(0).striping().untied_bytes
+}
+
+#[test]
+fn acknowledgements_that_come_late_untie_nothing_before_the_least_silence() {
+    assert!(untied_by_late_acknowledgements(Duration::ZERO) > 0);
+    assert_eq!(untied_by_late_acknowledgements(Duration::from_millis(40)), 0);
+}

@@ -38,7 +38,9 @@ impl Connection {
         if let Some(shrunk) = news.shrunk {
             self.shrunk(index, shrunk);
         }
-        if news.probes && self.config.reassignment == Reassignment::Probe && self.has_other_live(index) {
+        let is_quiet = now.saturating_since(self.pipes[index].quiet_since()) >= self.config.least_silence;
+        let is_probed = news.probes && is_quiet && self.config.reassignment == Reassignment::Probe;
+        if is_probed && self.has_other_live(index) {
             self.pipes[index].fall_silent();
             self.untie(index, 0, self.config.redundant_striping);
         }
