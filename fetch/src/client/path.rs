@@ -16,8 +16,10 @@ const MOST_HELLOS: u32 = 5;
 /// A lost path waits for this before it is opened again, then for twice as long, and so on.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
-/// A server that prepares the object is asked again after this.
-pub(super) const PREPARING_PAUSE: Duration = Duration::from_millis(200);
+/// A server that prepares the object is asked again after this, then after twice as long, and so on: soon for small files, seldom
+/// for large ones.
+const FIRST_PREPARING_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PREPARING_PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Path {
     pub(super) spec: PathSpec,
@@ -28,8 +30,8 @@ pub(super) struct Path {
     pub(super) is_leaving: bool,
     /// Losses since it was last open.
     losses: u32,
-    /// The server prepares the object.
-    is_preparing: bool,
+    /// How often the server has said that it prepares the object.
+    preparing: u32,
 }
 
 /// Counters of a path's pipes.
@@ -98,7 +100,7 @@ impl Opening {
 impl Path {
     pub(super) fn new(spec: PathSpec, now: Instant) -> Self {
         let state = State::Waiting { until: now };
-        Self { spec, state, past: Past::default(), is_leaving: false, losses: 0, is_preparing: false }
+        Self { spec, state, past: Past::default(), is_leaving: false, losses: 0, preparing: 0 }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -120,7 +122,7 @@ impl Path {
     pub(super) fn state_name(&self) -> &'static str {
         match self.state {
             State::Down => "interface gone",
-            State::Waiting { .. } | State::Opening(_) if self.is_preparing => "server prepares",
+            State::Waiting { .. } | State::Opening(_) if self.preparing > 0 => "server prepares",
             State::Waiting { .. } | State::Opening(_) => "opening",
             State::Open(_) if self.is_leaving => "closing",
             State::Open(_) => "open",
@@ -146,8 +148,9 @@ impl Path {
 
     /// The server is there but not ready.
     pub(super) fn wait_for_server(&mut self, now: Instant) {
-        self.is_preparing = true;
-        self.state = State::Waiting { until: now + PREPARING_PAUSE };
+        let pause = (FIRST_PREPARING_PAUSE * (1 << self.preparing.min(8))).min(LONGEST_PREPARING_PAUSE);
+        self.preparing += 1;
+        self.state = State::Waiting { until: now + pause };
     }
 
     pub(super) fn retry_now(&mut self, now: Instant) {
@@ -158,7 +161,7 @@ impl Path {
 
     pub(super) fn opened(&mut self) {
         self.losses = 0;
-        self.is_preparing = false;
+        self.preparing = 0;
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
