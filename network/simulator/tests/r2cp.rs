@@ -271,20 +271,27 @@ fn lossy_reordering_links_lose_no_byte() {
 }
 
 #[test]
-fn two_links_to_one_server_are_two_pipes() {
-    let mut network = NetworkBuilder::new(Seed(1));
-    network.checks(true);
-    let (server, client) = (network.host("server"), network.host("client"));
-    let path = link(Path { kbps: 3000, round_trip_ms: 50 });
-    let links: Vec<LinkIndex> = (0..2)
-        .map(|index| network.symmetric_link(&format!("path{index}"), server, client, path.clone()))
-        .collect();
-    let ways = links.iter().map(|&link| RcpWay { link: Some(link), ..RcpWay::to(server) }).collect();
-    let config = config();
-    let sender = config.rcp.clone();
-    let transport = Transport::R2cp(R2cpFlow { config, sender, ways, name: "r2cp".into() });
-    let flow = network.flow("download", FlowConfig::new(server, client, transport));
-    let mut world = World { simulation: network.build().unwrap(), flow };
-    let goodput = world.goodput(5, 15);
-    assert!(goodput > 0.95 * 6e6 * 1448.0 / 1500.0, "{goodput}");
+fn two_links_to_one_server_are_two_pipes_with_a_router_between_or_without() {
+    for routed in [false, true] {
+        let mut network = NetworkBuilder::new(Seed(1));
+        network.checks(true);
+        let (server, client) = (network.host("server"), network.host("client"));
+        let path = link(Path { kbps: 3000, round_trip_ms: 50 });
+        let near = if routed { network.router("router") } else { server };
+        if routed {
+            let wide = LinkConfig::new(Rate::from_kbps(100_000), Duration::ZERO);
+            network.symmetric_link("wide", server, near, wide);
+        }
+        let links: Vec<LinkIndex> = (0..2)
+            .map(|index| network.symmetric_link(&format!("path{index}"), near, client, path.clone()))
+            .collect();
+        let ways = links.iter().map(|&link| RcpWay { link: Some(link), ..RcpWay::to(server) }).collect();
+        let config = config();
+        let sender = config.rcp.clone();
+        let transport = Transport::R2cp(R2cpFlow { config, sender, ways, name: "r2cp".into() });
+        let flow = network.flow("download", FlowConfig::new(server, client, transport));
+        let mut world = World { simulation: network.build().unwrap(), flow };
+        let goodput = world.goodput(5, 15);
+        assert!(goodput > 0.95 * 6e6 * 1448.0 / 1500.0, "with a router: {routed}: {goodput}");
+    }
 }

@@ -240,7 +240,7 @@ impl Simulation {
         };
         self.endpoints.extend([first, second]);
         if let Transport::R2cp(r2cp) = &config.transport {
-            self.add_ways(seed, name, r2cp, config.bytes, sites);
+            self.add_ways(seed, name, r2cp, config.bytes, (sites, interfaces));
         }
         let (returns, counts) = match &config.transport {
             Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),

@@ -1,6 +1,6 @@
 //! Addresses of multi-homed hosts: one for every access link that some flow names, so that packets come and go by it.
 use super::NetworkBuilder;
-use crate::flow::FlowConfig;
+use crate::flow::{FlowConfig, Transport};
 use crate::ids::{LinkIndex, NodeId, PortId};
 use crate::routing::{Place, Routes};
 
@@ -44,23 +44,35 @@ impl Interfaces {
         let mut interfaces = Self { nodes: builder.nodes.len(), list: Vec::new() };
         for (_, flow) in &builder.flows {
             for link in builder.access_links(flow) {
-                let ends = builder.links[link.index()].ends;
-                for host in [flow.from, flow.to] {
-                    let known = interfaces.address(host, link) != host;
-                    if known || !ends.contains(&host) {
-                        continue;
-                    }
-                    let outward = ends[0] == host;
-                    let (exit, entry) = match outward {
-                        true => (link.forward(), link.reverse()),
-                        false => (link.reverse(), link.forward()),
-                    };
-                    let neighbour = if outward { ends[1] } else { ends[0] };
-                    interfaces.list.push(Interface { host, link, exit, entry, neighbour });
+                interfaces.add(builder, link, [flow.from, flow.to]);
+            }
+            if let Transport::R2cp(r2cp) = &flow.transport {
+                for way in &r2cp.ways {
+                    way.link
+                        .into_iter()
+                        .for_each(|link| interfaces.add(builder, link, [way.server, flow.to]));
                 }
             }
         }
         interfaces
+    }
+
+    /// Of these hosts, those that `link` touches have an address on it.
+    fn add(&mut self, builder: &NetworkBuilder, link: LinkIndex, hosts: [NodeId; 2]) {
+        let ends = builder.links[link.index()].ends;
+        for host in hosts {
+            let known = self.address(host, link) != host;
+            if known || !ends.contains(&host) {
+                continue;
+            }
+            let outward = ends[0] == host;
+            let (exit, entry) = match outward {
+                true => (link.forward(), link.reverse()),
+                false => (link.reverse(), link.forward()),
+            };
+            let neighbour = if outward { ends[1] } else { ends[0] };
+            self.list.push(Interface { host, link, exit, entry, neighbour });
+        }
     }
 
     /// The host of each address, in order.

@@ -1,4 +1,5 @@
 //! The ends of RCP and R²CP flows.
+use super::interfaces::Interfaces;
 use crate::checker::StreamCheck;
 use crate::endpoint::{
     ENDLESS, Endpoint, R2cpEndpoint, RcpEnd, RcpEndpoint, RcpPort, RcpSetup, Site, WayState,
@@ -76,7 +77,7 @@ impl Simulation {
         name: &str,
         r2cp: &R2cpFlow,
         bytes: Option<u64>,
-        sites: [Site; 2],
+        (sites, interfaces): ([Site; 2], &Interfaces),
     ) {
         let mut numbers = seed.stream(&format!("flow/{name}/initial-sequence"));
         let main = sites[1].own;
@@ -91,19 +92,21 @@ impl Simulation {
                 let touches = leads(link.forward()) == node || leads(link.reverse()) == node;
                 touches.then(|| if leads(link.forward()) == node { link.reverse() } else { link.forward() })
             };
+            // Packets come back by the link that they left by.
+            let address = |host| way.link.map_or(host, |link| interfaces.address(host, link));
             let base = Site { fixed_exit: None, ..sites[1] };
             let server_site = Site {
                 own: server,
                 node: way.server,
                 peer: port,
-                peer_node: base.node,
+                peer_node: address(base.node),
                 fixed_exit: exit_at(way.server),
                 ..base
             };
             let port_site = Site {
                 own: port,
                 peer: server,
-                peer_node: way.server,
+                peer_node: address(way.server),
                 fixed_exit: exit_at(base.node),
                 ..base
             };
