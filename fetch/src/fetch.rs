@@ -1,8 +1,9 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
-//! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it runs. `sample`: how it went, over time.
+//! `request`: what is wanted, told and answered. `interfaces`: which are up. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it runs. `sample`: how it went, over time.
 //! `transport`: what a transport cannot do. `error`: what can go wrong.
 mod error;
+mod interfaces;
 mod links;
 mod orders;
 mod request;
@@ -19,6 +20,7 @@ use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
 use crate::url::Url;
+use interfaces::InterfaceWatch;
 use links::Links;
 use orders::Orders;
 use prismux_datapath::batch::BatchReceiver;
@@ -37,6 +39,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Orders have come. Interfaces have the numbers from 0 on.
 const ORDERS: Token = 1 << 32;
+/// Some interface has changed.
+const INTERFACES: Token = ORDERS + 1;
 
 /// Fetches. Ends early with `stop`, and on SIGINT and SIGTERM if `on_signals`.
 ///
@@ -60,6 +64,8 @@ pub fn run(
         request,
         download: Download::new(config_of(request, leftover.as_ref()), [], clock.now()),
         orders: None,
+        // Without, an interface that goes is noticed by what is sent there.
+        watch: InterfaceWatch::open().ok(),
         sampler: request.sample_every.map(Sampler::new),
         started_at: clock.now(),
         leftover,
@@ -74,6 +80,9 @@ pub fn run(
     }
     if let Some(path) = &request.orders {
         fetch.orders = Some(orders::take(path, &event_loop)?);
+    }
+    if let Some(watch) = &fetch.watch {
+        event_loop.watch(watch, INTERFACES)?;
     }
     fetch.run(event_loop, observer)
 }
@@ -105,6 +114,7 @@ struct Fetch<'a> {
     download: Download,
     links: Links,
     orders: Option<Orders>,
+    watch: Option<InterfaceWatch>,
     sampler: Option<Sampler>,
     started_at: Instant,
     leftover: Option<Leftover>,
@@ -154,6 +164,10 @@ impl Fetch<'_> {
             if ready.contains(&ORDERS) {
                 self.obey(&event_loop, observer);
             }
+            if let (Some(watch), true) = (&self.watch, ready.contains(&INTERFACES)) {
+                watch.hear();
+                self.links.note_gone(&mut self.download, &event_loop, clock.now());
+            }
             self.receive(&ready, &mut batch, clock, observer)?;
         }
         let elapsed = completed_at.unwrap_or(started_at) - started_at;
@@ -169,7 +183,7 @@ impl Fetch<'_> {
         clock: Clock,
         observer: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), FetchError> {
-        for &token in ready.iter().filter(|token| **token != ORDERS) {
+        for &token in ready.iter().filter(|token| **token < ORDERS) {
             let link = token as usize;
             if !self.links.receive(link, batch) {
                 continue;

@@ -1,5 +1,5 @@
 //! Sockets on interfaces that come and go.
-use super::{FetchError, FetchRequest, spec_for};
+use super::{FetchError, FetchRequest, interfaces, spec_for};
 use crate::client::{Departure, Download, PathSpec};
 use crate::socket::{UdpPort, Via};
 use crate::url::Url;
@@ -115,6 +115,17 @@ impl Links {
         }
     }
 
+    /// Notes interfaces that have gone down.
+    pub(super) fn note_gone(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let Via::Interface(name) = &link.via else { continue };
+            if link.port.is_some() && interfaces::is_up(name).is_ok_and(|is_up| !is_up) {
+                download.link_down(now, index);
+                link.close(event_loop);
+            }
+        }
+    }
+
     /// Notes interfaces that have gone, and opens new sockets on those that are back or silent.
     pub(super) fn look_after(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
         for (index, link) in self.links.iter_mut().enumerate() {
@@ -124,6 +135,10 @@ impl Links {
             }
             let is_old = now.saturating_since(link.opened_at) >= REPLACE_EVERY;
             if link.port.is_some() && (download.link_is_alive(index) || !is_old) {
+                continue;
+            }
+            if matches!(&link.via, Via::Interface(name) if interfaces::is_up(name).is_ok_and(|is_up| !is_up))
+            {
                 continue;
             }
             let was_gone = link.port.is_none();
