@@ -69,7 +69,7 @@ compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in 
 
 compare-fetch: setup ## one file over two links from two servers: R²CP, aria2 and kernel MPTCP (four minutes)
 	$(CARGO) build --release --locked -p prismux-benches --bin fetch-rivals
-	target/release/fetch-rivals --runs 3
+	$(BUILT)/release/fetch-rivals --runs 3
 
 compare-moves: build ## handoff, migration, aggregation, policy, blackout of R²CP: in the lab beside the simulator (three minutes)
 	$(CARGO) build --release --locked -p prismux-benches --bin fetch-moves

@@ -271,14 +271,7 @@ fn datagrams_sent_again_are_counted_and_bring_nothing_out() {
 fn a_client_that_moves_is_followed_once_it_answers_from_there() {
     let bytes = content(4_000_000, 3);
     let mut world = begun(&bytes);
-    world.moved[0] = 1;
-    let new_home = client_address(0, 1);
-    world.run_until(|world| {
-        let (sent, received) = world.traffic.get(&new_home).copied().unwrap_or_default();
-        let followed = world.servers[0].counters().sessions.migrations > 0;
-        assert!(followed || received <= 3 * sent, "{received} bytes went to an unproved address for {sent}");
-        followed
-    });
+    world.move_and_be_followed();
     world.complete(&bytes);
     assert_eq!((world.servers[0].counters().opened, world.servers[0].counters().sessions.migrations), (1, 1));
 }

@@ -149,14 +149,7 @@ fn a_client_that_moves_is_followed_once_it_answers_from_there() {
     let bytes = content(6_000_000, 7);
     let mut world = slow(&bytes, 2);
     world.run_until(|world| world.stored_bytes > 1_000_000);
-    world.moved[0] = 1;
-    let new_home = client_address(0, 1);
-    world.run_until(|world| {
-        let (sent, received) = world.traffic.get(&new_home).copied().unwrap_or_default();
-        let followed = world.servers[0].counters().sessions.migrations > 0;
-        assert!(followed || received <= 3 * sent, "{received} bytes went to an unproved address for {sent}");
-        followed
-    });
+    world.move_and_be_followed();
     world.complete(&bytes);
     let counters = world.servers[0].counters();
     assert_eq!((counters.opened, counters.sessions.pipes, counters.sessions.migrations), (2, 2, 1));
@@ -232,10 +225,7 @@ fn a_server_that_stops_ends_the_download_in_bounded_time_with_a_reason() {
     assert_eq!(answers.len(), 2, "one reset for each pipe");
     world.forward(0, answers);
     world.dead[0] = true;
-    world.run_until(|world| world.failure().is_some());
-    assert!(world.now - now <= Duration::from_secs(61), "took {}", world.now - now);
-    let why = world.failure().unwrap_or_default();
-    assert!(why.contains("192.0.2.1:4717: does not answer") && why.contains("remedy"), "{why}");
+    world.fail_for_silence();
 }
 
 #[test]

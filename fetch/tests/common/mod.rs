@@ -344,6 +344,31 @@ impl World {
         }
     }
 
+    /// Runs until the download has failed, within a minute of silence, for want of an answer.
+    pub fn fail_for_silence(&mut self) {
+        let since = self.now;
+        self.run_until(|world| world.failure().is_some());
+        assert!(self.now - since <= Duration::from_secs(61), "took {}", self.now - since);
+        let why = self.failure().unwrap_or_default();
+        assert!(why.contains("192.0.2.1:4717: does not answer") && why.contains("remedy"), "{why}");
+    }
+
+    /// The first interface gets another source address; runs until the first server has followed, and before it has
+    /// it sends there no more than three times what came from there.
+    pub fn move_and_be_followed(&mut self) {
+        self.moved[0] = 1;
+        let new_home = client_address(0, 1);
+        self.run_until(|world| {
+            let (sent, received) = world.traffic.get(&new_home).copied().unwrap_or_default();
+            let followed = world.servers[0].counters().sessions.migrations > 0;
+            assert!(
+                followed || received <= 3 * sent,
+                "{received} bytes went to an unproved address for {sent}"
+            );
+            followed
+        });
+    }
+
     /// Runs until `done`; fails after ten virtual minutes.
     pub fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         let mut steps = 0;
