@@ -1,9 +1,9 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
-//! `request`: what is wanted, told and answered. `interfaces`: which are up. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it runs. `sample`: how it went, over time.
+//! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it
+//! runs. `sample`: how it went, over time.
 //! `transport`: what a transport cannot do. `error`: what can go wrong.
 mod error;
-mod interfaces;
 mod links;
 mod orders;
 mod request;
@@ -20,12 +20,12 @@ use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
 use crate::url::Url;
-use interfaces::InterfaceWatch;
 use links::Links;
 use orders::Orders;
 use prismux_datapath::batch::BatchReceiver;
 use prismux_datapath::clock::Clock;
 use prismux_datapath::event_loop::{EventLoop, StopHandle, Token, Wake};
+use prismux_datapath::handoff::{Estimates, LinkWatch};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
@@ -65,7 +65,7 @@ pub fn run(
         download: Download::new(config_of(request, leftover.as_ref()), [], clock.now()),
         orders: None,
         // Without, an interface that goes is noticed by what is sent there.
-        watch: InterfaceWatch::open().ok(),
+        watch: LinkWatch::open(Estimates::default()).ok(),
         sampler: request.sample_every.map(Sampler::new),
         started_at: clock.now(),
         leftover,
@@ -114,7 +114,7 @@ struct Fetch<'a> {
     download: Download,
     links: Links,
     orders: Option<Orders>,
-    watch: Option<InterfaceWatch>,
+    watch: Option<LinkWatch>,
     sampler: Option<Sampler>,
     started_at: Instant,
     leftover: Option<Leftover>,
@@ -148,7 +148,7 @@ impl Fetch<'_> {
             }
             if report_at <= now {
                 report_at = now + REPORT_EVERY;
-                self.links.look_after(&mut self.download, &event_loop, now);
+                self.links.look_after(self.watch.as_ref(), &mut self.download, &event_loop, now);
                 self.report(observer);
                 self.tell_old_sample(now, observer);
             }
@@ -164,9 +164,9 @@ impl Fetch<'_> {
             if ready.contains(&ORDERS) {
                 self.obey(&event_loop, observer);
             }
-            if let (Some(watch), true) = (&self.watch, ready.contains(&INTERFACES)) {
-                watch.hear();
-                self.links.note_gone(&mut self.download, &event_loop, clock.now());
+            if let (Some(watch), true) = (&mut self.watch, ready.contains(&INTERFACES)) {
+                let moves = watch.moves()?;
+                self.links.note_gone(&moves, &mut self.download, &event_loop, clock.now());
             }
             self.receive(&ready, &mut batch, clock, observer)?;
         }

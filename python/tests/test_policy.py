@@ -55,7 +55,7 @@ def test_an_exception_ends_the_run_and_is_raised() -> None:
 
 def test_anything_but_a_link_is_refused() -> None:
     with pytest.raises(TypeError, match="one of the links that it was given"):
-        prismux.run("two-members", set=SHORT, scheduler=lambda *_: 7)  # type: ignore[arg-type]  # it is tested
+        prismux.run("two-members", set=SHORT, scheduler=lambda *_: 7)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_without_a_scheduler_nothing_was_decided() -> None:
@@ -137,7 +137,7 @@ def test_anything_but_bytes_is_refused(answer: object) -> None:
             return answer
 
     with pytest.raises(TypeError, match="a number of bytes"):
-        prismux.run(prismux.Scenario.from_text(SMALL), congestion=Broken)  # type: ignore[arg-type]  # it is tested
+        prismux.run(prismux.Scenario.from_text(SMALL), congestion=Broken)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_an_exception_in_a_congestion_control_is_raised() -> None:

@@ -2,9 +2,11 @@
 use clap::Parser;
 use prismux_benches::table::Table;
 use prismux_datapath::lab;
+use prismux_fetch::SEGMENT_BYTES;
 use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::measures;
 use prismux_trace::results::RunResult;
 use serde::Serialize;
 use std::env;
@@ -52,6 +54,10 @@ struct Figure {
 
 /// Seconds around the move in which gaps count; it happens at 10 s in all of them.
 const WINDOW_S: (f64, f64) = (10.0, 16.0);
+
+/// Of the file in a packet of `prismux fetch`, timestamps deducted, and in a simulated one.
+const LAB_SEGMENT_BYTES: u64 = SEGMENT_BYTES as u64 - 12;
+const SIMULATED_SEGMENT_BYTES: u64 = 1448;
 
 const MOVES: [Move; 6] = [
     Move {
@@ -155,12 +161,7 @@ const AT_ONCE: [&str; 5] = [
 
 /// The longest time without a byte for the application around the move.
 fn gap_ms(run: &RunResult) -> Option<f64> {
-    let series = run.series.as_ref()?;
-    let rates = &series.flows.get("download")?.goodput_bps;
-    let index = |seconds: f64| (seconds / series.interval_s).round() as usize;
-    let window = rates.get(index(WINDOW_S.0)..index(WINDOW_S.1).min(rates.len()))?;
-    let longest = window.split(|rate| *rate > 0.0).map(<[f64]>::len).max()?;
-    Some(longest as f64 * series.interval_s * 1e3)
+    Some(measures::longest_gap_s(run, "download", WINDOW_S.0, WINDOW_S.1)? * 1e3)
 }
 
 /// A pipe's timeout when the longest pause began, where that is known (the lab), else at the end.
@@ -171,8 +172,7 @@ fn timeout_ms(run: &RunResult, pipe: &str) -> Option<f64> {
 
 /// The largest round trip when the longest pause began, or at the end.
 fn round_trip_ms(run: &RunResult) -> Option<f64> {
-    let pipes = &run.flows.get("download")?.pipes;
-    let at_the_end = || Some(pipes.values().filter_map(|pipe| pipe.srtt_s).reduce(f64::max)? * 1e3);
+    let at_the_end = || Some(measures::longest_round_trip_s(run, "download")? * 1e3);
     then(run, "round_trip_then_us").or_else(at_the_end)
 }
 
@@ -192,7 +192,7 @@ fn twice(run: &RunResult) -> Option<f64> {
 fn asked_beyond(run: &RunResult) -> Option<f64> {
     let flow = run.flows.get("download")?;
     let asked: u64 = flow.pipes.values().map(|pipe| pipe.sent_bytes).sum();
-    let segment = if run.nodes.contains_key("lab") { 1289 } else { 1448 };
+    let segment = if run.nodes.contains_key("lab") { LAB_SEGMENT_BYTES } else { SIMULATED_SEGMENT_BYTES };
     Some(asked as f64 - flow.bytes as f64 - (flow.retransmitted_segments * segment) as f64)
 }
 
@@ -210,15 +210,7 @@ fn cheap_share(run: &RunResult) -> Option<f64> {
 fn correlation(run: &RunResult) -> Option<f64> {
     let series = run.series.as_ref()?;
     let [a, b] = ["wlan1", "wlan2"].map(|link| series.links.get(link)?.throughput_bps.get(5..));
-    let (a, b) = (a?, b?);
-    let count = a.len().min(b.len());
-    let mean = |values: &[f64]| values[..count].iter().sum::<f64>() / count.max(1) as f64;
-    let (mean_a, mean_b) = (mean(a), mean(b));
-    let product = |x: &[f64], mean_x: f64, y: &[f64], mean_y: f64| -> f64 {
-        x.iter().zip(y).take(count).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
-    };
-    let scale = (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt();
-    (scale > 0.0).then(|| product(a, mean_a, b, mean_b) / scale)
+    measures::correlation(a?, b?)
 }
 
 /// One figure of one move.

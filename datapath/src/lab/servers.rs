@@ -1,7 +1,7 @@
 //! The servers of a lab: processes of `prismux serve`, each with one object in a `/run` of its own.
 use super::LabError;
 use super::daemons::{
-    DaemonCommand, PATIENCE, end_within, last_words, memory_file, own_run_directory, signal,
+    DaemonCommand, PATIENCE, end_within, give_own_run_directory, last_words, memory_file, signal,
 };
 use super::namespace::Namespace;
 use super::traffic::content::{Content, hex};
@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddrV4;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
@@ -125,16 +124,7 @@ fn spawn(how: &DaemonCommand, namespace: &Namespace, listen: SocketAddrV4, log: 
     command.args(["--key", "/run/server.key", "--json", "--report", "3600 s"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?);
     namespace.host(&mut command);
-    // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
-    unsafe {
-        command.pre_exec(|| {
-            own_run_directory()?;
-            match libc::mkdir(c"/run/served".as_ptr(), 0o755) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
-            }
-        });
-    }
+    give_own_run_directory(&mut command, Some(c"/run/served"));
     command.spawn()
 }
 

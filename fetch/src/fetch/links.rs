@@ -1,10 +1,11 @@
 //! Sockets on interfaces that come and go.
-use super::{FetchError, FetchRequest, interfaces, spec_for};
+use super::{FetchError, FetchRequest, spec_for};
 use crate::client::{Departure, Download, PathSpec};
 use crate::socket::{UdpPort, Via};
 use crate::url::Url;
 use prismux_datapath::batch::BatchReceiver;
 use prismux_datapath::event_loop::{EventLoop, Token};
+use prismux_datapath::handoff::{LinkWatch, Move};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
 use std::io;
@@ -115,11 +116,19 @@ impl Links {
         }
     }
 
-    /// Notes interfaces that have gone down.
-    pub(super) fn note_gone(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
+    /// Notes interfaces that have gone down, or have lost their last address.
+    pub(super) fn note_gone(
+        &mut self,
+        moves: &[Move],
+        download: &mut Download,
+        event_loop: &EventLoop,
+        now: Instant,
+    ) {
+        let is_lost = |name: &String| {
+            moves.iter().any(|step| matches!(step, Move::Lost { interface } if interface == name))
+        };
         for (index, link) in self.links.iter_mut().enumerate() {
-            let Via::Interface(name) = &link.via else { continue };
-            if link.port.is_some() && interfaces::is_up(name).is_ok_and(|is_up| !is_up) {
+            if matches!(&link.via, Via::Interface(name) if is_lost(name)) && link.port.is_some() {
                 download.link_down(now, index);
                 link.close(event_loop);
             }
@@ -127,7 +136,14 @@ impl Links {
     }
 
     /// Notes interfaces that have gone, and opens new sockets on those that are back or silent.
-    pub(super) fn look_after(&mut self, download: &mut Download, event_loop: &EventLoop, now: Instant) {
+    pub(super) fn look_after(
+        &mut self,
+        watch: Option<&LinkWatch>,
+        download: &mut Download,
+        event_loop: &EventLoop,
+        now: Instant,
+    ) {
+        let is_down = |name: &str| watch.is_some_and(|watch| !watch.usable().any(|usable| usable == name));
         for (index, link) in self.links.iter_mut().enumerate() {
             if link.port.as_mut().is_some_and(|port| port.broken.take().is_some()) {
                 download.link_down(now, index);
@@ -137,8 +153,7 @@ impl Links {
             if link.port.is_some() && (download.link_is_alive(index) || !is_old) {
                 continue;
             }
-            if matches!(&link.via, Via::Interface(name) if interfaces::is_up(name).is_ok_and(|is_up| !is_up))
-            {
+            if matches!(&link.via, Via::Interface(name) if is_down(name)) {
                 continue;
             }
             let was_gone = link.port.is_none();

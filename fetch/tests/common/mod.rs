@@ -344,6 +344,21 @@ impl World {
         }
     }
 
+    /// Every sealed datagram that travelled reaches the first server once more, from where it came and from elsewhere. How many
+    /// were seen to be old; the answers elsewhere stay within three times what came from there.
+    pub fn replay_sealed(&mut self) -> u64 {
+        let before = self.servers[0].counters().sessions.replayed;
+        let sealed: Vec<Vec<u8>> = self.seen.iter().map(|(_, _, bytes)| bytes.clone()).collect();
+        for datagram in sealed.iter().filter(|datagram| datagram[0] & 15 == 4) {
+            for from in [home(), attacker()] {
+                self.reach_server(0, from, datagram);
+            }
+        }
+        let (sent, received) = self.traffic[&attacker()];
+        assert!(sent > 0 && received <= 3 * sent, "{received} bytes for {sent}");
+        self.servers[0].counters().sessions.replayed - before
+    }
+
     /// Runs until the download has failed, within a minute of silence, for want of an answer.
     pub fn fail_for_silence(&mut self) {
         let since = self.now;

@@ -38,8 +38,8 @@ pub(crate) enum Body {
 
 /// A packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Packet {
-    pub body: Body,
+pub(crate) struct Packet<B = Body> {
+    pub body: B,
     pub payload_bytes: u32,
     /// The machine it is for.
     pub endpoint: EndpointId,
@@ -51,6 +51,15 @@ pub(crate) struct Packet {
     pub tunnelled: bool,
     /// Some link has damaged it.
     pub damaged: bool,
+}
+
+impl<B> Packet<B> {
+    /// The same with another body, or another form of it.
+    #[inline]
+    fn with_body<C>(&self, body: C) -> Packet<C> {
+        let &Self { payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged, .. } = self;
+        Packet { body, payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged }
+    }
 }
 
 impl Packet {

@@ -7,6 +7,7 @@ use crate::reproduce::Experiment;
 use crate::reproduce::plan::{Job, Outcomes, Scope, goodput_between, point, steady};
 use crate::reproduce::report::Series;
 use crate::reproduce::verdict::Finding;
+use prismux_study::measures::{longest_gap_s, longest_round_trip_s};
 use prismux_trace::results::RunResult;
 
 pub(super) const HANDOFF: Experiment = Experiment {
@@ -44,16 +45,6 @@ fn each(scope: &Scope, file: &str, variants: &[&str]) -> Result<Vec<Job>, Failur
     Ok(jobs)
 }
 
-/// The longest time between `from_s` and `to_s` without a byte for the application, in seconds.
-fn longest_gap_s(result: &RunResult, from_s: f64, to_s: f64) -> Option<f64> {
-    let series = result.series.as_ref()?;
-    let rates = &series.flows.get("download")?.goodput_bps;
-    let index = |seconds: f64| (seconds / series.interval_s).round() as usize;
-    let window = rates.get(index(from_s)..index(to_s))?;
-    let longest = window.split(|rate| *rate > 0.0).map(<[f64]>::len).max()?;
-    Some(longest as f64 * series.interval_s)
-}
-
 /// Seconds from the first data over the new WLAN to the last over the old one.
 fn together_s(result: &RunResult) -> Option<f64> {
     let series = result.series.as_ref()?;
@@ -66,14 +57,9 @@ fn together_s(result: &RunResult) -> Option<f64> {
     Some((last as f64 - first as f64) * series.interval_s)
 }
 
-fn srtt_s(result: &RunResult) -> Option<f64> {
-    let pipes = &result.flows.get("download")?.pipes;
-    pipes.values().filter_map(|pipe| pipe.srtt_s).reduce(f64::max)
-}
-
 fn judge_handoff(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
-    let gap = |variant: &str| outcomes.mean(variant, |result| longest_gap_s(result, 57.0, 70.0));
-    let round_trip = outcomes.mean("overlap", srtt_s);
+    let gap = |variant: &str| outcomes.mean(variant, |result| longest_gap_s(result, "download", 57.0, 70.0));
+    let round_trip = outcomes.mean("overlap", |result| longest_round_trip_s(result, "download"));
     let figures = format!(
         "longest gap {} ms, round trip {} ms; without overlap {} ms",
         digits(gap("overlap") * 1e3),

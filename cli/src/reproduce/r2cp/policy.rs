@@ -7,6 +7,7 @@ use crate::reproduce::plan::{Job, Outcomes, Scope, point};
 use crate::reproduce::report::Series;
 use crate::reproduce::verdict::Finding;
 use crate::statistics::Summary;
+use prismux_study::measures::correlation;
 use prismux_trace::results::RunResult;
 
 pub(super) const POLICY: Experiment = Experiment {
@@ -64,14 +65,4 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         }
     }
     (findings, vec![series])
-}
-
-/// Pearson's correlation; `None` where one does not vary.
-fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (mean_a, mean_b) = (Summary::of(a)?.mean, Summary::of(b)?.mean);
-    let product = |x: &[f64], mean_x: f64, y: &[f64], mean_y: f64| -> f64 {
-        x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
-    };
-    let scale = (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt();
-    (scale > 0.0).then(|| product(a, mean_a, b, mean_b) / scale)
 }

@@ -4,7 +4,9 @@
 mod trace;
 
 use super::{FlowOutcome, Schedule, WAIT};
-use crate::lab::daemons::{DaemonCommand, end_within, last_words, memory_file, own_run_directory, signal};
+use crate::lab::daemons::{
+    DaemonCommand, end_within, give_own_run_directory, last_words, memory_file, signal,
+};
 use crate::lab::namespace::Namespace;
 use crate::lab::netlink::{self, Netlink};
 use crate::lab::plan::{FetchPlan, PipePlan};
@@ -14,7 +16,6 @@ use nix::sys::signal::Signal;
 use prismux_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{self, SystemTime, UNIX_EPOCH};
 use trace::Trace;
@@ -135,10 +136,7 @@ impl FetchFlow {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log.try_clone()?);
         self.namespace.host(&mut command);
-        // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
-        unsafe {
-            command.pre_exec(own_run_directory);
-        }
+        give_own_run_directory(&mut command, None);
         command.spawn()
     }
 

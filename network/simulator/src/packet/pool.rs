@@ -5,10 +5,9 @@
 //! beside.
 use super::{Body, IPV4_HEADER_BYTES, Packet};
 use crate::endpoint::Site;
-use crate::ids::{EndpointId, FlowId, NodeId};
 use prismux_ptcp::SegmentOut;
 use prismux_tcp::SegmentIn;
-use prismux_wire::{Ecn, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
 
 /// A packet in a [`PacketPool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,22 +20,13 @@ pub(crate) struct SegmentHandle(u32);
 /// A packet at rest.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(crate) struct Stored {
-    body: StoredBody,
-    pub payload_bytes: u32,
-    pub endpoint: EndpointId,
-    pub flow: FlowId,
-    pub source: NodeId,
-    pub destination: NodeId,
-    pub ecn: Ecn,
-    pub tunnelled: bool,
-    pub damaged: bool,
-}
+struct Stored(Packet<StoredBody>);
 
 const _: () = assert!(size_of::<Stored>() == 64, "a packet fills one cache line");
 
+/// The body of a packet at rest.
 #[derive(Debug, Clone, Copy)]
-enum StoredBody {
+pub(crate) enum StoredBody {
     Plain(PlainSegment),
     /// The index of the body among those kept beside.
     Beside(u32),
@@ -44,7 +34,7 @@ enum StoredBody {
 
 /// A segment without other options than timestamps.
 #[derive(Debug, Clone, Copy)]
-struct PlainSegment {
+pub(crate) struct PlainSegment {
     stream_offset: u64,
     seq: SeqNumber,
     ack: SeqNumber,
@@ -119,19 +109,7 @@ impl PacketPool {
             _ => None,
         };
         let body = body.map_or_else(|| self.put_beside(packet.body), StoredBody::Plain);
-        let Packet { payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged, .. } =
-            packet;
-        self.store(Stored {
-            body,
-            payload_bytes,
-            endpoint,
-            flow,
-            source,
-            destination,
-            ecn,
-            tunnelled,
-            damaged,
-        })
+        self.store(packet.with_body(body))
     }
 
     /// Puts a segment into the packet that `site` sends it in. Returns its length, too.
@@ -145,7 +123,7 @@ impl PacketPool {
             }
             None => (self.put_beside(Body::Tcp { header: *header, stream_offset }), header.wire_bytes()),
         };
-        let handle = self.store(Stored {
+        let handle = self.store(Packet {
             body,
             payload_bytes,
             endpoint: site.peer,
@@ -160,7 +138,8 @@ impl PacketPool {
     }
 
     #[inline]
-    fn store(&mut self, stored: Stored) -> PacketHandle {
+    fn store(&mut self, packet: Packet<StoredBody>) -> PacketHandle {
+        let stored = Stored(packet);
         match self.free.pop() {
             Some(handle) => {
                 self.packets[handle.0 as usize] = stored;
@@ -189,13 +168,13 @@ impl PacketPool {
 
     /// What is known of a packet without its body.
     #[inline]
-    pub fn get(&self, handle: PacketHandle) -> &Stored {
-        &self.packets[handle.0 as usize]
+    pub fn get(&self, handle: PacketHandle) -> &Packet<StoredBody> {
+        &self.packets[handle.0 as usize].0
     }
 
     #[inline]
-    pub fn get_mut(&mut self, handle: PacketHandle) -> &mut Stored {
-        &mut self.packets[handle.0 as usize]
+    pub fn get_mut(&mut self, handle: PacketHandle) -> &mut Packet<StoredBody> {
+        &mut self.packets[handle.0 as usize].0
     }
 
     /// Takes out a segment that reaches its endpoint, and the stream offset of its payload; `None` for another packet.
@@ -221,15 +200,13 @@ impl PacketPool {
 
     /// The packet, with its body.
     pub fn packet(&self, handle: PacketHandle) -> Packet {
-        let Stored { body, payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged } =
-            *self.get(handle);
-        let body = match body {
+        let stored = *self.get(handle);
+        stored.with_body(match stored.body {
             StoredBody::Beside(index) => self.bodies[index as usize],
             StoredBody::Plain(plain) => {
                 Body::Tcp { header: plain.header(), stream_offset: plain.stream_offset }
             }
-        };
-        Packet { body, payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged }
+        })
     }
 
     /// Whether it carries a TCP segment.

@@ -1,0 +1,34 @@
+//! Figures that are read off a result: pauses, round trips, how two series go together.
+use prismux_trace::results::RunResult;
+
+/// The longest time between `from_s` and `to_s` in which nothing came for the application of `flow`, in seconds and no finer than
+/// the intervals of the series; `None` without series.
+pub fn longest_gap_s(result: &RunResult, flow: &str, from_s: f64, to_s: f64) -> Option<f64> {
+    let series = result.series.as_ref()?;
+    let rates = &series.flows.get(flow)?.goodput_bps;
+    let index = |seconds: f64| (seconds / series.interval_s).round() as usize;
+    let window = rates.get(index(from_s)..index(to_s).min(rates.len()))?;
+    let longest = window.split(|rate| *rate > 0.0).map(<[f64]>::len).max()?;
+    Some(longest as f64 * series.interval_s)
+}
+
+/// The longest smoothed round trip of the pipes of `flow` at the end, in seconds.
+pub fn longest_round_trip_s(result: &RunResult, flow: &str) -> Option<f64> {
+    let pipes = &result.flows.get(flow)?.pipes;
+    pipes.values().filter_map(|pipe| pipe.srtt_s).reduce(f64::max)
+}
+
+/// Pearson's correlation, as far as both series go; `None` where one does not vary.
+pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let count = a.len().min(b.len());
+    let mean = |values: &[f64]| values[..count].iter().sum::<f64>() / count.max(1) as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let product = |x: &[f64], mean_x: f64, y: &[f64], mean_y: f64| -> f64 {
+        x.iter().zip(y).take(count).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
+    };
+    let scale = (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt();
+    (scale > 0.0).then(|| product(a, mean_a, b, mean_b) / scale)
+}
+
+#[cfg(test)]
+mod tests;
