@@ -9,14 +9,15 @@ use std::path::Path;
 /// engine; `r2cp` is several pipes of `rcp`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
+    ("script", &["units"]),
     ("endpoint", &["units"]),
     ("wire", &["units"]),
     ("trace", &["units", "wire"]),
-    ("tcp", &["units", "endpoint", "wire"]),
-    ("prism", &["units", "endpoint", "wire", "tcp"]),
-    ("ptcp", &["units", "endpoint", "wire", "tcp"]),
-    ("rcp", &["units", "endpoint", "wire", "tcp"]),
-    ("r2cp", &["units", "endpoint", "wire", "tcp", "rcp"]),
+    ("tcp", &["units", "script", "endpoint", "wire"]),
+    ("prism", &["units", "script", "endpoint", "wire", "tcp"]),
+    ("ptcp", &["units", "script", "endpoint", "wire", "tcp"]),
+    ("rcp", &["units", "script", "endpoint", "wire", "tcp"]),
+    ("r2cp", &["units", "script", "endpoint", "wire", "tcp", "rcp"]),
     ("striping", &["units"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
@@ -62,6 +63,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tests", EVERYTHING),
     ("benches", EVERYTHING),
 ];
+
+/// The test support that protocols use, in their tests alone.
+const SCRIPTS: &str = "script";
 
 /// All that the outermost crates may use.
 const EVERYTHING: &[&str] = &[
@@ -114,6 +118,9 @@ fn violations(packages: &[Package]) -> Vec<String> {
                     "`{name}` must not use `{short}` (in [{section}]): dependencies point down only"
                 ));
             }
+            if short == SCRIPTS && *section != "dev-dependencies" {
+                violations.push(format!("`{name}` must use `{short}` in its tests only"));
+            }
             let outside = !is_ours(dependency) && *section == "dependencies";
             if outside && PURE.contains(&name) && !PURE_MAY_USE.contains(&dependency.as_str()) {
                 violations.push(format!("`{name}` is a pure core and must not use `{dependency}`"));
@@ -140,6 +147,7 @@ fn a_dependency_that_points_up_is_found() {
         ("simulator", "prismux-datapath"),
         ("datapath", "prismux-simulator"),
         ("tcp", "prismux-prism"),
+        ("tcp", "prismux-script"),
         ("endpoint", "prismux-trace"),
         ("prism", "serde"),
         ("newcomer", "libm"),

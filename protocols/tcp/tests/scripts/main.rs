@@ -1,45 +1,21 @@
-//! Packet scripts: one file per behaviour under `cases/`, one test per mechanism. The language is described
-//! in `parse.rs`.
-mod parse;
-mod run;
+//! Packet scripts: one file per behaviour under `cases/`, one test per mechanism.
+//!
+//! The language is that of `prismux_script` with these words (numbers are relative to the initial sequence number of
+//! whoever counts with them):
+//!
+//! ```text
+//! config modern nagle=off            profile and changed switches (`config.rs`)
+//! open active                        we send SYN (default: the first `< SYN` opens passively)
+//! < ACK 1:1461 ack 1 win 512 ts 7 1 sack 3000:4000
+//! > ACK 1 ack 1461                   flags (PSH aside), sequence number, payload and SACK blocks always count
+//! write 1000 | read 500 | close | abort
+//! state ESTABLISHED | event Connected | no-event Reset | readable 1460 | acked 1000 | count NAME N
+//! ```
+mod config;
+mod machine;
+mod segment;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn cases() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts/cases")
-}
-
-fn scripts_in(folder: &str) -> Vec<PathBuf> {
-    let folder = cases().join(folder);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn play(folder: &str) {
-    let mut failures = Vec::new();
-    let files = scripts_in(folder);
-    assert!(!files.is_empty(), "no scripts in {folder}");
-    for file in &files {
-        let text = fs::read_to_string(file).unwrap();
-        let name = file.strip_prefix(cases()).unwrap().display();
-        if let Err(error) = parse::parse(&text).and_then(|script| run::run(&script)) {
-            failures.push(format!("{name}: {error}"));
-        }
-    }
-    assert!(failures.is_empty(), "{} of {} failed\n{}", failures.len(), files.len(), failures.join("\n"));
-}
-
-macro_rules! mechanisms {
-    ($($test:ident: $folder:literal,)*) => {
-        $(#[test] fn $test() { play($folder); })*
-        const FOLDERS: &[&str] = &[$($folder),*];
-    };
-}
-
-mechanisms! {
+prismux_script::scripts! { machine::Machine;
     handshake: "handshake",
     options: "options",
     timestamps: "timestamps",
@@ -56,18 +32,4 @@ mechanisms! {
     ecn: "ecn",
     retransmission: "retransmission",
     profiles: "profiles",
-}
-
-#[test]
-fn every_folder_of_scripts_is_played() {
-    let mut found: Vec<String> = fs::read_dir(cases())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    found.sort();
-    let mut played: Vec<&str> = FOLDERS.to_vec();
-    played.sort_unstable();
-    assert_eq!(found, played);
-    let count: usize = FOLDERS.iter().map(|folder| scripts_in(folder).len()).sum();
-    assert!(count >= 60, "{count} scripts");
 }
