@@ -1,11 +1,17 @@
 //! The contract between a protocol and whoever drives it.
 //!
-//! A protocol is an [`Endpoint`]: a state machine to which time, packets and randomness are arguments.
-//! The rule of driving is: **one mutation, then drain**. [`drive`] keeps it, in the simulator, the lab, the
-//! daemons and the tests alike.
+//! * [`Endpoint`]: a state machine to which time, packets and randomness are arguments.
+//! * [`drive`], [`Drain`], [`expire`]: the rule of driving, which is **one mutation, then drain**.
+//! * [`Alarm`]: deadlines for event queues that cannot take an entry back.
+//! * [`random`]: randomness by name.
 #![no_std]
 
+mod alarm;
+mod drive;
 pub mod random;
+
+pub use alarm::Alarm;
+pub use drive::{Drain, Host, Output, drive, expire};
 
 use prismux_units::Instant;
 
@@ -19,7 +25,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The earlier of two optional deadlines.
+    /// The earlier of two optional deadlines; the first of two equal ones.
     pub fn earliest(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) => Some(if b.at < a.at { b } else { a }),
@@ -29,47 +35,30 @@ impl Deadline {
 }
 
 /// A protocol machine without clock, sockets or threads.
+///
+/// A mutation is a `handle_*` call or a command of the application (write, close, join). After each the machine is
+/// drained, with [`drive`] or a [`Drain`], before the next.
 pub trait Endpoint {
-    /// What arrives: a packet, or a view on one.
-    type Input;
-    /// What leaves.
+    /// What arrives: a packet, or a view on one that lasts as long as the call.
+    type Input<'a>;
+    /// What leaves. Where packets are bytes it describes one, and the machine writes or lends the bytes on demand.
     type Transmit;
     /// What the application or a trace should know.
     type Event;
 
-    /// A packet arrived at `now`.
-    fn handle_input(&mut self, now: Instant, input: Self::Input);
-    /// `now` has reached the last reported deadline. A call too early must do nothing.
+    /// Takes a packet that arrived at `now`.
+    fn handle_input(&mut self, now: Instant, input: Self::Input<'_>);
+    /// Does what is due at `now`. A call before the reported deadline does nothing.
     fn handle_timeout(&mut self, now: Instant);
-    /// The next packet to send, if any; call until `None`.
+    /// The next packet to send, if any; `None` until the next mutation once it has answered `None`.
     fn poll_transmit(&mut self, now: Instant) -> Option<Self::Transmit>;
-    /// The next event, if any; call until `None`.
+    /// The next event, if any; `None` until the next mutation once it has answered `None`.
     fn poll_event(&mut self) -> Option<Self::Event>;
-    /// When to call [`Endpoint::handle_timeout`]; `None` when nothing is pending.
+    /// When to call [`Endpoint::handle_timeout`]; `None` when nothing is pending. Asked after draining.
     fn poll_timeout(&self) -> Option<Deadline>;
 }
 
-/// What an endpoint's outputs are handed to.
-pub trait Host<E: Endpoint + ?Sized> {
-    /// Carry a packet away.
-    fn transmit(&mut self, now: Instant, transmit: E::Transmit);
-    /// Note an event.
-    fn event(&mut self, now: Instant, event: E::Event);
-}
-
-/// Drains `endpoint` after one mutation and returns its next deadline.
-///
-/// Call it after every `handle_*` or application command, and after nothing else.
-pub fn drive<E: Endpoint + ?Sized>(
-    endpoint: &mut E,
-    now: Instant,
-    host: &mut impl Host<E>,
-) -> Option<Deadline> {
-    while let Some(transmit) = endpoint.poll_transmit(now) {
-        host.transmit(now, transmit);
-    }
-    while let Some(event) = endpoint.poll_event() {
-        host.event(now, event);
-    }
-    endpoint.poll_timeout()
-}
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -257,7 +257,7 @@ impl Connection {
 }
 
 impl Endpoint for Connection {
-    type Input = Segment;
+    type Input<'a> = Segment;
     type Transmit = SegmentOut;
     type Event = PtcpEvent;
 

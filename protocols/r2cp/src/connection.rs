@@ -250,7 +250,7 @@ impl Connection {
 }
 
 impl Endpoint for Connection {
-    type Input = (PipeId, PacketIn);
+    type Input<'a> = (PipeId, PacketIn);
     type Transmit = (PipeId, PacketOut);
     type Event = R2cpEvent;
 

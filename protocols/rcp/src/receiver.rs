@@ -235,7 +235,7 @@ impl Receiver {
 }
 
 impl Endpoint for Receiver {
-    type Input = PacketIn;
+    type Input<'a> = PacketIn;
     type Transmit = PacketOut;
     type Event = RcpEvent;
 

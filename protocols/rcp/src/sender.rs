@@ -301,7 +301,7 @@ impl Sender {
 }
 
 impl Endpoint for Sender {
-    type Input = PacketIn;
+    type Input<'a> = PacketIn;
     type Transmit = PacketOut;
     type Event = RcpEvent;
 

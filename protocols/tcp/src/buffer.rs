@@ -129,14 +129,16 @@ impl ReceiveBuffer {
 
 /// A [`Connection`] that keeps its own bytes.
 ///
-/// Segments go in with their payload ([`handle_segment`](Self::handle_segment)); out come headers with a
-/// stream offset, whose payload [`payload`](Self::payload) copies.
+/// An [`Endpoint`]: segments go in with their payload; out come headers with a stream offset, whose payload
+/// [`payload`](Self::payload) copies. The event is that [`status`](Self::status) has changed.
 #[derive(Debug)]
 pub struct ByteConnection {
     connection: Connection,
     send: SendBuffer,
     receive: ReceiveBuffer,
     status: Status,
+    /// The status as the last event told it.
+    told: Status,
 }
 
 /// What the events said so far.
@@ -164,7 +166,13 @@ impl ByteConnection {
         let window = connection.config().receive_buffer.as_u64();
         // The window's reserve for scaled right edges, known before the handshake has settled the scale.
         let receive = ReceiveBuffer::new((window + window / 2) as usize);
-        Self { connection, send: SendBuffer::new(send_bytes), receive, status: Status::default() }
+        Self {
+            connection,
+            send: SendBuffer::new(send_bytes),
+            receive,
+            status: Status::default(),
+            told: Status::default(),
+        }
     }
 
     /// For a connection from a [`Listener`](crate::Listener): the payload, perhaps empty, of the segment that completed
@@ -193,34 +201,11 @@ impl ByteConnection {
         count
     }
 
-    /// A segment and its payload arrived.
-    pub fn handle_segment(&mut self, now: Instant, segment: SegmentIn, payload: &[u8]) {
-        let payload_bytes = segment.payload_bytes.min(payload.len() as u32);
-        self.connection.handle_input(now, SegmentIn { payload_bytes, ..segment });
-        self.take_events(payload);
-    }
-
-    /// A deadline passed.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        self.connection.handle_timeout(now);
-        self.take_events(&[]);
-    }
-
-    /// The next segment to send; its payload comes from [`ByteConnection::payload`].
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<SegmentOut> {
-        self.connection.poll_transmit(now)
-    }
-
     /// Copies the payload of `segment` into the start of `out`; `None` if `out` is too small.
     pub fn payload<'a>(&self, segment: &SegmentOut, out: &'a mut [u8]) -> Option<&'a [u8]> {
         let out = out.get_mut(..segment.payload_bytes as usize)?;
         let held = out.is_empty() || self.send.copy(segment.stream_offset, out);
         held.then_some(&*out)
-    }
-
-    /// When to call [`ByteConnection::handle_timeout`].
-    pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.connection.poll_timeout()
     }
 
     /// No more bytes from us.
@@ -277,5 +262,36 @@ impl ByteConnection {
                 TcpEvent::Closed => self.status.closed = true,
             }
         }
+    }
+}
+
+impl Endpoint for ByteConnection {
+    type Input<'a> = (SegmentIn, &'a [u8]);
+    type Transmit = SegmentOut;
+    type Event = Status;
+
+    fn handle_input(&mut self, now: Instant, (segment, payload): (SegmentIn, &[u8])) {
+        let payload_bytes = segment.payload_bytes.min(payload.len() as u32);
+        self.connection.handle_input(now, SegmentIn { payload_bytes, ..segment });
+        self.take_events(payload);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.connection.handle_timeout(now);
+        self.take_events(&[]);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<SegmentOut> {
+        self.connection.poll_transmit(now)
+    }
+
+    fn poll_event(&mut self) -> Option<Status> {
+        let changed = self.status != self.told;
+        self.told = self.status;
+        changed.then_some(self.status)
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        self.connection.poll_timeout()
     }
 }

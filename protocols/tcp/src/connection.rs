@@ -357,7 +357,7 @@ impl Connection {
 }
 
 impl Endpoint for Connection {
-    type Input = SegmentIn;
+    type Input<'a> = SegmentIn;
     type Transmit = SegmentOut;
     type Event = TcpEvent;
 

@@ -136,11 +136,11 @@ impl Listener {
 }
 
 impl Endpoint for Listener {
-    type Input = (FlowKey, SegmentIn);
+    type Input<'a> = (FlowKey, SegmentIn);
     type Transmit = (FlowKey, SegmentOut);
     type Event = ListenerEvent;
 
-    fn handle_input(&mut self, now: Instant, (flow, segment): Self::Input) {
+    fn handle_input(&mut self, now: Instant, (flow, segment): (FlowKey, SegmentIn)) {
         if let Some(index) = self.half_open.iter().position(|entry| entry.flow == flow) {
             self.advance(now, index, segment);
             return;

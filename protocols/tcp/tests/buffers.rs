@@ -1,4 +1,5 @@
 //! The rings behind a connection with bytes.
+use prismux_endpoint::Endpoint;
 use prismux_tcp::buffer::{ReceiveBuffer, SendBuffer};
 use prismux_tcp::{ByteConnection, Connection, SegmentIn, State, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Instant};
@@ -69,14 +70,14 @@ fn exchange(a: &mut ByteConnection, b: &mut ByteConnection, now: Instant) {
             let bytes = a.payload(&segment, &mut payload).expect("held").to_vec();
             let input =
                 SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-            b.handle_segment(now, input, &bytes);
+            b.handle_input(now, (input, &bytes));
             quiet = false;
         }
         while let Some(segment) = b.poll_transmit(now) {
             let bytes = b.payload(&segment, &mut payload).expect("held").to_vec();
             let input =
                 SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-            a.handle_segment(now, input, &bytes);
+            a.handle_input(now, (input, &bytes));
             quiet = false;
         }
         if quiet {
@@ -91,7 +92,7 @@ fn two_byte_connections_talk_and_part() {
         let now = Instant::from_millis(1);
         let config = profile.config();
         let mut opener = Connection::connect(config.clone(), 1, 2, SeqNumber(3), now);
-        let syn = prismux_endpoint::Endpoint::poll_transmit(&mut opener, now).expect("SYN");
+        let syn = opener.poll_transmit(now).expect("SYN");
         let answering = Connection::accept(config, &syn.header, SeqNumber(4), now);
         let (mut a, mut b) = (ByteConnection::new(opener, 1000), ByteConnection::new(answering, 1000));
         exchange(&mut a, &mut b, now);
@@ -119,7 +120,7 @@ fn a_window_that_nobody_reads_from_fits_the_buffer() {
         let now = Instant::from_millis(1);
         let config = TcpConfig { receive_buffer: ByteCount::new(receive_buffer), mss, ..TcpConfig::modern() };
         let mut opener = Connection::connect(config.clone(), 1, 2, SeqNumber(3), now);
-        let syn = prismux_endpoint::Endpoint::poll_transmit(&mut opener, now).expect("SYN");
+        let syn = opener.poll_transmit(now).expect("SYN");
         let answering = Connection::accept(config, &syn.header, SeqNumber(4), now);
         let total = 2 * receive_buffer as usize;
         let (mut a, mut b) = (ByteConnection::new(opener, total), ByteConnection::new(answering, 1000));
@@ -135,4 +136,21 @@ fn a_window_that_nobody_reads_from_fits_the_buffer() {
         assert_eq!(b.read(now, &mut read), read.len());
         assert!(read == bytes[..read.len()], "what was read is what was written");
     }
+}
+
+#[test]
+fn each_change_of_status_is_told_once() {
+    let now = Instant::from_millis(1);
+    let mut opener = Connection::connect(TcpConfig::modern(), 1, 2, SeqNumber(3), now);
+    let syn = opener.poll_transmit(now).expect("SYN");
+    let answering = Connection::accept(TcpConfig::modern(), &syn.header, SeqNumber(4), now);
+    let (mut a, mut b) = (ByteConnection::new(opener, 1000), ByteConnection::new(answering, 1000));
+    assert_eq!(a.poll_event(), None);
+    exchange(&mut a, &mut b, now);
+    assert!(a.poll_event().is_some_and(|status| status.connected && !status.peer_closed));
+    assert_eq!(a.poll_event(), None, "nothing has changed since");
+    b.close(now);
+    exchange(&mut a, &mut b, now);
+    assert!(a.poll_event().is_some_and(|status| status.peer_closed));
+    assert_eq!(a.poll_event(), None);
 }

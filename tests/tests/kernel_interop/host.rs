@@ -5,7 +5,7 @@ use prismux_datapath::clock::Clock;
 use prismux_datapath::event_loop::{EventLoop, StopHandle, Wake};
 use prismux_datapath::tun::Tun;
 use prismux_endpoint::random::Seed;
-use prismux_endpoint::{Deadline, Endpoint};
+use prismux_endpoint::{Deadline, Endpoint, expire};
 use prismux_tcp::{
     ByteConnection, Connection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig, reset_for,
 };
@@ -106,7 +106,7 @@ impl Host {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let tcp = self.tcp.as_ref().and_then(ByteConnection::poll_timeout);
+        let tcp = self.tcp.as_ref().and_then(Endpoint::poll_timeout);
         let timers = Deadline::earliest(tcp, self.listener.poll_timeout()).map(|d| d.at);
         let links = self.to_kernel.next_wakeup().into_iter().chain(self.from_kernel.next_wakeup());
         // Awake now and then, so that a transfer that hangs is noticed.
@@ -139,7 +139,7 @@ impl Host {
         }
         match &mut self.tcp {
             Some(tcp) if tcp.connection().remote_port() == header.source_port => {
-                tcp.handle_segment(now, segment, payload);
+                tcp.handle_input(now, (segment, payload));
             }
             Some(_) => {
                 if let Some(reset) = reset_for(&segment) {
@@ -160,11 +160,9 @@ impl Host {
     }
 
     fn handle_timeouts(&mut self, now: Instant) {
-        if self.listener.poll_timeout().is_some_and(|d| d.at <= now) {
-            self.listener.handle_timeout(now);
-        }
-        if let Some(tcp) = self.tcp.as_mut().filter(|tcp| tcp.poll_timeout().is_some_and(|d| d.at <= now)) {
-            tcp.handle_timeout(now);
+        expire(&mut self.listener, now);
+        if let Some(tcp) = &mut self.tcp {
+            expire(tcp, now);
         }
     }
 

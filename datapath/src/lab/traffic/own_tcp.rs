@@ -150,7 +150,7 @@ impl<'a> Host<'a> {
             ecn: packet.ip.header.ecn,
         };
         if let Some(connection) = self.connection.as_mut().filter(|_| self.flow == Some(flow)) {
-            connection.handle_segment(now, segment, packet.payload(bytes));
+            connection.handle_input(now, (segment, packet.payload(bytes)));
             return;
         }
         self.listener.handle_input(now, (flow, segment));
@@ -181,7 +181,7 @@ impl<'a> Host<'a> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let connection = self.connection.as_ref().and_then(ByteConnection::poll_timeout);
+        let connection = self.connection.as_ref().and_then(Endpoint::poll_timeout);
         Deadline::earliest(connection, self.listener.poll_timeout()).map(|deadline| deadline.at)
     }
 

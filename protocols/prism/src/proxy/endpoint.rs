@@ -43,11 +43,11 @@ pub enum ProxyInput<P> {
 }
 
 impl<P: Clone> Endpoint for Proxy<P> {
-    type Input = ProxyInput<P>;
+    type Input<'a> = ProxyInput<P>;
     type Transmit = Verdict<P>;
     type Event = ProxyEvent;
 
-    fn handle_input(&mut self, now: Instant, input: Self::Input) {
+    fn handle_input(&mut self, now: Instant, input: Self::Input<'_>) {
         match input {
             ProxyInput::Data { flow, header, payload_bytes, wire_bytes, packet } => {
                 self.handle_data(now, flow, &header, payload_bytes, wire_bytes, packet);

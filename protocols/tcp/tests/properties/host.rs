@@ -1,5 +1,6 @@
 //! One end: a [`ByteConnection`], an application that writes and reads at its own pace, and a checker that
 //! watches every segment in both directions.
+use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::RandomStream;
 use prismux_tcp::{ByteConnection, Connection, SegmentIn, SegmentOut, State};
 use prismux_units::{Duration, Instant};
@@ -124,7 +125,7 @@ impl Host {
 
     pub fn handle(&mut self, now: Instant, segment: SegmentIn, payload: &[u8]) {
         self.checker.note_arrival(&segment);
-        self.tcp.handle_segment(now, segment, payload);
+        self.tcp.handle_input(now, (segment, payload));
     }
 
     pub fn transmit(&mut self, now: Instant) -> Option<(SegmentIn, Vec<u8>)> {

@@ -7,6 +7,7 @@ mod host;
 use channel::{Channel, Weather};
 use host::{Application, Host};
 use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_endpoint::{Endpoint, expire};
 use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{Connection, SegmentIn, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
@@ -43,8 +44,7 @@ impl World {
             self.drain();
         }
         for index in 0..self.hosts.len() {
-            if self.hosts[index].tcp.poll_timeout().is_some_and(|d| d.at <= now) {
-                self.hosts[index].tcp.handle_timeout(now);
+            if expire(&mut self.hosts[index].tcp, now) {
                 self.drain();
             }
             if self.hosts[index].wants_turn() && self.hosts[index].next_turn <= now {
