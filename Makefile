@@ -47,7 +47,7 @@ lint: python ## formatting, and warnings as errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	cd python && ../.venv/bin/ruff format --check . ../docs ../reproduce && ../.venv/bin/ruff check . ../docs ../reproduce && ../.venv/bin/mypy
 
-bench: setup ## speed of the simulator, cost of TCP, proxy, datapath, sweeps and serving, memory per flow and client
+bench: setup ## speed of the simulator, cost of TCP, proxy, daemons, sweeps and serving, memory per flow and client
 	$(CARGO) build --release --locked -p prismux-benches
 	$(BUILT)/release/sim-speed
 	$(BUILT)/release/tcp-cost

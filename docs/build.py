@@ -28,7 +28,7 @@ from prismux.figures.claims import page
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages that lie with their crates.
-CRATES = {"linux.md": "datapath", "link.md": "network/link", "simulator.md": "network/simulator", "python.md": "python"}
+CRATES = {"linux.md": "daemons", "link.md": "network/link", "simulator.md": "network/simulator", "python.md": "python"}
 #: How systems are called in headings.
 TITLES = {
     "prism": "PRISM",

@@ -7,7 +7,7 @@ pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prismux_datapath::logging::{LogFormat, LogLevel};
+use prismux_daemons::logging::{LogFormat, LogLevel};
 use prismux_scenario::registry::Backend;
 use std::path::PathBuf;
 

@@ -3,8 +3,8 @@ use crate::directory::Directory;
 use crate::key::ServerKey;
 use crate::server::{Counters, Server, ServerConfig};
 use crate::socket::{self, UdpPort};
-use prismux_datapath::clock::Clock;
-use prismux_datapath::event_loop::{EventLoop, StopHandle, Wake};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::{EventLoop, StopHandle, Wake};
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 use std::io;
@@ -36,7 +36,7 @@ pub struct Serving {
 
 impl Serving {
     /// Binds all addresses. Ends with `stop`, and on SIGINT and SIGTERM if `on_signals`
-    /// (see [`prismux_datapath::event_loop::block_stop_signals`]).
+    /// (see [`prismux_linux::event_loop::block_stop_signals`]).
     ///
     /// # Errors
     /// With the address that cannot be listened at.

@@ -1,9 +1,9 @@
 //! UDP sockets: bound to an interface or address, sending and receiving in batches.
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{setsockopt, sockopt};
-use prismux_datapath::batch::{BatchReceiver, BatchSender};
-use prismux_datapath::event_loop::BATCH_PACKETS;
-use prismux_datapath::packet::PacketPool;
+use prismux_linux::batch::{BatchReceiver, BatchSender};
+use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::packet::PacketPool;
 use prismux_wire::Ecn;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::HashMap;

@@ -2,7 +2,6 @@
 mod common;
 
 use common::content;
-use prismux_datapath::event_loop::StopHandle;
 use prismux_endpoint::random::Seed;
 use prismux_fetch::directory::Directory;
 use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, Transport, Update};
@@ -10,6 +9,7 @@ use prismux_fetch::key::{PublicKey, ServerKey};
 use prismux_fetch::partial;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::{Counters, ServerConfig};
+use prismux_linux::event_loop::StopHandle;
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Rate};
 use std::fs;

@@ -76,7 +76,7 @@ def test_a_claim_that_does_not_hold_says_why() -> None:
 PAGES = [
     *sorted((ROOT / "docs/protocols").glob("*.md")),
     *sorted((ROOT / "docs/theory").glob("*.md")),
-    *(ROOT / crate / "README.md" for crate in ("network/link", "network/simulator", "datapath")),
+    *(ROOT / crate / "README.md" for crate in ("network/link", "network/simulator", "daemons")),
 ]
 
 

@@ -1,5 +1,5 @@
 //! From scenarios to plans of the lab: flows that `prismux serve` and `prismux fetch` carry.
-use prismux_datapath::lab::plan::{FetchPlan, Transport};
+use prismux_lab::plan::{FetchPlan, Transport};
 use prismux_scenario::lower::{self, Unsupported};
 use prismux_scenario::shipped;
 use prismux_units::{ByteCount, Duration, Instant, Rate};

@@ -3,8 +3,8 @@ use prismux_tests::workspace::{Package, packages, read, root, shared_dependencie
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the two hosts, simulator
-/// and datapath, never use each other; only `scenario` and the command line know both. `tcp` lies under the other
+/// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the simulator
+/// and the Linux hosts never use each other; only `scenario` and the command line know both. `tcp` lies under the other
 /// transports because their loss detection and congestion control is its public
 /// engine; `r2cp` is several pipes of `rcp`.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -29,13 +29,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
-    (
-        "datapath",
-        &[
-            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
-            "trace",
-        ],
-    ),
+    ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
+    ("daemons", &["units", "endpoint", "wire", "prism", "trace", "linux"]),
+    ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "linux", "daemons"]),
     (
         "scenario",
         &[
@@ -52,10 +48,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "link",
             "trace",
             "simulator",
-            "datapath",
+            "lab",
         ],
     ),
-    ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "datapath"]),
+    ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "linux"]),
     ("study", &["units", "trace", "scenario"]),
     ("view", &["units", "wire", "trace"]),
     ("cli", EVERYTHING),
@@ -83,7 +79,9 @@ const EVERYTHING: &[&str] = &[
     "link",
     "trace",
     "simulator",
-    "datapath",
+    "linux",
+    "daemons",
+    "lab",
     "fetch",
     "scenario",
     "study",
@@ -144,8 +142,8 @@ fn a_dependency_that_points_up_is_found() {
         dependencies: vec![(dependency.to_string(), "dependencies")],
     };
     for (name, dependency) in [
-        ("simulator", "prismux-datapath"),
-        ("datapath", "prismux-simulator"),
+        ("simulator", "prismux-lab"),
+        ("lab", "prismux-simulator"),
         ("tcp", "prismux-prism"),
         ("tcp", "prismux-script"),
         ("endpoint", "prismux-trace"),
@@ -180,13 +178,15 @@ fn every_dependency_is_justified() {
 }
 
 #[test]
-fn unsafe_code_lives_in_the_datapath_alone_and_says_why_it_is_sound() {
+fn unsafe_code_lives_on_linux_alone_and_says_why_it_is_sound() {
     use prismux_tests::{rust_source::has_word, workspace::rust_sources};
+    const HOSTS: [&str; 3] = ["linux", "daemons", "lab"];
     for (path, source) in rust_sources() {
         if has_word(&source, "unsafe") {
-            assert!(path.starts_with("datapath"), "{}: unsafe code belongs in datapath only", path.display());
+            let on_linux = HOSTS.iter().any(|host| path.starts_with(host));
+            assert!(on_linux, "{}: unsafe code belongs in {HOSTS:?} only", path.display());
             assert!(source.contains("SAFETY:"), "{}: unsafe code without a SAFETY comment", path.display());
         }
     }
-    assert!(root().join("datapath").is_dir());
+    assert!(HOSTS.iter().all(|host| root().join(host).is_dir()));
 }

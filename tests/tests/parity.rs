@@ -2,9 +2,10 @@
 //! as the simulator drives it, with typed headers and recorded time. Every decision is compared, every rewritten ACK byte by byte.
 //!
 //! Short runs in the lab, on links that lose, reorder, repeat and damage packets. Skipped where namespaces are not allowed.
-use prismux_datapath::config::{MemberConfig, ProxyConfig};
-use prismux_datapath::replay::{Replay, replay};
-use prismux_datapath::{lab, logging, member, proxy};
+use prismux_daemons::config::{MemberConfig, ProxyConfig};
+use prismux_daemons::replay::{Replay, replay};
+use prismux_daemons::{logging, member, proxy};
+use prismux_lab as lab;
 use prismux_scenario::ScenarioFile;
 use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;

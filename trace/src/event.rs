@@ -1,4 +1,4 @@
-//! One vocabulary of events for simulator and datapath.
+//! One vocabulary of events for the simulator and the Linux hosts.
 //!
 //! A host builds an [`Event`] and hands it, with the time, to an [`EventSink`]; logs, plots and the dashboard are
 //! readers of the same events. Times are nanoseconds from the start of the run, names are those of the scenario file.

@@ -1,7 +1,8 @@
 //! What the datapath achieves without emulated limits, against a bare forwarder between two TUN devices.
 use clap::Parser;
 use prismux_benches::table::Table;
-use prismux_datapath::{lab, throughput};
+use prismux_benches::throughput;
+use prismux_linux::privileges;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(arguments: &Arguments) -> Result<Results, Box<dyn std::error::Error + Send + Sync>> {
-    lab::ensure_privileges()?;
+    privileges::ensure_privileges()?;
     let duration = Duration::from_secs(arguments.seconds.max(1));
     let rounds: Vec<throughput::Throughput> =
         (0..arguments.repeats.max(1)).map(|_| throughput::measure(duration)).collect::<Result<_, _>>()?;

@@ -1,8 +1,8 @@
 //! Handoff, migration, aggregation, policy and blackout: R²CP with real processes in the lab beside the simulator.
 use clap::Parser;
 use prismux_benches::table::Table;
-use prismux_datapath::lab;
 use prismux_fetch::SEGMENT_BYTES;
+use prismux_lab as lab;
 use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};

@@ -2,8 +2,8 @@
 
 use crate::args::{DaemonArguments, ProxyArguments};
 use crate::failure::Failure;
-use prismux_datapath::config::{ConfigError, MemberConfig, ProxyConfig};
-use prismux_datapath::{logging, member, proxy};
+use prismux_daemons::config::{ConfigError, MemberConfig, ProxyConfig};
+use prismux_daemons::{logging, member, proxy};
 
 pub(crate) fn proxy(arguments: &ProxyArguments) -> Result<(), Failure> {
     let mut config = ProxyConfig::load(&arguments.daemon.config).map_err(bad_file)?;

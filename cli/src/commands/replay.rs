@@ -4,7 +4,7 @@ use crate::args::ReplayArguments;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::output::table::Table;
-use prismux_datapath::replay::{Replay, replay};
+use prismux_daemons::replay::{Replay, replay};
 use serde_json::json;
 use std::path::Path;
 

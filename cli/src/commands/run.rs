@@ -7,7 +7,7 @@ use crate::output::number::{bytes, or_dash, percent, rate, seconds};
 use crate::output::print;
 use crate::output::table::Table;
 use crate::statistics::Summary;
-use prismux_datapath::lab;
+use prismux_lab as lab;
 use prismux_scenario::backend::{self, DEVICE_DROPS, RunError, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};

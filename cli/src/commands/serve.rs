@@ -3,11 +3,11 @@
 use crate::args::ServeArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use prismux_datapath::event_loop::{StopHandle, block_stop_signals};
 use prismux_fetch::directory::Directory;
 use prismux_fetch::key::{PublicKey, ServerKey};
 use prismux_fetch::serve::{ServeConfig, Serving, reachable_at};
 use prismux_fetch::server::{Counters, ServerConfig};
+use prismux_linux::event_loop::{StopHandle, block_stop_signals};
 use serde_json::json;
 use std::env;
 use std::net::SocketAddr;

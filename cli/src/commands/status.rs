@@ -4,7 +4,7 @@ use crate::args::StatusArguments;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::output::table::Table;
-use prismux_datapath::status;
+use prismux_daemons::status;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@
 use super::request::PathName;
 use super::{Fetch, FetchError, ORDERS, Update, transport};
 use crate::url::Url;
-use prismux_datapath::event_loop::EventLoop;
+use prismux_linux::event_loop::EventLoop;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};

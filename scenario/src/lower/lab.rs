@@ -7,7 +7,7 @@ use super::tcp::tcp_config;
 use crate::model::{Action, Flow, Role, Scenario, Sides, TcpSettings, Traffic};
 use crate::registry::{Congestion, Transport, Tunnel};
 use crate::{hash, paths, registry};
-use prismux_datapath::lab::plan::{
+use prismux_lab::plan::{
     self, EventPlan, FlowPlan, KernelTcp, LabPlan, LinkPlan, MemberPlan, NodePlan, OwnSender, ProxyPlan,
 };
 use prismux_tcp::TcpProfile;

@@ -3,7 +3,7 @@ use super::bytes::REWRITE_RECIPE_BYTES;
 use super::machines::STEP_BYTES;
 use super::text::TOKEN;
 use core::net::IpAddr;
-use prismux_datapath::tunnel::control::{Bye, Hello, Message, Token, Welcome};
+use prismux_daemons::tunnel::control::{Bye, Hello, Message, Token, Welcome};
 use prismux_endpoint::random::Seed;
 use prismux_trace::event::{Event, EventSink, JsonLines, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
@@ -201,14 +201,14 @@ pub(super) fn scenarios() -> Vec<Vec<u8>> {
 
 /// The example of a proxy's configuration, with and without a table of deviations.
 pub(super) fn proxy_configs() -> Vec<Vec<u8>> {
-    let example = include_str!("../../../datapath/examples/proxy.toml");
+    let example = include_str!("../../../daemons/examples/proxy.toml");
     let prism = "\n[prism]\nprofile = \"paper\"\nscheduler = \"nip-only\"\nlink_dupthresh = 3\n";
     vec![example.into(), [example, prism].concat().into()]
 }
 
 /// The example of a member's configuration.
 pub(super) fn member_configs() -> Vec<Vec<u8>> {
-    vec![include_bytes!("../../../datapath/examples/member.toml").to_vec()]
+    vec![include_bytes!("../../../daemons/examples/member.toml").to_vec()]
 }
 
 /// Packet-delivery traces: a millisecond per line.

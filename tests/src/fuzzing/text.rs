@@ -1,6 +1,6 @@
 //! Targets that read files: those people write, and logs, captures and messages.
-use prismux_datapath::config::{MemberConfig, ProxyConfig};
-use prismux_datapath::tunnel::control::{Message, Token};
+use prismux_daemons::config::{MemberConfig, ProxyConfig};
+use prismux_daemons::tunnel::control::{Message, Token};
 use prismux_link::DeliveryTrace;
 use prismux_scenario::{ScenarioFile, hash};
 use prismux_trace::event::{EventSink, JsonLines, read_json_lines};

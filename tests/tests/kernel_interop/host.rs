@@ -1,11 +1,11 @@
 //! Our side: one connection behind a TUN device.
 use crate::content;
 use crate::path::Path;
-use prismux_datapath::clock::Clock;
-use prismux_datapath::event_loop::{EventLoop, StopHandle, Wake};
-use prismux_datapath::tun::Tun;
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, Endpoint, expire};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::{EventLoop, StopHandle, Wake};
+use prismux_linux::tun::Tun;
 use prismux_tcp::{
     ByteConnection, Connection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig, reset_for,
 };

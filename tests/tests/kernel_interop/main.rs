@@ -13,9 +13,9 @@ mod kernel;
 mod path;
 
 use host::{Host, Plan};
-use prismux_datapath::netconf;
-use prismux_datapath::tun::{Tun, TunError};
 use prismux_endpoint::random::Seed;
+use prismux_linux::netconf;
+use prismux_linux::tun::{Tun, TunError};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Command, Stdio};

@@ -4,8 +4,8 @@ mod ways;
 
 use clap::Parser;
 use prismux_benches::table::Table;
-use prismux_datapath::lab::plan::Role;
-use prismux_datapath::lab::{self, LabNetwork, LabPlan};
+use prismux_lab::plan::Role;
+use prismux_lab::{self as lab, LabNetwork, LabPlan};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_units::{ByteCount, Duration, Probability, Rate};
 use serde::Serialize;

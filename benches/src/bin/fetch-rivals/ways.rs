@@ -1,13 +1,13 @@
 //! The ways to fetch, and what each needs around it.
 use crate::{Failed, http};
-use prismux_datapath::event_loop::StopHandle;
-use prismux_datapath::lab::LabNetwork;
 use prismux_fetch::directory::Directory;
 use prismux_fetch::fetch::{self, FetchRequest, Transport, Via};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::ServerConfig;
 use prismux_fetch::url::{DEFAULT_PORT, Url};
+use prismux_lab::LabNetwork;
+use prismux_linux::event_loop::StopHandle;
 use prismux_units::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};

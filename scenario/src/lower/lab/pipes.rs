@@ -3,7 +3,7 @@
 use crate::lower::Unsupported;
 use crate::model::{Flow, Pipe, Scenario, TcpSettings};
 use crate::registry::Transport;
-use prismux_datapath::lab::plan::{FetchPlan, PipePlan};
+use prismux_lab::plan::{FetchPlan, PipePlan};
 use prismux_r2cp::Scheduling;
 use prismux_units::{Duration, Instant};
 

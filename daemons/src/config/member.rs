@@ -1,0 +1,189 @@
+//! A member's file.
+use super::{Checked, ConfigError, TunConfig, load, parse, read_token, text};
+use crate::tunnel::control::{Token, is_valid_name};
+use crate::tunnel::{Peer, Transport};
+use prismux_linux::netconf::Prefix;
+use prismux_units::{Duration, Rate};
+use serde::Deserialize;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// What `prismux member` needs to know. Example: `examples/member.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemberConfig {
+    /// The member's name, unique at its proxy.
+    pub name: String,
+    /// The secret shared with the proxy, or
+    #[serde(default)]
+    pub token: Option<String>,
+    /// the file that holds it.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
+    /// Where `prismux status` asks.
+    #[serde(default = "default_status_socket")]
+    pub status_socket: PathBuf,
+    /// The receivers behind this member, whose traffic to the internet goes back through the tunnel.
+    #[serde(deserialize_with = "text::list")]
+    pub receivers: Vec<Prefix>,
+    /// The rate of the uplink, if it is known. Nobody needs to type it: the proxy learns it.
+    #[serde(default, deserialize_with = "text::optional")]
+    pub rate: Option<Rate>,
+    /// The way to the proxy.
+    pub tunnel: TunnelToProxy,
+    /// The TUN device.
+    #[serde(default)]
+    pub tun: TunConfig,
+    /// Routing table for the receivers' return traffic; free for this purpose.
+    #[serde(default = "default_table")]
+    pub routing_table: u32,
+}
+
+/// The tunnel a member opens.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TunnelToProxy {
+    /// The proxy: `"gre:192.0.2.1"`, or `"udp:192.0.2.1:4754"` where carriers block GRE.
+    #[serde(deserialize_with = "text::one")]
+    pub proxy: Peer,
+    /// Local address (and port, for UDP) to use; by default the kernel chooses.
+    #[serde(default)]
+    pub local: Option<SocketAddr>,
+    /// Send through this network device only, such as `"wwan0"`.
+    #[serde(default)]
+    pub device: Option<String>,
+    /// Largest IP packet that passes between member and proxy, in bytes.
+    #[serde(default = "default_path_mtu")]
+    pub path_mtu: usize,
+    /// Time between hellos while traffic flows.
+    #[serde(default = "default_hello", deserialize_with = "text::one")]
+    pub hello: Duration,
+    /// Time between hellos while nothing flows: keeps NAT bindings open (RFC 8085 section 3.5 suggests at
+    /// least 15 s).
+    #[serde(default = "default_keep_alive", deserialize_with = "text::one")]
+    pub keep_alive: Duration,
+}
+
+impl TunnelToProxy {
+    /// A tunnel with defaults for everything that has one.
+    pub fn new(proxy: Peer) -> Self {
+        Self {
+            proxy,
+            local: None,
+            device: None,
+            path_mtu: default_path_mtu(),
+            hello: default_hello(),
+            keep_alive: default_keep_alive(),
+        }
+    }
+
+    /// Bytes that the tunnel adds to a packet.
+    pub const fn overhead_bytes(&self) -> usize {
+        self.proxy.transport.overhead_bytes(self.proxy.address.is_ipv6())
+    }
+
+    /// Largest inner packet that fits, in bytes.
+    pub const fn inner_mtu_bytes(&self) -> usize {
+        self.path_mtu - self.overhead_bytes()
+    }
+
+    /// The address to bind to: as configured, or any of the proxy's family.
+    pub fn local_address(&self) -> SocketAddr {
+        let any: IpAddr = if self.proxy.address.is_ipv6() {
+            Ipv6Addr::UNSPECIFIED.into()
+        } else {
+            Ipv4Addr::UNSPECIFIED.into()
+        };
+        self.local.unwrap_or(SocketAddr::new(any, 0))
+    }
+}
+
+impl MemberConfig {
+    /// Reads and checks a file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        load(file)
+    }
+
+    /// Reads and checks the `text` of a file; `file` is for messages only.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(file, text)
+    }
+
+    /// A configuration with defaults for everything that has one.
+    pub fn new(name: &str, token: &str, receivers: Vec<Prefix>, proxy: Peer) -> Self {
+        Self {
+            name: name.to_owned(),
+            token: Some(token.to_owned()),
+            token_file: None,
+            status_socket: default_status_socket(),
+            receivers,
+            rate: None,
+            tunnel: TunnelToProxy::new(proxy),
+            tun: TunConfig::default(),
+            routing_table: default_table(),
+        }
+    }
+
+    /// The shared token.
+    pub fn read_token(&self) -> Result<Token, String> {
+        read_token(self.token.as_deref(), self.token_file.as_deref())?
+            .ok_or_else(|| "expected the token (or token_file) that the proxy has".to_owned())
+    }
+
+    /// The MTU of the TUN device in bytes.
+    pub fn tun_mtu_bytes(&self) -> usize {
+        self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())
+    }
+}
+
+impl Checked for MemberConfig {
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if !is_valid_name(&self.name) {
+            return Err(("name", name_expected(&self.name)));
+        }
+        self.read_token().map_err(|message| ("token", message))?;
+        if !(1400..=9000).contains(&self.tunnel.path_mtu) {
+            let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
+            return Err(("tunnel.path_mtu", expected));
+        }
+        if self.tunnel.hello.is_zero() || self.tunnel.keep_alive < self.tunnel.hello {
+            let expected = "expected more than 0 s and at most keep_alive";
+            return Err(("tunnel.hello", expected.to_owned()));
+        }
+        let mixed = self.tunnel.local.is_some_and(|l| l.is_ipv6() != self.tunnel.proxy.address.is_ipv6());
+        if mixed {
+            return Err(("tunnel.local", "expected an address of the same family as proxy".to_owned()));
+        }
+        if self.tunnel.proxy.transport == Transport::Gre && self.tunnel.local.is_some_and(|l| l.port() != 0) {
+            return Err(("tunnel.local", "GRE has no ports: expected \"ADDRESS:0\"".to_owned()));
+        }
+        if !(1..=252).contains(&self.routing_table) && self.routing_table < 256 {
+            return Err(("routing_table", "expected a table other than 0 and 253 to 255".to_owned()));
+        }
+        self.tun.check()
+    }
+}
+
+pub(super) fn name_expected(name: &str) -> String {
+    format!("\"{name}\" is no member's name, expected 1 to 32 letters, digits, dots, dashes or underscores")
+}
+
+fn default_status_socket() -> PathBuf {
+    "/run/prismux/member.sock".into()
+}
+
+const fn default_table() -> u32 {
+    4754
+}
+
+const fn default_path_mtu() -> usize {
+    1500
+}
+
+const fn default_hello() -> Duration {
+    Duration::from_secs(1)
+}
+
+const fn default_keep_alive() -> Duration {
+    Duration::from_secs(25)
+}

@@ -1,0 +1,188 @@
+//! The proxy's file.
+use super::{Checked, ConfigError, TunConfig, load, parse, prism, read_token, text};
+use crate::tunnel::control::{Token, is_valid_name};
+use crate::tunnel::{Peer, Transport};
+use prismux_linux::netconf::Prefix;
+use prismux_units::{Duration, Rate};
+use serde::Deserialize;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// What `prismux proxy` needs to know. Example: `examples/proxy.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProxyConfig {
+    /// Addresses of receivers: traffic to them is taken over and spread over the members.
+    #[serde(deserialize_with = "text::list")]
+    pub receivers: Vec<Prefix>,
+    /// The secret that members must share, or
+    #[serde(default)]
+    pub token: Option<String>,
+    /// the file that holds it.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
+    /// Where `prismux status` asks.
+    #[serde(default = "default_status_socket")]
+    pub status_socket: PathBuf,
+    /// The TUN device.
+    #[serde(default)]
+    pub tun: TunConfig,
+    /// Where members may come in.
+    #[serde(default)]
+    pub tunnel: TunnelListeners,
+    /// When a member counts as gone.
+    #[serde(default)]
+    pub liveness: Liveness,
+    /// The protocol: `profile = "modern" | "paper" | "striping"` and single deviations.
+    #[serde(default, deserialize_with = "prism::table")]
+    pub prism: prismux_prism::ProxyConfig,
+    /// Record what the core is told and what it decides to this pcapng file (see [`crate::proxy::recorder`]).
+    #[serde(default)]
+    pub record: Option<PathBuf>,
+    /// Members that do not register, such as a router with a plain GRE tunnel.
+    #[serde(default)]
+    pub members: Vec<StaticMember>,
+}
+
+/// The tunnel end points that the proxy opens.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TunnelListeners {
+    /// Local address for GRE over IPv4; absent: none.
+    pub gre: Option<Ipv4Addr>,
+    /// Local address and port for GRE in UDP; absent: none.
+    pub udp: Option<SocketAddr>,
+    /// Largest IP packet that passes between proxy and members, in bytes.
+    pub path_mtu: usize,
+}
+
+impl Default for TunnelListeners {
+    fn default() -> Self {
+        Self { gre: None, udp: None, path_mtu: 1500 }
+    }
+}
+
+impl TunnelListeners {
+    /// The transports in use.
+    pub fn transports(&self) -> impl Iterator<Item = Transport> {
+        [self.gre.map(|_| Transport::Gre), self.udp.map(|_| Transport::Udp)].into_iter().flatten()
+    }
+
+    /// Bytes that the tunnel with the largest headers adds to a packet.
+    pub fn overhead_bytes(&self) -> usize {
+        let ipv6 = self.udp.is_some_and(|address| address.is_ipv6());
+        self.transports().map(|t| t.overhead_bytes(ipv6 && t == Transport::Udp)).max().unwrap_or(0)
+    }
+
+    /// Largest inner packet that fits every tunnel, in bytes.
+    pub fn inner_mtu_bytes(&self) -> usize {
+        self.path_mtu - self.overhead_bytes()
+    }
+}
+
+/// When a member counts as gone.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Liveness {
+    /// Data went to the member and nothing has been heard from it since, for this long.
+    #[serde(deserialize_with = "text::one")]
+    pub dead_after: Duration,
+}
+
+impl Default for Liveness {
+    fn default() -> Self {
+        Self { dead_after: Duration::from_secs(3) }
+    }
+}
+
+/// A member that is always there.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StaticMember {
+    /// Its name.
+    pub name: String,
+    /// Its address, for GRE; address and port, for GRE in UDP.
+    #[serde(deserialize_with = "text::one")]
+    pub peer: Peer,
+    /// The rate of its link, if known.
+    #[serde(default, deserialize_with = "text::optional")]
+    pub rate: Option<Rate>,
+}
+
+impl ProxyConfig {
+    /// Reads and checks a file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        load(file)
+    }
+
+    /// Reads and checks the `text` of a file; `file` is for messages only.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(file, text)
+    }
+
+    /// A configuration with defaults for everything that has one.
+    pub fn new(receivers: Vec<Prefix>, token: &str, tunnel: TunnelListeners) -> Self {
+        Self {
+            receivers,
+            token: Some(token.to_owned()),
+            token_file: None,
+            status_socket: default_status_socket(),
+            tun: TunConfig::default(),
+            tunnel,
+            liveness: Liveness::default(),
+            prism: prismux_prism::ProxyConfig::default(),
+            record: None,
+            members: Vec::new(),
+        }
+    }
+
+    /// The shared token, if there is one.
+    pub fn read_token(&self) -> Result<Option<Token>, String> {
+        read_token(self.token.as_deref(), self.token_file.as_deref())
+    }
+
+    /// The MTU of the TUN device in bytes.
+    pub fn tun_mtu_bytes(&self) -> usize {
+        self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())
+    }
+}
+
+impl Checked for ProxyConfig {
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.receivers.is_empty() {
+            return Err(("receivers", "expected at least one address, such as [\"10.77.0.2\"]".to_owned()));
+        }
+        if self.tunnel.transports().next().is_none() {
+            let expected = "expected gre = \"LOCAL ADDRESS\", udp = \"0.0.0.0:4754\", or both";
+            return Err(("tunnel", expected.to_owned()));
+        }
+        if !(1400..=9000).contains(&self.tunnel.path_mtu) {
+            let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
+            return Err(("tunnel.path_mtu", expected));
+        }
+        self.tun.check()?;
+        let token = self.read_token().map_err(|message| ("token", message))?;
+        if token.is_none() && self.members.is_empty() {
+            let expected =
+                "expected a token (or token_file) with which members register, or [[members]] that need not";
+            return Err(("token", expected.to_owned()));
+        }
+        for (index, member) in self.members.iter().enumerate() {
+            if !is_valid_name(&member.name) {
+                return Err(("name", super::member::name_expected(&member.name)));
+            }
+            if self.members[..index].iter().any(|other| other.name == member.name) {
+                return Err(("members", format!("\"{}\" is listed twice", member.name)));
+            }
+            if !self.tunnel.transports().any(|transport| transport == member.peer.transport) {
+                let expected = format!("{} needs tunnel.{}", member.peer, member.peer.transport.name());
+                return Err(("peer", expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn default_status_socket() -> PathBuf {
+    "/run/prismux/proxy.sock".into()
+}

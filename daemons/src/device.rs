@@ -1,0 +1,71 @@
+//! A daemon's TUN device: made, configured, and its packets counted in and out.
+use crate::config::TunConfig;
+use crate::counters::{Drop, DropCounters};
+use crate::daemon::DaemonError;
+use prismux_linux::netconf;
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_wire::{Ecn, ip};
+use std::io;
+
+/// Bytes of the largest packet a TUN device hands over, whatever its MTU was set to later.
+const ROOM_BYTES: usize = 64;
+
+/// Makes the device and brings it up.
+pub(crate) fn open(config: &TunConfig, mtu_bytes: usize) -> Result<Tun, DaemonError> {
+    let tun = Tun::create(&config.name)?;
+    netconf::set_up(tun.name(), mtu_bytes)?;
+    for &address in &config.addresses {
+        netconf::add_address(tun.name(), address)?;
+    }
+    // What comes out of the tunnel is forwarded, from addresses that do not belong behind this device.
+    for (option, value) in [("forwarding", "1"), ("rp_filter", "0")] {
+        if let Err(error) = netconf::set_device_option(tun.name(), option, value) {
+            tracing::warn!(device = tun.name(), option, %error, "could not set a device option; see doctor");
+        }
+    }
+    Ok(tun)
+}
+
+/// Buffers for what passes a device with this MTU.
+pub(crate) fn pool(mtu_bytes: usize) -> PacketPool {
+    PacketPool::new(mtu_bytes + ROOM_BYTES)
+}
+
+/// The next packet that the kernel sends into the device; `None` when there is none.
+pub(crate) fn read(tun: &Tun, pool: &PacketPool) -> io::Result<Option<PacketBuf>> {
+    match pool.read_with(|buffer| tun.read(buffer)) {
+        Ok(packet) => Ok(Some(packet)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Hands a packet to the kernel.
+pub(crate) fn write(tun: &Tun, packet: &[u8], drops: &mut DropCounters) {
+    if let Err(error) = tun.write(packet) {
+        tracing::debug!(%error, bytes = packet.len(), "the TUN device refused a packet");
+        drops.count(Drop::TunRefused);
+    }
+}
+
+/// EtherType and congestion bits of an IP packet that was parsed before.
+pub(crate) fn protocol_and_ecn(packet: &[u8]) -> (u16, Ecn) {
+    let class = |at: usize| packet.get(at).copied().unwrap_or(0);
+    match packet.first().map(|b| b >> 4) {
+        Some(6) => (prismux_wire::gre::ether_type::IPV6, Ecn::from_bits(class(1) >> 4)),
+        _ => (prismux_wire::gre::ether_type::IPV4, Ecn::from_bits(class(1))),
+    }
+}
+
+/// Carries the outer header's congestion mark over to the packet that was inside (RFC 6040 section 4.2); `false` when the
+/// packet must be dropped instead.
+pub(crate) fn carry_ecn_over(packet: &mut PacketBuf, inner: Ecn, outer: Option<Ecn>) -> bool {
+    match Ecn::decapsulate(inner, outer.unwrap_or(inner)) {
+        None => false,
+        Some(ecn) if ecn == inner => true,
+        Some(ecn) => ip::set_ecn(packet.buffer_mut(), ecn).is_ok(),
+    }
+}

@@ -1,0 +1,20 @@
+//! What people run: the proxy and the member, the same protocol machines that the simulator drives behind TUN devices
+//! and tunnels.
+//!
+//! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
+//! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
+//! * [`counters`]: what was dropped, and why. [`logging`]: structured logs.
+//! * [`replay`]: a proxy's recording, decided once more.
+
+pub mod config;
+pub mod counters;
+pub mod daemon;
+mod device;
+pub mod doctor;
+pub mod icmp;
+pub mod logging;
+pub mod member;
+pub mod proxy;
+pub mod replay;
+pub mod status;
+pub mod tunnel;

@@ -1,0 +1,120 @@
+//! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
+use super::ProxyDaemon;
+use crate::counters::Drop;
+use crate::device;
+use crate::tunnel::control;
+use crate::tunnel::socket::{Frame, FrameError};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::packet::PacketBuf;
+use prismux_prism::LinkId;
+use prismux_units::Instant;
+use prismux_wire::gre::ether_type;
+use prismux_wire::ip::protocol;
+use prismux_wire::rewrite::clamp_mss;
+use prismux_wire::{IpPacket, TcpFlags, TcpHeader, TcpPacket, flow_hash};
+use std::io;
+use std::net::IpAddr;
+
+impl ProxyDaemon {
+    /// One batch from the kernel.
+    pub(super) fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
+        for _ in 0..BATCH_PACKETS {
+            let Some(packet) = device::read(&self.outlet.tun, &self.outlet.pool)? else { break };
+            if let Err(reason) = self.data(clock.now(), packet) {
+                self.outlet.drops.count(reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, now: Instant, mut packet: PacketBuf) -> Result<(), Drop> {
+        let ip = IpPacket::parse(&packet).map_err(|_| Drop::MalformedPacket)?;
+        if !self.is_receiver(ip.header.destination) {
+            return Err(Drop::ForeignDestination);
+        }
+        match TcpPacket::from_ip(ip, &packet) {
+            Ok(tcp) => {
+                self.clamp(&mut packet, &tcp.header);
+                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
+                let wire_bytes = (ip.total_bytes + self.outlet.overhead_bytes) as u32;
+                self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), wire_bytes, packet);
+            }
+            // Another protocol, a fragment, or a segment that its receiver must judge: whole, by flow.
+            Err(_) => {
+                let hash = flow_hash(&ip, &packet);
+                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
+                self.core.handle_opaque(now, hash, packet);
+            }
+        }
+        self.drain(now);
+        Ok(())
+    }
+
+    /// One batch from a tunnel socket.
+    pub(super) fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
+        // Taken out for the time being: its frames borrow it while the rest of the proxy handles them.
+        let mut receivers = std::mem::take(&mut self.receivers);
+        let received = receivers[index].receive(|frame| match frame {
+            Ok(frame) => self.frame(clock.now(), &frame),
+            Err(FrameError::TooLong) => self.outlet.drops.count(Drop::TooLong),
+            Err(FrameError::Malformed(_)) => self.outlet.drops.count(Drop::MalformedTunnel),
+        });
+        self.receivers = receivers;
+        received.map(drop)
+    }
+
+    fn frame(&mut self, now: Instant, frame: &Frame<'_>) {
+        match frame.protocol {
+            control::PROTOCOL_TYPE => self.control(now, frame),
+            ether_type::IPV4 | ether_type::IPV6 => {
+                let Some(link) = self.outlet.members.heard(now, frame.peer, frame.inner.len()) else {
+                    self.outlet.drops.count(Drop::UnknownPeer);
+                    return self.challenge(now, frame.peer);
+                };
+                if let Err(reason) = self.reverse(now, link, frame) {
+                    self.outlet.drops.count(reason);
+                }
+            }
+            _ => self.outlet.drops.count(Drop::OtherProtocol),
+        }
+    }
+
+    /// A packet from a receiver.
+    fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), Drop> {
+        let ip = IpPacket::parse(frame.inner).map_err(|_| Drop::MalformedPacket)?;
+        let is_icmp = matches!(ip.header.protocol, protocol::ICMP | protocol::ICMPV6);
+        // ICMP errors come from routers on the way.
+        if !is_icmp && !self.is_receiver(ip.header.source) {
+            return Err(Drop::ForeignSource);
+        }
+        let mut packet = self.outlet.pool.copy_of(&frame.inner[..ip.total_bytes]).ok_or(Drop::TooLong)?;
+        if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
+            return Err(Drop::CongestionMark);
+        }
+        let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else {
+            self.outlet.hand_to_kernel(&packet);
+            return Ok(());
+        };
+        self.clamp(&mut packet, &tcp.header);
+        self.outlet.record(|recorder| recorder.from_member(now, link, &packet));
+        self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
+        self.drain(now);
+        Ok(())
+    }
+
+    fn is_receiver(&self, address: IpAddr) -> bool {
+        self.config.receivers.iter().any(|prefix| prefix.contains(address))
+    }
+
+    /// Lowers the MSS of a SYN so that full segments fit the tunnel.
+    fn clamp(&self, packet: &mut PacketBuf, header: &TcpHeader) {
+        if header.flags.contains(TcpFlags::SYN) {
+            let is_ipv6 = packet.first().is_some_and(|b| b >> 4 == 6);
+            let headers_bytes = if is_ipv6 { 60 } else { 40 };
+            let mss = u16::try_from(self.inner_mtu_bytes - headers_bytes).unwrap_or(u16::MAX);
+            // Parsed before, so it cannot fail; an unchanged SYN would still work, by path MTU discovery.
+            let _ = clamp_mss(packet.buffer_mut(), mss);
+        }
+    }
+}

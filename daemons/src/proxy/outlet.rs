@@ -1,0 +1,181 @@
+//! Carrying out the core's verdicts: into a tunnel, or to the kernel.
+use crate::counters::{Drop, DropCounters};
+use crate::proxy::members::Members;
+use crate::proxy::recorder::{Happening, Recorder};
+use crate::tunnel::Peer;
+use crate::tunnel::socket::TunnelSender;
+use crate::{daemon, device};
+use prismux_endpoint::Host;
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_prism::{
+    AckRewrite, DataRewrite, DropReason, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict,
+};
+use prismux_units::Instant;
+use prismux_wire::rewrite::clamp_mss;
+use prismux_wire::{Ecn, SegmentRewrite, TcpPacket, WireError};
+use std::io;
+
+/// The protocol machine, with packets as bytes.
+pub(super) type Core = prismux_prism::Proxy<PacketBuf>;
+
+/// Everything that packets leave by. It stands apart from the core, which is drained into it.
+pub(super) struct Outlet {
+    /// Towards senders.
+    pub tun: Tun,
+    /// Buffers for packets of our own.
+    pub pool: PacketPool,
+    /// Towards members, one for each transport.
+    pub senders: Vec<TunnelSender>,
+    /// Which link is where.
+    pub members: Members,
+    /// What went nowhere.
+    pub drops: DropCounters,
+    /// Bytes that the tunnel with the largest headers adds.
+    pub overhead_bytes: usize,
+    /// What passes is recorded, if asked for.
+    pub recorder: Option<Box<Recorder>>,
+}
+
+impl Host<Core> for Outlet {
+    fn transmit(&mut self, now: Instant, verdict: Verdict<PacketBuf>) {
+        match verdict {
+            Verdict::Forward { link, packet, rewrite } => self.forward(now, link, packet, &rewrite),
+            Verdict::Release { packet, rewrite } => self.release(now, packet, &rewrite),
+            Verdict::Drop { packet, reason } => {
+                self.record(|recorder| recorder.dropped(now, &packet, reason.name()));
+                self.drops.count(match reason {
+                    DropReason::NoLink => Drop::NoLink,
+                    DropReason::RepeatedAck => Drop::RepeatedAck,
+                    DropReason::ProbeAnswer => Drop::ProbeAnswer,
+                    DropReason::StaleAck => Drop::StaleAck,
+                    DropReason::NeedlessRetransmission => Drop::NeedlessRetransmission,
+                });
+            }
+        }
+    }
+
+    fn event(&mut self, now: Instant, event: ProxyEvent) {
+        tracing::trace!(at_s = now.as_secs_f64(), ?event, "core");
+    }
+}
+
+impl Outlet {
+    /// Adds to the recording, if there is one; a recording that cannot be written ends.
+    pub fn record(&mut self, write: impl FnOnce(&mut Recorder) -> io::Result<()>) {
+        if let Some(recorder) = &mut self.recorder
+            && let Err(error) = write(recorder)
+        {
+            tracing::warn!(%error, "the recording could not be written and ends here");
+            self.recorder = None;
+        }
+    }
+
+    /// Records that a member offers its link.
+    pub fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
+        self.record(|recorder| {
+            let (name, rate) = (config.name.clone(), config.advertised_rate);
+            let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
+            let round_trip_ns = config.round_trip.map(prismux_units::Duration::as_nanos);
+            recorder
+                .happening(now, &Happening::Join { link: link.0, name, advertised_rate_bps, round_trip_ns })
+        });
+    }
+
+    fn forward(&mut self, now: Instant, link: LinkId, mut packet: PacketBuf, rewrite: &DataRewrite) {
+        if !rewrite.is_identity() {
+            let length = packet.len();
+            // Parsed when it came in, so it cannot fail.
+            let _ = change_data(rewrite, packet.buffer_mut(), length);
+        }
+        self.record(|recorder| recorder.to_member(now, link, &packet));
+        match self.members.sent(now, link, packet.len()) {
+            Some(peer) => {
+                let (protocol, ecn) = device::protocol_and_ecn(&packet);
+                self.push(peer, protocol, ecn, packet);
+            }
+            None => self.drops.count(Drop::NoLink),
+        }
+    }
+
+    fn release(&mut self, now: Instant, mut packet: PacketBuf, rewrite: &AckRewrite) {
+        let length = packet.len();
+        match to_bytes(rewrite).apply(packet.buffer_mut(), length) {
+            Ok(length) => {
+                packet.set_length(length);
+                if let Some(mss) = rewrite.mss_clamp {
+                    let _ = clamp_mss(packet.buffer_mut(), mss);
+                }
+                self.record(|recorder| recorder.to_sender(now, &packet));
+                self.hand_to_kernel(&packet);
+            }
+            Err(_) => self.drops.count(Drop::MalformedPacket),
+        }
+    }
+
+    /// A packet towards a sender.
+    pub fn hand_to_kernel(&mut self, packet: &[u8]) {
+        device::write(&self.tun, packet, &mut self.drops);
+    }
+
+    /// Queues a packet for a peer.
+    pub fn push(&mut self, peer: Peer, protocol: u16, ecn: Ecn, packet: PacketBuf) {
+        let Some(index) = self.senders.iter().position(|s| s.transport() == peer.transport) else {
+            return self.drops.count(Drop::NoLink);
+        };
+        if self.senders[index].is_full() {
+            self.flush_sender(index);
+        }
+        self.senders[index].push(peer.address, protocol, ecn, packet);
+    }
+
+    /// Sends everything that is queued.
+    pub fn flush(&mut self) {
+        for index in 0..self.senders.len() {
+            self.flush_sender(index);
+        }
+        self.record(Recorder::flush);
+    }
+
+    fn flush_sender(&mut self, index: usize) {
+        let (device, drops, overhead_bytes) = ((&self.tun, &self.pool), &mut self.drops, self.overhead_bytes);
+        self.senders[index].flush(|error, to, packet| {
+            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+        });
+    }
+}
+
+/// Changes the data packet in `buffer[..length]` as the core says.
+///
+/// # Errors
+/// When it is no well-formed TCP segment.
+pub(crate) fn change_data(rewrite: &DataRewrite, buffer: &mut [u8], length: usize) -> Result<(), WireError> {
+    if rewrite.tsval_at_least.is_some() {
+        let header = TcpPacket::parse(buffer.get(..length).unwrap_or_default())?.header;
+        let tsval = rewrite.new_tsval(&header);
+        if tsval.is_some() {
+            SegmentRewrite { tsval, ..SegmentRewrite::default() }.apply(buffer, length)?;
+        }
+    }
+    if let Some(mss) = rewrite.mss_clamp {
+        clamp_mss(buffer, mss)?;
+    }
+    Ok(())
+}
+
+/// The core's verdict on an ACK as changes to bytes.
+pub(crate) fn to_bytes(rewrite: &AckRewrite) -> SegmentRewrite {
+    SegmentRewrite {
+        ack: Some(rewrite.ack),
+        window: Some(rewrite.window),
+        tsval: rewrite.tsval,
+        set_flags: rewrite.ecn_echo,
+        sack: match rewrite.sack {
+            SackRewrite::Keep => prismux_wire::SackRewrite::Keep,
+            SackRewrite::Truncate(count) => prismux_wire::SackRewrite::Truncate(count),
+            SackRewrite::Remove => prismux_wire::SackRewrite::Remove,
+        },
+        report: rewrite.report,
+        ..SegmentRewrite::default()
+    }
+}

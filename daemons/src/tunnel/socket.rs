@@ -1,0 +1,256 @@
+//! Encapsulation and decapsulation over one socket.
+use super::{Peer, Transport};
+use nix::sys::socket::SockaddrIn;
+use prismux_linux::batch::{BatchReceiver, BatchSender, Received};
+use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::packet::PacketBuf;
+use prismux_linux::socket_option;
+use prismux_wire::{Ecn, GreHeader, IpPacket, WireError};
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::rc::Rc;
+
+/// Room beyond the plain headers: IPv4 options, GRE checksum, key and sequence number of another implementation.
+const HEADER_ROOM_BYTES: usize = 64;
+
+/// Socket buffers in bytes: what a 100 Mbit/s link carries in about 300 ms.
+const SOCKET_BUFFER_BYTES: libc::c_int = 4 << 20;
+
+/// How a tunnel socket is bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// Local address, and port for UDP; `None` lets the kernel choose.
+    pub local: Option<SocketAddr>,
+    /// Send and receive through this network device only.
+    pub device: Option<String>,
+    /// Mark on outgoing packets, for routing rules.
+    pub mark: Option<u32>,
+}
+
+/// Why a tunnel socket could not be opened.
+#[derive(Debug)]
+pub struct TunnelError {
+    doing: String,
+    source: io::Error,
+}
+
+impl fmt::Display for TunnelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "could not {}: {}", self.doing, self.source)?;
+        match self.source.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES) => write!(
+                f,
+                ". GRE needs a raw socket: run as root, give the program the capability (setcap \
+                 cap_net_admin,cap_net_raw+ep PROGRAM), or run in a user and network namespace"
+            ),
+            Some(libc::EADDRINUSE) => {
+                write!(f, ". Another program uses this port; is a daemon already running?")
+            }
+            Some(libc::EADDRNOTAVAIL) => {
+                write!(f, ". No network device has this address; compare with: ip address")
+            }
+            Some(libc::ENODEV) => write!(f, ". There is no such network device; compare with: ip link"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for TunnelError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+/// What came out of a tunnel.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    /// Who sent it.
+    pub peer: Peer,
+    /// EtherType of the payload.
+    pub protocol: u16,
+    /// The payload.
+    pub inner: &'a [u8],
+    /// Congestion bits of the outer header, where the socket reports them.
+    pub outer_ecn: Option<Ecn>,
+}
+
+/// Why something that arrived is no [`Frame`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameError {
+    /// Longer than any packet we carry.
+    TooLong,
+    /// The outer IP header or the GRE header is wrong.
+    Malformed(WireError),
+}
+
+/// Opens one socket that carries tunnels to any number of peers, of the same family as `options.local` (IPv4 if that is
+/// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart.
+pub fn open(
+    transport: Transport,
+    options: &SocketOptions,
+    inner_mtu_bytes: usize,
+) -> Result<(TunnelReceiver, TunnelSender), TunnelError> {
+    let local = options.local.unwrap_or_else(|| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
+    let doing = |what: &str| {
+        let doing = format!("{what} for {} tunnels at {local}", transport.name());
+        move |source: io::Error| TunnelError { doing, source }
+    };
+    let socket = match (transport, local) {
+        (Transport::Udp, _) => open_udp(local),
+        (Transport::Gre, SocketAddr::V4(local)) => open_gre(*local.ip()),
+        // Raw IPv6 sockets hide the outer header; nobody has asked for them yet.
+        (Transport::Gre, SocketAddr::V6(_)) => Err(io::ErrorKind::Unsupported.into()),
+    };
+    let socket = Rc::new(socket.map_err(doing("open a socket"))?);
+    prepare(&socket, &local, options).map_err(doing("set up a socket"))?;
+    let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(false) + HEADER_ROOM_BYTES;
+    let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
+    let receiver = TunnelReceiver { transport, socket: Rc::clone(&socket), batch };
+    let batch = BatchSender::new(BATCH_PACKETS);
+    Ok((receiver, TunnelSender { transport, is_ipv6: local.is_ipv6(), socket, batch }))
+}
+
+/// The direction out of the tunnels.
+pub struct TunnelReceiver {
+    transport: Transport,
+    socket: Rc<OwnedFd>,
+    batch: BatchReceiver,
+}
+
+impl TunnelReceiver {
+    /// Receives one batch and hands over each frame, or what is wrong with it. Returns how many there were.
+    pub fn receive(&mut self, mut handle: impl FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<usize> {
+        let count = self.batch.receive(&self.socket)?;
+        for datagram in self.batch.datagrams() {
+            handle(decapsulate(self.transport, &datagram));
+        }
+        Ok(count)
+    }
+}
+
+impl AsFd for TunnelReceiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The direction into the tunnels.
+pub struct TunnelSender {
+    transport: Transport,
+    /// An IPv6 socket reaches IPv4 peers by mapped addresses (RFC 4291 section 2.5.5.2).
+    is_ipv6: bool,
+    socket: Rc<OwnedFd>,
+    batch: BatchSender,
+}
+
+impl TunnelSender {
+    /// What carries the tunnels of this socket.
+    pub const fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// True when [`TunnelSender::flush`] must come before the next [`TunnelSender::push`].
+    pub fn is_full(&self) -> bool {
+        self.batch.is_full()
+    }
+
+    /// Queues `packet`, of EtherType `protocol`, for the peer at `to`. The outer header gets the congestion bits
+    /// `ecn` (RFC 6040 section 4.1).
+    pub fn push(&mut self, to: SocketAddr, protocol: u16, ecn: Ecn, packet: PacketBuf) {
+        let [high, low] = protocol.to_be_bytes();
+        let to = match to {
+            SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
+            other => other,
+        };
+        self.batch.push(to, ecn.bits(), [0, 0, high, low], packet);
+    }
+
+    /// Sends what is queued; `failed` gets what the kernel would not take, and where it was to go.
+    pub fn flush(&mut self, failed: impl FnMut(io::Error, SocketAddr, PacketBuf)) {
+        self.batch.flush(&self.socket, failed);
+    }
+}
+
+/// The path MTU that the kernel knows towards `address`, in bytes.
+pub fn path_mtu_bytes(address: IpAddr) -> Option<usize> {
+    let local = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
+    let probe = UdpSocket::bind(local).ok()?;
+    probe.connect((address, super::GRE_IN_UDP_PORT)).ok()?;
+    let (level, name) = match address {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+    };
+    usize::try_from(socket_option::get(&probe, level, name).ok()?).ok()
+}
+
+fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Frame<'a>, FrameError> {
+    if datagram.truncated {
+        return Err(FrameError::TooLong);
+    }
+    let (gre, outer_ecn) = match transport {
+        Transport::Gre => {
+            let outer = IpPacket::parse(datagram.bytes).map_err(FrameError::Malformed)?;
+            (outer.payload(datagram.bytes), Some(outer.header.ecn))
+        }
+        Transport::Udp => (datagram.bytes, datagram.traffic_class.map(Ecn::from_bits)),
+    };
+    let (header, length) = GreHeader::parse(gre).map_err(FrameError::Malformed)?;
+    let address = match transport {
+        Transport::Gre => SocketAddr::new(datagram.from.ip(), 0),
+        Transport::Udp => datagram.from,
+    };
+    Ok(Frame {
+        peer: Peer { transport, address },
+        protocol: header.protocol,
+        inner: &gre[length..],
+        outer_ecn,
+    })
+}
+
+fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn open_gre(local: Ipv4Addr) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: no pointers are passed.
+    let descriptor = unsafe { libc::socket(libc::AF_INET, kind, libc::IPPROTO_GRE) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just returned this descriptor; nobody else owns it.
+    let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    nix::sys::socket::bind(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(local, 0)))?;
+    Ok(socket)
+}
+
+fn prepare(socket: &OwnedFd, local: &SocketAddr, options: &SocketOptions) -> io::Result<()> {
+    for (name, forced) in [(libc::SO_RCVBUF, libc::SO_RCVBUFFORCE), (libc::SO_SNDBUF, libc::SO_SNDBUFFORCE)] {
+        // Without CAP_NET_ADMIN in the initial namespace the kernel's own limit applies.
+        socket_option::set(socket, libc::SOL_SOCKET, forced, SOCKET_BUFFER_BYTES)
+            .or_else(|_| socket_option::set(socket, libc::SOL_SOCKET, name, SOCKET_BUFFER_BYTES))?;
+    }
+    // An oversized packet comes back as EMSGSIZE instead of being fragmented unseen.
+    if local.is_ipv6() {
+        socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
+        socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)?;
+    }
+    // An IPv6 socket carries IPv4 too.
+    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
+    if let Some(mark) = options.mark {
+        socket_option::set(socket, libc::SOL_SOCKET, libc::SO_MARK, mark.cast_signed())?;
+    }
+    if let Some(device) = &options.device {
+        let name = std::ffi::OsString::from(device);
+        nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::BindToDevice, &name)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! The daemons as a user runs them: processes in network namespaces, kernel TCP at both ends, links of virtual
+//! Ethernet. Everything is made by the tests and goes with them; only processes started here are ended.
+//!
+//! `cargo test --test daemons [-- NAME]`. Works as root, and without where user namespaces are allowed.
+
+mod network;
+mod scenarios;
+mod transfer;
+
+use prismux_daemons::config::{MemberConfig, ProxyConfig};
+use prismux_daemons::{logging, member, proxy};
+use prismux_linux::privileges;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("a_download_over_two_members_arrives_whole_by_gre", scenarios::download_by_gre),
+    ("a_download_over_two_members_arrives_whole_by_udp", scenarios::download_by_udp),
+    ("an_ipv6_download_arrives_whole", scenarios::download_of_ipv6),
+    ("an_upload_and_datagrams_pass", scenarios::upload_and_datagrams),
+    ("a_clean_shutdown_leaves_nothing", scenarios::clean_shutdown),
+    ("a_killed_member_is_missed_and_comes_back", scenarios::killed_member),
+    ("a_killed_proxy_picks_up_connections_in_mid_stream", scenarios::killed_proxy),
+    ("malformed_and_foreign_packets_are_counted", scenarios::hostile_packets),
+    ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
+    ("a_path_too_narrow_is_reported_to_the_sender", scenarios::narrow_path),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["proxy", file] => return daemon(ProxyConfig::load(Path::new(file)), proxy::run),
+        ["member", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
+        _ => {}
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = privileges::ensure_privileges() {
+        println!("skipped: {error}");
+        return ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    for (name, test) in TESTS {
+        if filter.is_none_or(|part| name.contains(part.as_str())) {
+            let start = Instant::now();
+            test();
+            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// This process is a daemon that a test has started.
+fn daemon<C, E: std::fmt::Display, F: std::fmt::Display>(
+    config: Result<C, E>,
+    run: impl Fn(C) -> Result<(), F>,
+) -> ExitCode {
+    let level = std::env::var("PRISMUX_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or_default();
+    logging::init(logging::LogFormat::Text, level);
+    let result = config.map_err(|e| e.to_string()).and_then(|config| run(config).map_err(|e| e.to_string()));
+    if let Err(error) = result {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,246 @@
+//! The network that the tests run on:
+//!
+//! ```text
+//!                              ┌─ 10.2.1.0/24 ─ m1 ─ 10.3.1.0/24 ─┐
+//!   sender ─ 10.1.0.0/24 ─ proxy                                   receiver 10.77.0.2
+//!                              └─ 10.2.2.0/24 ─ m2 ─ 10.3.2.0/24 ─┘
+//! ```
+//!
+//! and the same with `fd` in front. The receiver answers through m1.
+use prismux_daemons::status;
+use prismux_linux::namespace::Namespace;
+use prismux_linux::netconf;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+pub const SENDER: &str = "10.1.0.1";
+pub const SENDER_V6: &str = "fd01::1";
+pub const TOKEN: &str = "a token for tests only";
+
+/// Nothing in these tests takes longer, unless it is broken.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Network {
+    pub sender: Namespace,
+    pub proxy: Namespace,
+    pub members: [Namespace; 2],
+    pub receiver: Namespace,
+    pub directory: PathBuf,
+}
+
+impl Network {
+    /// Makes the network; `name` keeps the files of concurrent tests apart.
+    pub fn new(name: &str) -> Self {
+        let space = || Namespace::create().expect("a network namespace");
+        let directory = std::env::temp_dir().join(format!("prismux-daemons-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let network = Self {
+            sender: space(),
+            proxy: space(),
+            members: [space(), space()],
+            receiver: space(),
+            directory,
+        };
+        network.build();
+        network
+    }
+
+    fn build(&self) {
+        let all = [&self.sender, &self.proxy, &self.members[0], &self.members[1], &self.receiver];
+        for space in all {
+            // Duplicate address detection would keep the links silent for a second or two.
+            let settings = [
+                "ipv4/ip_forward=1",
+                "ipv4/conf/all/rp_filter=1",
+                "ipv6/conf/all/forwarding=1",
+                "ipv6/conf/all/accept_dad=0",
+                "ipv6/conf/default/accept_dad=0",
+                // In every kernel, and without BBR's suspicion that half a link's loss is a policer, which it remembers
+                // for many round trips.
+                "ipv4/tcp_congestion_control=reno",
+            ];
+            space.enter(|| settings.iter().for_each(|s| set(s))).unwrap();
+            ip(space, "link set lo up");
+        }
+        wire(&self.sender, "wan", "1.0.1", &self.proxy, "wan", "1.0.2");
+        for (member, n) in self.members.iter().zip(1..) {
+            wire(&self.proxy, &format!("m{n}"), &format!("2.{n}.1"), member, "wwan", &format!("2.{n}.2"));
+            wire(member, "wlan", &format!("3.{n}.1"), &self.receiver, &format!("m{n}"), &format!("3.{n}.2"));
+            ip(member, &format!("route add 10.77.0.2 via 10.3.{n}.2"));
+            ip(member, &format!("-6 route add fd77::2 via fd03:{n}::2"));
+            ip(member, &format!("route add default via 10.2.{n}.1"));
+        }
+        // Data arrives over both wireless LANs, answers leave over one.
+        self.receiver
+            .enter(|| ["all", "m1", "m2"].map(|d| set(&format!("ipv4/conf/{d}/rp_filter=0"))))
+            .unwrap();
+        ip(&self.receiver, "address add 10.77.0.2/32 dev lo");
+        ip(&self.receiver, "-6 address add fd77::2/128 dev lo nodad");
+        ip(&self.receiver, "route add default via 10.3.1.1 src 10.77.0.2");
+        ip(&self.receiver, "-6 route add default via fd03:1::1 src fd77::2");
+        ip(&self.sender, "route add default via 10.1.0.2");
+        ip(&self.sender, "-6 route add default via fd01::2");
+    }
+
+    /// Writes a configuration and starts the proxy, by both transports.
+    pub fn start_proxy(&self) -> Daemon {
+        self.start_proxy_with("0.0.0.0:4754", "")
+    }
+
+    /// As [`Network::start_proxy`], with GRE in UDP at another address, and more configuration.
+    pub fn start_proxy_with(&self, udp: &str, more: &str) -> Daemon {
+        let config = format!(
+            "receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\
+             [tunnel]\ngre = \"0.0.0.0\"\nudp = \"{udp}\"\n[liveness]\ndead_after = \"1500 ms\"\n{more}",
+            self.socket("proxy")
+        );
+        self.start(&self.proxy, "proxy", "proxy", &config)
+    }
+
+    /// Starts member `n` (1 or 2) with a tunnel by `transport`: "gre", "udp", or "udp6" for UDP over IPv6.
+    pub fn start_member(&self, n: usize, transport: &str) -> Daemon {
+        let proxy = match transport {
+            "udp6" => format!("udp:[fd02:{n}::1]:4754"),
+            _ => format!("{transport}:10.2.{n}.1"),
+        };
+        let config = format!(
+            "name = \"m{n}\"\ntoken = \"{TOKEN}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
+             [tunnel]\nproxy = \"{proxy}\"\nhello = \"400 ms\"\n",
+            self.socket(&format!("m{n}"))
+        );
+        self.start(&self.members[n - 1], "member", &format!("m{n}"), &config)
+    }
+
+    fn start(&self, space: &Namespace, role: &str, name: &str, config: &str) -> Daemon {
+        let file = self.directory.join(format!("{name}.toml"));
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg(role).arg(&file);
+        space.host(&mut command);
+        let daemon = Daemon { child: command.spawn().unwrap(), socket: self.socket(name) };
+        wait_for("the daemon answers", || daemon.status().is_some());
+        daemon
+    }
+
+    fn socket(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}.sock"))
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for (name, space) in [("sender", &self.sender), ("receiver", &self.receiver)] {
+                // What the kernel knows of the connections, where `ss` is installed.
+                let sockets = space.enter(|| Command::new("ss").arg("-tino").output());
+                if let Ok(Ok(output)) = sockets {
+                    eprintln!("{name}: {}", String::from_utf8_lossy(&output.stdout));
+                }
+            }
+        }
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// A daemon process; killed when dropped.
+pub struct Daemon {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Daemon {
+    pub fn status(&self) -> Option<serde_json::Value> {
+        status::query(&self.socket).ok()
+    }
+
+    /// A number from the status page, such as `/drops/no-link`.
+    pub fn number(&self, pointer: &str) -> u64 {
+        let status = self.status().expect("the daemon answers");
+        status
+            .pointer(pointer)
+            .and_then(serde_json::Value::as_u64)
+            .unwrap_or_else(|| panic!("{pointer} in {status}"))
+    }
+
+    /// Links that are up, by the proxy's status page.
+    pub fn links_up(&self) -> Vec<String> {
+        let status = self.status().expect("the daemon answers");
+        let links = status["links"].as_array().unwrap().iter();
+        links
+            .filter(|link| link["up"] == true)
+            .map(|link| link["name"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Asks it to end, and waits.
+    pub fn stop(mut self) {
+        let id = nix::unistd::Pid::from_raw(self.child.id().cast_signed());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+        let mut status = None;
+        wait_for("the daemon ends", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert!(status.unwrap().success());
+    }
+
+    /// `kill -9`.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if let Some(status) = self.status().filter(|_| std::thread::panicking()) {
+            eprintln!("{}: {status}", self.socket.display());
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs `ip` in a namespace and returns what it prints.
+pub fn ip(space: &Namespace, arguments: &str) -> String {
+    space.enter(|| netconf::ip(arguments)).unwrap().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Writes a setting below `/proc/sys/net`, given as `file=value`.
+fn set(setting: &str) {
+    let (file, value) = setting.split_once('=').unwrap();
+    std::fs::write(format!("/proc/sys/net/{file}"), value)
+        .unwrap_or_else(|error| panic!("{setting}: {error}"));
+}
+
+/// A virtual Ethernet cable. Addresses are given without their first number: "1.0.2" makes 10.1.0.2 and fd01::2,
+/// "2.1.2" makes 10.2.1.2 and fd02:1::2.
+fn wire(a: &Namespace, a_device: &str, a_host: &str, b: &Namespace, b_device: &str, b_host: &str) {
+    let other = format!("/proc/{}/fd/{}", std::process::id(), b.as_fd().as_raw_fd());
+    ip(a, &format!("link add {a_device} type veth peer name {b_device} netns {other}"));
+    for (space, device, host) in [(a, a_device, a_host), (b, b_device, b_host)] {
+        let v6 = match host.split('.').collect::<Vec<_>>()[..] {
+            [region, "0", host] => format!("fd0{region}::{host}"),
+            [region, link, host] => format!("fd0{region}:{link}::{host}"),
+            _ => panic!("{host} has three numbers"),
+        };
+        ip(space, &format!("address add 10.{host}/24 dev {device}"));
+        ip(space, &format!("-6 address add {v6}/64 dev {device} nodad"));
+        ip(space, &format!("link set {device} up"));
+    }
+}
+
+/// Asks until the answer is yes; panics after [`PATIENCE`].
+pub fn wait_for(what: &str, mut answer: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !answer() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,118 @@
+//! Builds a small network of namespaces by hand and prints what it carried.
+//!
+//! `cargo run --release -p prismux-lab --example lab_smoke -- [single|bond] [OPTIONS]`
+//!
+//! * `single`: two hosts, one link of 10 Mbit/s and 20 ms.
+//! * `bond`: server, proxy, two members of 20 Mbit/s and 25 ms each, receiver.
+//!
+//! Options: `--rate "100 Mbit/s"`, `--delay "20 ms"`, `--loss "0.1 %"`, `--seconds 5`, `--congestion bbr`,
+//! `--transport prism|striping|mptcp|single` (bond only), `--status`,
+//! `--copies 20` (so many labs at the same time, one line each).
+use prismux_daemons::config::{MemberConfig, ProxyConfig};
+use prismux_daemons::{member, proxy};
+use prismux_lab::plan::{FlowPlan, KernelTcp, MemberPlan, ProxyPlan, Role, Transport};
+use prismux_lab::{self as lab, LabOptions, LabPlan};
+use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_prism::{RpcMode, SchedulerKind};
+use prismux_units::{Duration, Probability, Rate};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["proxy", "--config", file] => return Ok(proxy::run(ProxyConfig::load(file.as_ref())?)?),
+        ["member", "--config", file] => return Ok(member::run(MemberConfig::load(file.as_ref())?)?),
+        _ => {}
+    }
+    let privileges = lab::ensure_privileges()?;
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    let rate: Rate = option("--rate").unwrap_or("10 Mbit/s").parse()?;
+    let delay: Duration = option("--delay").unwrap_or("20 ms").parse()?;
+    let loss: Probability = option("--loss").unwrap_or("0").parse()?;
+    let seconds: u64 = option("--seconds").unwrap_or("5").parse()?;
+    let congestion = option("--congestion").unwrap_or("cubic").to_owned();
+    let loss = if loss.as_f64() > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None };
+    let there = LinkConfig::new(rate, delay).with_loss(loss).with_queue(QueueLimit::Bdp(1.0));
+    let back = LinkConfig::new(rate, delay);
+    let duration = Duration::from_secs(seconds);
+    let plan = match arguments.first().map(String::as_str) {
+        Some("bond") => bond(duration, there, back, option("--transport").unwrap_or("mptcp"), congestion),
+        _ => LabPlan::new("two hosts", 1, duration)
+            .node("a", Role::Host)
+            .node("b", Role::Host)
+            .link("wire", "a", "b", there, back)
+            .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp).tcp(KernelTcp::modern(&congestion))),
+    };
+    if let Some(copies) = option("--copies") {
+        return side_by_side(&plan, copies.parse()?);
+    }
+    let outcome = lab::run(&plan, &LabOptions::default())?;
+    println!("{}", outcome.result.to_json_pretty());
+    for (name, flow) in &outcome.flows {
+        let verified = flow.sha256 == flow.expected_sha256;
+        println!("{name}: content {}", if verified { "as sent" } else { "DAMAGED" });
+        if let Some(trouble) = &flow.trouble {
+            println!("{name}: {trouble}");
+        }
+        for sender in &flow.senders {
+            println!("{name}: {sender:?}");
+        }
+    }
+    println!(
+        "privileges: {privileges:?}; set-up {}; lateness {:?}",
+        outcome.setup, outcome.emulator.lateness
+    );
+    Ok(())
+}
+
+/// Runs copies of a plan at the same time and prints how each fared.
+fn side_by_side(plan: &LabPlan, copies: usize) -> Result<(), Box<dyn Error>> {
+    std::thread::scope(|scope| {
+        let labs: Vec<_> =
+            (0..copies).map(|_| scope.spawn(|| lab::run(plan, &LabOptions::default()))).collect();
+        for lab in labs {
+            let outcome = lab.join().map_err(|_| "a lab panicked")??;
+            let total = &outcome.result.total;
+            let goodput = total.steady_goodput_bps.unwrap_or(total.goodput_bps);
+            println!("{goodput:12.0} bit/s  set-up {}  {:?}", outcome.setup, outcome.emulator.lateness);
+        }
+        Ok(())
+    })
+}
+
+fn bond(
+    duration: Duration,
+    there: LinkConfig,
+    back: LinkConfig,
+    contender: &str,
+    congestion: String,
+) -> LabPlan {
+    let wire = LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1))
+        .with_queue(QueueLimit::Packets(1000));
+    let flow = |transport| FlowPlan::new("download", "server", "receiver", transport);
+    let flow = match contender {
+        "mptcp" => flow(Transport::Mptcp),
+        "single" => flow(Transport::Tcp).via("m1"),
+        _ => flow(Transport::Tcp),
+    };
+    let mut settings = ProxyPlan::default();
+    if contender == "striping" {
+        settings.config.rpc = RpcMode::Off;
+        settings.config.scheduler = SchedulerKind::WeightedRoundRobin;
+    }
+    LabPlan::new("two members", 1, duration)
+        .node("server", Role::Host)
+        .node("proxy", Role::Proxy(Box::new(settings)))
+        .node("m1", Role::Member(MemberPlan::default()))
+        .node("m2", Role::Member(MemberPlan::default()))
+        .node("receiver", Role::Host)
+        .link("backbone", "server", "proxy", wire.clone(), wire.clone())
+        .link("wwan1", "proxy", "m1", there.clone(), back.clone())
+        .link("wwan2", "proxy", "m2", there, back)
+        .link("wlan1", "m1", "receiver", wire.clone(), wire.clone())
+        .link("wlan2", "m2", "receiver", wire.clone(), wire)
+        .flow(flow.tcp(KernelTcp::modern(&congestion)))
+}

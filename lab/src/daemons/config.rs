@@ -1,0 +1,102 @@
+//! Configuration files for the daemons of a lab.
+use super::STATUS_SOCKET;
+use crate::LabError;
+use crate::plan::{LabPlan, MemberPlan, ProxyPlan, Role, Tunnel};
+use crate::topology::{NodeIndex, Topology};
+use prismux_daemons::config;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// Port of GRE in UDP (RFC 8086).
+const GRE_IN_UDP_PORT: u16 = 4754;
+
+/// First routing table of a member's return rules; one more for each further proxy.
+const FIRST_RETURN_TABLE: u32 = 4754;
+
+/// What the members of one lab share with their proxies.
+#[derive(Debug)]
+pub(crate) struct Community<'a> {
+    pub plan: &'a LabPlan,
+    pub topology: &'a Topology,
+    pub token: String,
+}
+
+impl Community<'_> {
+    /// The proxy's configuration file; `record` is where it keeps a recording.
+    pub fn proxy(&self, node: NodeIndex, record: Option<&Path>) -> Result<String, LabError> {
+        let Role::Proxy(proxy) = &self.plan.nodes[node].role else {
+            return Err(LabError::Plan(format!("\"{}\" is not a proxy", self.topology.name(node))));
+        };
+        let address = self.topology.address(node);
+        let mut tunnel = Table::new();
+        match proxy.tunnel {
+            Tunnel::Gre => tunnel.insert("gre".to_owned(), address.to_string().into()),
+            Tunnel::GreInUdp => {
+                tunnel.insert("udp".to_owned(), format!("{address}:{GRE_IN_UDP_PORT}").into())
+            }
+        };
+        let mut file = self.common(self.receivers(node));
+        file.insert("tunnel".to_owned(), tunnel.into());
+        let prism = config::prism_settings_to_toml(&proxy.config).ok_or_else(|| {
+            LabError::Plan(format!(
+                "proxy \"{}\" has a setting that its configuration file cannot express: {:?}",
+                self.topology.name(node),
+                proxy.config,
+            ))
+        })?;
+        file.insert("prism".to_owned(), prism.into());
+        if let Some(record) = record {
+            file.insert("record".to_owned(), record.to_string_lossy().into_owned().into());
+        }
+        Ok(file.to_string())
+    }
+
+    /// The configuration file of the member `node` for one of its proxies.
+    pub fn member(&self, node: NodeIndex, member: &MemberPlan, proxy: NodeIndex, number: u32) -> String {
+        let tunnel_kind = match &self.plan.nodes[proxy].role {
+            Role::Proxy(proxy) => proxy.tunnel,
+            _ => ProxyPlan::default().tunnel,
+        };
+        let remote = self.topology.address(proxy);
+        let mut tunnel = Table::new();
+        let peer = match tunnel_kind {
+            Tunnel::Gre => format!("gre:{remote}"),
+            Tunnel::GreInUdp => format!("udp:{remote}:{GRE_IN_UDP_PORT}"),
+        };
+        tunnel.insert("proxy".to_owned(), peer.into());
+        tunnel.insert("local".to_owned(), format!("{}:0", self.tunnel_end(node, proxy)).into());
+        let mut file = self.common(self.receivers(proxy));
+        file.insert("name".to_owned(), self.topology.name(node).into());
+        if let Some(rate) = member.advertised_rate {
+            file.insert("rate".to_owned(), rate.to_string().into());
+        }
+        file.insert("routing_table".to_owned(), i64::from(FIRST_RETURN_TABLE + number).into());
+        file.insert("tunnel".to_owned(), tunnel.into());
+        let device = Table::from_iter([("name".to_owned(), Value::from(format!("prism{number}")))]);
+        file.insert("tun".to_owned(), device.into());
+        file.to_string()
+    }
+
+    fn common(&self, receivers: Vec<Value>) -> Table {
+        Table::from_iter([
+            ("receivers".to_owned(), receivers.into()),
+            ("token".to_owned(), self.token.clone().into()),
+            ("status_socket".to_owned(), STATUS_SOCKET.into()),
+        ])
+    }
+
+    /// Addresses of the receivers behind a proxy.
+    fn receivers(&self, proxy: NodeIndex) -> Vec<Value> {
+        let paths = self.topology.proxied_paths().filter(|path| path.proxy == Some(proxy));
+        paths.map(|path| path.address.to_string().into()).collect()
+    }
+
+    /// The member's end of the tunnel: of the link to the proxy where there is one, so that its packets take that link;
+    /// else its own address.
+    fn tunnel_end(&self, node: NodeIndex, proxy: NodeIndex) -> Ipv4Addr {
+        let ports = &self.topology.nodes[node].ports;
+        let port = ports.iter().find(|port| port.neighbour == proxy);
+        port.map_or_else(|| self.topology.address(node), |port| port.local)
+    }
+}

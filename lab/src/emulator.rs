@@ -1,0 +1,195 @@
+//! The links of a running lab: one thread that carries packets from TUN device to TUN device through the link
+//! model, on the wall clock.
+//!
+//! Departure and arrival times are computed by the model from the times at which packets entered it, so a thread
+//! that wakes late delays a packet but never slows the link. How late deliveries were is
+//! measured and reported.
+//!
+//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event logs.
+
+mod capture;
+mod carrier;
+mod direction;
+mod events;
+
+use crate::LabError;
+use crate::plan::LabPlan;
+use crate::timing::DelaySummary;
+use carrier::Carrier;
+pub(crate) use events::EventFeed;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkChange, LinkConfig, LinkStats};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::StopHandle;
+use prismux_linux::tun::Tun;
+use prismux_units::Duration;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// A link to be emulated.
+#[derive(Debug)]
+pub(super) struct EmulatedLink {
+    pub name: String,
+    pub forward: LinkConfig,
+    pub reverse: LinkConfig,
+    /// Working at the start (forward, reverse).
+    pub up: (bool, bool),
+    pub ends: (Tun, Tun),
+}
+
+impl EmulatedLink {
+    /// The links of a plan, between these devices.
+    pub fn of_plan(plan: &LabPlan, devices: Vec<(Tun, Tun)>) -> Vec<Self> {
+        let links = plan.links.iter().zip(devices).map(|(link, ends)| Self {
+            name: link.name.clone(),
+            forward: link.forward.clone(),
+            reverse: link.reverse.clone(),
+            up: link.up,
+            ends,
+        });
+        links.collect()
+    }
+}
+
+/// What is recorded beside the counters.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    /// Interval of the time series.
+    pub series: Option<Duration>,
+    /// The pcapng file to be written.
+    pub capture: Option<PathBuf>,
+    /// Whoever writes events down.
+    pub events: Option<EventFeed>,
+}
+
+/// Which way over a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// From end `a` to end `b`.
+    Forward,
+    /// From end `b` to end `a`.
+    Reverse,
+}
+
+/// What one direction of a link did.
+#[derive(Debug, Clone, Default)]
+pub struct DirectionReport {
+    /// The link model's counters.
+    pub stats: LinkStats,
+    /// Packets that the receiving kernel did not take.
+    pub refused_packets: u64,
+    /// The rate averaged over the run, none while down or not in use; `None` without a limit.
+    pub mean_rate_bps: Option<u64>,
+    /// Bytes delivered in each interval of the series.
+    pub delivered_bytes: Vec<u64>,
+    /// Bytes waiting at the end of each interval.
+    pub queue_bytes: Vec<u64>,
+}
+
+/// What the emulator did.
+#[derive(Debug, Clone, Default)]
+pub struct EmulatorReport {
+    /// For each link: forward and reverse.
+    pub links: Vec<(DirectionReport, DirectionReport)>,
+    /// Delivery to the kernel after the instant that the model gave.
+    pub lateness: DelaySummary,
+}
+
+/// What the lab tells the emulator.
+enum Command {
+    /// The run begins: this clock reads zero at its start, and links and counters start afresh.
+    Begin(Clock),
+    Change {
+        link: usize,
+        way: Way,
+        change: LinkChange,
+    },
+    /// The link's member has come or gone: its rate counts as offered, or no longer.
+    InUse {
+        link: usize,
+        in_use: bool,
+    },
+}
+
+type Commands = Arc<Mutex<Vec<Command>>>;
+
+/// A running emulator; stops when dropped.
+pub(super) struct Emulator {
+    thread: Option<JoinHandle<io::Result<EmulatorReport>>>,
+    stop: StopHandle,
+    commands: Commands,
+    wake: Arc<EventFd>,
+}
+
+impl Emulator {
+    /// Starts the thread. Until [`Emulator::begin`] all links are perfect wires, over which daemons find each other, and
+    /// nothing is recorded.
+    pub fn start(links: Vec<EmulatedLink>, seed: Seed, recording: Recording) -> Result<Self, LabError> {
+        let failed = || LabError::setup("start the link emulator");
+        let stop = StopHandle::new().map_err(failed())?;
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let wake = Arc::new(EventFd::from_flags(flags).map_err(|e| failed()(e.into()))?);
+        let commands = Commands::default();
+        let (their_stop, their_wake, their_commands) =
+            (stop.clone(), Arc::clone(&wake), Arc::clone(&commands));
+        let work = move || {
+            prefer_this_thread();
+            Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)
+        };
+        let thread = std::thread::Builder::new().name("links".to_owned()).spawn(work).map_err(failed())?;
+        Ok(Self { thread: Some(thread), stop, commands, wake })
+    }
+
+    /// Begins the run, whose time `clock` tells: links start afresh, what was on its way is gone.
+    pub fn begin(&self, clock: Clock) {
+        self.command(Command::Begin(clock));
+    }
+
+    /// Changes one direction of a link, now.
+    pub fn change(&self, link: usize, way: Way, change: LinkChange) {
+        self.command(Command::Change { link, way, change });
+    }
+
+    /// Says whether the link is at the community's disposal, which matters for the mean of its rate alone.
+    pub fn set_in_use(&self, link: usize, in_use: bool) {
+        self.command(Command::InUse { link, in_use });
+    }
+
+    fn command(&self, command: Command) {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        // Fails only when the counter is full, and then the thread has long been woken.
+        let _ = self.wake.write(1);
+    }
+
+    /// Stops the thread and returns what it measured.
+    pub fn finish(mut self) -> Result<EmulatorReport, LabError> {
+        self.stop.stop();
+        let thread = self.thread.take();
+        let joined =
+            thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.unwrap_or_else(|| Ok(EmulatorReport::default())).map_err(LabError::setup("carry packets"))
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Asks the scheduler to wake this thread before ordinary ones; without permission it stays an ordinary one.
+fn prefer_this_thread() {
+    let priority = libc::sched_param { sched_priority: 1 };
+    // SAFETY: plain system calls on the calling thread; `priority` lives through the call.
+    unsafe {
+        if libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &priority) != 0 {
+            libc::setpriority(libc::PRIO_PROCESS, 0, -10);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The emulator's thread: from devices into link models and from link models into devices.
+use super::capture::Capture;
+use super::direction::{Direction, damage};
+use super::events::{EventFeed, Fate, Head};
+use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording, Way};
+use crate::fabric::LINK_MTU_BYTES;
+use crate::timing::DelayHistogram;
+use nix::sys::eventfd::EventFd;
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkChange, LinkConfig, QueueLimit};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
+use prismux_linux::packet::PacketPool;
+use prismux_linux::tun::Tun;
+use prismux_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::sync::PoisonError;
+
+const WAKE_TOKEN: u64 = 1 << 32;
+
+/// The thread's state. Direction `2 i` is forward over link `i`, `2 i + 1` is reverse; device `2 i` is end `a`
+/// and feeds direction `2 i`, device `2 i + 1` is end `b`.
+pub(super) struct Carrier {
+    /// Name and configuration of every direction, and whether it works at the start.
+    configs: Vec<(String, LinkConfig, bool)>,
+    seed: Seed,
+    directions: Vec<Direction>,
+    devices: Vec<Tun>,
+    agenda: BinaryHeap<Reverse<(Instant, usize)>>,
+    pool: PacketPool,
+    events: EventLoop,
+    clock: Clock,
+    /// The start of the run on the event loop's clock; `None` before it began.
+    epoch: Option<Duration>,
+    lateness: DelayHistogram,
+    capture: Option<Capture>,
+    events_seen: Option<EventFeed>,
+    series: Option<Duration>,
+    next_sample: Option<Instant>,
+}
+
+impl Carrier {
+    /// Takes over the devices of `links`.
+    pub fn new(
+        links: Vec<EmulatedLink>,
+        seed: Seed,
+        stop: StopHandle,
+        recording: Recording,
+    ) -> io::Result<Self> {
+        let clock = Clock::start();
+        let events = EventLoop::new(clock, stop)?;
+        let (mut configs, mut devices) = (Vec::new(), Vec::new());
+        let capture = recording.capture.as_deref();
+        let capture = capture.map(|file| Capture::create(file, links.iter().map(|link| link.name.as_str())));
+        for link in links {
+            configs.push((format!("{}/forward", link.name), link.forward, link.up.0));
+            configs.push((format!("{}/reverse", link.name), link.reverse, link.up.1));
+            for device in [link.ends.0, link.ends.1] {
+                events.watch(&device, devices.len() as u64)?;
+                devices.push(device);
+            }
+        }
+        let mut carrier = Self {
+            configs,
+            seed,
+            directions: Vec::new(),
+            devices,
+            agenda: BinaryHeap::new(),
+            pool: PacketPool::new(LINK_MTU_BYTES as usize),
+            events,
+            clock,
+            epoch: None,
+            lateness: DelayHistogram::default(),
+            capture: capture.transpose()?,
+            events_seen: recording.events,
+            series: recording.series,
+            next_sample: None,
+        };
+        carrier.start_afresh();
+        Ok(carrier)
+    }
+
+    /// New links without packets or history; perfect wires before the run, so that daemons need not wait for them.
+    fn start_afresh(&mut self) {
+        let running = self.epoch.is_some();
+        let wire = LinkConfig { queue: QueueLimit::Unlimited, ..LinkConfig::default() };
+        let new = |(name, config, up): &(String, LinkConfig, bool)| {
+            let mut direction = Direction::new(if running { config } else { &wire }, self.seed, name);
+            if running && !up {
+                direction.link.apply(Instant::ZERO, LinkChange::DOWN);
+                direction.account_offer(Instant::ZERO);
+            }
+            direction
+        };
+        self.directions = self.configs.iter().map(new).collect();
+        self.agenda.clear();
+        self.lateness = DelayHistogram::default();
+        for index in 0..self.directions.len() {
+            self.schedule(index);
+        }
+    }
+
+    fn begin(&mut self, clock: Clock) {
+        let running = clock.now() - Instant::ZERO;
+        self.epoch = Some(self.clock.now() - (Instant::ZERO + running));
+        self.next_sample = self.series.map(|interval| Instant::ZERO + interval);
+        self.start_afresh();
+    }
+
+    /// The run's time.
+    fn now(&self) -> Instant {
+        self.clock.now() - self.epoch.unwrap_or_default()
+    }
+
+    /// Carries packets until stopped.
+    pub fn run(mut self, wake: &EventFd, commands: &Commands) -> io::Result<EmulatorReport> {
+        self.events.watch(wake, WAKE_TOKEN)?;
+        let mut ready = Vec::new();
+        loop {
+            self.deliver_due();
+            let next = self.agenda.peek().map(|Reverse((at, _))| *at);
+            let next = [next, self.next_sample].into_iter().flatten().min();
+            let deadline = next.map(|at| at + self.epoch.unwrap_or_default());
+            if self.events.wait(deadline, &mut ready)? == Wake::Stop {
+                if let Some(capture) = self.capture.take() {
+                    capture.finish()?;
+                }
+                return Ok(self.report());
+            }
+            for &token in &ready {
+                if token == WAKE_TOKEN {
+                    // Only clears the readiness.
+                    let _ = wake.read();
+                    self.apply(commands);
+                } else {
+                    self.take_from(token as usize)?;
+                }
+            }
+            self.sample();
+        }
+    }
+
+    /// Reads a batch of packets from device `index` into its direction.
+    fn take_from(&mut self, index: usize) -> io::Result<()> {
+        for _ in 0..BATCH_PACKETS {
+            let device = &self.devices[index];
+            let packet = match self.pool.read_with(|buffer| device.read(buffer)) {
+                Ok(packet) => packet,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let size_bytes = packet.len() as u32;
+            // The link's counters say what became of a packet it did not take.
+            let now = self.now();
+            if let (Some(capture), Some(_)) = (&mut self.capture, self.epoch) {
+                capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
+            }
+            let head = self.observed().map(|_| Head::of(&packet));
+            let outcome = self.directions[index].link.enqueue(now, size_bytes, packet);
+            if let (Some(feed), Some(head)) = (self.observed(), head) {
+                feed.packet(now, index, Fate::Sent, head);
+                if let Err(dropped) = outcome {
+                    feed.packet(now, index, Fate::Dropped(dropped.reason), head);
+                }
+            }
+        }
+        self.schedule(index);
+        Ok(())
+    }
+
+    /// Whoever wants to know what passes, once the run has begun.
+    fn observed(&self) -> Option<&EventFeed> {
+        self.events_seen.as_ref().filter(|_| self.epoch.is_some())
+    }
+
+    /// Hands everything whose time has come to the kernel at the other end.
+    fn deliver_due(&mut self) {
+        let mut now = self.now();
+        while let Some(&Reverse((at, index))) = self.agenda.peek() {
+            if at > now {
+                break;
+            }
+            self.agenda.pop();
+            let direction = &mut self.directions[index];
+            if direction.scheduled != Some(at) {
+                continue;
+            }
+            direction.scheduled = None;
+            let target = &self.devices[index ^ 1];
+            for _ in 0..BATCH_PACKETS {
+                let Some(mut delivery) = direction.link.poll_delivery(now) else { break };
+                if delivery.corrupted {
+                    damage(&mut delivery.packet, &mut direction.damage);
+                }
+                if target.write(&delivery.packet).is_err() {
+                    direction.refused_packets += 1;
+                }
+                now = self.clock.now() - self.epoch.unwrap_or_default();
+                self.lateness.record(now - delivery.at);
+                if let Some(feed) = self.events_seen.as_ref().filter(|_| self.epoch.is_some()) {
+                    feed.packet(now, index, Fate::Delivered, Head::of(&delivery.packet));
+                }
+            }
+            direction.account_offer(now);
+            self.sweep(index, now);
+            self.schedule(index);
+        }
+    }
+
+    /// Frees what an outage took out of a link.
+    fn sweep(&mut self, index: usize, now: Instant) {
+        while let Some(dropped) = self.directions[index].link.poll_dropped() {
+            if let Some(feed) = self.observed() {
+                feed.packet(now, index, Fate::Dropped(dropped.reason), Head::of(&dropped.packet));
+            }
+        }
+    }
+
+    /// Puts the next wake-up of a direction on the agenda.
+    fn schedule(&mut self, index: usize) {
+        let direction = &mut self.directions[index];
+        let next = direction.link.next_wakeup();
+        if next != direction.scheduled {
+            direction.scheduled = next;
+            if let Some(at) = next {
+                self.agenda.push(Reverse((at, index)));
+            }
+        }
+    }
+
+    fn apply(&mut self, commands: &Commands) {
+        let commands = std::mem::take(&mut *commands.lock().unwrap_or_else(PoisonError::into_inner));
+        for command in commands {
+            match command {
+                Command::Begin(clock) => self.begin(clock),
+                Command::Change { link, way, change } => {
+                    let (now, index) = (self.now(), 2 * link + usize::from(way == Way::Reverse));
+                    let direction = &mut self.directions[index];
+                    direction.link.apply(now, change);
+                    direction.account_offer(now);
+                    let up = direction.link.is_up();
+                    if let Some(feed) = self.observed() {
+                        feed.change(now, index, change, up);
+                    }
+                    self.sweep(index, now);
+                    self.schedule(index);
+                }
+                Command::InUse { link, in_use } => {
+                    let now = self.now();
+                    for direction in &mut self.directions[2 * link..2 * link + 2] {
+                        direction.in_use = in_use;
+                        direction.account_offer(now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a sample of every direction when an interval of the series has ended.
+    fn sample(&mut self) {
+        let now = self.now();
+        while let (Some(at), Some(interval)) = (self.next_sample, self.series) {
+            if at > now {
+                break;
+            }
+            for direction in &mut self.directions {
+                direction.sample(now);
+            }
+            self.next_sample = Some(at + interval);
+        }
+    }
+
+    fn report(mut self) -> EmulatorReport {
+        let now = self.now();
+        let mut reports = self.directions.iter_mut().map(|direction| direction.report(now));
+        let mut links = Vec::new();
+        while let (Some(forward), Some(reverse)) = (reports.next(), reports.next()) {
+            links.push((forward, reverse));
+        }
+        EmulatorReport { links, lateness: self.lateness.summary() }
+    }
+}

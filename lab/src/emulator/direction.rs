@@ -1,0 +1,94 @@
+//! One direction of a link at work.
+use super::DirectionReport;
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_link::{Link, LinkConfig};
+use prismux_linux::packet::PacketBuf;
+use prismux_units::{Instant, Rate};
+
+/// A link model and what is counted around it.
+pub(super) struct Direction {
+    pub link: Link<PacketBuf>,
+    /// The instant for which an entry lies in the agenda, so that later entries can be told from stale ones.
+    pub scheduled: Option<Instant>,
+    pub damage: RandomStream,
+    pub refused_packets: u64,
+    delivered_before: u64,
+    /// What the link has offered so far, in bits; at which rate it does so now, and since when.
+    offered_bits: f64,
+    offered_rate: Option<Rate>,
+    offered_since: Instant,
+    pub in_use: bool,
+    delivered_bytes: Vec<u64>,
+    queue_bytes: Vec<u64>,
+}
+
+impl Direction {
+    /// The direction called `name`, without packets or history.
+    pub fn new(config: &LinkConfig, seed: Seed, name: &str) -> Self {
+        let link = Link::new(config, seed, name);
+        Self {
+            offered_rate: link.rate(),
+            in_use: true,
+            link,
+            scheduled: None,
+            damage: seed.stream(&format!("link/{name}/damage")),
+            refused_packets: 0,
+            delivered_before: 0,
+            offered_bits: 0.0,
+            offered_since: Instant::ZERO,
+            delivered_bytes: Vec::new(),
+            queue_bytes: Vec::new(),
+        }
+    }
+
+    /// What the link offers now; `None` without a limit.
+    fn current_offer(&self) -> Option<Rate> {
+        self.link.rate().map(|rate| if self.link.is_up() && self.in_use { rate } else { Rate::ZERO })
+    }
+
+    /// Notices a change of what the link offers and closes the time before it.
+    pub fn account_offer(&mut self, now: Instant) {
+        if self.current_offer() != self.offered_rate {
+            self.close_offer(now);
+            self.offered_rate = self.current_offer();
+        }
+    }
+
+    fn close_offer(&mut self, now: Instant) {
+        let bps = self.offered_rate.map_or(0.0, |rate| rate.as_bps() as f64);
+        self.offered_bits += bps * (now - self.offered_since).as_secs_f64();
+        self.offered_since = now;
+    }
+
+    /// Notes what was delivered in the interval that ends now, and what waits.
+    pub fn sample(&mut self, now: Instant) {
+        let delivered = self.link.stats().delivered_bytes;
+        self.delivered_bytes.push(delivered - self.delivered_before);
+        self.delivered_before = delivered;
+        self.queue_bytes.push(self.link.queue(now).1.as_u64());
+    }
+
+    /// What it did until `now`.
+    pub fn report(&mut self, now: Instant) -> DirectionReport {
+        self.close_offer(now);
+        DirectionReport {
+            stats: self.link.stats(),
+            refused_packets: self.refused_packets,
+            mean_rate_bps: self
+                .offered_rate
+                .map(|_| (self.offered_bits / now.as_secs_f64().max(1e-9)).round() as u64),
+            delivered_bytes: std::mem::take(&mut self.delivered_bytes),
+            queue_bytes: std::mem::take(&mut self.queue_bytes),
+        }
+    }
+}
+
+/// Flips one bit behind the IP header, where only the transport's checksum can notice.
+pub(super) fn damage(packet: &mut PacketBuf, stream: &mut RandomStream) {
+    let length = packet.len();
+    let header_bytes = packet.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
+    if length > header_bytes {
+        let at = header_bytes + stream.below((length - header_bytes) as u64) as usize;
+        packet.buffer_mut()[at] ^= 1 << stream.below(8);
+    }
+}

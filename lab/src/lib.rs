@@ -1,0 +1,48 @@
+//! The lab: a planned network made of Linux network namespaces on this machine, run in real time and measured into
+//! the same columns as the simulator's.
+//!
+//! ```text
+//!   namespace "server"                                   namespace "m1"
+//!   kernel TCP ── TUN "wan" ┐                            ┌ TUN "wan" ── kernel forwarding
+//!                           └─> prismux_link::Link ──────┘
+//!                               one thread for all links
+//! ```
+//!
+//! * [`plan`]: what is to be built. [`topology`]: addresses and routes, on paper. [`fabric`]: the same in the kernel.
+//! * [`sysctl`], [`mptcp`]: the kernel's settings.
+//! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
+//! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
+//! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
+//! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
+//!
+//! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
+
+mod daemons;
+mod emulator;
+mod error;
+mod fabric;
+mod held_acks;
+mod measure;
+mod mptcp;
+mod network;
+pub mod plan;
+mod prepare;
+mod run;
+mod servers;
+mod stage;
+mod sysctl;
+mod timing;
+mod topology;
+mod traffic;
+
+pub use daemons::DaemonCommand;
+pub use emulator::{DirectionReport, EmulatorReport};
+pub use error::LabError;
+pub use network::LabNetwork;
+pub use plan::LabPlan;
+pub use prismux_linux::namespace::Namespace;
+pub use prismux_linux::privileges::{Privileges, capable, ensure_privileges};
+pub use run::{LabOptions, LabOutcome, run};
+pub use timing::{DelayHistogram, DelaySummary};
+pub use traffic::tcp_info::TcpInfo;
+pub use traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};

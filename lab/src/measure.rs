@@ -1,0 +1,218 @@
+//! From counters to the columns of a result.
+use crate::emulator::{DirectionReport, EmulatorReport};
+use crate::fabric::LINK_MTU_BYTES;
+use crate::plan::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowPlan, LabPlan, Role, Traffic, Transport};
+use crate::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
+use prismux_trace::results::{
+    Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PipeResult, RunResult, TimeSeries,
+    TotalResult, capacity_bps, goodput_bps,
+};
+use prismux_units::{Duration, Instant};
+use serde_json::Value;
+
+/// Shares of a flow's bytes between which its steady goodput is measured: slow start and tail left out. The first one
+/// counts only where no warm-up time is set. The simulator has the same.
+const STEADY_FROM: f64 = 0.2;
+const STEADY_TO: f64 = 0.95;
+
+/// Builds the result of a run that lasted `duration`.
+pub(super) fn result(
+    plan: &LabPlan,
+    duration: Duration,
+    outcomes: &Named<FlowOutcome>,
+    emulator: &EmulatorReport,
+    status: &Named<Value>,
+) -> RunResult {
+    let end = Instant::ZERO + duration;
+    let flows: Named<FlowResult> = plan
+        .flows
+        .iter()
+        .filter_map(|flow| {
+            Some((flow.name.clone(), flow_result(flow, outcomes.get(&flow.name)?, plan.warm_up, end)))
+        })
+        .collect();
+    let links: Named<LinkResult> = plan
+        .links
+        .iter()
+        .zip(&emulator.links)
+        .map(|(link, (forward, _))| (link.name.clone(), link_result(forward, duration)))
+        .collect();
+    let shared: Vec<_> =
+        plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
+    let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
+    let (payload_bytes, packet_bytes) = full_packet(plan);
+    let capacity = capacity_bps(rates, payload_bytes, packet_bytes);
+    let total = TotalResult::new(flows.values(), capacity);
+    let mut result = RunResult {
+        scenario: plan.name.clone(),
+        scenario_hash: plan.scenario_hash.clone(),
+        backend: Backend::Lab,
+        seed: plan.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        duration_s: duration.as_secs_f64(),
+        flows,
+        links,
+        total,
+        nodes: status.iter().map(|(node, page)| (node.clone(), counters(page))).collect(),
+        series: plan.series_interval.map(|interval| series(plan, interval, outcomes, emulator)),
+    };
+    result.set_shared_links(shared.iter().copied());
+    if let Some(series) = &mut result.series {
+        series.set_shares(&shared);
+    }
+    result
+}
+
+fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: Instant) -> FlowResult {
+    let arrivals = &outcome.arrivals;
+    let stop = flow.stop.map_or(end, |stop| stop.min(end));
+    let last = outcome.completed_at.unwrap_or(stop);
+    let sum = |count: fn(&crate::traffic::tcp_info::TcpInfo) -> Option<u64>| {
+        outcome.senders.iter().map(count).sum::<Option<u64>>()
+    };
+    let of_pipes = |count: fn(&PipeResult) -> u64| outcome.pipes.values().map(count).sum::<u64>();
+    FlowResult {
+        transport: flow.transport_name().to_owned(),
+        goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
+        steady_goodput_bps: steady_goodput_bps(flow, arrivals, warm_up, last),
+        bytes: arrivals.total_bytes,
+        completion_s: outcome.completed_at.map(|at| (at - flow.start).as_secs_f64()),
+        retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0)
+            + of_pipes(|pipe| pipe.retransmitted_segments),
+        spurious_retransmissions: sum(|info| info.spurious_retransmissions)
+            .filter(|_| flow.transport != Transport::Fetch),
+        timeouts: sum(|info| info.timeouts).unwrap_or(0) + of_pipes(|pipe| pipe.timeouts),
+        sha256: outcome.sha256.clone(),
+        pipes: outcome.pipes.clone(),
+    }
+}
+
+/// Goodput from the end of the warm-up (without one, of the first fifth of the bytes) to the end (of a file: to 95 % of
+/// it); `None` for a flow too short for that.
+fn steady_goodput_bps(flow: &FlowPlan, arrivals: &Arrivals, warm_up: Duration, end: Instant) -> Option<f64> {
+    let total = match flow.traffic {
+        Traffic::Bulk { bytes } => bytes.map(|bytes| bytes.as_u64() as f64),
+        _ => None,
+    };
+    let from = match total {
+        Some(total) if warm_up.is_zero() => arrivals.reached((total * STEADY_FROM) as u64)?,
+        _ => flow.start + warm_up,
+    };
+    let to = match total {
+        Some(total) => arrivals.reached((total * STEADY_TO) as u64)?,
+        None => end,
+    };
+    let cell_ns = ARRIVAL_CELL.as_nanos();
+    let cells = from.as_nanos().div_ceil(cell_ns) as usize..(to.as_nanos() / cell_ns) as usize;
+    if cells.is_empty() {
+        return None;
+    }
+    // No cell behind the last arrival was ever made.
+    let bytes: u64 = arrivals.cells.iter().take(cells.end).skip(cells.start).sum();
+    Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
+}
+
+/// Payload and length on a member's link of a full packet, after the first TCP flow: what capacity is reckoned with,
+/// here as in the simulator. Where there is a proxy its tunnel counts, so that all contenders are measured against one capacity.
+fn full_packet(plan: &LabPlan) -> (u32, u32) {
+    const TCP_IP_HEADER_BYTES: u32 = 40;
+    const TIMESTAMP_BYTES: u32 = 12;
+    let flow = plan.flows.iter().find(|flow| flow.transport != Transport::Udp);
+    if flow.is_some_and(|flow| flow.transport == Transport::Fetch) {
+        return (FETCH_PAYLOAD_BYTES, FETCH_PACKET_BYTES);
+    }
+    let mut mss = flow.and_then(|flow| flow.tcp.mss_bytes).map_or(u32::MAX, u32::from);
+    let options = match flow.map(|flow| flow.tcp.timestamps) {
+        Some(None | Some(true)) => TIMESTAMP_BYTES,
+        _ => 0,
+    };
+    let mut overhead = 0;
+    for node in &plan.nodes {
+        if let Role::Proxy(proxy) = &node.role {
+            overhead = overhead.max(proxy.tunnel.overhead_bytes());
+        }
+    }
+    mss = mss.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - overhead);
+    (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
+}
+
+/// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the longest
+/// is kept.
+pub(super) fn add_receivers(result: &mut RunResult, plan: &LabPlan, outcomes: &Named<FlowOutcome>) {
+    let pause = |counters: &Named<u64>| counters.get("longest_pause_us").copied();
+    for flow in &plan.flows {
+        let Some(outcome) = outcomes.get(&flow.name).filter(|outcome| !outcome.counters.is_empty()) else {
+            continue;
+        };
+        let node = result.nodes.entry(flow.to.clone()).or_default();
+        let is_longest = pause(&outcome.counters) > pause(node);
+        for (name, &count) in &outcome.counters {
+            let known = node.entry(name.clone()).or_default();
+            match name.ends_with("_us") {
+                true if is_longest => *known = count,
+                true => {}
+                false => *known += count,
+            }
+        }
+    }
+}
+
+/// The whole numbers of a status page's `counters` and `drops`.
+fn counters(page: &Value) -> Named<u64> {
+    let tables = ["counters", "drops"].into_iter().filter_map(|table| page[table].as_object());
+    tables.flatten().filter_map(|(name, value)| Some((name.clone(), value.as_u64()?))).collect()
+}
+
+fn link_result(forward: &DirectionReport, duration: Duration) -> LinkResult {
+    let (rate, stats) = (forward.mean_rate_bps, &forward.stats);
+    LinkResult::new(rate, stats.delivered_bytes, stats.dropped_packets(), duration.as_secs_f64())
+}
+
+fn series(
+    plan: &LabPlan,
+    interval: Duration,
+    outcomes: &Named<FlowOutcome>,
+    emulator: &EmulatorReport,
+) -> TimeSeries {
+    let mut series = TimeSeries::new(interval.as_secs_f64());
+    let rate = |bytes: &u64| goodput_bps(*bytes, interval.as_secs_f64());
+    for (name, outcome) in outcomes {
+        let per_sample = (interval.as_nanos() / ARRIVAL_CELL.as_nanos()).max(1) as usize;
+        let sums = outcome.arrivals.cells.chunks(per_sample).map(|cells| cells.iter().sum::<u64>());
+        series.flows.insert(
+            name.clone(),
+            FlowSeries {
+                goodput_bps: sums.map(|bytes| rate(&bytes)).collect(),
+                cwnd_bytes: outcome.samples.iter().map(|(cwnd, _)| *cwnd).collect(),
+                held_acks: Vec::new(),
+                srtt_s: outcome.samples.iter().map(|(_, srtt)| srtt.as_secs_f64()).collect(),
+            },
+        );
+    }
+    for (link, (forward, _)) in plan.links.iter().zip(&emulator.links) {
+        let columns = LinkSeries {
+            throughput_bps: forward.delivered_bytes.iter().map(rate).collect(),
+            share: Vec::new(),
+            queue_bytes: forward.queue_bytes.clone(),
+        };
+        series.links.insert(link.name.clone(), columns);
+    }
+    series
+}
+
+/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,
+/// then bytes, packets, errors and drops of transmitting.
+pub(super) fn transmit_drops(line: &str) -> Option<(&str, u64)> {
+    let (name, columns) = line.split_once(':')?;
+    Some((name.trim(), columns.split_whitespace().nth(11)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn transmit_drops_are_the_twelfth_column() {
+        let line = " wwan1: 1 2 3 4 5 6 7 8 9000 100 0 17 0 0 0 0";
+        assert_eq!(super::transmit_drops(line), Some(("wwan1", 17)));
+        assert_eq!(super::transmit_drops("Inter-|   Receive"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! A flow's sockets, made in its nodes' namespaces before the run begins.
+//!
+//! * [`fetch`]: processes in place of sockets.
+mod fetch;
+
+use crate::LabError;
+use crate::plan::{FlowPlan, OwnSender, Traffic, Transport};
+use crate::stage::Stage;
+use crate::topology::Path;
+use crate::traffic::exchange::ExchangeFlow;
+use crate::traffic::fetch::FetchFlow;
+use crate::traffic::own_tcp::OwnTcp;
+use crate::traffic::socket::SocketMaker;
+use crate::traffic::tcp::{SenderEnd, TcpFlow};
+use crate::traffic::udp::{Pattern, UdpFlow};
+use crate::traffic::{FlowOutcome, Schedule};
+use prismux_endpoint::random::Seed;
+use prismux_linux::clock::Clock;
+use prismux_units::Instant;
+use std::net::{SocketAddrV4, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Port of the first flow's listener; one more for each further flow.
+pub(super) const FIRST_PORT: u16 = 5001;
+
+/// A flow whose sockets exist.
+pub(super) enum PreparedFlow {
+    Tcp(TcpFlow),
+    Exchange(ExchangeFlow),
+    Udp(UdpFlow),
+    Fetch(FetchFlow),
+}
+
+impl PreparedFlow {
+    /// Runs the flow to its end and reports.
+    pub fn run(self) -> FlowOutcome {
+        match self {
+            Self::Tcp(flow) => flow.run(),
+            Self::Exchange(flow) => flow.run(),
+            Self::Udp(flow) => flow.run(),
+            Self::Fetch(flow) => flow.run(),
+        }
+    }
+}
+
+impl Stage<'_> {
+    /// Makes the sockets of every flow.
+    pub fn prepare_flows(
+        &mut self,
+        clock: Clock,
+        over: &Arc<AtomicBool>,
+    ) -> Result<Vec<PreparedFlow>, LabError> {
+        let plan = self.plan;
+        let end = Instant::ZERO + plan.duration;
+        let mut prepared = Vec::with_capacity(plan.flows.len());
+        for (index, flow) in plan.flows.iter().enumerate() {
+            let stop = flow.stop.map_or(end, |stop| stop.min(end));
+            let schedule = Schedule { clock, start: flow.start, stop, over: Arc::clone(over) };
+            let port = FIRST_PORT.wrapping_add(index as u16);
+            if let Some(fetch) = &flow.fetch {
+                prepared.push(PreparedFlow::Fetch(self.prepare_fetch(flow, fetch, port, schedule)?));
+                continue;
+            }
+            prepared.push(match flow.traffic {
+                Traffic::Bulk { .. } => PreparedFlow::Tcp(self.prepare_tcp(flow, port, schedule)?),
+                Traffic::RequestResponse { .. } => {
+                    PreparedFlow::Exchange(self.prepare_exchange(flow, port, schedule)?)
+                }
+                Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => {
+                    PreparedFlow::Udp(self.prepare_udp(flow, port, schedule)?)
+                }
+            });
+        }
+        Ok(prepared)
+    }
+
+    fn prepare_tcp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<TcpFlow, LabError> {
+        let Traffic::Bulk { bytes } = flow.traffic else {
+            return Err(LabError::flow(&flow.name, "is not bulk data"));
+        };
+        let path = self.first_path(flow)?;
+        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
+        let server = SocketAddrV4::new(self.topology.sender_address(flow)?, port);
+        let failed = |error| LabError::flow(&flow.name, error);
+        let bytes = bytes.map(|bytes| bytes.as_u64());
+        let sender = match &flow.own_sender {
+            None => SenderEnd::Kernel(self.inside(&flow.from, || maker.listener(server))?.map_err(failed)?),
+            Some(_) if maker.mptcp => {
+                return Err(LabError::flow(
+                    &flow.name,
+                    "MPTCP is the kernel's and cannot have a sender of our own",
+                ));
+            }
+            Some(settings) => SenderEnd::Own(Box::new(OwnTcp {
+                flow: flow.name.clone(),
+                seed: Seed(self.plan.seed),
+                schedule: schedule.clone(),
+                settings: OwnSender::clone(settings),
+                tun: self
+                    .own_senders
+                    .remove(server.ip())
+                    .ok_or_else(|| LabError::flow(&flow.name, "the device of its sender is taken"))?,
+                address: server,
+                bytes,
+                sample_interval: self.plan.series_interval,
+                events: self.events.clone(),
+            })),
+        };
+        Ok(TcpFlow {
+            name: flow.name.clone(),
+            seed: Seed(self.plan.seed),
+            schedule,
+            bytes,
+            sender,
+            caller: self.inside(&flow.to, || maker.caller(path.address))?.map_err(failed)?,
+            server,
+            mptcp: maker.mptcp,
+            sample_interval: self.plan.series_interval,
+            events: self.events.clone(),
+        })
+    }
+
+    fn prepare_exchange(
+        &mut self,
+        flow: &FlowPlan,
+        port: u16,
+        schedule: Schedule,
+    ) -> Result<ExchangeFlow, LabError> {
+        let Traffic::RequestResponse { request, response, think, exchanges } = flow.traffic else {
+            return Err(LabError::flow(&flow.name, "is not an exchange"));
+        };
+        let path = self.first_path(flow)?;
+        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
+        let server = SocketAddrV4::new(path.address, port);
+        let client = self.topology.address(path.from);
+        let failed = |error| LabError::flow(&flow.name, error);
+        Ok(ExchangeFlow {
+            schedule,
+            client: self.inside(&flow.from, || maker.caller(client))?.map_err(failed)?,
+            server,
+            listener: self.inside(&flow.to, || maker.listener(server))?.map_err(failed)?,
+            request_bytes: request.as_u64(),
+            response_bytes: response.as_u64(),
+            think,
+            exchanges,
+        })
+    }
+
+    fn prepare_udp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<UdpFlow, LabError> {
+        let failed = |error| LabError::flow(&flow.name, error);
+        let pattern = Pattern::of(&flow.traffic, Seed(self.plan.seed), &flow.name)
+            .ok_or_else(|| LabError::flow(&flow.name, "is not a UDP source"))?;
+        let path = self.first_path(flow)?;
+        let to = SocketAddrV4::new(path.address, port);
+        let from = SocketAddrV4::new(self.topology.address(path.from), port);
+        Ok(UdpFlow {
+            schedule,
+            sender: self.inside(&flow.from, || UdpSocket::bind(from))?.map_err(failed)?,
+            receiver: self.inside(&flow.to, || UdpSocket::bind(to))?.map_err(failed)?,
+            to: to.into(),
+            pattern,
+        })
+    }
+
+    /// The path on which a flow begins: the first, under MPTCP the first through a member that is there.
+    fn first_path(&mut self, flow: &FlowPlan) -> Result<Path, LabError> {
+        let paths = self.topology.paths(flow)?;
+        let usable = |path: &&Path| path.member.is_none_or(|member| self.is_present(member));
+        paths
+            .iter()
+            .find(usable)
+            .or(paths.first())
+            .cloned()
+            .ok_or_else(|| LabError::flow(&flow.name, "has no way to its receiver"))
+    }
+}

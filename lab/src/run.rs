@@ -1,0 +1,116 @@
+//! One run from plan to result.
+use crate::daemons::DaemonCommand;
+use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
+use crate::fabric::Fabric;
+use crate::plan::{LabPlan, Transport};
+use crate::stage::Stage;
+use crate::topology::Topology;
+use crate::traffic::FlowOutcome;
+use crate::{LabError, measure};
+use prismux_endpoint::random::Seed;
+use prismux_linux::clock::Clock;
+use prismux_trace::event::SharedLog;
+use prismux_trace::results::{Named, RunResult};
+use prismux_units::{Duration, Instant};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How a run is done, apart from what is run.
+#[derive(Debug, Clone, Default)]
+pub struct LabOptions {
+    /// Set it to end the run early, with [`LabError::Interrupted`].
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// How to start the daemons of proxies and members.
+    pub daemons: DaemonCommand,
+    /// Write everything that is handed to the links to this pcapng file, one interface for each link.
+    pub capture: Option<PathBuf>,
+    /// Have every proxy record what its core is told and decides, in a file of its own in this folder (see
+    /// [`prismux_daemons::proxy::recorder`]). A proxy that is killed and started again begins another.
+    pub record: Option<PathBuf>,
+    /// Where the events of the run go: packets at the ends of links, windows, held ACKs.
+    pub events: Option<SharedLog>,
+}
+
+/// Everything that a run measured.
+#[derive(Debug, Clone)]
+pub struct LabOutcome {
+    /// The columns that the simulator has too.
+    pub result: RunResult,
+    /// Each flow in detail.
+    pub flows: Named<FlowOutcome>,
+    /// Each link in detail, and how precise the emulation was.
+    pub emulator: EmulatorReport,
+    /// Last status page of each daemon, by node; a member of several proxies has one for each ("m1/proxy2").
+    pub status: Named<serde_json::Value>,
+    /// Packets that devices dropped because the emulator was late to take them. A run with any is not to be trusted:
+    /// the machine is too slow for it.
+    pub device_drops: u64,
+    /// Real time from the plan to a network ready to use, daemons included.
+    pub setup: Duration,
+}
+
+/// Builds the network, runs the plan in real time, takes everything down.
+///
+/// Needs the privileges that [`prismux_linux::privileges::ensure_privileges`] obtains. Any number of runs may go on at the same
+/// time, in one process or several; they share nothing but the processor.
+///
+/// # Errors
+/// [`LabError`]: a plan that cannot be built, missing privileges, a kernel without a feature the plan needs, a
+/// daemon that ended. A flow that could not connect is no error but a result of zero bytes.
+pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError> {
+    let began = Clock::start();
+    let topology = Topology::new(plan)?;
+    let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
+    let feed = options.events.clone().map(|log| EventFeed::start(plan, log));
+    let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
+    let recording = Recording { series: plan.series_interval, capture: options.capture.clone(), events };
+    let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), Seed(plan.seed), recording)?;
+    let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, options)?;
+    let setup = began.now() - Instant::ZERO;
+
+    let clock = Clock::start();
+    let over = Arc::new(AtomicBool::new(false));
+    let flows = stage.prepare_flows(clock, &over)?;
+    stage.begin(clock)?;
+    let outcomes = std::thread::scope(|scope| {
+        // Whatever happens below, the threads are told to end, or the scope would wait for ever.
+        let _end = SetOnDrop(Arc::clone(&over));
+        let handles: Vec<_> = flows.into_iter().map(|flow| scope.spawn(|| flow.run())).collect();
+        let bulk = plan.flows.iter().zip(&handles).filter(|(flow, _)| flow.transport != Transport::Udp);
+        let bulk: Vec<_> = bulk.map(|(_, handle)| handle).collect();
+        stage.play(clock, options, || !bulk.is_empty() && bulk.iter().all(|handle| handle.is_finished()))?;
+        over.store(true, Ordering::Relaxed);
+        let join = |handle: std::thread::ScopedJoinHandle<'_, FlowOutcome>| {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Ok::<_, LabError>(handles.into_iter().map(join).collect::<Vec<_>>())
+    })?;
+    let duration = (clock.now() - Instant::ZERO).min(plan.duration);
+    let status = stage.status();
+    let served = stage.end_servers();
+    let device_drops = stage.device_drops()?;
+    let held_acks = stage.held_acks.take();
+    drop(stage);
+    let report = emulator.finish()?;
+    let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
+    let mut result = measure::result(plan, duration, &flows, &report, &status);
+    result.nodes.extend(served);
+    measure::add_receivers(&mut result, plan, &flows);
+    if let Some(series) = &mut result.series {
+        for (name, samples) in held_acks {
+            if let Some(flow) = series.flows.get_mut(&name) {
+                flow.held_acks = samples;
+            }
+        }
+    }
+    Ok(LabOutcome { result, flows, emulator: report, status, device_drops, setup })
+}
+
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

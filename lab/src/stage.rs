@@ -1,0 +1,387 @@
+//! A network that stands, and what happens to it during a run.
+mod look;
+
+use crate::LabError;
+use crate::daemons::config::Community;
+use crate::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
+use crate::emulator::{Emulator, Way};
+use crate::held_acks::HeldAcks;
+use crate::mptcp::{MptcpEndpoint, PathManager};
+use crate::plan::{Action, EventPlan, LabPlan, MemberPlan, Role, Transport};
+use crate::run::LabOptions;
+use crate::servers::Server;
+use crate::topology::{NodeIndex, Path, Topology};
+use prismux_link::LinkChange;
+use prismux_linux::clock::Clock;
+use prismux_linux::namespace::Namespace;
+use prismux_linux::netlink::{self, Netlink, NetlinkError};
+use prismux_linux::tun::Tun;
+use prismux_trace::event::{Event, EventSink, SharedLog};
+use prismux_units::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+use std::sync::atomic::Ordering;
+
+/// After how long a receiver notices that a neighbour has gone without a word.
+const NOTICE_DELAY: Duration = Duration::from_secs(1);
+
+/// A network that stands.
+pub(super) struct Stage<'a> {
+    pub plan: &'a LabPlan,
+    pub topology: Topology,
+    namespaces: &'a [Namespace],
+    emulator: &'a Emulator,
+    pub how: &'a DaemonCommand,
+    /// Devices of senders that are not the kernel's, by address, until their flows take them.
+    pub own_senders: BTreeMap<Ipv4Addr, Tun>,
+    daemons: Vec<Daemon>,
+    /// Servers of files.
+    pub servers: Vec<Server>,
+    /// Members that are there.
+    present: BTreeSet<NodeIndex>,
+    /// The member through which each proxied path's ACKs return, by the path's table.
+    returns: BTreeMap<u32, NodeIndex>,
+    pub held_acks: HeldAcks,
+    /// Where the events of the run go.
+    pub events: Option<SharedLog>,
+    /// The run's clock, once it plays.
+    clock: Option<Clock>,
+}
+
+/// Something on the agenda of a run.
+enum Step<'a> {
+    Event(&'a Action),
+    /// Its neighbours notice that a killed member is gone.
+    Notice(NodeIndex),
+}
+
+impl<'a> Stage<'a> {
+    /// Brings the members that are there from the start, their daemons and MPTCP's endpoints into place.
+    pub fn set(
+        plan: &'a LabPlan,
+        topology: Topology,
+        namespaces: &'a [Namespace],
+        own_senders: BTreeMap<Ipv4Addr, Tun>,
+        emulator: &'a Emulator,
+        options: &'a LabOptions,
+    ) -> Result<Self, LabError> {
+        let members = plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
+            Role::Member(member) => Some((index, member)),
+            _ => None,
+        });
+        let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
+        let how = &options.daemons;
+        let (daemons, returns) = (Vec::new(), BTreeMap::new());
+        let held_acks = HeldAcks::new(
+            plan.series_interval,
+            plan.flows.iter().map(|flow| flow.name.clone()),
+            options.events.clone(),
+        );
+        let mut stage = Self {
+            plan,
+            topology,
+            namespaces,
+            emulator,
+            how,
+            own_senders,
+            daemons,
+            servers: Vec::new(),
+            present,
+            returns,
+            held_acks,
+            events: options.events.clone(),
+            clock: None,
+        };
+        stage.make_daemons(options.record.as_deref())?;
+        for index in 0..stage.daemons.len() {
+            if stage.daemons[index].role == DaemonRole::Proxy || stage.is_present(stage.daemons[index].node) {
+                stage.daemons[index].start(how)?;
+            }
+        }
+        wait_until_joined(&mut stage.daemons)?;
+        stage.steer_returns()?;
+        stage.prepare_mptcp()?;
+        Ok(stage)
+    }
+
+    /// True for a member that is there.
+    pub fn is_present(&self, member: NodeIndex) -> bool {
+        self.present.contains(&member)
+    }
+
+    /// Runs `work` in the namespace of the node called `node`.
+    pub fn inside<T: Send>(&self, node: &str, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
+        self.inside_of(self.topology.node(node)?, work)
+    }
+
+    fn inside_of<T: Send>(&self, node: NodeIndex, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
+        let doing = || format!("enter the namespace of node \"{}\"", self.topology.name(node));
+        self.namespaces[node].enter(work).map_err(LabError::setup(doing()))
+    }
+
+    /// Runs netlink requests in a node's namespace.
+    fn configure(
+        &self,
+        node: NodeIndex,
+        work: impl FnOnce() -> Result<(), NetlinkError> + Send,
+    ) -> Result<(), LabError> {
+        self.inside_of(node, work)?.map_err(|error| {
+            let doing = format!("{} on node \"{}\"", error.request, self.topology.name(node));
+            LabError::setup(doing)(error.source)
+        })
+    }
+
+    /// One daemon for each proxy in use, and one for each of its members.
+    fn make_daemons(&mut self, record: Option<&std::path::Path>) -> Result<(), LabError> {
+        let proxies: BTreeSet<_> = self.topology.proxied_paths().filter_map(|path| path.proxy).collect();
+        let token =
+            format!("lab {}", prismux_linux::random::nonzero_u64().map_err(LabError::setup("draw a token"))?);
+        let token = format!("{token:-<32}");
+        let community = Community { plan: self.plan, topology: &self.topology, token };
+        let mut served: BTreeMap<NodeIndex, u32> = BTreeMap::new();
+        let mut daemons = Vec::new();
+        for proxy in proxies {
+            let daemon = |node: NodeIndex, role, config| {
+                Daemon::new(node, self.topology.name(node), role, &self.namespaces[node], config)
+            };
+            let record =
+                record.map(|folder| folder.join(recording_name(self.plan, self.topology.name(proxy))));
+            daemons.push(daemon(proxy, DaemonRole::Proxy, community.proxy(proxy, record.as_deref())?));
+            for &member in self.topology.members_of(proxy) {
+                let Role::Member(settings) = &self.plan.nodes[member].role else { continue };
+                let settings: &MemberPlan = settings;
+                let number = served.entry(member).or_default();
+                let config = community.member(member, settings, proxy, *number);
+                *number += 1;
+                daemons.push(daemon(member, DaemonRole::Member { proxy }, config));
+            }
+        }
+        self.daemons = daemons;
+        Ok(())
+    }
+
+    /// Sends the ACKs of every proxied path through a member that is there.
+    fn steer_returns(&mut self) -> Result<(), LabError> {
+        let paths: Vec<Path> = self.topology.proxied_paths().cloned().collect();
+        for path in paths {
+            let Some(member) = self.topology.return_member(&path, |member| self.is_present(member)) else {
+                continue;
+            };
+            if self.returns.insert(path.table, member) == Some(member) {
+                continue;
+            }
+            for (node, port) in self.topology.return_steps(&path, member)? {
+                let device = self.topology.nodes[node].ports[port].device.clone();
+                let metrics = self.topology.nodes[node].tcp.route_metrics();
+                self.configure(node, || {
+                    let failed = |source| NetlinkError { request: "turn the way back".to_owned(), source };
+                    let device = netlink::device_index(&device).map_err(failed)?;
+                    let route = netlink::Route {
+                        table: path.table,
+                        destination: None,
+                        device,
+                        source: None,
+                        metrics,
+                    };
+                    Netlink::route().map_err(failed)?.send(vec![route.message()])
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the receivers' path addresses endpoints of MPTCP, and lets senders accept the subflows.
+    fn prepare_mptcp(&mut self) -> Result<(), LabError> {
+        for (path, endpoint) in self.mptcp_endpoints(None)? {
+            self.configure(path.from, || PathManager::open()?.allow_subflows())?;
+            self.configure(path.to, || PathManager::open()?.allow_subflows())?;
+            if path.member.is_some_and(|member| self.is_present(member)) {
+                self.configure(path.to, || PathManager::open()?.add(endpoint))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every MPTCP path, or those through one member.
+    fn mptcp_endpoints(&mut self, member: Option<NodeIndex>) -> Result<Vec<(Path, MptcpEndpoint)>, LabError> {
+        let mut endpoints: Vec<(Path, MptcpEndpoint)> = Vec::new();
+        for flow in self.plan.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {
+            for path in self.topology.paths(flow)? {
+                let id = u8::try_from(path.number()).map_err(|_| {
+                    LabError::flow(&flow.name, "has a path beyond the 255 that MPTCP can number")
+                })?;
+                let endpoint = MptcpEndpoint { id, address: path.address };
+                let wanted = member.is_none() || path.member == member;
+                if wanted && !endpoints.iter().any(|(known, _)| *known == path) {
+                    endpoints.push((path, endpoint));
+                }
+            }
+        }
+        Ok(endpoints)
+    }
+
+    /// What has to be as planned when the clock starts: links of members that are not there yet are down.
+    pub fn begin(&mut self, clock: Clock) -> Result<(), LabError> {
+        self.emulator.begin(clock);
+        let absent = self.plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
+            Role::Member(member) if !member.present => Some(index),
+            _ => None,
+        });
+        for member in absent {
+            self.switch_links(member, false);
+        }
+        Ok(())
+    }
+
+    /// Waits for the end of the run and makes the plan's events happen.
+    pub fn play(
+        &mut self,
+        clock: Clock,
+        options: &LabOptions,
+        done: impl Fn() -> bool,
+    ) -> Result<(), LabError> {
+        let plan = self.plan;
+        self.clock = Some(clock);
+        let events = plan.events.iter().map(|EventPlan { at, action }| (*at, Step::Event(action)));
+        let mut agenda: Vec<(Instant, Step<'_>)> = events.collect();
+        let end = Instant::ZERO + plan.duration;
+        loop {
+            // Stable, so that events of one instant keep the plan's order.
+            agenda.sort_by_key(|(at, _)| *at);
+            let now = clock.now();
+            let due = agenda.iter().take_while(|(at, _)| *at <= now).count();
+            for (at, step) in agenda.drain(..due).collect::<Vec<_>>() {
+                match step {
+                    Step::Event(action) => {
+                        if let Some(member) = self.act(action)? {
+                            agenda.push((at + NOTICE_DELAY, Step::Notice(member)));
+                        }
+                    }
+                    Step::Notice(member) => self.notice_loss(member)?,
+                }
+            }
+            self.check()?;
+            self.held_acks.sample(now, &self.daemons);
+            if options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(LabError::Interrupted);
+            }
+            if now >= end || done() {
+                return Ok(());
+            }
+            let next = agenda.first().map_or(end, |(at, _)| (*at).min(end));
+            let left = std::time::Duration::from_nanos((next - clock.now()).as_nanos());
+            std::thread::sleep(left.min(crate::traffic::WAIT));
+        }
+    }
+
+    /// Tells the log of the run, if there is one.
+    fn tell(&mut self, event: &Event<'_>) {
+        if let (Some(log), Some(clock)) = (&mut self.events, self.clock) {
+            log.event(clock.now(), event);
+        }
+    }
+
+    /// Makes an event happen. Answers the member whose silence will be noticed later, if any.
+    fn act(&mut self, action: &Action) -> Result<Option<NodeIndex>, LabError> {
+        match action {
+            Action::ChangeLink { link, forward, reverse } => {
+                let index = self.plan.links.iter().position(|known| known.name == *link);
+                let index =
+                    index.ok_or_else(|| LabError::Plan(format!("there is no link \"{link}\" to change")))?;
+                for (way, change) in [(Way::Forward, forward), (Way::Reverse, reverse)] {
+                    if let Some(change) = change {
+                        self.emulator.change(index, way, *change);
+                    }
+                }
+                Ok(None)
+            }
+            Action::Leave(name) => {
+                self.tell(&Event::MemberLeft { member: name.into() });
+                self.leave(self.member(name)?).map(|()| None)
+            }
+            Action::Join(name) => {
+                self.tell(&Event::MemberJoined { member: name.into() });
+                self.join(self.member(name)?).map(|()| None)
+            }
+            Action::Kill(name) => {
+                let node = self.topology.node(name)?;
+                self.daemons.iter_mut().filter(|daemon| daemon.node == node).for_each(Daemon::kill);
+                Ok(self.is_present(node).then_some(node))
+            }
+            Action::Restart(name) => {
+                let node = self.topology.node(name)?;
+                self.start_daemons(node)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn member(&self, name: &str) -> Result<NodeIndex, LabError> {
+        let node = self.topology.node(name)?;
+        match self.plan.nodes[node].role {
+            Role::Member(_) => Ok(node),
+            _ => Err(LabError::Plan(format!("\"{name}\" cannot join or leave: it is not a member"))),
+        }
+    }
+
+    /// A member goes in good order.
+    fn leave(&mut self, member: NodeIndex) -> Result<(), LabError> {
+        self.present.remove(&member);
+        self.daemons.iter_mut().filter(|daemon| daemon.node == member).for_each(Daemon::stop);
+        for (path, endpoint) in self.mptcp_endpoints(Some(member))? {
+            self.configure(path.to, || PathManager::open()?.remove(endpoint))?;
+        }
+        self.switch_links(member, false);
+        self.steer_returns()
+    }
+
+    /// A member comes.
+    fn join(&mut self, member: NodeIndex) -> Result<(), LabError> {
+        self.switch_links(member, true);
+        self.start_daemons(member)?;
+        for (path, endpoint) in self.mptcp_endpoints(Some(member))? {
+            self.configure(path.to, || PathManager::open()?.add(endpoint))?;
+        }
+        Ok(())
+    }
+
+    fn start_daemons(&mut self, node: NodeIndex) -> Result<(), LabError> {
+        for daemon in self.daemons.iter_mut().filter(|daemon| daemon.node == node) {
+            daemon.start(self.how)?;
+        }
+        if matches!(self.plan.nodes[node].role, Role::Member(_)) {
+            self.present.insert(node);
+        }
+        Ok(())
+    }
+
+    /// Neighbours find out that a killed member is gone, unless it is back already.
+    fn notice_loss(&mut self, member: NodeIndex) -> Result<(), LabError> {
+        let back = self.daemons.iter().any(|daemon| daemon.node == member && daemon.is_started());
+        if back {
+            return Ok(());
+        }
+        self.present.remove(&member);
+        self.steer_returns()
+    }
+
+    /// Switches a member's links, unless daemons speak for it: then its links stay, and it takes its leave. In either case
+    /// what they offer counts no longer.
+    fn switch_links(&mut self, member: NodeIndex, up: bool) {
+        let change = if up { LinkChange::UP } else { LinkChange::DOWN };
+        let speaks_for_itself = self.daemons.iter().any(|daemon| daemon.node == member);
+        for port in &self.topology.nodes[member].ports {
+            self.emulator.set_in_use(port.link, up);
+            if !speaks_for_itself {
+                self.emulator.change(port.link, Way::Forward, change);
+                self.emulator.change(port.link, Way::Reverse, change);
+            }
+        }
+    }
+}
+
+/// Name of the file in which a proxy of a run keeps its recording.
+pub(super) fn recording_name(plan: &LabPlan, proxy: &str) -> String {
+    let plain = |name: &str| name.replace(['/', ' '], "-");
+    format!("{}-seed{}-{}.pcapng", plain(&plan.name), plan.seed, plain(proxy))
+}

@@ -1,0 +1,80 @@
+//! Asking a network that stands: status pages of daemons, counters of devices.
+use super::Stage;
+use crate::LabError;
+use crate::daemons::{Daemon, DaemonRole};
+use crate::measure;
+use crate::servers::Server;
+use prismux_linux::namespace::Namespace;
+use prismux_trace::results::Named;
+use serde_json::Value;
+
+impl Stage<'_> {
+    /// Fails if a process of the stage has ended by itself.
+    pub(super) fn check(&mut self) -> Result<(), LabError> {
+        self.daemons.iter_mut().try_for_each(Daemon::check)?;
+        self.servers.iter_mut().try_for_each(Server::check)
+    }
+
+    /// A handle of the namespace of the node called `node`.
+    pub fn namespace_of(&self, node: &str) -> Result<&Namespace, LabError> {
+        Ok(&self.namespaces[self.topology.node(node)?])
+    }
+
+    /// Ends the servers of files and answers what each node's have counted.
+    pub fn end_servers(&mut self) -> Named<Named<u64>> {
+        let mut nodes: Named<Named<u64>> = Named::default();
+        for server in std::mem::take(&mut self.servers) {
+            let counters = nodes.entry(server.node.clone()).or_default();
+            for (name, count) in server.finish() {
+                *counters.entry(name).or_default() += count;
+            }
+        }
+        nodes
+    }
+
+    /// The status pages of all daemons that answer, by node.
+    pub fn status(&self) -> Named<Value> {
+        let page = |daemon: &Daemon| {
+            let several = self.daemons.iter().filter(|other| other.node == daemon.node).count() > 1;
+            let name = match daemon.role {
+                DaemonRole::Member { proxy } if several => {
+                    format!("{}/{}", daemon.name, self.topology.name(proxy))
+                }
+                _ => daemon.name.clone(),
+            };
+            Some((name, daemon.status()?))
+        };
+        self.daemons.iter().filter_map(page).collect()
+    }
+
+    /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan takes down
+    /// loses what is in its queue, and does not count.
+    pub fn device_drops(&self) -> Result<u64, LabError> {
+        let pipes = self.plan.flows.iter().filter_map(|flow| Some((flow, flow.fetch.as_ref()?)));
+        let taken_down: Vec<(&str, String)> = pipes
+            .flat_map(|(flow, fetch)| fetch.pipes.iter().map(move |pipe| (flow, pipe)))
+            .filter(|(_, pipe)| pipe.drops.is_some())
+            .map(|(flow, pipe)| {
+                Ok((flow.to.as_str(), self.topology.pipe_ends(self.plan, flow, pipe)?.device))
+            })
+            .collect::<Result<_, LabError>>()?;
+        let mut sum = 0;
+        for node in 0..self.topology.nodes.len() {
+            let read = || std::fs::read_to_string("/proc/thread-self/net/dev");
+            let table = self.inside_of(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
+            let stays = |name: &str| {
+                !taken_down.iter().any(|(of, device)| *of == self.topology.name(node) && device == name)
+            };
+            let ours = |name: &str| {
+                self.topology.nodes[node].ports.iter().any(|port| port.device == name) && stays(name)
+            };
+            sum += table
+                .lines()
+                .filter_map(measure::transmit_drops)
+                .filter(|(name, _)| ours(name))
+                .map(|(_, n)| n)
+                .sum::<u64>();
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,320 @@
+//! Addresses, routes and rules, computed from the plan before anything is built.
+//!
+//! * Every node has one address of its own, `10.0.x.y`, on its loopback device. All nodes have a route to it,
+//!   by the fewest hops.
+//! * Every link is numbered, `10.64.x.y`, one address at each end: what tunnels run between.
+//! * A flow tied to a member ends at an address of its receiver made for that path, `10.32.x.y`; routes along the
+//!   path lead to it, and rules send what comes from it back the same way.
+//! * A flow that a proxy takes over ends at `10.33.x.y`: routes lead it to the proxy and from the members to the
+//!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
+//! * A pipe of `prismux fetch` leaves by the device of its link, which has a table of its own, from the link's address; the
+//!   servers have routes back to it.
+//! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
+mod paths;
+mod pipes;
+
+use crate::LabError;
+use crate::plan::{FlowPlan, KernelTcp, LabPlan, Role, Transport};
+pub(super) use paths::Path;
+pub(super) use pipes::PipeEnds;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+
+/// Index of a node in the plan.
+pub(super) type NodeIndex = usize;
+
+/// Number of the first routing table made for a path; one more for each further path.
+const FIRST_TABLE: u32 = 10_000;
+
+/// One node's end of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Port {
+    /// Index of the link in the plan.
+    pub link: usize,
+    /// Name of the TUN device.
+    pub device: String,
+    /// This end's address.
+    pub local: Ipv4Addr,
+    /// The other end's address.
+    pub remote: Ipv4Addr,
+    /// The node at the other end.
+    pub neighbour: NodeIndex,
+}
+
+/// A route out of one of a node's ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RouteEntry {
+    pub table: u32,
+    /// Where to; `None` for everything.
+    pub destination: Option<Ipv4Addr>,
+    /// Index in [`NodeNet::ports`].
+    pub port: usize,
+    /// Address that local senders use.
+    pub source: Option<Ipv4Addr>,
+}
+
+/// A node's share of the network.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NodeNet {
+    /// Addresses on the loopback device, the node's own first.
+    pub addresses: Vec<Ipv4Addr>,
+    pub ports: Vec<Port>,
+    pub routes: Vec<RouteEntry>,
+    /// Packets from this address are looked up in this table first.
+    pub rules: Vec<(Ipv4Addr, u32)>,
+    /// Packets bound to leave by this port are looked up in this table first.
+    pub port_rules: Vec<(usize, u32)>,
+    /// Settings of the flows that end here.
+    pub tcp: KernelTcp,
+    /// Senders that are not the kernel's: a TUN device and the address behind it.
+    pub own_senders: Vec<(String, Ipv4Addr)>,
+}
+
+/// The whole network on paper.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Topology {
+    pub nodes: Vec<NodeNet>,
+    names: Vec<String>,
+    /// Members of each proxy.
+    communities: BTreeMap<NodeIndex, Vec<NodeIndex>>,
+    /// Addresses of senders that are not the kernel's, by flow.
+    own_senders: BTreeMap<String, Ipv4Addr>,
+    /// Paths with an address of their own, by (sender, receiver, member or proxy).
+    made: BTreeMap<(NodeIndex, NodeIndex, NodeIndex), Path>,
+}
+
+impl Topology {
+    /// Lays out `plan`.
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] for a name that is unknown or used twice, a flow without a way, or flows that ask
+    /// different things of one node's kernel.
+    pub fn new(plan: &LabPlan) -> Result<Self, LabError> {
+        let mut topology = Self::default();
+        for (index, node) in plan.nodes.iter().enumerate() {
+            if topology.names.contains(&node.name) {
+                return Err(LabError::Plan(format!("two nodes are called \"{}\"", node.name)));
+            }
+            topology.names.push(node.name.clone());
+            topology.nodes.push(NodeNet { addresses: vec![address(0, index + 1)], ..NodeNet::default() });
+        }
+        topology.lay_links(plan)?;
+        topology.route_between_nodes();
+        topology.find_communities(plan)?;
+        for (index, flow) in plan.flows.iter().enumerate() {
+            if plan.flows[..index].iter().any(|other| other.name == flow.name) {
+                return Err(LabError::Plan(format!("two flows are called \"{}\"", flow.name)));
+            }
+            match &flow.fetch {
+                Some(fetch) => topology.lay_pipes(plan, flow, fetch)?,
+                None => drop(topology.paths(flow)?),
+            }
+            topology.demand_kernel(plan, index)?;
+            if flow.own_sender.is_some() {
+                topology.add_own_sender(flow, index)?;
+            }
+        }
+        Ok(topology)
+    }
+
+    fn lay_links(&mut self, plan: &LabPlan) -> Result<(), LabError> {
+        for (index, link) in plan.links.iter().enumerate() {
+            let (a, b) = (self.node(&link.a)?, self.node(&link.b)?);
+            if a == b {
+                return Err(LabError::Plan(format!(
+                    "link \"{}\" leads from \"{}\" to itself",
+                    link.name, link.a
+                )));
+            }
+            if plan.links[..index].iter().any(|other| other.name == link.name) {
+                return Err(LabError::Plan(format!("two links are called \"{}\"", link.name)));
+            }
+            let device = device_name(&link.name, index);
+            let ends = (address(64, 4 * index + 1), address(64, 4 * index + 2));
+            for (node, neighbour, local, remote) in [(a, b, ends.0, ends.1), (b, a, ends.1, ends.0)] {
+                let port = Port { link: index, device: device.clone(), local, remote, neighbour };
+                self.nodes[node].ports.push(port);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds each proxy's members: those it names, else those that a link joins it to.
+    fn find_communities(&mut self, plan: &LabPlan) -> Result<(), LabError> {
+        for (index, node) in plan.nodes.iter().enumerate() {
+            let Role::Proxy(proxy) = &node.role else { continue };
+            let members = match &proxy.members {
+                Some(names) => names.iter().map(|name| self.node(name)).collect::<Result<Vec<_>, _>>()?,
+                None => {
+                    let neighbours = self.nodes[index].ports.iter().map(|port| port.neighbour);
+                    let mut members: Vec<_> =
+                        neighbours.filter(|&n| matches!(plan.nodes[n].role, Role::Member(_))).collect();
+                    members.dedup();
+                    members
+                }
+            };
+            if let Some(other) = members.iter().find(|&&n| !matches!(plan.nodes[n].role, Role::Member(_))) {
+                let (name, other) = (&node.name, &self.names[*other]);
+                return Err(LabError::Plan(format!(
+                    "\"{other}\", named by the proxy \"{name}\", is not a member"
+                )));
+            }
+            self.communities.insert(index, members);
+        }
+        Ok(())
+    }
+
+    /// Gives a flow's own TCP an address that everybody has a route to.
+    fn add_own_sender(&mut self, flow: &FlowPlan, index: usize) -> Result<(), LabError> {
+        let node = self.node(&flow.from)?;
+        let own = address(34, index + 1);
+        for (other, port) in self.ports_towards(node).into_iter().enumerate() {
+            if let Some(port) = port {
+                let source = Some(self.address(other));
+                self.add_route(other, MAIN_TABLE, Some(own), port, source);
+            }
+        }
+        self.nodes[node].own_senders.push((format!("own{index}"), own));
+        self.own_senders.insert(flow.name.clone(), own);
+        Ok(())
+    }
+
+    /// The address that a flow's data comes from.
+    pub fn sender_address(&self, flow: &FlowPlan) -> Result<Ipv4Addr, LabError> {
+        let own = self.own_senders.get(&flow.name).copied();
+        own.map_or_else(|| Ok(self.address(self.node(&flow.from)?)), Ok)
+    }
+
+    /// Notes what a flow asks of the kernels at its ends.
+    fn demand_kernel(&mut self, plan: &LabPlan, flow: usize) -> Result<(), LabError> {
+        let flow = &plan.flows[flow];
+        let has_tcp = |flow: &FlowPlan| !matches!(flow.transport, Transport::Udp | Transport::Fetch);
+        if !has_tcp(flow) {
+            return Ok(());
+        }
+        for end in [&flow.from, &flow.to] {
+            let node = self.node(end)?;
+            let ends_here = |other: &&FlowPlan| has_tcp(other) && (other.from == *end || other.to == *end);
+            if let Some(other) =
+                plan.flows.iter().filter(ends_here).find(|other| !other.tcp.agrees_with(&flow.tcp))
+            {
+                return Err(LabError::Plan(format!(
+                    "flows \"{}\" and \"{}\" end at node \"{end}\" but ask different things of its kernel's TCP; give \
+                     them nodes of their own",
+                    flow.name, other.name
+                )));
+            }
+            self.nodes[node].tcp = flow.tcp.clone();
+        }
+        Ok(())
+    }
+
+    /// The index of the node called `name`.
+    pub fn node(&self, name: &str) -> Result<NodeIndex, LabError> {
+        self.names.iter().position(|known| known == name).ok_or_else(|| {
+            LabError::Plan(format!("there is no node \"{name}\"; the nodes are {}", self.names.join(", ")))
+        })
+    }
+
+    /// A node's own address.
+    pub fn address(&self, node: NodeIndex) -> Ipv4Addr {
+        self.nodes[node].addresses[0]
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeIndex) -> &str {
+        &self.names[node]
+    }
+
+    /// The members of a proxy.
+    pub fn members_of(&self, proxy: NodeIndex) -> &[NodeIndex] {
+        self.communities.get(&proxy).map_or(&[], Vec::as_slice)
+    }
+
+    /// The nodes between `from` and `to` by the fewest hops, as (node, port towards the next).
+    pub fn walk(&self, from: NodeIndex, to: NodeIndex) -> Result<Vec<(NodeIndex, usize)>, LabError> {
+        let towards = self.ports_towards(to);
+        let (mut at, mut steps) = (from, Vec::new());
+        while at != to {
+            let port = towards[at].ok_or_else(|| {
+                LabError::Plan(format!(
+                    "no links lead from \"{}\" to \"{}\"",
+                    self.names[from], self.names[to]
+                ))
+            })?;
+            steps.push((at, port));
+            at = self.nodes[at].ports[port].neighbour;
+        }
+        Ok(steps)
+    }
+
+    /// For every node its port towards `to` by the fewest hops, ties by the order of the links.
+    fn ports_towards(&self, to: NodeIndex) -> Vec<Option<usize>> {
+        let mut hops = vec![usize::MAX; self.nodes.len()];
+        let mut queue = VecDeque::from([to]);
+        hops[to] = 0;
+        while let Some(node) = queue.pop_front() {
+            for port in &self.nodes[node].ports {
+                if hops[port.neighbour] == usize::MAX {
+                    hops[port.neighbour] = hops[node] + 1;
+                    queue.push_back(port.neighbour);
+                }
+            }
+        }
+        let nearest = |node: NodeIndex| {
+            let ports = self.nodes[node].ports.iter().enumerate();
+            let closer = ports
+                .filter(|(_, port)| hops[port.neighbour] != usize::MAX && hops[port.neighbour] < hops[node]);
+            closer.min_by_key(|(_, port)| port.link).map(|(index, _)| index)
+        };
+        (0..self.nodes.len()).map(nearest).collect()
+    }
+
+    /// Routes from every node to every other node's own address.
+    fn route_between_nodes(&mut self) {
+        for to in 0..self.nodes.len() {
+            let destination = self.address(to);
+            for (node, port) in self.ports_towards(to).into_iter().enumerate() {
+                if let Some(port) = port {
+                    let source = Some(self.address(node));
+                    let destination = Some(destination);
+                    self.nodes[node].routes.push(RouteEntry { table: MAIN_TABLE, destination, port, source });
+                }
+            }
+        }
+    }
+
+    fn add_route(
+        &mut self,
+        node: NodeIndex,
+        table: u32,
+        destination: Option<Ipv4Addr>,
+        port: usize,
+        source: Option<Ipv4Addr>,
+    ) {
+        let entry = RouteEntry { table, destination, port, source };
+        if !self.nodes[node].routes.contains(&entry) {
+            self.nodes[node].routes.push(entry);
+        }
+    }
+}
+
+/// The kernel's main routing table.
+pub(super) const MAIN_TABLE: u32 = libc::RT_TABLE_MAIN as u32;
+
+/// Address number `index` of the range `10.block.0.0`, running on into the blocks behind it.
+fn address(block: u8, index: usize) -> Ipv4Addr {
+    let base = u32::from(Ipv4Addr::new(10, block, 0, 0));
+    Ipv4Addr::from(base + index as u32)
+}
+
+/// The link's own name where the kernel accepts it, so that `ip` shows what the plan says.
+fn device_name(link: &str, index: usize) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let fits = !link.is_empty() && link.len() < libc::IFNAMSIZ && link.chars().all(plain) && link != "lo";
+    if fits { link.to_owned() } else { format!("link.{index}") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Background load over UDP.
+use super::{Arrivals, FlowOutcome, Schedule, WAIT};
+use crate::plan::Traffic;
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+/// IPv4 and UDP headers in bytes.
+const HEADER_BYTES: u32 = 28;
+
+/// A UDP flow's two sockets, each made in its node's namespace, and what is to be done with them.
+pub(crate) struct UdpFlow {
+    pub schedule: Schedule,
+    pub sender: UdpSocket,
+    pub receiver: UdpSocket,
+    pub to: SocketAddr,
+    pub pattern: Pattern,
+}
+
+/// When packets are sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    rate: Rate,
+    packet_bytes: u32,
+    bursts: Option<Bursts>,
+}
+
+/// Pareto bursts and pauses, ns-2 semantics: the configured lengths are means, and a burst has at least one
+/// packet.
+#[derive(Debug, Clone)]
+struct Bursts {
+    stream: RandomStream,
+    mean_packets: f64,
+    mean_pause: Duration,
+    shape: f64,
+    left: u64,
+}
+
+impl Pattern {
+    /// The pattern of datagrams; `None` for other traffic. `flow` names the random stream.
+    pub fn of(traffic: &Traffic, seed: Seed, flow: &str) -> Option<Self> {
+        match *traffic {
+            Traffic::Cbr { rate, packet_bytes } => Some(Self { rate, packet_bytes, bursts: None }),
+            Traffic::ParetoOnOff { rate, packet_bytes, on, off, shape } => {
+                let interval = rate.transmission_time(ByteCount::new(u64::from(packet_bytes)));
+                let mean_packets = on.as_secs_f64() / interval.as_secs_f64();
+                let stream = seed.stream(&format!("flow/{flow}/pareto"));
+                let bursts = Bursts { stream, mean_packets, mean_pause: off, shape, left: 0 };
+                Some(Self { rate, packet_bytes, bursts: Some(bursts) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Time from one packet to the next.
+    pub fn next_gap(&mut self) -> Duration {
+        let interval = self.rate.transmission_time(ByteCount::new(u64::from(self.packet_bytes)));
+        let Some(bursts) = &mut self.bursts else { return interval };
+        if bursts.left > 0 {
+            bursts.left -= 1;
+            return interval;
+        }
+        let packets = bursts.stream.pareto(bursts.mean_packets, bursts.shape).round().max(1.0);
+        bursts.left = packets as u64 - 1;
+        let pause = bursts.stream.pareto(bursts.mean_pause.as_secs_f64(), bursts.shape);
+        interval + Duration::from_secs_f64(pause)
+    }
+
+    fn payload_bytes(&self) -> usize {
+        self.packet_bytes.saturating_sub(HEADER_BYTES) as usize
+    }
+}
+
+impl UdpFlow {
+    /// Runs the flow to its end and reports.
+    pub fn run(mut self) -> FlowOutcome {
+        let mut pattern = self.pattern.clone();
+        let flow = &mut self;
+        std::thread::scope(|scope| {
+            let flow = &*flow;
+            let sender = scope.spawn(move || flow.send(&mut pattern));
+            let mut outcome = FlowOutcome::default();
+            if let Err(error) = flow.receive(&mut outcome.arrivals) {
+                outcome.trouble = Some(format!("receiver: {error}"));
+            }
+            outcome.sent_packets = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            outcome
+        })
+    }
+
+    /// Sends by the clock, so that a late wake-up does not lower the rate.
+    fn send(&self, pattern: &mut Pattern) -> u64 {
+        let payload = vec![0; pattern.payload_bytes()];
+        let (mut at, mut sent): (Instant, u64) = (self.schedule.start, 0);
+        while self.schedule.wait_until(at) {
+            // An unreachable receiver is as good as a lost packet to a source that expects no answer.
+            let _ = self.sender.send_to(&payload, self.to);
+            sent += 1;
+            at += pattern.next_gap();
+        }
+        sent
+    }
+
+    fn receive(&self, arrivals: &mut Arrivals) -> io::Result<()> {
+        self.receiver.set_read_timeout(Some(WAIT))?;
+        let mut buffer = vec![0; 65_536];
+        while !self.schedule.is_over() {
+            match self.receiver.recv(&mut buffer) {
+                Ok(count) => arrivals.record(self.schedule.now(), count as u64),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_rate_means_equal_gaps_of_packet_over_rate() {
+        let cbr = Traffic::Cbr { rate: Rate::from_kbps(448), packet_bytes: 210 };
+        let mut pattern = Pattern::of(&cbr, Seed(1), "f").unwrap();
+        for _ in 0..3 {
+            assert_eq!(pattern.next_gap(), Duration::from_micros(3750));
+        }
+    }
+
+    #[test]
+    fn pareto_bursts_send_the_on_share_of_the_rate() {
+        let (on, off) = (Duration::from_millis(500), Duration::from_millis(500));
+        let pareto =
+            Traffic::ParetoOnOff { rate: Rate::from_kbps(400), packet_bytes: 500, on, off, shape: 2.5 };
+        let mut pattern = Pattern::of(&pareto, Seed(1), "f").unwrap();
+        let packets = 1_000_000;
+        let time: f64 = (0..packets).map(|_| pattern.next_gap().as_secs_f64()).sum();
+        let mean_bps = f64::from(packets) * 500.0 * 8.0 / time;
+        assert!((mean_bps / 200_000.0 - 1.0).abs() < 0.03, "{mean_bps}");
+    }
+}

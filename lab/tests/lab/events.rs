@@ -1,0 +1,77 @@
+//! What a lab run writes down while it goes on.
+use crate::plans::{community, link, lossy};
+use prismux_lab::plan::{FlowPlan, Transport, Tunnel};
+use prismux_lab::{self as lab, LabOptions, LabOutcome, LabPlan};
+use prismux_trace::event::{Event, PacketSummary, Record, SharedLog, read_json_lines};
+use prismux_units::ByteCount;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("a log").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn recorded(plan: &LabPlan) -> (LabOutcome, Vec<Record<'static>>) {
+    let text = Shared::default();
+    let log = SharedLog::new(Box::new(text.clone()));
+    let options = LabOptions { events: Some(log.clone()), ..LabOptions::default() };
+    let outcome = lab::run(plan, &options).expect("a run");
+    log.finish().expect("a whole log");
+    let text = std::mem::take(&mut *text.0.lock().expect("a log"));
+    (outcome, read_json_lines(&text[..]).expect("events"))
+}
+
+/// Packets of the flow in one direction of the first member's link, by what became of them: sent, delivered, dropped.
+fn on_first_link<'e>(events: &'e [Record<'static>], kind: &str) -> Vec<&'e PacketSummary<'static>> {
+    let of = |record: &'e Record<'static>| match &record.event {
+        Event::PacketSent { link, from, packet } if kind == "sent" && link == "wwan1" && from == "proxy" => {
+            Some(packet)
+        }
+        Event::PacketDelivered { link, to, packet }
+            if kind == "delivered" && link == "wwan1" && to == "m1" =>
+        {
+            Some(packet)
+        }
+        Event::PacketDropped { at, from: Some(from), packet, .. }
+            if kind == "dropped" && at == "wwan1" && from == "proxy" =>
+        {
+            Some(packet)
+        }
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
+}
+
+pub fn told() {
+    let flow =
+        FlowPlan::new("download", "server", "receiver", Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    for tunnel in [Tunnel::Gre, Tunnel::GreInUdp] {
+        let links = [lossy(link(4, 20), 0.02), link(4, 30)];
+        let plan = crate::members::with_tunnel(community(8.0, &links, flow.clone()), tunnel);
+        let (outcome, events) = recorded(&plan);
+        let stats = &outcome.emulator.links[1].0.stats;
+        let count = |kind| on_first_link(&events, kind).len() as u64;
+        let all = [stats.offered_packets, stats.delivered_packets, stats.dropped_packets()];
+        assert_eq!(["sent", "delivered", "dropped"].map(count), all, "{tunnel:?}");
+        assert!(stats.dropped_packets() > 0, "a lossy link");
+        // In the tunnel or not, segments are known by their flow and carry their numbers.
+        let segments = on_first_link(&events, "delivered").into_iter().filter_map(|packet| {
+            assert!(packet.flow.as_deref().is_none_or(|flow| flow == "download"));
+            packet.segment.as_ref().map(|segment| u64::from(segment.payload_bytes))
+        });
+        assert!(segments.sum::<u64>() > 500_000, "{tunnel:?}");
+        let windows = |record: &&Record<'_>| matches!(&record.event, Event::WindowChanged { cwnd_bytes, .. } if *cwnd_bytes > 0);
+        assert!(events.iter().filter(windows).count() > 50, "{tunnel:?}");
+        let held = |record: &&Record<'_>| matches!(record.event, Event::HeldChanged { .. });
+        assert!(events.iter().filter(held).count() > 5, "{tunnel:?}");
+    }
+}

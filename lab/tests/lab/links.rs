@@ -1,0 +1,143 @@
+//! Links against what they are told to be.
+use crate::plans::{assert_near, link, lossy, run, seconds, two_hosts};
+use prismux_lab::plan::{Action, FlowPlan, Traffic, Transport};
+use prismux_lab::{self as lab, LabOptions};
+use prismux_link::{Jitter, LinkChange, LinkConfig};
+use prismux_trace::pcapng::{self, Direction};
+use prismux_units::{ByteCount, Duration, Probability, Rate};
+use prismux_wire::TcpPacket;
+
+/// Share of a full packet that is payload: 1500 bytes less IPv4, TCP and timestamps.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+fn bulk() -> FlowPlan {
+    FlowPlan::new("bulk", "a", "b", Transport::Tcp)
+}
+
+pub fn rate() {
+    let outcome = run(&two_hosts(5.0, link(10, 20), bulk()).warm_up(seconds(2.0)));
+    let flow = &outcome.result.flows["bulk"];
+    let steady = flow.steady_goodput_bps.expect("a steady state");
+    assert_near("steady goodput", steady, 10e6 * PAYLOAD, 0.03);
+    let link = &outcome.result.links["wire"];
+    assert_eq!(link.rate_bps, Some(10_000_000));
+    // Of the whole run, slow start included: on a busy machine that takes its time.
+    let carried = link.delivered_bytes as f64 * 8.0 / (10e6 * outcome.result.duration_s);
+    assert_near("utilisation", link.utilization.expect("of a link with a rate"), carried, 0.01);
+    assert!((0.5..=1.0).contains(&carried), "{link:?}");
+    // The kernel resends what the link drops, so its own count must be ours.
+    assert_eq!(flow.retransmitted_segments, link.dropped_packets);
+    let round_trip_ms = outcome.flows["bulk"].senders[0].min_rtt_s * 1000.0;
+    assert_near("round trip by the kernel's measure in ms", round_trip_ms, 40.0, 0.03);
+    assert!(outcome.emulator.lateness.p50_us < 1000.0, "{:?}", outcome.emulator.lateness);
+}
+
+pub fn delay() {
+    let traffic = Traffic::RequestResponse {
+        request: ByteCount::new(1),
+        response: ByteCount::new(1),
+        think: Duration::from_millis(10),
+        exchanges: Some(30),
+    };
+    let outcome = run(&two_hosts(5.0, link(10, 20), bulk().traffic(traffic)));
+    let exchanges = outcome.flows["bulk"].exchanges.expect("exchanges");
+    assert_eq!(exchanges.samples, 30);
+    // The least one: a busy machine may be late to wake the applications, but never early.
+    assert_near("round trip in ms", exchanges.min_us / 1000.0, 40.0, 0.03);
+    // The run ends with the last exchange.
+    assert!(outcome.result.duration_s < 4.0, "{}", outcome.result.duration_s);
+}
+
+pub fn loss() {
+    let rate = Rate::from_mbps(4);
+    let cbr =
+        FlowPlan::new("load", "a", "b", Transport::Udp).traffic(Traffic::Cbr { rate, packet_bytes: 500 });
+    let outcome = run(&two_hosts(3.0, lossy(link(10, 5), 0.1), cbr));
+    let (flow, link) = (&outcome.flows["load"], &outcome.emulator.links[0].0);
+    // 1000 packets per second.
+    assert_near("packets sent", flow.sent_packets as f64, 3000.0, 0.05);
+    let lost = link.stats.lost_packets as f64 / link.stats.offered_packets as f64;
+    // Four standard deviations of 3000 trials at 0.1.
+    assert!((lost - 0.1).abs() < 0.022, "{lost}");
+    let arrived = flow.arrivals.total_bytes / (500 - 28);
+    assert!(
+        arrived <= link.stats.delivered_packets && arrived + 20 > link.stats.delivered_packets,
+        "{arrived}"
+    );
+}
+
+pub fn damage() {
+    let bad = LinkConfig {
+        corrupt: Probability::new(0.02).expect("a probability"),
+        duplicate: Probability::new(0.02).expect("a probability"),
+        jitter: Jitter { max: Duration::from_millis(3), in_order: false },
+        ..lossy(link(20, 5), 0.01)
+    };
+    // `run` compares what arrives with what was sent.
+    let outcome = run(&two_hosts(20.0, bad, bulk().bytes(ByteCount::new(2_000_000))));
+    let flow = &outcome.result.flows["bulk"];
+    assert_eq!(flow.bytes, 2_000_000);
+    let completion_s = flow.completion_s.expect("a complete file");
+    // A run ends with its last file.
+    assert!(outcome.result.duration_s < completion_s + 0.5, "{} {completion_s}", outcome.result.duration_s);
+    let stats = outcome.emulator.links[0].0.stats;
+    assert!(
+        stats.corrupted_packets > 5 && stats.duplicated_packets > 5 && stats.lost_packets > 5,
+        "{stats:?}"
+    );
+}
+
+pub fn change() {
+    let change = |rate| Action::ChangeLink {
+        link: "wire".to_owned(),
+        forward: Some(LinkChange::rate(rate)),
+        reverse: None,
+    };
+    let mut plan = two_hosts(6.0, link(8, 10), bulk()).event(seconds(3.0), change(Rate::from_mbps(2)));
+    plan.series_interval = Some(seconds(0.5));
+    let outcome = run(&plan);
+    let link = &outcome.result.links["wire"];
+    assert_near("mean rate", link.rate_bps.expect("a rate") as f64, 5e6, 0.02);
+    let series = outcome.result.series.expect("a series");
+    let throughput = &series.links["wire"].throughput_bps;
+    assert_near("throughput before", throughput[4], 8e6, 0.05);
+    assert_near("throughput after", throughput[9], 2e6, 0.05);
+    assert!(series.flows["bulk"].cwnd_bytes.len() >= 11);
+}
+
+pub fn side_by_side() {
+    let lab = |index: u64| {
+        let outcome = run(&two_hosts(5.0, link(2, 10 + index), bulk()).warm_up(seconds(2.0)));
+        outcome.result.flows["bulk"].steady_goodput_bps.expect("a steady state")
+    };
+    std::thread::scope(|scope| {
+        let labs: Vec<_> = (0..12).map(|index| scope.spawn(move || lab(index))).collect();
+        for lab in labs {
+            assert_near("goodput", lab.join().expect("a lab"), 2e6 * PAYLOAD, 0.03);
+        }
+    });
+}
+
+pub fn capture() {
+    let file = std::env::temp_dir().join(format!("prismux-lab-{}.pcapng", std::process::id()));
+    let options = LabOptions { capture: Some(file.clone()), ..LabOptions::default() };
+    let plan = two_hosts(10.0, link(10, 5), bulk().bytes(ByteCount::new(300_000)));
+    let outcome = lab::run(&plan, &options).expect("a run");
+    let bytes = std::fs::read(&file).expect("a capture");
+    std::fs::remove_file(&file).expect("a file to remove");
+    let capture = pcapng::read(&bytes).expect("a readable capture");
+    assert_eq!(capture.interfaces[0].name, "wire");
+    let count = |direction| {
+        capture.packets.iter().filter(|packet| packet.direction == Some(direction)).count() as u64
+    };
+    let (forward, reverse) = &outcome.emulator.links[0];
+    assert_eq!(count(Direction::Outbound), forward.stats.offered_packets);
+    assert_eq!(count(Direction::Inbound), reverse.stats.offered_packets);
+    // Whole packets with right checksums, and in them the whole file.
+    let payloads = capture.packets.iter().filter_map(|packet| {
+        let tcp = TcpPacket::parse(&packet.bytes).ok()?;
+        assert!(tcp.verify_checksum(&packet.bytes).is_ok());
+        Some(tcp.payload(&packet.bytes).len() as u64)
+    });
+    assert!(payloads.sum::<u64>() >= 300_000);
+}

@@ -1,0 +1,101 @@
+//! The lab as its user sees it: plans in, measurements out, on real namespaces with the kernel's TCP, MPTCP and the
+//! real daemons. Several run at the same time, which is part of what they prove.
+//!
+//! `cargo test --test lab [-- NAME]`. Works as root, and without where user namespaces are allowed.
+
+mod events;
+mod failures;
+mod leftovers;
+mod links;
+mod members;
+mod plans;
+
+use prismux_daemons::config::{MemberConfig, ProxyConfig};
+use prismux_daemons::{logging, member, proxy};
+use prismux_lab as lab;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Tests that run at the same time.
+const AT_A_TIME: usize = 5;
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("a_link_has_the_rate_it_is_given", links::rate),
+    ("a_link_has_the_delay_it_is_given", links::delay),
+    ("a_link_loses_what_it_should", links::loss),
+    ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
+    ("a_change_of_rate_takes_effect_at_its_time", links::change),
+    ("a_capture_holds_every_packet", links::capture),
+    ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
+    ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),
+    ("mptcp_adds_two_equal_links_up", members::mptcp),
+    ("mptcp_members_leave_and_join", members::mptcp_members_come_and_go),
+    ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
+    ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
+    ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
+    ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
+    ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),
+    ("so_does_one_through_the_published_proxy", members::kills_of_the_published_proxy),
+    ("era_settings_reach_the_kernel", members::era_settings),
+    ("an_event_log_tells_of_every_packet_on_the_links", events::told),
+    ("nothing_is_left_after_success", leftovers::after_success),
+    ("nothing_is_left_after_ctrl_c", leftovers::after_interrupt),
+    ("nothing_is_left_after_kill_9", leftovers::after_kill),
+    ("without_capabilities_a_user_namespace_serves", leftovers::in_a_user_namespace),
+    ("errors_say_what_to_do", failures::errors),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["proxy", "--config", file] => return daemon(ProxyConfig::load(Path::new(file)), proxy::run),
+        ["member", "--config", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
+        ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
+        _ => {}
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = lab::ensure_privileges() {
+        println!("skipped: {error}");
+        return ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let chosen: Vec<_> =
+        TESTS.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))).collect();
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some((name, test)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let start = Instant::now();
+                    let passed = std::panic::catch_unwind(test).is_ok();
+                    let verdict = if passed { "ok" } else { "FAILED" };
+                    println!("test {name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f64());
+                    failed.fetch_or(!passed, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// This process is a daemon that a lab has started.
+fn daemon<C, E: std::fmt::Display, F: std::fmt::Display>(
+    config: Result<C, E>,
+    run: impl Fn(C) -> Result<(), F>,
+) -> ExitCode {
+    logging::init(logging::LogFormat::Text, logging::LogLevel::default());
+    let result = config.map_err(|e| e.to_string()).and_then(|config| run(config).map_err(|e| e.to_string()));
+    if let Err(error) = result {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,197 @@
+//! Members, MPTCP and the daemons.
+use crate::plans::{assert_near, community, link, lossy, run, seconds};
+use prismux_lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport, Tunnel};
+use prismux_lab::{ARRIVAL_CELL, LabPlan};
+use prismux_link::QueueLimit;
+use prismux_prism::{ProxyConfig, RpcMode};
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Duration};
+
+fn download(transport: Transport) -> FlowPlan {
+    FlowPlan::new("download", "server", "receiver", transport)
+}
+
+pub fn single() {
+    let plan = community(5.0, &[link(10, 10), link(10, 10)], download(Transport::Tcp).via("m2"));
+    let outcome = run(&plan.warm_up(seconds(2.0)));
+    let links = &outcome.result.links;
+    assert_eq!((links["wwan1"].delivered_bytes, links["wlan1"].delivered_bytes), (0, 0));
+    assert_eq!((links["wwan1"].share, links["wwan2"].share), (Some(0.0), Some(1.0)));
+    // Both ways: the ACKs came back over the same links.
+    let acks = outcome.emulator.links[3].1.stats.delivered_packets;
+    assert_eq!(index_of(&outcome, "wwan2"), 3);
+    assert!(acks > 100, "{acks}");
+    // One of two equal links.
+    assert_near("efficiency", outcome.result.total.steady_efficiency.expect("one"), 0.5, 0.1);
+}
+
+/// Changes the proxy's settings.
+fn with_proxy(mut plan: LabPlan, change: impl Fn(&mut ProxyConfig)) -> LabPlan {
+    for node in &mut plan.nodes {
+        if let Role::Proxy(proxy) = &mut node.role {
+            change(&mut proxy.config);
+        }
+    }
+    plan
+}
+
+fn index_of(outcome: &prismux_lab::LabOutcome, name: &str) -> usize {
+    outcome.result.links.get_index_of(name).expect("a link")
+}
+
+pub fn mptcp() {
+    let tcp = KernelTcp {
+        mss_bytes: Some(1200),
+        window: Some(ByteCount::new(4_000_000)),
+        ..KernelTcp::modern("cubic")
+    };
+    let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp).tcp(tcp));
+    let outcome = run(&plan.warm_up(seconds(2.0)));
+    let efficiency = outcome.result.total.steady_efficiency.expect("a capacity");
+    assert!(efficiency > 0.8, "{efficiency}");
+    let flow = &outcome.flows["download"];
+    assert_eq!(flow.senders.len(), 2, "subflows: {:?}", flow.senders);
+    for subflow in &flow.senders {
+        assert!(subflow.acknowledged_bytes > 1_000_000 && subflow.mss_bytes < 1200, "{subflow:?}");
+    }
+}
+
+pub fn mptcp_members_come_and_go() {
+    let mut plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp))
+        .event(seconds(2.5), Action::Leave("m2".to_owned()))
+        .event(seconds(5.0), Action::Join("m2".to_owned()));
+    plan.series_interval = Some(seconds(0.5));
+    let outcome = run(&plan);
+    let series = outcome.result.series.expect("a series");
+    let wwan2 = &series.links["wwan2"].throughput_bps;
+    let busy = |range: std::ops::Range<usize>| wwan2[range].iter().sum::<f64>() > 1e6;
+    assert!(busy(2..5), "before it leaves: {wwan2:?}");
+    assert!(!busy(6..10), "while it is away: {wwan2:?}");
+    assert!(busy(14..18), "after it is back: {wwan2:?}");
+}
+
+pub fn proxied_download() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(6_000_000));
+    let outcome = run(&community(20.0, &[link(10, 10), link(10, 10)], flow));
+    let flow = &outcome.result.flows["download"];
+    assert_eq!(flow.bytes, 6_000_000);
+    assert!(flow.completion_s.is_some());
+    // It really went through the daemons: tunnelled packets leave less room for payload.
+    assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1424);
+    let proxy = &outcome.result.nodes["proxy"];
+    assert!(proxy["data_packets"] > 4000 && proxy["reverse_packets"] > 500, "{proxy:?}");
+    assert_eq!(outcome.status["m1"]["state"], "registered");
+}
+
+/// Lets the proxy use another tunnel.
+pub fn with_tunnel(mut plan: LabPlan, tunnel: Tunnel) -> LabPlan {
+    for node in &mut plan.nodes {
+        if let Role::Proxy(proxy) = &mut node.role {
+            proxy.tunnel = tunnel;
+        }
+    }
+    plan
+}
+
+pub fn gre_in_udp() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    let plan = with_tunnel(community(20.0, &[link(10, 10), link(10, 10)], flow), Tunnel::GreInUdp);
+    let outcome = run(&plan);
+    assert_eq!(outcome.result.flows["download"].bytes, 2_000_000);
+    // Eight bytes less than with plain GRE.
+    assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1416);
+}
+
+pub fn own_tcp() {
+    let sender = OwnSender { tcp: TcpConfig::modern(), prism: true };
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(4_000_000)).own_sender(sender);
+    let plan = community(20.0, &[link(8, 10), lossy(link(8, 15), 0.005)], flow);
+    let outcome = run(&with_proxy(plan, |config| *config = ProxyConfig::paper()));
+    let flow = &outcome.result.flows["download"];
+    assert_eq!(
+        (flow.transport.as_str(), flow.bytes),
+        ("tcp-prism", 4_000_000),
+        "{:?}",
+        outcome.flows["download"].trouble
+    );
+    // Losses were told to a sender that acted on them.
+    let reports = outcome.result.nodes["proxy"]["reports_sent"];
+    assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");
+}
+
+/// What was under way to a member when it left still arrives: the proxy finds nothing lost and the sender resends nothing.
+pub fn leaves_in_good_order() {
+    let roomy = |mbps, delay_ms| link(mbps, delay_ms).with_queue(QueueLimit::Packets(2000));
+    let tcp = KernelTcp { window: Some(ByteCount::new(150_000)), ..KernelTcp::modern("reno") };
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(3_000_000)).tcp(tcp);
+    let plan = community(30.0, &[roomy(4, 60), roomy(4, 90)], flow)
+        .event(Duration::from_millis(2500), Action::Leave("m2".to_owned()));
+    let mut plan = with_proxy(plan, |config| *config = ProxyConfig::paper());
+    plan.series_interval = Some(seconds(0.1));
+    let outcome = run(&plan);
+    assert_eq!(outcome.result.flows["download"].bytes, 3_000_000);
+    let links = &outcome.result.links;
+    assert!(links["wwan2"].delivered_bytes > 300_000, "it carried its part: {links:?}");
+    let proxy = &outcome.result.nodes["proxy"];
+    assert_eq!((proxy["losses_detected"], proxy["no_data_holes"]), (0, 0), "{proxy:?}");
+    assert_eq!(outcome.result.flows["download"].retransmitted_segments, 0);
+    // While both links carried, the proxy held ACKs back, and the series tells.
+    let held = &outcome.result.series.expect("a series").flows["download"].held_acks;
+    assert!(held.len() > 20 && held[5..20].iter().any(|count| *count > 0), "{held:?}");
+}
+
+/// Most time that a transfer may stand still after a member or the proxy was killed; the sender's timeouts are in it.
+const MOST_STALL_S: f64 = 10.0;
+
+pub fn kills() {
+    survives_kills(ProxyConfig::default(), KernelTcp::modern("cubic"));
+}
+
+pub fn kills_of_the_published_proxy() {
+    survives_kills(ProxyConfig::paper(), KernelTcp::modern("reno"));
+}
+
+/// Member and proxy are killed in mid-transfer, ACK control in full; the connection goes on and the file is whole.
+fn survives_kills(config: ProxyConfig, tcp: KernelTcp) {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(12_000_000)).tcp(tcp);
+    let plan = community(90.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
+        .event(Duration::from_millis(1000), Action::Kill("m2".to_owned()))
+        .event(Duration::from_millis(2000), Action::Restart("m2".to_owned()))
+        .event(Duration::from_millis(4500), Action::Kill("proxy".to_owned()))
+        .event(Duration::from_millis(5000), Action::Restart("proxy".to_owned()));
+    let plan = with_proxy(plan, |proxy| *proxy = ProxyConfig { rpc: RpcMode::Full, ..config.clone() });
+    let outcome = run(&plan);
+    let flow = &outcome.flows["download"];
+    assert_eq!(outcome.result.flows["download"].bytes, 12_000_000, "{:?}", flow.trouble);
+    // The proxy that answers now is the second one, and it found the connection in mid-stream.
+    let proxy = &outcome.status["proxy"];
+    let uptime = proxy["uptime_s"].as_f64().expect("an uptime");
+    assert!(uptime < outcome.result.duration_s - 4.0, "{uptime} of {}", outcome.result.duration_s);
+    assert_eq!(proxy["counters"]["midstream_flows"], 1);
+    let stall = longest_stall_s(&flow.arrivals.cells);
+    println!("longest stall: {stall:.2} s, of {:.1} s in all", outcome.result.duration_s);
+    assert!(stall < MOST_STALL_S, "the transfer stood still for {stall} s");
+}
+
+/// The longest time without any arrival between the first and the last.
+fn longest_stall_s(cells: &[u64]) -> f64 {
+    let longest = cells.split(|&bytes| bytes > 0).map(<[u64]>::len).max().unwrap_or(0);
+    longest as f64 * ARRIVAL_CELL.as_secs_f64()
+}
+
+pub fn era_settings() {
+    let measured = |tcp: KernelTcp| {
+        let flow = download(Transport::Tcp).via("m1").tcp(tcp);
+        run(&community(2.0, &[link(4, 20)], flow))
+    };
+    let (era, modern) = (measured(KernelTcp::linux_24()), measured(KernelTcp::modern("cubic")));
+    // Without timestamps a segment holds 12 bytes more.
+    assert_eq!(era.flows["download"].senders[0].mss_bytes, 1460);
+    assert_eq!(modern.flows["download"].senders[0].mss_bytes, 1448);
+    // An initial window of 2 segments, not 10: fewer bytes within three round trips from the first.
+    let early = |outcome: &prismux_lab::LabOutcome| {
+        let cells = outcome.flows["download"].arrivals.cells.iter();
+        cells.skip_while(|&&bytes| bytes == 0).take(16).sum::<u64>()
+    };
+    assert!(early(&era) < early(&modern), "{} {}", early(&era), early(&modern));
+}

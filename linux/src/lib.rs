@@ -1,0 +1,24 @@
+//! What the Linux hosts of prismux stand on: devices, sockets in batches, an event loop, the kernel's tables, namespaces.
+//!
+//! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries lack.
+//! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping.
+//! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
+//! * [`namespace`], [`privileges`]: network namespaces and being allowed to make them.
+//! * [`random`]: numbers that nobody can guess.
+//! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
+
+pub mod batch;
+pub mod clock;
+mod error;
+pub mod event_loop;
+pub mod handoff;
+pub mod namespace;
+pub mod netconf;
+pub mod netlink;
+pub mod packet;
+pub mod privileges;
+pub mod random;
+pub mod socket_option;
+pub mod tun;
+
+pub use error::SetupError;
