@@ -36,7 +36,7 @@ pub(crate) fn config(window: ByteCount) -> PtcpConfig {
         send_buffer_per_pipe: SEND_BUFFER,
         receive_buffer_per_pipe: ByteCount::new(window.as_u64() / u64::from(MAX_PIPES)),
         consume_on_arrival: true,
-        least_silence: LEAST_SILENCE,
+        min_silence: LEAST_SILENCE,
         ..PtcpConfig::new(tcp, MAX_PIPES)
     }
 }

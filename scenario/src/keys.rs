@@ -206,7 +206,7 @@ pub const TCP: &[Key] = &[
 
 /// Keys of `ptcp = { ... }` in a flow.
 pub const PTCP: &[Key] = &[
-    key("reassignment", "name", "\"probe\"", "when bytes are untied from a pipe"),
+    key("reassignment", "name", "\"probe\"", "when bytes are unbound from a pipe"),
     key(
         "redundant",
         "true or false",

@@ -87,7 +87,7 @@ impl Transport {
     }
 }
 
-/// When pTCP unties bytes from a pipe.
+/// When pTCP unbinds bytes from a pipe.
 pub const REASSIGNMENT: &[Name<Reassignment>] = &[
     name("probe", Reassignment::Probe, "as window, and when the pipe is silent until its TCP probes (TLP)"),
     name("window", Reassignment::Window, "when they lie beyond the pipe's window, as published"),

@@ -15,6 +15,7 @@ use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, State};
 use prismux_r2cp::policy::Cost;
+use prismux_tcp::TcpEvent;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, TcpFlags};
 use std::collections::VecDeque;
@@ -116,7 +117,8 @@ impl Ptcp {
     /// Takes note of what happened to the connection. `arrived` is the path and the payload of the segment just handed over.
     fn take_events(&mut self, now: Instant, arrived: Option<(usize, &[u8])>, store: &mut Store<'_>) {
         while let Some(event) = self.connection.as_mut().and_then(Endpoint::poll_event) {
-            if let (PtcpEvent::Accepted { segment_offset, stream_offset, bytes }, Some((path, payload))) =
+            let PtcpEvent::Connection(event) = event else { continue };
+            if let (TcpEvent::Accepted { segment_offset, stream_offset, bytes }, Some((path, payload))) =
                 (event, arrived)
             {
                 let start = segment_offset as usize;

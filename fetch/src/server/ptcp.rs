@@ -16,6 +16,7 @@ use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_ptcp::{Connection, PtcpConfig, PtcpEvent, Segment, SegmentOut, State, reset_for};
 use prismux_rcp::rate_cap::RateCap;
+use prismux_tcp::TcpEvent;
 use prismux_units::{ByteCount, Instant, Rate};
 use prismux_wire::Ecn;
 use std::sync::Arc;
@@ -281,7 +282,7 @@ impl Upload {
         while let Some(event) = self.connection.poll_event() {
             // The client closes when it has everything.
             let has_everything = self.connection.stream_acked() == self.length;
-            let ends = matches!(event, PtcpEvent::PeerClosed | PtcpEvent::Closed);
+            let ends = matches!(event, PtcpEvent::Connection(TcpEvent::PeerClosed | TcpEvent::Closed));
             if ends && has_everything && !self.is_finished {
                 self.is_finished = true;
                 counters.finished += 1;

@@ -9,7 +9,7 @@ pub(crate) enum Hold {
     Owner,
     /// They are bound elsewhere, or will be; this pipe repeats them as its probe (redundant striping).
     Copy,
-    /// They have been untied: the next transmission takes others.
+    /// They have been unbound: the next transmission takes others.
     None,
 }
 
@@ -139,9 +139,9 @@ impl Bindings {
         }
     }
 
-    /// Unties what lies beyond the first `window` positions that have not arrived. With `copy_first` the first such segment
+    /// Unbinds what lies beyond the first `window` positions that have not arrived. With `copy_first` the first such segment
     /// is given away too, and kept as a copy.
-    pub(crate) fn shrink(&mut self, window: u64, copy_first: bool, mut untied: impl FnMut(Range<u64>)) {
+    pub(crate) fn shrink(&mut self, window: u64, copy_first: bool, mut unbound: impl FnMut(Range<u64>)) {
         let mut room = window;
         let mut first = true;
         for binding in self.list.iter_mut().filter(|binding| !binding.arrived) {
@@ -150,16 +150,16 @@ impl Bindings {
             let kept = inside || first;
             if binding.hold == Hold::Owner && (!kept || (first && copy_first)) {
                 binding.hold = if kept { Hold::Copy } else { Hold::None };
-                untied(binding.carried());
+                unbound(binding.carried());
             }
             first = false;
         }
     }
 
     /// The pipe is gone: everything it held is free.
-    pub(crate) fn release(&mut self, mut untied: impl FnMut(Range<u64>)) {
+    pub(crate) fn release(&mut self, mut unbound: impl FnMut(Range<u64>)) {
         for binding in self.list.drain(..).filter(|binding| binding.hold == Hold::Owner) {
-            untied(binding.carried());
+            unbound(binding.carried());
         }
     }
 }

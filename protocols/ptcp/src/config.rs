@@ -2,7 +2,7 @@
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
 
-/// When bytes bound to a pipe are untied because its window shrank.
+/// When bytes bound to a pipe are unbound because its window shrank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reassignment {
     /// Never: what is bound stays with its pipe.
@@ -38,12 +38,12 @@ pub struct PtcpConfig {
     pub receive_buffer_per_pipe: ByteCount,
     /// Bytes count as read when they arrive in order (simulated sinks).
     pub consume_on_arrival: bool,
-    /// Untying of bytes from pipes in trouble.
+    /// When bytes are unbound from pipes in trouble.
     pub reassignment: Reassignment,
-    /// With [`Reassignment::Probe`]: a probe sooner than this after the pipe last spoke or heard something unties nothing. Where round
+    /// With [`Reassignment::Probe`]: a probe sooner than this after the pipe last spoke or heard something unbinds nothing. Where round
     /// trips are shorter than acknowledgements are delayed, or than the peer's process may have to wait for its turn, a probe says
     /// nothing of the path.
-    pub least_silence: Duration,
+    pub min_silence: Duration,
     /// After a timeout the one segment left in the pipe's window is also given to another pipe.
     pub redundant_striping: bool,
     /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its round-trip
@@ -51,11 +51,11 @@ pub struct PtcpConfig {
     pub opportunistic_retransmission: bool,
     /// Which pipe is asked first.
     pub resume_order: ResumeOrder,
-    /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are suspects: sent again
+    /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are unconfirmed: they are sent again
     /// unless the connection's own acknowledgement covers them in time. Without it a connection can hang.
-    pub suspect_rule: bool,
-    /// Least time that suspects are given.
-    pub suspect_floor: Duration,
+    pub recheck_unconfirmed: bool,
+    /// The least time that unconfirmed bytes are given.
+    pub min_confirmation_time: Duration,
     /// When nothing is on its way on any pipe and bytes are missing all the same, send them again.
     pub keep_alive_check: bool,
     /// Explicit loss notification on every pipe: the receiver marks acknowledgements that wait for a segment which its link
@@ -76,12 +76,12 @@ impl PtcpConfig {
             receive_buffer_per_pipe: buffer,
             consume_on_arrival: false,
             reassignment: Reassignment::Probe,
-            least_silence: Duration::ZERO,
+            min_silence: Duration::ZERO,
             redundant_striping: true,
             opportunistic_retransmission: true,
             resume_order: ResumeOrder::LeastRtt,
-            suspect_rule: true,
-            suspect_floor: Duration::from_millis(200),
+            recheck_unconfirmed: true,
+            min_confirmation_time: Duration::from_millis(200),
             keep_alive_check: true,
             loss_notification: false,
             coupled: false,

@@ -1,33 +1,36 @@
 //! The connection: its pipes, its two streams, its state up to ESTABLISHED(n).
 //!
-//! * `open`: the first pipe, the others, what both sides agree on. `arrive`: segments.
-//! * `leave`: what is sent, on which pipe. `trouble`: windows that shrink, pipes that end, timers.
-//! * `read_out`: counters and invariants.
-mod arrive;
-mod leave;
+//! * `open`: the first pipe, the others, what both sides agree on.
+//! * `receive`: arriving segments. `transmit`: what is sent, on which pipe.
+//! * `reassign`: windows that shrink, pipes that end. `couple`: coupled increase (RFC 6356).
+//! * `timers`: what is not confirmed in time, and stalls. `metrics`: counters and invariants.
+mod couple;
+mod metrics;
 mod open;
-mod read_out;
-mod trouble;
+mod reassign;
+mod receive;
+mod timers;
+mod transmit;
 
+pub use metrics::{Drops, PipeMetrics};
 pub use open::Refusal;
-pub use read_out::{Drops, PipeMetrics};
 
 use crate::config::{PtcpConfig, ResumeOrder};
 use crate::event::{Events, PtcpEvent};
 use crate::pipe::Pipe;
-use crate::resequencer::Resequencer;
+use crate::receive_buffer::ReceiveBuffer;
 use crate::segment::{Path, Segment, SegmentOut};
-use crate::striper::Striper;
+use crate::send_buffer::SendBuffer;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Deadline, Endpoint};
-use prismux_tcp::TcpConfig;
+use prismux_tcp::{TcpConfig, TcpEvent};
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
-use trouble::Stall;
+use timers::Stall;
 
 /// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,8 +82,8 @@ pub struct Connection {
     pipes: Vec<Pipe>,
     /// Pipes that both sides agreed on, once known.
     agreed_pipes: u8,
-    striper: Striper,
-    resequencer: Resequencer,
+    send_buffer: SendBuffer,
+    receive_buffer: ReceiveBuffer,
     /// The application closed our direction.
     closing: bool,
     peer_closed: bool,
@@ -92,17 +95,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Bytes that the application adds to our stream; the host keeps them until [`PtcpEvent::Acknowledged`].
+    /// Bytes that the application adds to our stream; the host keeps them until [`TcpEvent::Acknowledged`].
     pub fn write(&mut self, _now: Instant, bytes: u64) {
         if !self.closing && self.state != State::Closed {
-            self.striper.written = self.striper.written.saturating_add(bytes);
+            self.send_buffer.written = self.send_buffer.written.saturating_add(bytes);
             self.resume_all();
         }
     }
 
     /// The application has taken `bytes` of what is readable.
     pub fn read(&mut self, _now: Instant, bytes: u64) {
-        self.resequencer.set_read(self.resequencer.read() + bytes);
+        self.receive_buffer.set_read(self.receive_buffer.read() + bytes);
         self.tell_window();
     }
 
@@ -167,32 +170,32 @@ impl Connection {
 
     /// Bytes of our stream handed over so far.
     pub const fn stream_written(&self) -> u64 {
-        self.striper.written
+        self.send_buffer.written
     }
 
     /// Bytes of our stream handed over that no pipe has taken yet.
     pub const fn stream_waiting(&self) -> u64 {
-        self.striper.written - self.striper.frontier
+        self.send_buffer.written - self.send_buffer.frontier
     }
 
     /// Bytes of our stream that the peer has acknowledged (pACK).
     pub const fn stream_acked(&self) -> u64 {
-        self.striper.acked
+        self.send_buffer.acked
     }
 
     /// Bytes of the peer's stream that arrived without a gap.
     pub fn bytes_received_in_order(&self) -> u64 {
-        self.resequencer.next()
+        self.receive_buffer.next()
     }
 
     /// Bytes that are readable and not read.
     pub fn bytes_readable(&self) -> u64 {
-        self.resequencer.next() - self.resequencer.read()
+        self.receive_buffer.next() - self.receive_buffer.read()
     }
 
     /// Largest number of bytes that the receive buffer held at once, those beyond holes included.
     pub fn receive_buffer_high_water(&self) -> u64 {
-        self.resequencer.high_water()
+        self.receive_buffer.high_water()
     }
 
     /// Pipes established now.
@@ -238,11 +241,11 @@ impl Connection {
 
     fn close_when_complete(&mut self, now: Instant) {
         // Without a pipe the peer could not be told.
-        if self.closing && matches!(self.state, State::Established(1..)) && self.striper.is_complete() {
+        if self.closing && matches!(self.state, State::Established(1..)) && self.send_buffer.is_complete() {
             self.state = State::Closing;
             for index in 0..self.pipes.len() {
-                let news = self.pipes[index].close(now);
-                self.take_news(now, index, news);
+                let update = self.pipes[index].close(now);
+                self.take_update(now, index, update);
             }
         }
     }
@@ -251,7 +254,7 @@ impl Connection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.stall.forget();
-            self.events.push(PtcpEvent::Closed);
+            self.events.push(TcpEvent::Closed);
         }
     }
 }
@@ -262,7 +265,7 @@ impl Endpoint for Connection {
     type Event = PtcpEvent;
 
     fn handle_input(&mut self, now: Instant, segment: Segment) {
-        self.arrive(now, &segment);
+        self.receive(now, &segment);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -270,7 +273,7 @@ impl Endpoint for Connection {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<SegmentOut> {
-        self.leave(now)
+        self.transmit(now)
     }
 
     fn poll_event(&mut self) -> Option<PtcpEvent> {

@@ -8,15 +8,15 @@
 //! | `open`, `close` | down | [`Pipe::open`], [`Pipe::accept`], [`Pipe::close`] |
 //! | `receive` | down | [`Pipe::receive`] (and [`Pipe::fire`], time's own segment) |
 //! | `resume` | down | [`Pipe::resume`], then [`Pipe::send`] until it has nothing to say |
-//! | `established`, `closed`, `shrunk` | up | the [`News`] that `receive` and `fire` return |
-//! | `send` | up | [`Striper::offer`] and [`Striper::bind`], called from [`Pipe::send`]; an offer of nothing is *freeze* |
+//! | `established`, `closed`, `shrunk` | up | the [`PipeUpdate`] that `receive` and `fire` return |
+//! | `send` | up | [`SendBuffer::offer`] and [`SendBuffer::bind`], called from [`Pipe::send`]; an offer of nothing is *freeze* |
 mod bytes;
 
 pub(crate) use bytes::Settle;
 
 use crate::binding::Bindings;
 use crate::segment::Path;
-use crate::striper::Striper;
+use crate::send_buffer::SendBuffer;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use prismux_endpoint::{Deadline, Endpoint};
@@ -46,7 +46,7 @@ pub(crate) struct Shrunk {
 
 /// What a pipe tells the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct News {
+pub(crate) struct PipeUpdate {
     pub established: bool,
     pub closed: Option<Ending>,
     pub shrunk: Option<Shrunk>,
@@ -163,16 +163,16 @@ impl Pipe {
     }
 
     /// `close`: FIN after what was sent.
-    pub(crate) fn close(&mut self, now: Instant) -> News {
+    pub(crate) fn close(&mut self, now: Instant) -> PipeUpdate {
         self.tcp.close(now);
         self.resumed = true;
-        self.news()
+        self.update()
     }
 
     /// Ends the pipe at once, with RST.
     pub(crate) fn abort(&mut self, now: Instant) {
         self.tcp.abort(now);
-        self.news();
+        self.update();
         self.resumed = true;
     }
 
@@ -254,24 +254,24 @@ impl Pipe {
         virtual_bytes: u32,
         ecn: Ecn,
         settle: &mut Settle<'_>,
-    ) -> News {
+    ) -> PipeUpdate {
         let header = TcpHeader { window: NO_LIMIT, ..*header };
         let acked = self.tcp.stream_acked();
         self.tcp.handle_input(now, SegmentIn { header, payload_bytes: virtual_bytes, ecn });
         self.resumed = true;
         self.quiet_since = now;
         self.silent &= self.tcp.stream_acked() == acked && header.options.sack.is_empty();
-        let news = self.news();
+        let update = self.update();
         self.settle(&header, settle);
-        news
+        update
     }
 
     /// Time has reached [`Pipe::deadline`].
-    pub(crate) fn fire(&mut self, now: Instant) -> News {
+    pub(crate) fn fire(&mut self, now: Instant) -> PipeUpdate {
         let due = self.tcp.engine().deadline().filter(|deadline| deadline.at <= now);
         self.tcp.handle_timeout(now);
         self.resumed = true;
-        News { probes: due.is_some_and(|deadline| deadline.why == "tlp"), ..self.news() }
+        PipeUpdate { probes: due.is_some_and(|deadline| deadline.why == "tlp"), ..self.update() }
     }
 
     /// Nothing was heard for long: until something is, new bytes go elsewhere and probes are copies.
@@ -280,37 +280,42 @@ impl Pipe {
     }
 
     /// `established`, `closed`, `shrunk`.
-    fn news(&mut self) -> News {
-        let mut news = News::default();
+    fn update(&mut self) -> PipeUpdate {
+        let mut update = PipeUpdate::default();
         while let Some(event) = self.tcp.poll_event() {
             match event {
-                TcpEvent::Connected => news.established = true,
-                TcpEvent::PeerClosed => news.peer_closed = true,
-                TcpEvent::Reset => news.closed = Some(Ending::Reset),
-                TcpEvent::TimedOut => news.closed = Some(Ending::TimedOut),
-                TcpEvent::Closed => news.closed = news.closed.or(Some(Ending::Closed)),
+                TcpEvent::Connected => update.established = true,
+                TcpEvent::PeerClosed => update.peer_closed = true,
+                TcpEvent::Reset => update.closed = Some(Ending::Reset),
+                TcpEvent::TimedOut => update.closed = Some(Ending::TimedOut),
+                TcpEvent::Closed => update.closed = update.closed.or(Some(Ending::Closed)),
                 TcpEvent::Accepted { .. } | TcpEvent::Readable { .. } | TcpEvent::Acknowledged { .. } => {}
             }
         }
-        self.established |= news.established;
-        if news.closed.is_some() {
+        self.established |= update.established;
+        if update.closed.is_some() {
             (self.established, self.ended) = (false, true);
         }
         let metrics = self.tcp.engine().metrics();
         let timeout = metrics.counters.timeouts > self.timeouts;
         if metrics.cwnd_bytes < self.window || timeout {
-            news.shrunk = Some(Shrunk { window: metrics.cwnd_bytes, timeout });
+            update.shrunk = Some(Shrunk { window: metrics.cwnd_bytes, timeout });
             self.silent |= timeout;
         }
         (self.window, self.timeouts) = (metrics.cwnd_bytes, metrics.counters.timeouts);
-        news
+        update
     }
 
     /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much new
-    /// as its window lets it and `striper` has for it. With `quicker`, what it repeats is offered to other pipes too.
-    pub(crate) fn send(&mut self, now: Instant, striper: &mut Striper, quicker: bool) -> Option<PipeSegment> {
+    /// as its window lets it and `send_buffer` has for it. With `quicker`, what it repeats is offered to other pipes too.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        send_buffer: &mut SendBuffer,
+        quicker: bool,
+    ) -> Option<PipeSegment> {
         let most = self.tcp.segment_bytes();
-        let offered = if self.is_live() { striper.offer(self.id, most) } else { 0 };
+        let offered = if self.is_live() { send_buffer.offer(self.id, most) } else { 0 };
         self.tcp.offer(u64::from(offered));
         let segment = self.tcp.poll_transmit(now);
         let new =
@@ -329,11 +334,11 @@ impl Pipe {
             self.quiet_since = now;
         }
         let offered_elsewhere =
-            quicker && virtual_bytes > 0 && !new && self.copy_out(striper, segment.stream_offset);
+            quicker && virtual_bytes > 0 && !new && self.copy_out(send_buffer, segment.stream_offset);
         let carried = match virtual_bytes {
             0 => 0..0,
-            _ if new => self.bind_new(striper, virtual_bytes),
-            _ => self.bind_again(striper, segment.stream_offset, virtual_bytes),
+            _ if new => self.bind_new(send_buffer, virtual_bytes),
+            _ => self.bind_again(send_buffer, segment.stream_offset, virtual_bytes),
         };
         let bytes = (carried.end - carried.start) as u32;
         self.sent_bytes += u64::from(bytes);

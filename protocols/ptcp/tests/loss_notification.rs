@@ -20,7 +20,7 @@ struct Repair {
     /// pSEQ of what was damaged, and of everything sent later under the same virtual number.
     damaged: u32,
     repeated: Vec<u32>,
-    untied_bytes: u64,
+    unbound_bytes: u64,
     received: u64,
 }
 
@@ -68,7 +68,7 @@ fn damage(told: bool) -> Repair {
         fell,
         damaged: damaged.header.seq.0,
         repeated,
-        untied_bytes: world.end(0).striping().untied_bytes,
+        unbound_bytes: world.end(0).striping().unbound_bytes,
         received: world.received(1),
     }
 }
@@ -78,7 +78,7 @@ fn a_damaged_segment_is_repeated_once_with_its_bytes_and_the_window_stays() {
     let repair = damage(true);
     assert_eq!(repair.fell, 0);
     assert_eq!(repair.repeated, [repair.damaged], "the same bytes, once");
-    assert_eq!(repair.untied_bytes, 0, "nothing changes pipes");
+    assert_eq!(repair.unbound_bytes, 0, "nothing changes pipes");
     assert_eq!(repair.received, 1_000_000);
 }
 
@@ -86,6 +86,6 @@ fn a_damaged_segment_is_repeated_once_with_its_bytes_and_the_window_stays() {
 fn the_same_loss_untold_halves_the_window_and_frees_what_is_beyond_it() {
     let repair = damage(false);
     assert!(repair.fell >= repair.largest / 2, "{} fell by {}", repair.largest, repair.fell);
-    assert!(repair.untied_bytes > 0);
+    assert!(repair.unbound_bytes > 0);
     assert_eq!(repair.received, 1_000_000);
 }

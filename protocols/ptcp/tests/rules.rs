@@ -5,6 +5,7 @@ use harness::{Fate, Flight, Weather, World, client, config, server};
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, State};
+use prismux_tcp::TcpEvent;
 use prismux_units::{Duration, Instant};
 use prismux_wire::TcpFlags;
 use std::cell::RefCell;
@@ -126,7 +127,7 @@ fn a_peer_that_wants_one_pipe_gets_a_single_tcp() {
         .collect();
     assert_eq!(offsets.len(), 1, "both sequence spaces run in step");
     let striping = world.end(0).striping();
-    assert_eq!((striping.untied_bytes, striping.rebound_segments, striping.redundant_segments), (0, 0, 0));
+    assert_eq!((striping.unbound_bytes, striping.rebound_segments, striping.redundant_segments), (0, 0, 0));
 }
 
 #[test]
@@ -216,7 +217,7 @@ fn after_a_timeout_other_pipes_take_what_the_window_no_longer_holds_and_a_copy_o
         let carried = |s: &Segment| s.payload_bytes > 0 && position(s, &origin) == start;
         world.log.iter().filter(|(_, side, s)| *side == 0 && s.header.pipe == pipe && carried(s)).count()
     };
-    assert_eq!(on(1, lost), 1, "what was untied went over the other pipe");
+    assert_eq!(on(1, lost), 1, "what was unbound went over the other pipe");
     assert_eq!(on(1, 0), 1, "and so did a copy of the first segment");
     assert_eq!(on(0, 0), 2, "which the old pipe keeps to probe with");
     let striping = world.end(0).striping();
@@ -294,8 +295,8 @@ fn what_a_slow_pipe_has_lost_is_repeated_by_a_quick_one_too() {
 
 /// Whether everything arrives when the acknowledgement of a rebound segment was caused by its first copy and the
 /// second copy is lost.
-fn survives_an_ambiguous_acknowledgement(suspect_rule: bool, keep_alive_check: bool) -> bool {
-    let config = PtcpConfig { suspect_rule, keep_alive_check, ..config(2, 2, 400_000) };
+fn survives_an_ambiguous_acknowledgement(recheck_unconfirmed: bool, keep_alive_check: bool) -> bool {
+    let config = PtcpConfig { recheck_unconfirmed, keep_alive_check, ..config(2, 2, 400_000) };
     let (mut world, first_copy, _) = rebound(config);
     world.arrive(first_copy);
     world.run(at(1_000_000));
@@ -308,7 +309,7 @@ fn an_ambiguous_acknowledgement_hangs_the_connection_without_the_rules() {
 }
 
 #[test]
-fn suspects_are_sent_again() {
+fn unconfirmed_bytes_are_sent_again() {
     assert!(survives_an_ambiguous_acknowledgement(true, false));
 }
 
@@ -372,7 +373,11 @@ fn a_first_pipe_that_is_refused_refuses_the_connection() {
     client.handle_input(at(20), reset);
     let events: Vec<PtcpEvent> = std::iter::from_fn(|| client.poll_event()).collect();
     assert_eq!(client.state(), State::Closed);
-    assert!(events.contains(&PtcpEvent::Reset) && events.contains(&PtcpEvent::Closed), "{events:?}");
+    assert!(
+        events.contains(&PtcpEvent::Connection(TcpEvent::Reset))
+            && events.contains(&PtcpEvent::Connection(TcpEvent::Closed)),
+        "{events:?}"
+    );
 }
 
 #[test]
@@ -381,14 +386,16 @@ fn closing_waits_for_every_byte_and_closes_every_pipe() {
     world.write(0, 30_000);
     world.close(0);
     assert!(matches!(world.state(0), Some(State::Established(3))), "nothing is acknowledged yet");
-    world.run_while(at(60_000), |world| !world.events[1].contains(&PtcpEvent::PeerClosed));
+    world.run_while(at(60_000), |world| {
+        !world.events[1].contains(&PtcpEvent::Connection(TcpEvent::PeerClosed))
+    });
     assert_eq!(world.received(1), 30_000, "the end of the stream comes after all of it");
     world.close(1);
     world.run(at(120_000));
     assert!(world.both_closed());
     let closed = world.events[0].iter().filter(|event| matches!(event, PtcpEvent::PipeClosed { .. })).count();
     assert_eq!(closed, 3);
-    assert_eq!(world.events[0].last(), Some(&PtcpEvent::Closed));
+    assert_eq!(world.events[0].last(), Some(&PtcpEvent::Connection(TcpEvent::Closed)));
 }
 
 #[test]
@@ -398,7 +405,7 @@ fn abort_resets_every_pipe() {
     world.mutate(0, |end, now| end.abort(now));
     world.run(at(10_000));
     assert_eq!((world.state(0), world.state(1)), (Some(State::Closed), Some(State::Closed)));
-    assert!(world.events[1].contains(&PtcpEvent::Reset));
+    assert!(world.events[1].contains(&PtcpEvent::Connection(TcpEvent::Reset)));
 }
 
 fn path(index: usize) -> Path {
@@ -465,9 +472,9 @@ fn a_connection_outlives_its_only_pipe_when_the_host_opens_another() {
     assert!(world.both_closed());
 }
 
-/// Bytes untied when the acknowledgements of two pipes with round trips of 10 ms come 25 ms later for a while.
-fn untied_by_late_acknowledgements(least_silence: Duration) -> u64 {
-    let config = PtcpConfig { least_silence, ..config(0, 2, 64_000) };
+/// Bytes unbound when the acknowledgements of two pipes with round trips of 10 ms come 25 ms later for a while.
+fn unbound_by_late_acknowledgements(min_silence: Duration) -> u64 {
+    let config = PtcpConfig { min_silence, ..config(0, 2, 64_000) };
     let mut world = opened(config, &[5, 5]);
     world.hook = Some(Box::new(|now, flight| {
         let late = flight.to == 0 && now > at(2_000) && now < at(2_010);
@@ -476,11 +483,11 @@ fn untied_by_late_acknowledgements(least_silence: Duration) -> u64 {
     world.write(0, 4_000_000);
     world.run(at(10_000));
     assert_eq!(world.received(1), 4_000_000);
-    world.end(0).striping().untied_bytes
+    world.end(0).striping().unbound_bytes
 }
 
 #[test]
-fn acknowledgements_that_come_late_untie_nothing_before_the_least_silence() {
-    assert!(untied_by_late_acknowledgements(Duration::ZERO) > 0);
-    assert_eq!(untied_by_late_acknowledgements(Duration::from_millis(40)), 0);
+fn acknowledgements_that_come_late_unbind_nothing_before_the_min_silence() {
+    assert!(unbound_by_late_acknowledgements(Duration::ZERO) > 0);
+    assert_eq!(unbound_by_late_acknowledgements(Duration::from_millis(40)), 0);
 }

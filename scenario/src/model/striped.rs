@@ -7,7 +7,7 @@ use prismux_units::{ByteCount, Duration};
 /// Switches of pTCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PtcpSettings {
-    /// When bytes are untied from a pipe.
+    /// When bytes are unbound from a pipe.
     pub reassignment: Reassignment,
     /// A copy for another pipe after a timeout.
     pub redundant: bool,

@@ -6,6 +6,7 @@ use crate::packet::{Body, Packet, node_at};
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Endpoint as _, Host, drive};
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, SegmentOut, State, reset_for};
+use prismux_tcp::TcpEvent;
 use prismux_units::Instant;
 use std::net::IpAddr;
 
@@ -59,14 +60,15 @@ impl Host<Connection> for Carrier<'_> {
     }
 
     fn event(&mut self, now: Instant, event: PtcpEvent) {
+        let PtcpEvent::Connection(event) = event else { return };
         match event {
-            PtcpEvent::Readable { up_to } => {
+            TcpEvent::Readable { up_to } => {
                 self.notes.readable = up_to;
                 if let Some(check) = &mut self.check {
                     check.readable(now, up_to);
                 }
             }
-            PtcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
+            TcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
                 if let Some(check) = &mut self.check {
                     check.accepted(
                         now,
@@ -76,12 +78,10 @@ impl Host<Connection> for Carrier<'_> {
                     );
                 }
             }
-            PtcpEvent::Connected => self.notes.connected = true,
-            PtcpEvent::PeerClosed => self.notes.peer_closed = true,
-            PtcpEvent::Closed | PtcpEvent::Reset | PtcpEvent::TimedOut => self.notes.ended = true,
-            PtcpEvent::Acknowledged { .. }
-            | PtcpEvent::PipeEstablished { .. }
-            | PtcpEvent::PipeClosed { .. } => {}
+            TcpEvent::Connected => self.notes.connected = true,
+            TcpEvent::PeerClosed => self.notes.peer_closed = true,
+            TcpEvent::Closed | TcpEvent::Reset | TcpEvent::TimedOut => self.notes.ended = true,
+            TcpEvent::Acknowledged { .. } => {}
         }
     }
 }

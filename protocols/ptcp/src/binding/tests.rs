@@ -12,17 +12,17 @@ fn four() -> Bindings {
     bindings
 }
 
-fn untied_by(bindings: &mut Bindings, window: u64, copy_first: bool) -> Vec<Range<u64>> {
-    let mut untied = Vec::new();
-    bindings.shrink(window, copy_first, |range| untied.push(range));
-    untied
+fn unbound_by(bindings: &mut Bindings, window: u64, copy_first: bool) -> Vec<Range<u64>> {
+    let mut unbound = Vec::new();
+    bindings.shrink(window, copy_first, |range| unbound.push(range));
+    unbound
 }
 
 #[test]
-fn what_lies_beyond_the_window_is_untied_once() {
+fn what_lies_beyond_the_window_is_unbound_once() {
     let mut bindings = four();
-    assert_eq!(untied_by(&mut bindings, 250, false), [1200..1300, 1300..1400]);
-    assert_eq!(untied_by(&mut bindings, 250, false), []);
+    assert_eq!(unbound_by(&mut bindings, 250, false), [1200..1300, 1300..1400]);
+    assert_eq!(unbound_by(&mut bindings, 250, false), []);
     let holds: Vec<Hold> = bindings.iter().map(|binding| binding.hold).collect();
     assert_eq!(holds, [Hold::Owner, Hold::Owner, Hold::None, Hold::None]);
 }
@@ -30,9 +30,9 @@ fn what_lies_beyond_the_window_is_untied_once() {
 #[test]
 fn the_first_segment_never_leaves_the_window_but_can_be_copied() {
     let mut bindings = four();
-    assert_eq!(untied_by(&mut bindings, 50, true), [1000..1100, 1100..1200, 1200..1300, 1300..1400]);
+    assert_eq!(unbound_by(&mut bindings, 50, true), [1000..1100, 1100..1200, 1200..1300, 1300..1400]);
     assert_eq!(bindings.at(0).unwrap().hold, Hold::Copy);
-    assert_eq!(untied_by(&mut bindings, 50, true), [], "one copy at a time");
+    assert_eq!(unbound_by(&mut bindings, 50, true), [], "one copy at a time");
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn what_has_arrived_takes_no_room_and_stays() {
     assert_eq!(arrived, [100, 200, 300], "each once");
     let mut bindings = four();
     bindings.arrived(100..300, |_| {});
-    assert_eq!(untied_by(&mut bindings, 200, false), [], "0..100 and 300..400 are inside");
-    assert_eq!(untied_by(&mut bindings, 100, false), [1300..1400]);
+    assert_eq!(unbound_by(&mut bindings, 200, false), [], "0..100 and 300..400 are inside");
+    assert_eq!(unbound_by(&mut bindings, 100, false), [1300..1400]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn half_a_segment_can_be_acknowledged() {
 #[test]
 fn a_pipe_that_ends_gives_up_what_it_owns() {
     let mut bindings = four();
-    untied_by(&mut bindings, 100, false);
+    unbound_by(&mut bindings, 100, false);
     let mut freed = Vec::new();
     bindings.release(|range| freed.push(range));
     assert_eq!(freed, [1000..1100]);

@@ -4,16 +4,16 @@ use crate::config::PtcpConfig;
 use crate::event::{Events, PtcpEvent};
 use crate::header::{Addresses, MAX_PIPES, SetUp};
 use crate::pipe::Pipe;
-use crate::resequencer::Resequencer;
+use crate::receive_buffer::ReceiveBuffer;
 use crate::segment::{Path, Segment};
-use crate::striper::Striper;
+use crate::send_buffer::SendBuffer;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
 use prismux_endpoint::random::RandomStream;
-use prismux_tcp::TcpConfig;
+use prismux_tcp::{TcpConfig, TcpEvent};
 use prismux_units::{ByteCount, Instant};
 use prismux_wire::{SeqNumber, TcpFlags};
 
@@ -130,7 +130,7 @@ impl Connection {
         let locals: Vec<IpAddr> = locals.iter().copied().take(usize::from(MAX_PIPES)).collect();
         let pipes = config.pipes.clamp(1, MAX_PIPES);
         let capacity = config.receive_buffer_per_pipe.as_u64() * u64::from(pipes);
-        let shift = Resequencer::shift_for(capacity);
+        let shift = ReceiveBuffer::shift_for(capacity);
         let pipe_config = TcpConfig {
             receive_buffer: PIPE_WINDOW,
             window_scaling: true,
@@ -160,8 +160,8 @@ impl Connection {
             state: State::Opening,
             pipes: Vec::new(),
             agreed_pipes: 1,
-            striper: Striper::new(config.send_buffer_per_pipe.as_u64()),
-            resequencer: Resequencer::new(config.receive_buffer_per_pipe.as_u64(), shift),
+            send_buffer: SendBuffer::new(config.send_buffer_per_pipe.as_u64()),
+            receive_buffer: ReceiveBuffer::new(config.receive_buffer_per_pipe.as_u64(), shift),
             closing: false,
             peer_closed: false,
             stall: Stall::default(),
@@ -191,15 +191,15 @@ impl Connection {
         identity.peer_token = set_up.token;
         identity.peer_initial = segment.header.seq;
         identity.peer_shift = set_up.window_shift;
-        self.striper.acknowledge(0, u64::from(segment.tcp.window) << set_up.window_shift);
+        self.send_buffer.acknowledge(0, u64::from(segment.tcp.window) << set_up.window_shift);
     }
 
     /// Settles the number of pipes, and with it the size of both buffers.
     fn agree(&mut self, peer_pipes: u8) {
         self.agreed_pipes = self.config.pipes.min(peer_pipes).max(1);
         let pipes = u64::from(self.agreed_pipes);
-        self.striper.send_buffer = self.config.send_buffer_per_pipe.as_u64() * pipes;
-        self.resequencer.resize(self.config.receive_buffer_per_pipe.as_u64() * pipes);
+        self.send_buffer.capacity = self.config.send_buffer_per_pipe.as_u64() * pipes;
+        self.receive_buffer.resize(self.config.receive_buffer_per_pipe.as_u64() * pipes);
     }
 
     /// Pipes that this end wants: one for each address, where it knows them.
@@ -259,7 +259,7 @@ impl Connection {
     /// A pipe has reached ESTABLISHED.
     pub(super) fn pipe_established(&mut self, id: u8) {
         if self.state == State::Opening {
-            self.events.push(PtcpEvent::Connected);
+            self.events.push(TcpEvent::Connected);
         }
         self.state = State::Established(self.established_pipes());
         self.events.push(PtcpEvent::PipeEstablished { pipe: id });

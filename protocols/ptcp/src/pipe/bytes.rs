@@ -1,31 +1,31 @@
 //! Which bytes of the connection a pipe's virtual segments carry when they leave, and what acknowledgements say of them.
 use super::Pipe;
 use crate::binding::{Binding, Hold};
-use crate::striper::Striper;
+use crate::send_buffer::SendBuffer;
 use core::ops::Range;
 use prismux_units::Instant;
 use prismux_wire::TcpHeader;
 
 /// What a pipe needs to judge acknowledgements.
 pub(crate) struct Settle<'a> {
-    pub striper: &'a mut Striper,
-    /// When suspects are looked at again.
+    pub send_buffer: &'a mut SendBuffer,
+    /// When bytes that are still unconfirmed are sent again.
     pub due: Instant,
-    pub suspect_rule: bool,
+    pub recheck_unconfirmed: bool,
 }
 
 impl Pipe {
     /// What the acknowledgement in `header` says about bound bytes.
     pub(super) fn settle(&mut self, header: &TcpHeader, settle: &mut Settle<'_>) {
         let due = settle.due;
-        let striper = &mut *settle.striper;
+        let send_buffer = &mut *settle.send_buffer;
         let mut settled = |binding: Binding| match binding.hold {
             // It may have been an earlier transmission, with other bytes.
-            Hold::Owner if binding.ambiguous && settle.suspect_rule => {
-                striper.suspect(binding.carried(), due);
+            Hold::Owner if binding.ambiguous && settle.recheck_unconfirmed => {
+                send_buffer.doubt(binding.carried(), due);
             }
-            Hold::None if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
-            Hold::Copy if !binding.ambiguous => striper.note_arrival(binding.carried(), due),
+            Hold::None if !binding.ambiguous => send_buffer.note_arrival(binding.carried(), due),
+            Hold::Copy if !binding.ambiguous => send_buffer.note_arrival(binding.carried(), due),
             _ => {}
         };
         self.bindings.acknowledge(self.tcp.stream_acked(), &mut settled);
@@ -44,29 +44,29 @@ impl Pipe {
         }
     }
 
-    pub(super) fn bind_new(&mut self, striper: &mut Striper, length: u32) -> Range<u64> {
-        let data = striper.bind(self.id, length, false).unwrap_or(striper.acked..striper.acked);
+    pub(super) fn bind_new(&mut self, send_buffer: &mut SendBuffer, length: u32) -> Range<u64> {
+        let data = send_buffer.bind(self.id, length, false).unwrap_or(send_buffer.acked..send_buffer.acked);
         debug_assert_eq!(data.end - data.start, u64::from(length), "what was offered is there");
         self.bindings.push(data.clone());
         data
     }
 
-    /// The virtual segment at `start` keeps its bytes as a copy, and they are untied. Says whether there was something to untie.
-    pub(super) fn copy_out(&mut self, striper: &mut Striper, start: u64) -> bool {
+    /// The virtual segment at `start` keeps its bytes as a copy, and they are unbound. Says whether there was something to unbind.
+    pub(super) fn copy_out(&mut self, send_buffer: &mut SendBuffer, start: u64) -> bool {
         let owned =
             self.bindings.at(start).filter(|binding| binding.hold == Hold::Owner && !binding.ambiguous);
         let Some(binding) = owned else { return false };
-        let untied = striper.untie(binding.carried(), self.id);
-        if untied {
+        let unbound = send_buffer.unbind(binding.carried(), self.id);
+        if unbound {
             binding.hold = Hold::Copy;
-            striper.counters.redundant_segments += 1;
+            send_buffer.counters.redundant_segments += 1;
         }
-        untied
+        unbound
     }
 
     /// A virtual segment is sent again: the same bytes if it still has them, else others, else none.
-    pub(super) fn bind_again(&mut self, striper: &mut Striper, start: u64, length: u32) -> Range<u64> {
-        let acked = striper.acked;
+    pub(super) fn bind_again(&mut self, send_buffer: &mut SendBuffer, start: u64, length: u32) -> Range<u64> {
+        let acked = send_buffer.acked;
         let Some(binding) = self.bindings.at(start) else { return acked..acked };
         let carried = binding.carried();
         if binding.hold != Hold::None && carried.end > acked {
@@ -74,13 +74,14 @@ impl Pipe {
         }
         if !binding.ambiguous {
             // The pipe holds its only transmission for lost: nobody need wait for it.
-            striper.give_up(carried, self.id);
+            send_buffer.give_up(carried, self.id);
         }
         // Reported as arrived or not: what it carries now may get lost without anybody noticing.
         (binding.ambiguous, binding.arrived) = (true, false);
         // Into the dark goes a copy: what a silent pipe alone held would wait for its next timeout, each twice as long.
-        let data = if self.silent { striper.lowest(length) } else { striper.bind(self.id, length, true) };
-        let counters = &mut striper.counters;
+        let data =
+            if self.silent { send_buffer.lowest(length) } else { send_buffer.bind(self.id, length, true) };
+        let counters = &mut send_buffer.counters;
         match &data {
             Some(_) => counters.rebound_segments += 1,
             None => counters.void_segments += 1,

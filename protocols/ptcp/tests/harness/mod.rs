@@ -4,7 +4,7 @@
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, State, reset_for};
-use prismux_tcp::TcpConfig;
+use prismux_tcp::{TcpConfig, TcpEvent};
 use prismux_units::{ByteCount, Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -197,8 +197,12 @@ impl World {
         let mut readable = false;
         while let Some(event) = self.ends[side].as_mut().and_then(Endpoint::poll_event) {
             let stream = &mut self.streams[1 - side];
-            match event {
-                PtcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
+            let PtcpEvent::Connection(told) = event else {
+                self.events[side].push(event);
+                continue;
+            };
+            match told {
+                TcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
                     let carries = carries.expect("only a segment brings bytes");
                     assert_eq!(carries + u64::from(segment_offset), stream_offset, "wrong bytes accepted");
                     let end = stream_offset + u64::from(bytes);
@@ -212,16 +216,16 @@ impl World {
                         stream.accepted_to = end;
                     }
                 }
-                PtcpEvent::Readable { up_to } => {
+                TcpEvent::Readable { up_to } => {
                     assert!(up_to >= stream.readable && up_to <= stream.accepted_to, "readable to {up_to}");
                     stream.readable = up_to;
                     readable = true;
                 }
-                PtcpEvent::Acknowledged { up_to } => {
+                TcpEvent::Acknowledged { up_to } => {
                     let peer = &self.streams[side];
                     assert!(up_to <= peer.accepted_to, "acknowledged {up_to}, arrived {}", peer.accepted_to);
                 }
-                other => self.events[side].push(other),
+                _ => self.events[side].push(event),
             }
         }
         if readable && self.auto_read && !self.config.consume_on_arrival && self.random.chance(0.6) {

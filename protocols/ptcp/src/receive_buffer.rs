@@ -7,7 +7,7 @@ const MAX_PIECES: usize = 4096;
 
 /// The other side's stream as far as it has arrived.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Resequencer {
+pub(crate) struct ReceiveBuffer {
     next: u64,
     beyond: RangeMap<()>,
     read: u64,
@@ -30,7 +30,7 @@ pub(crate) enum Storing {
     NoRoom,
 }
 
-impl Resequencer {
+impl ReceiveBuffer {
     /// A buffer of `capacity` bytes whose window field is shifted by `shift`.
     pub(crate) fn new(capacity: u64, shift: u8) -> Self {
         Self { capacity, shift, ..Self::default() }

@@ -1,16 +1,17 @@
-//! The sending side of the connection: which bytes are tied to no pipe, and who may take them.
+//! The sending side of the connection: which bytes are bound to no pipe, and which pipe may take them.
 use crate::range_map::RangeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 use prismux_units::Instant;
 
-/// A pipe's number as a tag; [`NOBODY`] where no pipe's copy can still be under way.
+/// A pipe's number as a tag.
 pub(crate) type Origin = u8;
-pub(crate) const NOBODY: Origin = u8::MAX;
+/// The tag of bytes of which no pipe's copy can still be under way.
+pub(crate) const NO_PIPE: Origin = u8::MAX;
 
-/// Bytes whose arrival nobody can vouch for.
+/// Bytes whose delivery a pipe has reported and the connection's acknowledgement has not confirmed.
 #[derive(Debug, Clone)]
-struct Suspect {
+struct Unconfirmed {
     range: Range<u64>,
     due: Instant,
 }
@@ -18,28 +19,28 @@ struct Suspect {
 /// What became of bound bytes, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StripingCounters {
-    /// Bytes untied because they lay beyond a window that shrank, or because their pipe closed.
-    pub untied_bytes: u64,
+    /// Bytes unbound because they lay beyond a window that shrank, or because their pipe closed.
+    pub unbound_bytes: u64,
     /// Segments given to a second pipe, after a timeout or because it is quicker.
     pub redundant_segments: u64,
     /// Virtual segments sent again with other bytes than before.
     pub rebound_segments: u64,
     /// Virtual segments sent again without any.
     pub void_segments: u64,
-    /// Bytes put under suspicion.
-    pub suspect_bytes: u64,
-    /// Of these, sent again.
+    /// Bytes whose delivery an ambiguous acknowledgement left unconfirmed.
+    pub unconfirmed_bytes: u64,
+    /// Of [`StripingCounters::unconfirmed_bytes`], those sent again.
     pub reclaimed_bytes: u64,
     /// Times that the keep-alive check freed everything.
     pub keep_alive_checks: u64,
 }
 
-/// The bytes written, by what they are tied to.
+/// The bytes written, by what they are bound to.
 ///
 /// Everything from `acked` to `frontier` has been bound at least once. Of it, what is in `unbound` waits for a pipe again,
-/// what is in `suspects` waits for its deadline, the rest is bound to a pipe or known to have arrived on one.
+/// what is in `unconfirmed` waits for its deadline, the rest is bound to a pipe or known to have arrived on one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Striper {
+pub(crate) struct SendBuffer {
     /// Everything below has been acknowledged by the connection's peer (pACK).
     pub acked: u64,
     /// First byte that was never bound.
@@ -53,22 +54,22 @@ pub(crate) struct Striper {
     /// Use a window that is too small to be worth it.
     pub override_silly: bool,
     /// The most bytes between `acked` and `frontier`.
-    pub send_buffer: u64,
+    pub capacity: u64,
     /// Tagged with the pipe whose copy may still be under way: it need not take them anew.
     unbound: RangeMap<Origin>,
-    suspects: Vec<Suspect>,
+    unconfirmed: Vec<Unconfirmed>,
     pub counters: StripingCounters,
 }
 
-impl Striper {
-    /// Nothing written, room for `send_buffer` unacknowledged bytes.
-    pub(crate) fn new(send_buffer: u64) -> Self {
-        Self { send_buffer, ..Self::default() }
+impl SendBuffer {
+    /// Nothing written, room for `capacity` unacknowledged bytes.
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self { capacity, ..Self::default() }
     }
 
     /// The right edge: of the peer's buffer and of ours.
     fn edge(&self) -> u64 {
-        self.window_end.min(self.acked.saturating_add(self.send_buffer))
+        self.window_end.min(self.acked.saturating_add(self.capacity))
     }
 
     /// The next bytes for `pipe`, at most `most`: the lowest unbound ones, else those that follow the frontier. For a virtual
@@ -117,41 +118,42 @@ impl Striper {
         let mut lost = Vec::new();
         self.unbound.remove(range, |piece| lost.push(piece));
         for piece in lost {
-            let tag = if piece.tag == origin { NOBODY } else { piece.tag };
+            let tag = if piece.tag == origin { NO_PIPE } else { piece.tag };
             self.unbound.insert(piece.start..piece.end, tag, |_| {});
         }
     }
 
     /// Bytes return to the unbound ones, at their place; `origin` may still deliver them. Says whether any did.
-    pub(crate) fn untie(&mut self, range: Range<u64>, origin: Origin) -> bool {
+    pub(crate) fn unbind(&mut self, range: Range<u64>, origin: Origin) -> bool {
         let start = range.start.max(self.acked);
         if start >= range.end {
             return false;
         }
         self.unbound.insert(start..range.end, origin, |_| {});
-        self.counters.untied_bytes += range.end - start;
+        self.counters.unbound_bytes += range.end - start;
         true
     }
 
     /// A pipe is gone: what it was expected to deliver is for everybody.
     pub(crate) fn forget_origin(&mut self, pipe: Origin) {
-        self.unbound.retag(pipe, NOBODY);
+        self.unbound.retag(pipe, NO_PIPE);
     }
 
     /// Bytes whose virtual segment has arrived while they may not have: look again at `due`.
-    pub(crate) fn suspect(&mut self, range: Range<u64>, due: Instant) {
+    pub(crate) fn doubt(&mut self, range: Range<u64>, due: Instant) {
         let start = range.start.max(self.acked);
         if start < range.end {
-            self.counters.suspect_bytes += range.end - start;
-            self.suspects.push(Suspect { range: start..range.end, due });
+            self.counters.unconfirmed_bytes += range.end - start;
+            self.unconfirmed.push(Unconfirmed { range: start..range.end, due });
         }
     }
 
     /// Bytes that nobody holds have arrived after all, as the acknowledgement of their only carrier says: they need not be
     /// sent by others, unless the connection's acknowledgement fails to cover them by `due`.
     pub(crate) fn note_arrival(&mut self, range: Range<u64>, due: Instant) {
-        let suspects = &mut self.suspects;
-        self.unbound.remove(range, |piece| suspects.push(Suspect { range: piece.start..piece.end, due }));
+        let unconfirmed = &mut self.unconfirmed;
+        self.unbound
+            .remove(range, |piece| unconfirmed.push(Unconfirmed { range: piece.start..piece.end, due }));
     }
 
     /// The peer's pACK and right edge. Says whether either moved.
@@ -162,25 +164,25 @@ impl Striper {
         if acked > self.acked {
             self.acked = acked;
             self.unbound.remove_below(acked);
-            self.suspects.retain(|suspect| suspect.range.end > acked);
+            self.unconfirmed.retain(|waiting| waiting.range.end > acked);
         }
         moved
     }
 
-    /// When the next suspects are due.
-    pub(crate) fn suspects_due(&self) -> Option<Instant> {
-        self.suspects.iter().map(|suspect| suspect.due).min()
+    /// When the next unconfirmed bytes are due.
+    pub(crate) fn unconfirmed_due(&self) -> Option<Instant> {
+        self.unconfirmed.iter().map(|waiting| waiting.due).min()
     }
 
-    /// Suspects whose time is up are free. Says whether there were any.
+    /// Unconfirmed bytes whose time is up are free. Says whether there were any.
     pub(crate) fn reclaim(&mut self, now: Instant) -> bool {
         let mut any = false;
-        for index in (0..self.suspects.len()).rev() {
-            if self.suspects[index].due <= now {
-                let range = self.suspects.swap_remove(index).range;
+        for index in (0..self.unconfirmed.len()).rev() {
+            if self.unconfirmed[index].due <= now {
+                let range = self.unconfirmed.swap_remove(index).range;
                 let start = range.start.max(self.acked);
                 self.counters.reclaimed_bytes += range.end.saturating_sub(start);
-                self.unbound.insert(start..range.end, NOBODY, |_| any = true);
+                self.unbound.insert(start..range.end, NO_PIPE, |_| any = true);
             }
         }
         any
@@ -189,8 +191,8 @@ impl Striper {
     /// Nothing is on its way and bytes are missing: everything not acknowledged is free.
     pub(crate) fn reclaim_all(&mut self) {
         self.counters.keep_alive_checks += 1;
-        self.suspects.clear();
-        self.unbound.insert(self.acked..self.frontier, NOBODY, |_| {});
+        self.unconfirmed.clear();
+        self.unbound.insert(self.acked..self.frontier, NO_PIPE, |_| {});
     }
 
     /// Everything written has been acknowledged.

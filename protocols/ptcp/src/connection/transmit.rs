@@ -8,17 +8,17 @@ use prismux_units::Instant;
 use prismux_wire::TcpFlags;
 
 impl Connection {
-    pub(super) fn leave(&mut self, now: Instant) -> Option<SegmentOut> {
+    pub(super) fn transmit(&mut self, now: Instant) -> Option<SegmentOut> {
         if let Some(segment) = self.resets.pop_front() {
             return Some(SegmentOut { segment, stream_offset: 0 });
         }
         while let Some(index) = self.first_pipe(|pipe| pipe.is_resumed()) {
             let quicker = self.has_quicker(index);
-            if let Some(segment) = self.pipes[index].send(now, &mut self.striper, quicker) {
+            if let Some(segment) = self.pipes[index].send(now, &mut self.send_buffer, quicker) {
                 if segment.offered_elsewhere {
                     self.resume_all();
                 }
-                return Some(self.dress(index, segment));
+                return Some(self.add_header(index, segment));
             }
         }
         self.watch_stall(now);
@@ -34,7 +34,7 @@ impl Connection {
     }
 
     /// Adds the connection's header.
-    fn dress(&mut self, index: usize, mut segment: PipeSegment) -> SegmentOut {
+    fn add_header(&mut self, index: usize, mut segment: PipeSegment) -> SegmentOut {
         let pipe = &self.pipes[index];
         let identity = &self.identity;
         let is_syn = segment.tcp.flags.contains(TcpFlags::SYN);
@@ -45,9 +45,9 @@ impl Connection {
             source: identity.own,
             destination: identity.peer,
             seq: identity.initial + segment.data as u32,
-            ack: identity.peer_initial + self.resequencer.next() as u32,
+            ack: identity.peer_initial + self.receive_buffer.next() as u32,
         };
-        segment.tcp.window = self.resequencer.advertise();
+        segment.tcp.window = self.receive_buffer.advertise();
         let path = pipe.path;
         SegmentOut {
             stream_offset: segment.data,
@@ -66,7 +66,7 @@ impl Connection {
     pub(super) fn tell_window(&mut self) {
         let Some(best) = self.first_pipe(|pipe| pipe.established) else { return };
         let segment_bytes = u32::from(self.config.tcp.mss);
-        if matches!(self.state, State::Established(_)) && self.resequencer.update_is_due(segment_bytes) {
+        if matches!(self.state, State::Established(_)) && self.receive_buffer.update_is_due(segment_bytes) {
             self.pipes[best].request_ack();
         }
     }

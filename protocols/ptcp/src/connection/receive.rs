@@ -1,14 +1,14 @@
 //! Arriving segments: whom they are for, what they bring, what they acknowledge.
 use super::{Connection, State};
-use crate::event::PtcpEvent;
-use crate::pipe::{News, Settle};
-use crate::resequencer::Storing;
+use crate::pipe::{PipeUpdate, Settle};
+use crate::receive_buffer::Storing;
 use crate::segment::{Segment, reset_for};
+use prismux_tcp::TcpEvent;
 use prismux_units::Instant;
 use prismux_wire::TcpFlags;
 
 impl Connection {
-    pub(super) fn arrive(&mut self, now: Instant, segment: &Segment) {
+    pub(super) fn receive(&mut self, now: Instant, segment: &Segment) {
         let Some(index) = self.find_pipe(now, segment) else { return };
         let answers = self.state == State::Opening && self.identity.opened_here;
         if answers && !self.is_answer(segment) {
@@ -25,19 +25,19 @@ impl Connection {
         if known && segment.tcp.flags.contains(TcpFlags::ACK) {
             self.take_acknowledgement(segment);
         }
-        let news = self.hand_to_pipe(now, index, segment);
-        if answers && news.established {
+        let update = self.hand_to_pipe(now, index, segment);
+        if answers && update.established {
             self.learn_from_answer(segment);
         }
-        if news.established && segment.tcp.flags.contains(TcpFlags::ACK) {
+        if update.established && segment.tcp.flags.contains(TcpFlags::ACK) {
             self.take_acknowledgement(segment);
             if has_payload {
                 self.store(index, segment);
             }
         }
-        self.take_news(now, index, news);
+        self.take_update(now, index, update);
         self.couple();
-        if news.established
+        if update.established
             && self.identity.opened_here
             && self.pipes[index].is_first
             && !self.closing_early()
@@ -50,7 +50,7 @@ impl Connection {
 
     /// Nothing was written and the application has closed: no further pipes are worth opening.
     fn closing_early(&self) -> bool {
-        self.closing && self.striper.is_complete()
+        self.closing && self.send_buffer.is_complete()
     }
 
     /// The pipe that `segment` is for; a valid SYN of a further pipe makes one.
@@ -105,15 +105,15 @@ impl Connection {
 
     /// Stores payload by pSEQ. False when it does not fit.
     fn store(&mut self, index: usize, segment: &Segment) -> bool {
-        let next = self.resequencer.next();
+        let next = self.receive_buffer.next();
         let Some(start) = segment.header.seq.unwrap_near(self.identity.peer_initial, next) else {
             self.drops.out_of_buffer += 1;
             return false;
         };
         self.pipes[index].received_bytes += u64::from(segment.payload_bytes);
         let events = &mut self.events;
-        let storing = self.resequencer.store(start..start + u64::from(segment.payload_bytes), |part| {
-            events.push(PtcpEvent::Accepted {
+        let storing = self.receive_buffer.store(start..start + u64::from(segment.payload_bytes), |part| {
+            events.push(TcpEvent::Accepted {
                 segment_offset: (part.start - start) as u32,
                 stream_offset: part.start,
                 bytes: (part.end - part.start) as u32,
@@ -121,11 +121,11 @@ impl Connection {
         });
         match storing {
             Storing::Stored => {
-                let now_next = self.resequencer.next();
+                let now_next = self.receive_buffer.next();
                 if now_next > next {
-                    events.push(PtcpEvent::Readable { up_to: now_next });
+                    events.push(TcpEvent::Readable { up_to: now_next });
                     if self.config.consume_on_arrival {
-                        self.resequencer.set_read(now_next);
+                        self.receive_buffer.set_read(now_next);
                     }
                 }
             }
@@ -137,24 +137,28 @@ impl Connection {
 
     /// pACK and the shared window.
     fn take_acknowledgement(&mut self, segment: &Segment) {
-        let before = self.striper.acked;
+        let before = self.send_buffer.acked;
         let acked = segment.header.ack.unwrap_near(self.identity.initial, before);
-        let Some(acked) = acked.filter(|&acked| acked <= self.striper.frontier) else {
+        let Some(acked) = acked.filter(|&acked| acked <= self.send_buffer.frontier) else {
             self.drops.bad_ack += 1;
             return;
         };
         let edge = acked + (u64::from(segment.tcp.window) << self.identity.peer_shift);
-        if self.striper.acknowledge(acked, edge) {
+        if self.send_buffer.acknowledge(acked, edge) {
             self.resume_all();
         }
-        if self.striper.acked > before {
-            self.events.push(PtcpEvent::Acknowledged { up_to: self.striper.acked });
+        if self.send_buffer.acked > before {
+            self.events.push(TcpEvent::Acknowledged { up_to: self.send_buffer.acked });
         }
     }
 
-    fn hand_to_pipe(&mut self, now: Instant, index: usize, segment: &Segment) -> News {
-        let due = now + self.suspicion();
-        let mut settle = Settle { striper: &mut self.striper, due, suspect_rule: self.config.suspect_rule };
+    fn hand_to_pipe(&mut self, now: Instant, index: usize, segment: &Segment) -> PipeUpdate {
+        let due = now + self.confirmation_time();
+        let mut settle = Settle {
+            send_buffer: &mut self.send_buffer,
+            due,
+            recheck_unconfirmed: self.config.recheck_unconfirmed,
+        };
         let length = u32::from(segment.header.virtual_bytes).max(segment.payload_bytes);
         self.pipes[index].receive(now, &segment.tcp, length, segment.ecn, &mut settle)
     }

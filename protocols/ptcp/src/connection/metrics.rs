@@ -2,7 +2,7 @@
 use super::Connection;
 use crate::binding::Hold;
 use crate::segment::Path;
-use crate::striper::StripingCounters;
+use crate::send_buffer::StripingCounters;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -54,7 +54,7 @@ impl Connection {
 
     /// What became of bound bytes.
     pub const fn striping(&self) -> &StripingCounters {
-        &self.striper.counters
+        &self.send_buffer.counters
     }
 
     /// Switches this connection was made with.
@@ -91,15 +91,15 @@ impl Connection {
                 pipe.bindings().iter().filter(|binding| binding.hold == Hold::Owner && !binding.ambiguous);
             owned.extend(own.map(|binding| (binding.data, binding.data + u64::from(binding.bytes))));
         }
-        owned.extend(self.striper.unbound().map(|range| (range.start, range.end)));
-        owned.retain(|&(start, end)| end > self.striper.acked && start < end);
+        owned.extend(self.send_buffer.unbound().map(|range| (range.start, range.end)));
+        owned.retain(|&(start, end)| end > self.send_buffer.acked && start < end);
         owned.sort_unstable();
         if let Some(two) = owned.windows(2).find(|two| two[0].1 > two[1].0) {
             return Err(format!("bytes {:?} and {:?} are both bound or waiting", two[0], two[1]));
         }
         match owned.last() {
-            Some(&(_, end)) if end > self.striper.frontier => {
-                Err(format!("bound up to {end}, frontier {}", self.striper.frontier))
+            Some(&(_, end)) if end > self.send_buffer.frontier => {
+                Err(format!("bound up to {end}, frontier {}", self.send_buffer.frontier))
             }
             _ => Ok(()),
         }
