@@ -7,11 +7,13 @@
 mod estimates;
 mod overload;
 mod queue_sign;
+mod round;
 mod windowed_max;
 
 use overload::Overload;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use queue_sign::QueueSign;
+use round::Round;
 use windowed_max::WindowedMax;
 
 /// In flight at most this times rate x shortest RTT ...
@@ -44,6 +46,8 @@ const RESTART_GROWTH: f64 = 1.12;
 const STARTUP_PATIENCE: u8 = 3;
 /// Gain of the average behind the loss ratio, per packet.
 const LOSS_GAIN: f64 = 1.0 / 1024.0;
+/// An answered probe leaves this share of the loss ratio.
+const PROBE_LOSS_SHARE: f64 = 0.9;
 /// A full round with less than this share of the learned rate is one of a link that has become slower.
 const SLOWER: f64 = 0.75;
 /// Rounds over which the largest rate counts.
@@ -63,29 +67,6 @@ struct RttSample {
     rtt: Duration,
     at: Instant,
     round: u32,
-}
-
-/// The open measurement round.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    /// Ends when a packet of at least this index is delivered.
-    index: u32,
-    /// Bytes delivered when it began.
-    delivered: u64,
-    /// When it began.
-    since: Instant,
-    /// The cap stood in the way of sending more at some time.
-    limited: bool,
-    /// Too little was in flight at some time to keep the link busy.
-    starved: bool,
-    /// The cap when it began.
-    cap: f64,
-    /// Bytes lost.
-    lost: f64,
-    /// Round trips in it: least and sum in seconds, and how many.
-    least_rtt: f64,
-    rtt_sum: f64,
-    rtt_count: u32,
 }
 
 /// Learned properties of one link.
@@ -110,12 +91,15 @@ pub struct LinkModel {
     jitter: f64,
     packet_bytes: f64,
     delivered: u64,
-    next_index: u32,
+    /// When the last of them was heard of.
+    delivered_at: Instant,
     round: Option<Round>,
     /// The cap stood in the way in the round before.
     was_limited: bool,
     free_at: Instant,
     loss: f64,
+    /// The share of packets lost when something last arrived.
+    heard_loss: f64,
 }
 
 impl LinkModel {
@@ -138,11 +122,12 @@ impl LinkModel {
             jitter: 0.0,
             packet_bytes: 1448.0,
             delivered: 0,
-            next_index: 0,
+            delivered_at: Instant::ZERO,
             round: None,
             was_limited: false,
             free_at: Instant::ZERO,
             loss: 0.0,
+            heard_loss: 0.0,
         }
     }
 
@@ -151,9 +136,8 @@ impl LinkModel {
         self.learning = true;
     }
 
-    /// A packet went out; `in_flight` includes it.
-    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u64) {
-        self.next_index = self.next_index.wrapping_add(1);
+    /// Packet number `index` of the link went out; `in_flight` includes it.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, index: u32, in_flight: u64) {
         if let Some(rate) = self.planning_rate().map(|rate| rate * self.pace_gain()) {
             self.free_at = self.free_at.max(now) + Duration::from_secs_f64(f64::from(bytes) / rate);
         }
@@ -167,51 +151,36 @@ impl LinkModel {
             in_flight as f64 + 4.0 * self.packet_bytes > self.cap || in_flight as f64 > 0.85 * self.cap;
         if in_flight == u64::from(bytes) || self.round.is_none() {
             // The link was idle: what it did before says nothing about the round that begins.
-            self.open_round(now, self.next_index);
+            self.delivered_at = now;
+            self.round = Some(Round::new(index, now, self.cap, self.delivered, in_flight));
         }
         if let Some(round) = &mut self.round {
             round.limited |= limited;
+            round.on_in_flight(in_flight);
+            round.on_sent(now, index, self.delivered, self.delivered_at);
         }
     }
 
-    /// Begins a round that ends with the delivery of packet `index`. Some round is open at all times: senders come in bursts,
-    /// and a burst's deliveries must not fall between two rounds.
-    fn open_round(&mut self, now: Instant, index: u32) {
-        self.round = Some(Round {
-            index,
-            delivered: self.delivered,
-            since: now,
-            limited: false,
-            starved: false,
-            cap: self.cap,
-            lost: 0.0,
-            least_rtt: f64::MAX,
-            rtt_sum: 0.0,
-            rtt_count: 0,
-        });
-    }
-
-    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are left.
+    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are left, and the
+    /// next packet of the link will have number `next_index`.
     pub(crate) fn on_delivered(
         &mut self,
         now: Instant,
         bytes: u32,
-        index: u32,
+        (index, next_index): (u32, u32),
         rtt: Option<Duration>,
         in_flight: u64,
     ) {
         self.delivered += u64::from(bytes);
         self.loss *= 1.0 - LOSS_GAIN;
+        self.heard_loss = self.loss;
         if !self.learning {
             return;
         }
         if let Some(rtt) = rtt {
             self.on_rtt(now, rtt);
             if let Some(round) = &mut self.round {
-                let rtt = rtt.as_secs_f64();
-                round.least_rtt = round.least_rtt.min(rtt);
-                round.rtt_sum += rtt;
-                round.rtt_count += 1;
+                round.on_rtt(rtt);
             }
             self.end_startup_on_queue(now, rtt);
         }
@@ -223,9 +192,12 @@ impl LinkModel {
         }
         if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
             self.was_limited = round.limited;
-            self.open_round(now, self.next_index.wrapping_add(1));
+            // Some round is open at all times: senders come in bursts, and a burst's deliveries must not fall between two rounds.
+            let first_sent = round.marker_sent(now);
+            self.round = Some(Round::new(next_index, first_sent, self.cap, self.delivered, in_flight));
             self.end_round(now, &round);
         }
+        self.delivered_at = now;
         self.set_cap();
     }
 
@@ -239,7 +211,8 @@ impl LinkModel {
 
     /// A probe was answered.
     pub(crate) fn on_probe(&mut self, now: Instant, rtt: Duration) {
-        self.loss *= 0.9;
+        self.loss *= PROBE_LOSS_SHARE;
+        self.heard_loss = self.loss;
         self.on_rtt(now, rtt);
     }
 
@@ -281,16 +254,12 @@ impl LinkModel {
     }
 
     fn end_round(&mut self, now: Instant, round: &Round) {
-        let mean_rtt = round.rtt_sum / f64::from(round.rtt_count.max(1));
-        if round.rtt_count > 1 {
-            self.jitter += (mean_rtt - round.least_rtt - self.jitter) * JITTER_GAIN;
+        if let Some(jitter) = round.jitter() {
+            self.jitter += (jitter - self.jitter) * JITTER_GAIN;
         }
-        let elapsed = now.saturating_since(round.since).as_secs_f64();
-        if elapsed <= 0.0 {
-            return;
-        }
-        let bytes = (self.delivered - round.delivered) as f64;
-        let (rate, before) = (bytes / elapsed, self.rate.get());
+        let shortest = self.min_rtt().unwrap_or(Duration::ZERO);
+        let Some(rate) = round.rate(now, self.delivered, shortest) else { return };
+        let (bytes, before) = ((self.delivered - round.delivered) as f64, self.rate.get());
         let full = round.limited && !round.starved && bytes > FULL_ROUND * round.cap;
         self.slower = full && rate < SLOWER * before;
         self.rounds = self.rounds.wrapping_add(1);
@@ -307,7 +276,7 @@ impl LinkModel {
         }
         self.overload.recover(now);
         if self.startup && full {
-            self.judge_growth(rate, mean_rtt);
+            self.judge_growth(rate, round.mean_rtt());
         }
     }
 
@@ -349,6 +318,11 @@ impl LinkModel {
             self.set_cap();
         }
         overflow
+    }
+
+    /// The link is dead for now: what it lost since something last arrived was lost to the outage, and says nothing of the channel.
+    pub(crate) fn on_silent(&mut self) {
+        self.loss = self.heard_loss;
     }
 
     /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is only full with

@@ -160,8 +160,13 @@ impl Link {
         self.scheduled_packets += 1;
         self.in_flight_packets += 1;
         self.in_flight_bytes += u64::from(bytes);
-        self.model.on_sent(now, bytes, self.in_flight_bytes);
+        self.model.on_sent(now, bytes, self.next_index, self.in_flight_bytes);
         self.next_index
+    }
+
+    /// The position that the next packet will have in the order of this link.
+    pub(crate) fn next_index(&self) -> u32 {
+        self.next_index.wrapping_add(1)
     }
 
     /// A packet of `bytes` is no longer in flight here.

@@ -68,9 +68,12 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
     valve.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + 20_000.0) as u64);
 }
 
-/// Nothing is known of any link: one carries the first packets while the others are measured.
+/// No link is known and bearable. Where nothing is known, one carries the first packets while the others are measured.
 fn without_knowledge(now: Instant, links: &mut LinkTable, valve: &mut Valve) {
-    valve.flight_limit = None;
+    if links.up().all(|(_, link)| link.model.min_rtt().is_none()) {
+        // Otherwise the last limit stands: a window once shown cannot be taken back.
+        valve.flight_limit = None;
+    }
     valve.wants_probes = true;
     let unknown = links.up().filter(|(_, link)| link.model.min_rtt().is_none());
     let first = unknown.min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id);

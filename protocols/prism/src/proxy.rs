@@ -218,6 +218,8 @@ impl<P: Clone> Proxy<P> {
         };
         with_flow!(self, now, number, |flow, context| {
             flow.last_activity = now;
+            flow.heard = context.micros();
+            flow.tail_probe.on_heard();
             if header.flags.contains(TcpFlags::ACK) {
                 flow.note_echo(header.options.timestamps.map(|timestamps| timestamps.echo));
             }

@@ -133,6 +133,6 @@ pub struct ProxyCounters {
     pub midstream_flows: u64,
     /// Packets resent by the proxy itself.
     pub local_repairs: u64,
-    /// Copies sent to measure a parked or unknown link.
+    /// Copies sent to measure a parked or unknown link, or because nothing was heard of a receiver any more.
     pub probe_copies: u64,
 }

@@ -167,7 +167,11 @@ pub(crate) fn on_released<P: Clone>(
     let rate: f64 = context.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
     valve.rate = rate;
     if rate > 0.0 {
-        let time = Duration::from_secs_f64(f64::from(expected) / (rate * PACING_GAIN));
+        // No sender is let to send more at once than the links hold, whatever a single ACK covers.
+        let cap: u64 =
+            context.links.usable().map(|(_, link)| link.model.cap_bytes()).fold(0, u64::saturating_add);
+        let bytes = u64::from(expected).min(cap);
+        let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN));
         valve.next_release = valve.next_release.max(context.now) + time;
     }
     flow.pool.note_train(context.now, TRAIN_GAP);

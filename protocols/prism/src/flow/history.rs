@@ -20,6 +20,8 @@ pub(crate) enum PacketState {
 const STATE_MASK: u8 = 0b0000_0011;
 const SENDS_SHIFT: u8 = 2;
 const SENDS_MASK: u8 = 0b0001_1100;
+/// Three bits count no further.
+const MAX_SENDS_COUNTED: u8 = 7;
 const REPAIRED: u8 = 0b0010_0000;
 const SOLE: u8 = 0b0100_0000;
 
@@ -94,9 +96,15 @@ impl Record {
         }
     }
 
+    /// A copy of it went out too.
+    fn note_copy(&mut self) {
+        let sends = (self.sends() + 1).min(MAX_SENDS_COUNTED);
+        self.bits = self.bits & !(SENDS_MASK | SOLE) | sends << SENDS_SHIFT;
+    }
+
     /// Sent once more, over `link`; `repair` when by the proxy itself.
     fn resend(&mut self, link: LinkId, index: u32, sent: Micros, repair: bool) {
-        let sends = (self.sends() + 1).min(7);
+        let sends = (self.sends() + 1).min(MAX_SENDS_COUNTED);
         let sole = if self.state() == PacketState::Lost { self.bits & SOLE } else { 0 };
         let repaired = if repair { REPAIRED } else { 0 };
         self.bits = PacketState::InFlight as u8 | sends << SENDS_SHIFT | repaired | sole;
@@ -180,6 +188,13 @@ impl History {
         let record = &mut self.ring[index];
         record.resend(link, position, sent, repair);
         self.low = self.low.map(|low| low.min(record.seq));
+    }
+
+    /// A copy of the packet that starts at `seq` goes out beside it: which of them arrives will not be known.
+    pub(crate) fn note_copy(&mut self, seq: SeqNumber) {
+        if let Some(index) = self.find(seq) {
+            self.ring[index].note_copy();
+        }
     }
 
     /// Adds a record at its place. Ranges already recorded must not overlap it.

@@ -8,6 +8,7 @@ use crate::backlog::Backlog;
 use crate::link_table::LinkId;
 use crate::local_repair::Copies;
 use crate::micros::Micros;
+use crate::reverse_path::tail_probe::TailProbe;
 use crate::window_control::AckPool;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -94,6 +95,9 @@ pub(crate) struct Flow<P> {
     pub(crate) ecn: TcpFlags,
     /// Send time of the latest-sent packet that is known to have arrived.
     pub(crate) latest_delivered: Option<Micros>,
+    /// When the receiver was last heard of.
+    pub(crate) heard: Micros,
+    pub(crate) tail_probe: TailProbe,
     pub(crate) sender_rtt: SenderRtt,
     pub(crate) timer_at: Instant,
     /// When the flow is next checked for having ended.
@@ -147,6 +151,8 @@ impl<P: Clone> Flow<P> {
             echoed: None,
             ecn: TcpFlags::default(),
             latest_delivered: None,
+            heard: Micros::at(now),
+            tail_probe: TailProbe::default(),
             sender_rtt: SenderRtt::default(),
             timer_at: Instant::MAX,
             idle_at: Instant::MAX,

@@ -3,6 +3,8 @@ use super::*;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use prismux_endpoint::random::{RandomStream, Seed};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 const PACKET: u32 = 1448;
 
@@ -23,6 +25,14 @@ struct Pipe {
     now: Instant,
     free_at: Instant,
     heard_at: Instant,
+    /// The way back is silent until then; what arrived meanwhile is heard of all at once.
+    mute_until: Instant,
+    /// Nothing gets through until then.
+    away_until: Instant,
+    /// When packets left the link.
+    carried: VecDeque<Instant>,
+    /// Most packets that left it in 100 ms.
+    most_carried: usize,
     /// Sent, heard of, index; `None` for lost.
     under_way: VecDeque<(Instant, Option<Instant>, u32)>,
     index: u32,
@@ -46,6 +56,10 @@ impl Pipe {
             now: Instant::from_secs(1),
             free_at: Instant::ZERO,
             heard_at: Instant::ZERO,
+            mute_until: Instant::ZERO,
+            away_until: Instant::ZERO,
+            carried: VecDeque::new(),
+            most_carried: 0,
             under_way: VecDeque::new(),
             index: 0,
             in_flight: 0,
@@ -56,16 +70,24 @@ impl Pipe {
     fn send(&mut self) {
         self.index += 1;
         self.in_flight += u64::from(PACKET);
-        self.model.on_sent(self.now, PACKET, self.in_flight);
+        self.model.on_sent(self.now, PACKET, self.index, self.in_flight);
         let service = f64::from(PACKET) / self.rate;
         let waiting = self.free_at.saturating_since(self.now).as_secs_f64() / service;
         let lost = waiting as usize >= self.room;
         self.overflows += u32::from(lost);
-        if lost || self.random.chance(self.loss) {
+        let away = self.now < self.away_until;
+        if lost || away || self.random.chance(self.loss) {
             return self.under_way.push_back((self.now, None, self.index));
         }
         self.free_at = self.free_at.max(self.now) + Duration::from_secs_f64(service);
-        let mut heard = self.free_at + self.delay + self.jitter.mul_f64(self.random.uniform());
+        self.carried.push_back(self.free_at);
+        let oldest = self.free_at - Duration::from_millis(100);
+        while self.carried.front().is_some_and(|left| *left < oldest) {
+            self.carried.pop_front();
+        }
+        self.most_carried = self.most_carried.max(self.carried.len());
+        let heard = self.free_at + self.delay + self.jitter.mul_f64(self.random.uniform());
+        let mut heard = heard.max(self.mute_until);
         if !self.clump.is_zero() {
             let clumps = heard.as_nanos().div_ceil(self.clump.as_nanos());
             heard = Instant::from_nanos(clumps * self.clump.as_nanos());
@@ -88,7 +110,7 @@ impl Pipe {
             let Some((sent, _, index)) = self.under_way.pop_front() else { return };
             self.in_flight -= u64::from(PACKET);
             let rtt = Some(self.now.saturating_since(sent));
-            self.model.on_delivered(self.now, PACKET, index, rtt, self.in_flight);
+            self.model.on_delivered(self.now, PACKET, (index, self.index + 1), rtt, self.in_flight);
         }
     }
 
@@ -122,6 +144,15 @@ impl Pipe {
                     self.send();
                 }
             }
+        }
+    }
+
+    /// Everything under way is given up: the sender's timer has run out.
+    fn give_up(&mut self) {
+        for _ in self.under_way.drain(..) {
+            let before = self.in_flight;
+            self.in_flight -= u64::from(PACKET);
+            self.model.on_lost(self.now, PACKET, before);
         }
     }
 
@@ -232,4 +263,74 @@ fn a_short_queue_overflows_seldom_and_is_not_taken_for_noise() {
     assert!(pipe.model.loss() < 0.02, "{}", pipe.model.loss());
     assert!((0.95..1.05).contains(&pipe.ratio()), "{}", pipe.ratio());
     assert!(pipe.fill() > 0.95, "{}", pipe.fill());
+}
+
+/// What happens to a link.
+#[derive(Debug, Clone, Copy)]
+enum Trouble {
+    /// As much as fits is sent.
+    Busy(u64),
+    /// A share of the rate is sent.
+    Calm(f64),
+    /// A few bursts.
+    Bursts(u32),
+    /// Nothing gets through for so many milliseconds; what was under way is given up.
+    Away(u64),
+    /// Nothing is heard for so many milliseconds, then all at once.
+    Mute(u64),
+    /// ACKs come in clumps from now on, so many milliseconds apart.
+    Clumps(u64),
+    /// The member registers anew: its packets are counted on, and nothing is known of its link.
+    Rejoin,
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    prop_oneof![
+        (1..4_u64).prop_map(Trouble::Busy),
+        (0.1..0.9).prop_map(Trouble::Calm),
+        (20..200_u32).prop_map(Trouble::Bursts),
+        (50..3000_u64).prop_map(Trouble::Away),
+        (50..3000_u64).prop_map(Trouble::Mute),
+        (0..25_u64).prop_map(Trouble::Clumps),
+        Just(Trouble::Rejoin),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn the_learned_rate_is_never_more_than_the_link_carried_in_100_ms(
+        mbps in 1.0..80.0,
+        delay_ms in 5..200_u64,
+        troubles in vec(trouble(), 1..12),
+    ) {
+        let mut pipe = Pipe::new(mbps, delay_ms);
+        pipe.run(2, 2.0);
+        for trouble in troubles {
+            match trouble {
+                Trouble::Busy(seconds) => pipe.run(seconds, 2.0),
+                Trouble::Calm(share) => pipe.run(1, share),
+                Trouble::Bursts(packets) => pipe.run_bursts(4, packets, Duration::from_millis(250)),
+                Trouble::Away(millis) => {
+                    pipe.give_up();
+                    pipe.away_until = pipe.now + Duration::from_millis(millis);
+                    pipe.run(1 + millis / 1000, 2.0);
+                }
+                Trouble::Mute(millis) => {
+                    pipe.mute_until = pipe.now + Duration::from_millis(millis);
+                    pipe.run(1 + millis / 1000, 2.0);
+                }
+                Trouble::Clumps(millis) => pipe.clump = Duration::from_millis(millis),
+                Trouble::Rejoin => {
+                    pipe.give_up();
+                    pipe.model = LinkModel::new(None);
+                    pipe.model.learn();
+                    pipe.run(1, 2.0);
+                }
+            }
+            let carried = pipe.most_carried as f64 * f64::from(PACKET) / 0.1;
+            let learned = pipe.model.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
+            prop_assert!(learned <= 1.1 * carried, "{trouble:?}: {learned} learned, {carried} carried");
+        }
+    }
 }

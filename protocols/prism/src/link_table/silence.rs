@@ -34,6 +34,7 @@ impl Link {
         let new = self.silence.overdue >= MOST_OVERDUE && !self.is_silent();
         if new {
             self.silence.since = Some(now);
+            self.model.on_silent();
         }
         new
     }

@@ -72,7 +72,8 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, context: &mut Context<'_,
     // Nor about the rate, if either copy may have arrived.
     let certain = record.sends() == 1 || record.is_sole_copy();
     let bytes = if certain { u32::from(record.length) } else { 0 };
-    link.model.on_delivered(context.now, bytes, record.index, rtt, left);
+    let position = (record.index, link.next_index());
+    link.model.on_delivered(context.now, bytes, position, rtt, left);
     if !certain {
         link.model.on_uncertain(u32::from(record.length));
     }
@@ -171,7 +172,9 @@ pub(crate) fn declare_lost<P: Clone>(
         if link.up {
             blamed = Some(record.link);
             link.halve_weight(context.now, context.config.weight_floor);
-            link.model.on_lost(context.now, u32::from(record.length), in_flight);
+            if !link.is_silent() {
+                link.model.on_lost(context.now, u32::from(record.length), in_flight);
+            }
         }
     }
     context.scratch.lost.push(Loss { start: record.seq, end: record.end(), link: blamed });

@@ -11,6 +11,7 @@ pub(crate) mod delivery;
 pub(crate) mod identify;
 pub(crate) mod release;
 pub(crate) mod resequence;
+pub(crate) mod tail_probe;
 pub(crate) mod timers;
 
 use crate::backlog;

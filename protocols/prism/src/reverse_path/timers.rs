@@ -1,5 +1,5 @@
 //! What no ACK will tell: losses at the tail of a link's traffic, ACKs held too long, departed members.
-use super::{Context, Loss, delivery, note_losses, release};
+use super::{Context, Loss, delivery, note_losses, release, tail_probe};
 use crate::backlog;
 use crate::config::RpcMode;
 use crate::flow::history::{PacketState, Record};
@@ -31,7 +31,8 @@ pub(crate) fn next_deadline<P: Clone>(flow: &mut Flow<P>, context: &Context<'_, 
         .deadline(context.now, context.valve)
         .map(|at| at.max(context.now + Duration::from_micros(100)));
     let backlog = (!flow.backlog.is_empty()).then(|| context.now + backlog::RETRY);
-    [tail, held, pending, backlog].into_iter().flatten().min()
+    let probe = tail_probe::deadline(flow, context);
+    [tail, held, pending, backlog, probe].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -46,6 +47,7 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>)
     }
     hold_rule(flow, context);
     local_repair::repair(flow, context);
+    tail_probe::send(flow, context);
     if context.config.window_control {
         super::wait_for_room(flow, context);
     }
@@ -97,10 +99,17 @@ pub(crate) fn tail_limit<P: Clone>(record: &Record, context: &Context<'_, P>) ->
 /// True when age alone decides: the member has gone, or something sent later has arrived.
 fn may_be_overdue<P: Clone>(flow: &Flow<P>, record: &Record, context: &Context<'_, P>) -> bool {
     let departed = context.links.get(record.link).is_none_or(|link| !link.up);
-    // A proxy that repairs need not wait for something later: while it keeps ACKs back, there may be nothing later.
+    // A proxy that repairs need not wait for something later: while it keeps ACKs back, there may be nothing later. But the receiver
+    // must have been heard of when it should have had the packet, or nothing speaks against the link (see `tail_probe`).
     departed
-        || flow.copies.has(record.seq) && !flow.pool.is_empty()
+        || !flow.pool.is_empty() && flow.copies.has(record.seq) && was_due_when_heard(flow, record, context)
         || flow.latest_delivered.is_some_and(|latest| latest.after(record.sent))
+}
+
+/// True when the receiver was heard of later than a round trip of its link after the packet was sent.
+fn was_due_when_heard<P: Clone>(flow: &Flow<P>, record: &Record, context: &Context<'_, P>) -> bool {
+    let rtt = context.links.get(record.link).and_then(|link| link.recent_max_rtt());
+    flow.heard.since(record.sent) > rtt.unwrap_or(UNKNOWN_RTT)
 }
 
 /// Packets that the tail rule, or the departure of their member, gives up.
