@@ -140,20 +140,27 @@ impl Bindings {
     }
 
     /// Unbinds what lies beyond the first `window` positions that have not arrived. With `copy_first` the first such segment
-    /// is given away too, and kept as a copy.
-    pub(crate) fn shrink(&mut self, window: u64, copy_first: bool, mut unbound: impl FnMut(Range<u64>)) {
+    /// is given away too, and kept as a copy; says whether it was.
+    pub(crate) fn shrink(
+        &mut self,
+        window: u64,
+        copy_first: bool,
+        mut unbound: impl FnMut(Range<u64>),
+    ) -> bool {
         let mut room = window;
-        let mut first = true;
+        let (mut first, mut copied) = (true, false);
         for binding in self.list.iter_mut().filter(|binding| !binding.arrived) {
             let inside = u64::from(binding.length) <= room;
             room = room.saturating_sub(u64::from(binding.length));
             let kept = inside || first;
             if binding.hold == Hold::Owner && (!kept || (first && copy_first)) {
                 binding.hold = if kept { Hold::Copy } else { Hold::None };
+                copied |= kept;
                 unbound(binding.carried());
             }
             first = false;
         }
+        copied
     }
 
     /// The pipe is gone: everything it held is free.

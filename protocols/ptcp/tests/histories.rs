@@ -18,7 +18,6 @@ fn weather() -> impl Strategy<Value = Weather> {
                 let from = Instant::ZERO + Duration::from_secs(from);
                 (from, from + Duration::from_secs(length))
             }),
-            ..Weather::default()
         },
     )
 }
@@ -44,7 +43,6 @@ proptest! {
         config.consume_on_arrival = !slow_reader;
         config.coupled = coupled;
         let mut world = World::new(Seed(seed), config, paths);
-        world.keep_log = false;
         world.write(0, bytes);
         world.write(1, back);
         world.close(0);
@@ -67,7 +65,6 @@ proptest! {
         paths[dead].loss = 1.0;
         paths[0].dark = None;
         let mut world = World::new(Seed(seed), config(profile, paths.len() as u8, 50_000), paths);
-        world.keep_log = false;
         world.write(0, bytes);
         world.run(Instant::ZERO + Duration::from_secs(100_000));
         prop_assert_eq!(world.received(1), bytes, "seed {}", seed);

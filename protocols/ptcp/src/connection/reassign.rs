@@ -56,12 +56,10 @@ impl Connection {
     fn unbind(&mut self, index: usize, window: u64, copy_first: bool) {
         let (send_buffer, pipe) = (&mut self.send_buffer, &mut self.pipes[index]);
         let (id, mut unbound) = (pipe.id, false);
-        pipe.bindings_mut().shrink(window, copy_first, |range| {
+        let copied = pipe.bindings_mut().shrink(window, copy_first, |range| {
             unbound |= send_buffer.unbind(range, id);
         });
-        if copy_first {
-            send_buffer.counters.redundant_segments += 1;
-        }
+        send_buffer.counters.redundant_segments += u64::from(copied);
         if unbound {
             self.resume_all();
         }

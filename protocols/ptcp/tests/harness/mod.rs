@@ -1,5 +1,4 @@
 //! Two connections, paths with weather between them, and checkers that are always on.
-#![allow(dead_code)]
 
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_endpoint::{Deadline, Endpoint};
@@ -19,8 +18,6 @@ pub struct Weather {
     pub jitter: Duration,
     /// Everything sent in this time is lost.
     pub dark: Option<(Instant, Instant)>,
-    /// Bits per second and queue length in packets of the direction towards the server; unlimited without.
-    pub rate: Option<(u64, usize)>,
 }
 
 /// Switches for tests, by profile: modern, linux-2.4, ns2-2002.
@@ -42,15 +39,6 @@ pub struct Flight {
     pub carries: u64,
 }
 
-/// What a test does with a segment before the weather sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    Pass,
-    Lose,
-    /// Arrive so much later than it would.
-    Delay(Duration),
-}
-
 /// What one side's peer has accepted of its stream.
 #[derive(Debug, Default)]
 struct Stream {
@@ -60,16 +48,12 @@ struct Stream {
     read: u64,
 }
 
-/// What a test does with segments: a function of time and segment.
-type Hook = Box<dyn FnMut(Instant, &Flight) -> Fate>;
-
 pub struct World {
     pub now: Instant,
     ends: [Option<Connection>; 2],
     config: PtcpConfig,
     pub server_config: PtcpConfig,
     paths: Vec<Weather>,
-    free_at: Vec<Instant>,
     random: RandomStream,
     server_random: RandomStream,
     queue: BinaryHeap<Reverse<(Instant, u64)>>,
@@ -78,13 +62,6 @@ pub struct World {
     streams: [Stream; 2],
     written: [u64; 2],
     closing: [bool; 2],
-    pub events: [Vec<PtcpEvent>; 2],
-    pub hook: Option<Hook>,
-    /// Every segment sent, in order.
-    pub log: Vec<(Instant, usize, Segment)>,
-    pub keep_log: bool,
-    /// Applications that do not read at once read now and then.
-    pub auto_read: bool,
 }
 
 pub fn client(path: usize) -> IpAddr {
@@ -112,7 +89,6 @@ impl World {
             ends: [Some(opening), None],
             server_config: config.clone(),
             config,
-            free_at: vec![Instant::ZERO; paths.len()],
             paths,
             random: seed.stream("weather"),
             server_random: seed.stream("server"),
@@ -122,18 +98,9 @@ impl World {
             streams: Default::default(),
             written: [0; 2],
             closing: [false; 2],
-            events: Default::default(),
-            hook: None,
-            log: Vec::new(),
-            keep_log: true,
-            auto_read: true,
         };
         world.drain(0);
         world
-    }
-
-    pub fn end(&self, side: usize) -> &Connection {
-        self.ends[side].as_ref().expect("it exists")
     }
 
     pub fn state(&self, side: usize) -> Option<State> {
@@ -181,9 +148,6 @@ impl World {
                 let last = out.stream_offset + u64::from(out.segment.payload_bytes);
                 assert!(last <= self.written[side], "sent byte {last} of {}", self.written[side]);
             }
-            if self.keep_log {
-                self.log.push((self.now, side, out.segment.clone()));
-            }
             self.send(side, out.segment, out.stream_offset);
         }
         if let Err(fault) = end.audit() {
@@ -197,10 +161,7 @@ impl World {
         let mut readable = false;
         while let Some(event) = self.ends[side].as_mut().and_then(Endpoint::poll_event) {
             let stream = &mut self.streams[1 - side];
-            let PtcpEvent::Connection(told) = event else {
-                self.events[side].push(event);
-                continue;
-            };
+            let PtcpEvent::Connection(told) = event else { continue };
             match told {
                 TcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
                     let carries = carries.expect("only a segment brings bytes");
@@ -225,10 +186,10 @@ impl World {
                     let peer = &self.streams[side];
                     assert!(up_to <= peer.accepted_to, "acknowledged {up_to}, arrived {}", peer.accepted_to);
                 }
-                _ => self.events[side].push(event),
+                _ => {}
             }
         }
-        if readable && self.auto_read && !self.config.consume_on_arrival && self.random.chance(0.6) {
+        if readable && !self.config.consume_on_arrival && self.random.chance(0.6) {
             self.read(side);
         }
     }
@@ -239,33 +200,17 @@ impl World {
             .expect("segments leave by known addresses");
         let path = Path { local: segment.path.remote, remote: segment.path.local };
         let flight = Flight { to: 1 - from, segment: Segment { path, ..segment }, carries };
-        let fate = match &mut self.hook {
-            Some(hook) => hook(self.now, &flight),
-            None => Fate::Pass,
-        };
         let weather = self.paths[index].clone();
         let dark = weather.dark.is_some_and(|(from, to)| (from..to).contains(&self.now));
-        if fate == Fate::Lose || dark || self.random.chance(weather.loss) {
+        if dark || self.random.chance(weather.loss) {
             return;
         }
-        let mut at = self.now + weather.delay;
-        if let Some((bps, packets)) = weather.rate.filter(|_| from == 0) {
-            let size = u64::from(flight.segment.payload_bytes + flight.segment.header_bytes() + 28);
-            let takes = Duration::from_nanos(size * 8_000_000_000 / bps);
-            let begins = self.free_at[index].max(self.now);
-            let longest = Duration::from_nanos(1064 * 8_000_000_000 / bps) * packets as u64;
-            if begins - self.now > longest {
-                return;
-            }
-            self.free_at[index] = begins + takes;
-            at = begins + takes + weather.delay;
-        }
+        let at = self.now + weather.delay;
         let copies = 1 + usize::from(self.random.chance(weather.duplication));
         for _ in 0..copies {
             let jitter = Duration::from_nanos(self.random.below(weather.jitter.as_nanos().max(1)));
-            let extra = if let Fate::Delay(extra) = fate { extra } else { Duration::ZERO };
             self.count += 1;
-            self.queue.push(Reverse((at + jitter + extra, self.count)));
+            self.queue.push(Reverse((at + jitter, self.count)));
             self.flights.insert(self.count, flight.clone());
         }
     }
@@ -283,17 +228,6 @@ impl World {
             assert!(steps < 5_000_000, "{}: it never ends", self.now);
         }
         self.now = self.now.max(limit);
-    }
-
-    /// Runs while `wanted` holds, up to `limit`.
-    pub fn run_while(&mut self, limit: Instant, mut wanted: impl FnMut(&Self) -> bool) {
-        while let Some(at) = self.next_event().filter(|&at| at <= limit) {
-            if !wanted(self) {
-                return;
-            }
-            self.now = self.now.max(at);
-            self.step();
-        }
     }
 
     fn next_event(&self) -> Option<Instant> {
@@ -315,7 +249,7 @@ impl World {
             let due = self.ends[side].as_ref().and_then(Connection::poll_timeout);
             if due.is_some_and(|due| due.at <= self.now) {
                 // Whoever does not read at once reads now and then.
-                if self.auto_read && !self.config.consume_on_arrival {
+                if !self.config.consume_on_arrival {
                     self.read(side);
                 }
                 self.mutate(side, |end, now| end.handle_timeout(now));
@@ -348,7 +282,7 @@ impl World {
             self.ends[side].as_mut().expect("it exists").handle_input(self.now, flight.segment);
         }
         self.take_events(side, Some(flight.carries));
-        if self.auto_read && !self.config.consume_on_arrival && self.random.chance(0.3) {
+        if !self.config.consume_on_arrival && self.random.chance(0.3) {
             self.read(side);
         }
         self.drain(side);
