@@ -22,16 +22,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
+    ("plan", &["units", "wire", "tcp", "prism", "ptcp", "rcp", "r2cp", "striping", "link"]),
     (
         "simulator",
         &[
             "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
-            "trace",
+            "plan", "trace",
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
     ("daemons", &["units", "endpoint", "wire", "prism", "trace", "linux"]),
-    ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "trace", "linux", "daemons"]),
+    ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
     (
         "scenario",
         &[
@@ -46,6 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "r2cp",
             "striping",
             "link",
+            "plan",
             "trace",
             "simulator",
             "lab",
@@ -77,6 +79,7 @@ const EVERYTHING: &[&str] = &[
     "striping",
     "theory",
     "link",
+    "plan",
     "trace",
     "simulator",
     "linux",
@@ -91,7 +94,7 @@ const EVERYTHING: &[&str] = &[
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "theory",
-    "link",
+    "link", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

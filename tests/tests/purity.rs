@@ -8,11 +8,13 @@ use std::{env, fs};
 /// A target that has no standard library; when the toolchain has it, it is the strictest judge.
 const BARE_TARGETS: &[&str] = &["x86_64-unknown-none", "thumbv7em-none-eabi", "riscv32imac-unknown-none-elf"];
 
-/// Folders of the crates that must be pure: all protocols, the link model, and what they stand on.
+/// Folders of the crates that must be pure: all protocols, the link model, the plan, and what they stand on.
 fn pure_folders() -> Vec<PathBuf> {
     let folders: Vec<_> = packages().into_iter().map(|p| p.folder).collect();
-    let pure =
-        |f: &PathBuf| f.starts_with("protocols") || f.ends_with("network/link") || f.ends_with("units");
+    let pure = |f: &PathBuf| {
+        f.starts_with("protocols")
+            || ["network/link", "network/plan", "units"].iter().any(|pure| f.ends_with(pure))
+    };
     folders.into_iter().filter(pure).collect()
 }
 

@@ -1,0 +1,35 @@
+//! One experiment as a value: nodes, roles, links, flows, transports with their settings, traffic and events. A scenario file
+//! is read into a [`Plan`]; the simulator and the lab both build from it.
+//!
+//! Pure: no clock, no file, no host.
+//!
+//! * [`Plan`]: the whole, and the calls that fill it.
+//! * [`Node`] and [`Role`], [`Tunnel`]; [`Link`]; [`Flow`], [`Transport`], [`TcpSettings`], [`Traffic`]; [`Event`] and
+//!   [`Action`]; [`Measure`].
+//! * `path`: where flows go, by the rule that every host routes by.
+#![no_std]
+
+extern crate alloc;
+
+mod event;
+mod flow;
+mod ids;
+mod link;
+mod node;
+mod path;
+mod plan;
+mod tcp;
+mod traffic;
+mod transport;
+mod tunnel;
+
+pub use event::{Action, Event};
+pub use flow::Flow;
+pub use ids::{FlowId, LinkId, NodeId};
+pub use link::{Direction, Directions, Link, LinkDirection};
+pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role};
+pub use plan::{Measure, Plan};
+pub use tcp::{Congestion, KernelCongestion, TcpSettings};
+pub use traffic::{Traffic, UDP_HEADER_BYTES};
+pub use transport::{Pipe, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+pub use tunnel::{IpFamily, Tunnel};

@@ -1,0 +1,98 @@
+//! Nodes: what stands at the ends of links.
+use crate::{NodeId, Tunnel};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use prismux_prism::ProxyConfig;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Name, unique among the nodes of a plan.
+    pub name: String,
+    /// What it is, with its settings.
+    pub role: Role,
+}
+
+/// What a node is, with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Role {
+    /// Runs applications; forwards nothing.
+    Host,
+    /// Forwards packets by the fewest hops.
+    Router,
+    /// Splits flows over members and repairs the returning ACKs.
+    PrismProxy(Box<ProxySettings>),
+    /// Lends its uplink: ends tunnels, forwards, and may be the end of flows too.
+    Member(MemberSettings),
+}
+
+/// What a node is, without its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// See [`Role::Host`].
+    Host,
+    /// See [`Role::Router`].
+    Router,
+    /// See [`Role::PrismProxy`].
+    PrismProxy,
+    /// See [`Role::Member`].
+    Member,
+}
+
+/// Where a proxy's settings begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ProxyProfile {
+    /// The protocol's own defaults, made for today's senders.
+    #[default]
+    Modern,
+    /// PRISM as published.
+    Paper,
+}
+
+impl ProxyProfile {
+    /// The settings of this profile.
+    pub fn config(self) -> ProxyConfig {
+        match self {
+            Self::Modern => ProxyConfig::default(),
+            Self::Paper => ProxyConfig::paper(),
+        }
+    }
+}
+
+/// Settings of a proxy.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProxySettings {
+    /// The protocol's settings.
+    pub config: ProxyConfig,
+    /// How packets travel to the members.
+    pub tunnel: Tunnel,
+    /// The members it sends through; `None`: those that a link joins it to.
+    pub members: Option<Vec<NodeId>>,
+}
+
+/// Settings of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberSettings {
+    /// In the community when the run starts; else [`crate::Action::Join`] brings it in.
+    pub present: bool,
+}
+
+impl Default for MemberSettings {
+    /// Present.
+    fn default() -> Self {
+        Self { present: true }
+    }
+}
+
+impl Node {
+    /// What the node is, without its settings.
+    pub const fn kind(&self) -> NodeKind {
+        match self.role {
+            Role::Host => NodeKind::Host,
+            Role::Router => NodeKind::Router,
+            Role::PrismProxy(_) => NodeKind::PrismProxy,
+            Role::Member(_) => NodeKind::Member,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Which path a flow takes: the fewest hops, ties by the order of the links, as every host routes.
+use crate::{Flow, NodeId, NodeKind, Plan, Transport};
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+impl Plan {
+    /// Nodes from `from` to `to`, both included; `None` when no links lead there. Hosts do not forward.
+    pub fn shortest_path(&self, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+        let mut before: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
+        let mut waiting = VecDeque::from([from]);
+        while let Some(node) = waiting.pop_front() {
+            if node == to {
+                return Some(walk_back(&before, from, to));
+            }
+            for other in self.links.iter().filter_map(|link| link.other_end(node)) {
+                let passes = other == to || self[other].kind() != NodeKind::Host;
+                if passes && other != from && before[other.index()].is_none() {
+                    before[other.index()] = Some(node);
+                    waiting.push_back(other);
+                }
+            }
+        }
+        None
+    }
+
+    /// By node: whether links lead there from `start`, through nodes of any kind, working or not.
+    pub fn reachable_from(&self, start: NodeId) -> Vec<bool> {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut waiting = vec![start];
+        seen[start.index()] = true;
+        while let Some(node) = waiting.pop() {
+            for other in self.links.iter().filter_map(|link| link.other_end(node)) {
+                if !core::mem::replace(&mut seen[other.index()], true) {
+                    waiting.push(other);
+                }
+            }
+        }
+        seen
+    }
+
+    /// The proxy that splits the data of `flow` over its members, if one does: the flow is TCP, enters the proxy and leaves
+    /// through one of its members to somewhere beyond.
+    pub fn proxy_of(&self, flow: &Flow) -> Option<NodeId> {
+        let is_split = matches!(flow.transport, Transport::Tcp | Transport::TcpPrism);
+        if flow.via.is_some() || !is_split { None } else { self.proxy_between(flow.from, flow.to) }
+    }
+
+    /// The first proxy on the shortest path between two nodes that has one of its members behind it on that path.
+    pub fn proxy_between(&self, from: NodeId, to: NodeId) -> Option<NodeId> {
+        let path = self.shortest_path(from, to)?;
+        let inner = path.get(1..path.len() - 1)?;
+        inner.iter().enumerate().find_map(|(position, &node)| {
+            let is_proxy = self[node].kind() == NodeKind::PrismProxy;
+            let members = if is_proxy { self.members_of(node) } else { return None };
+            inner[position + 1..].iter().any(|later| members.contains(later)).then_some(node)
+        })
+    }
+}
+
+fn walk_back(before: &[Option<NodeId>], from: NodeId, to: NodeId) -> Vec<NodeId> {
+    let mut path = vec![to];
+    while let Some(previous) = before[path[path.len() - 1].index()].filter(|_| path[path.len() - 1] != from) {
+        path.push(previous);
+    }
+    path.reverse();
+    path
+}

@@ -1,0 +1,176 @@
+//! TCP's switches: a profile, and what a flow changes in it.
+use core::fmt;
+use prismux_tcp::engine::{CongestionKind, EngineConfig, HyStartKind};
+use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_units::{ByteCount, Duration};
+
+/// A congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Congestion {
+    /// NewReno (RFC 5681, RFC 6582).
+    NewReno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// BBR of the Linux kernel.
+    Bbr,
+    /// The Satellite Transport Protocol's (STP).
+    Stp,
+}
+
+/// A TCP profile and what a flow changes in it; `None` keeps the profile's value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TcpSettings {
+    /// The set of switches to begin with.
+    pub profile: TcpProfile,
+    /// Congestion control of the sender.
+    pub congestion: Option<Congestion>,
+    /// Maximum segment size in bytes.
+    pub mss: Option<u16>,
+    /// What ends slow start before a loss does; `Some(None)` for nothing.
+    pub hystart: Option<Option<HyStartKind>>,
+    /// Receive buffer, which bounds the window.
+    pub window: Option<ByteCount>,
+    /// Initial window in segments.
+    pub initial_window: Option<u32>,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: Option<bool>,
+    /// Timestamps (RFC 7323).
+    pub timestamps: Option<bool>,
+    /// Longest delay of an ACK; zero acknowledges every segment.
+    pub delayed_ack: Option<Duration>,
+    /// Minimum retransmission timeout (RTO).
+    pub min_rto: Option<Duration>,
+    /// Longest RTO, backed off.
+    pub max_rto: Option<Duration>,
+    /// Tick of the retransmission timer.
+    pub clock_granularity: Option<Duration>,
+    /// Duplicate ACKs that mean a loss.
+    pub dup_threshold: Option<u32>,
+    /// RACK loss detection (RFC 8985).
+    pub rack: Option<bool>,
+    /// Tail loss probes (RFC 8985).
+    pub tlp: Option<bool>,
+    /// Undo of spurious window reductions.
+    pub undo: Option<bool>,
+    /// Nagle's algorithm (RFC 9293 section 3.7.4).
+    pub nagle: Option<bool>,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: Option<bool>,
+    /// Least time between probes of a closed window.
+    pub min_persist: Option<Duration>,
+}
+
+/// The flow's congestion control is one that only kernels have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelCongestion;
+
+impl fmt::Display for KernelCongestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BBR is the kernel's")
+    }
+}
+
+impl core::error::Error for KernelCongestion {}
+
+impl Default for TcpSettings {
+    /// A current kernel's TCP.
+    fn default() -> Self {
+        Self::profile(TcpProfile::Modern)
+    }
+}
+
+impl TcpSettings {
+    /// A profile as it is.
+    pub const fn profile(profile: TcpProfile) -> Self {
+        Self {
+            profile,
+            congestion: None,
+            hystart: None,
+            mss: None,
+            window: None,
+            initial_window: None,
+            sack: None,
+            timestamps: None,
+            delayed_ack: None,
+            min_rto: None,
+            max_rto: None,
+            clock_granularity: None,
+            dup_threshold: None,
+            rack: None,
+            tlp: None,
+            undo: None,
+            nagle: None,
+            ecn: None,
+            min_persist: None,
+        }
+    }
+
+    /// Profile and single switches as our own TCP understands them.
+    ///
+    /// # Errors
+    /// [`KernelCongestion`] for a congestion control that our TCP does not have.
+    pub fn config(&self) -> Result<TcpConfig, KernelCongestion> {
+        let mut config = self.profile.config();
+        if let Some(congestion) = self.congestion {
+            config.engine.congestion = match congestion {
+                Congestion::NewReno => CongestionKind::NewReno,
+                Congestion::Cubic => CongestionKind::Cubic,
+                Congestion::Stp => CongestionKind::Stp,
+                Congestion::Bbr => return Err(KernelCongestion),
+            };
+        }
+        self.apply_to_engine(&mut config.engine);
+        self.apply_to_connection(&mut config);
+        Ok(config)
+    }
+
+    fn apply_to_engine(&self, engine: &mut EngineConfig) {
+        if self.sack == Some(false) {
+            if self.profile == TcpProfile::Ns2_2002 {
+                // Without SACK the agent of that simulator is another one.
+                engine.recovery = EngineConfig::ns2_newreno().recovery;
+            }
+            // All of these build on SACK.
+            (engine.sack, engine.fack, engine.rack, engine.tlp) = (false, false, false, false);
+        }
+        put(&mut engine.initial_window_segments, self.initial_window);
+        put(&mut engine.hystart, self.hystart);
+        put(&mut engine.min_rto, self.min_rto);
+        put(&mut engine.max_rto, self.max_rto);
+        put(&mut engine.clock_granularity, self.clock_granularity);
+        put(&mut engine.dup_threshold, self.dup_threshold);
+        put(&mut engine.rack, self.rack);
+        put(&mut engine.tlp, self.tlp);
+        if let Some(undo) = self.undo {
+            (engine.undo, engine.frto) = (undo, undo);
+        }
+    }
+
+    fn apply_to_connection(&self, config: &mut TcpConfig) {
+        put(&mut config.mss, self.mss);
+        put(&mut config.receive_buffer, self.window);
+        put(&mut config.timestamps, self.timestamps);
+        put(&mut config.nagle, self.nagle);
+        put(&mut config.ecn, self.ecn);
+        put(&mut config.min_persist, self.min_persist);
+        if let Some(sack) = self.sack {
+            (config.sack, config.dsack) = (sack, sack && config.dsack);
+        }
+        if let Some(delay) = self.delayed_ack {
+            config.delayed_ack = Some(delay).filter(|delay| *delay > Duration::ZERO);
+        }
+        // Sinks read at once: a window above the offered scale's reach needs scaling.
+        if config.receive_buffer.as_u64() > MAX_UNSCALED_WINDOW_BYTES {
+            config.window_scaling = true;
+        }
+    }
+}
+
+/// The largest window that a TCP header can tell without the window scale option (RFC 7323 section 2).
+const MAX_UNSCALED_WINDOW_BYTES: u64 = 65_535;
+
+fn put<T>(setting: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *setting = value;
+    }
+}

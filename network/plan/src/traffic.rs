@@ -1,0 +1,58 @@
+//! What the application of a flow sends.
+use prismux_units::{ByteCount, Duration, Rate};
+
+/// What the application sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Traffic {
+    /// A file of so many bytes, or data until the flow stops.
+    Bulk {
+        /// Size; without end when `None`.
+        bytes: Option<ByteCount>,
+    },
+    /// A request, its response, a pause, again, over one connection.
+    RequestResponse {
+        /// Size of a request, at least one byte.
+        request: ByteCount,
+        /// Size of a response, at least one byte.
+        response: ByteCount,
+        /// Pause between a response and the next request.
+        think: Duration,
+        /// How many; until the flow stops when `None`.
+        exchanges: Option<u64>,
+    },
+    /// Packets at a constant bit rate.
+    Cbr {
+        /// Rate of whole IP packets.
+        rate: Rate,
+        /// Size of an IP packet, its [`UDP_HEADER_BYTES`] included.
+        packet: ByteCount,
+    },
+    /// Bursts at a constant rate whose lengths, like those of the pauses between them, are Pareto distributed.
+    ///
+    /// As in ns-2: a burst is a whole number of packets, at least one; both lengths are means.
+    ParetoOnOff {
+        /// Rate of whole IP packets within a burst.
+        rate: Rate,
+        /// Size of an IP packet, its [`UDP_HEADER_BYTES`] included.
+        packet: ByteCount,
+        /// Mean length of a burst.
+        on: Duration,
+        /// Mean length of a pause.
+        off: Duration,
+        /// Shape of both distributions, above 1.
+        shape: f64,
+    },
+}
+
+/// IPv4 header (RFC 791) and UDP header (RFC 768) of a datagram.
+pub const UDP_HEADER_BYTES: u64 = 28;
+
+impl Traffic {
+    /// Data until the flow stops.
+    pub const ENDLESS: Self = Self::Bulk { bytes: None };
+
+    /// True for traffic whose packets nobody answers.
+    pub const fn is_datagrams(&self) -> bool {
+        matches!(self, Self::Cbr { .. } | Self::ParetoOnOff { .. })
+    }
+}

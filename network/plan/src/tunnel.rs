@@ -1,0 +1,47 @@
+//! Tunnels between a proxy and its members, and what they cost.
+use prismux_wire::gre::Encapsulation;
+
+/// How a proxy's packets travel to its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Tunnel {
+    /// GRE over IP (RFC 2784).
+    #[default]
+    Gre,
+    /// GRE in UDP (RFC 8086).
+    GreInUdp,
+    /// Nothing is added to a packet: an idealised tunnel, which exists in simulations only.
+    Free,
+}
+
+/// Version of the Internet Protocol that carries a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IpFamily {
+    /// IPv4 (RFC 791).
+    V4,
+    /// IPv6 (RFC 8200).
+    V6,
+}
+
+impl IpFamily {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+}
+
+impl Tunnel {
+    /// Its encapsulation on the wire; `None` where nothing is added.
+    pub const fn encapsulation(self) -> Option<Encapsulation> {
+        match self {
+            Self::Gre => Some(Encapsulation::Gre),
+            Self::GreInUdp => Some(Encapsulation::GreInUdp),
+            Self::Free => None,
+        }
+    }
+
+    /// Bytes that the tunnel adds to every packet: outer IP header, UDP header where there is one, GRE header.
+    pub const fn overhead_bytes(self, outer: IpFamily) -> u32 {
+        match self.encapsulation() {
+            Some(encapsulation) => encapsulation.overhead_bytes(matches!(outer, IpFamily::V6)) as u32,
+            None => 0,
+        }
+    }
+}
