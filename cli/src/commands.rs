@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod fetch;
 mod replay;
+mod reproduce;
 mod rivals;
 mod run;
 mod scenarios;
@@ -15,8 +16,6 @@ mod serve;
 mod status;
 mod sweep;
 mod view;
-
-pub(crate) use run::prepare;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
@@ -32,7 +31,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Rivals(arguments) => rivals::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => sweep::merge(&arguments),
-        Command::Reproduce(arguments) => crate::reproduce::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),

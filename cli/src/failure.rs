@@ -1,8 +1,9 @@
 //! How a command ends when it does not succeed.
 
 use prismux_scenario::ScenarioError;
-use prismux_scenario::backend::RunError;
 use prismux_scenario::lower::Unsupported;
+use prismux_study::claims::ClaimsError;
+use prismux_study::run::RunError;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -64,6 +65,17 @@ impl From<RunError> for Failure {
             RunError::Unsupported(what) => what.into(),
             RunError::Failed(what) => Self::Failed(what),
             RunError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<ClaimsError> for Failure {
+    fn from(error: ClaimsError) -> Self {
+        match error {
+            ClaimsError::Usage(what) => Self::Usage(what),
+            ClaimsError::Scenario(error) => error.into(),
+            ClaimsError::Run(error) => error.into(),
+            other => Self::failed(other),
         }
     }
 }

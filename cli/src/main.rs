@@ -8,8 +8,6 @@ mod commands;
 mod failure;
 mod jobs;
 mod output;
-mod reproduce;
-mod statistics;
 
 use clap::Parser;
 use std::process::ExitCode;

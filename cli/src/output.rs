@@ -1,6 +1,5 @@
 //! Standard output: text, tables and numbers for people.
 
-pub(crate) mod number;
 pub(crate) mod picture;
 pub(crate) mod table;
 

@@ -1,8 +1,8 @@
 //! Errors, as Python raises them.
 
 use crate::scenario::Diagnostic;
-use prismux_scenario::backend;
 use prismux_scenario::lower::Unsupported;
+use prismux_study::run::RunError as NoResult;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -42,10 +42,10 @@ pub(crate) fn unsupported(py: Python<'_>, what: &Unsupported) -> PyErr {
 }
 
 /// A run without a result.
-pub(crate) fn run_error(py: Python<'_>, error: &backend::RunError) -> PyErr {
+pub(crate) fn run_error(py: Python<'_>, error: &NoResult) -> PyErr {
     match error {
-        backend::RunError::Unsupported(what) => unsupported(py, what),
-        backend::RunError::Failed(what) => RunError::new_err(what.clone()),
-        backend::RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        NoResult::Unsupported(what) => unsupported(py, what),
+        NoResult::Failed(what) => RunError::new_err(what.clone()),
+        NoResult::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }

@@ -6,11 +6,11 @@ use crate::error::{run_error, scenario_error, unsupported};
 use crate::policy::{Asked, Decisions, PythonScheduler};
 use crate::result::{Comparison, Decided, RunResult};
 use crate::scenario::file_of;
-use prismux_scenario::backend::{self, CongestionFactory, RunError, RunOptions, SchedulerFactory, Watch};
+use prismux_scenario::Scenario;
 use prismux_scenario::lower::Unsupported;
 use prismux_scenario::registry::Backend;
-use prismux_scenario::{Scenario, contender};
-use prismux_study::{compare as study, jobs};
+use prismux_study::run::{CongestionFactory, RunError, RunOptions, SchedulerFactory, Watch};
+use prismux_study::{compare as study, jobs, run as single, variant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -153,7 +153,7 @@ pub(crate) fn run(
         .map(|class| CongestionFactory::new(move || Box::new(PythonControl::new(&class, asked.clone()))));
     let result = in_place(py, &flag, |watch| {
         let (interrupt, watch) = (Some(flag.clone()), Some(watch));
-        backend::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, congestion, ..options })
+        single::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, congestion, ..options })
     })?;
     let mut decisions = decisions.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(raised) = decisions.raised.take() {
@@ -193,16 +193,16 @@ pub(crate) fn compare(
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
-    let contenders = contender::contenders(&file, &variants.unwrap_or_default(), &set, Backend::Sim)
+    let variants = variant::variants(&file, &variants.unwrap_or_default(), &set, Backend::Sim)
         .map_err(|error| scenario_error(py, &error))?;
     let seeds: Vec<u64> = (0..runs).map(|run| seed.wrapping_add(run)).collect();
     let parallel = jobs.unwrap_or_else(jobs::processors);
     let outcomes = interruptible(py, &|| Ok(()), |flag| {
         let once = |scenario: &Scenario, seed| -> Result<_, RunError> {
             let options = RunOptions { seed, interrupt: Some(flag.clone()), ..RunOptions::default() };
-            backend::run(scenario, Backend::Sim, &options)
+            single::run(scenario, Backend::Sim, &options)
         };
-        study::compete(&contenders, &seeds, parallel, once, || ())
+        study::compete(&variants, &seeds, parallel, once, || ())
     })?;
     outcomes.map(Comparison).map_err(|error| run_error(py, &error))
 }

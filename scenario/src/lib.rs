@@ -4,7 +4,7 @@
 //!   a [`Scenario`] or says everything that is wrong with it, by line.
 //! * [`registry`]: every name a file may use. [`keys`]: every key, with its default and meaning.
 //! * [`canonical`] and [`hash`]: what makes two experiments the same.
-//! * [`contender`]: variants to compare. [`lower`] and [`backend`]: from a scenario to a run.
+//! * [`lower`]: from a scenario to what a host runs.
 //! * [`shipped`]: the scenarios that come with prismux.
 //!
 //! ```
@@ -24,19 +24,16 @@
 //! assert_eq!(scenario.links[0].forward.link.delay.to_string(), "300 ms");
 //! ```
 
-pub mod backend;
 mod canonical;
 mod check;
-pub mod contender;
 pub mod diagnostic;
 mod document;
 mod file;
 pub mod keys;
 pub mod lower;
 pub mod model;
-mod paths;
+pub mod paths;
 mod read;
-mod record;
 pub mod registry;
 pub mod shipped;
 

@@ -5,8 +5,7 @@ mod simulation;
 mod tcp;
 
 pub use lab::to_lab;
-pub(crate) use simulation::transport_name;
-pub use simulation::{SimulationPlan, ends_by_itself, to_simulation};
+pub use simulation::{SimulationPlan, ends_by_itself, to_simulation, transport_name};
 
 use std::fmt;
 

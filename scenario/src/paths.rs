@@ -37,7 +37,7 @@ pub(crate) fn shortest(scenario: &Scenario, from: NodeIndex, to: NodeIndex) -> O
 
 /// The proxy that splits the flow's data over its members, if one does: a TCP flow that enters it and leaves
 /// through one of its members to somewhere beyond.
-pub(crate) fn proxy_of(scenario: &Scenario, flow: &Flow) -> Option<NodeIndex> {
+pub fn proxy_of(scenario: &Scenario, flow: &Flow) -> Option<NodeIndex> {
     if flow.via.is_some() || !matches!(flow.transport, Transport::Tcp | Transport::TcpPrism) {
         return None;
     }

@@ -1,14 +1,14 @@
 //! Several ways of using the same links, side by side.
 
 use crate::jobs;
+use crate::run::RunError;
 use crate::table::{Columns, TOTAL_QUANTITIES, birth, completion_s};
+use crate::variant::Variant;
 use arrow_array::RecordBatch;
 use prismux_scenario::Scenario;
-use prismux_scenario::backend::RunError;
-use prismux_scenario::contender::Contender;
 use prismux_trace::results::{FlowResult, RunResult};
 
-/// What one contender achieved.
+/// What one variant achieved.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Its name; with the member's, where the best of several counts.
@@ -27,20 +27,20 @@ impl Outcome {
     }
 }
 
-/// Runs every candidate of every contender with each of `seeds`, `parallel` at a time; of several candidates the one with
-/// the highest mean goodput stands for its contender. A contender whose run fails on this machine (a kernel without MPTCP)
+/// Runs every candidate of every variant with each of `seeds`, `parallel` at a time; of several candidates the one with
+/// the highest mean goodput stands for its variant. A variant whose run fails on this machine (a kernel without MPTCP)
 /// fails alone.
 ///
 /// # Errors
 /// Whatever `once` refuses for another reason than [`RunError::Failed`].
 pub fn compete(
-    contenders: &[Contender],
+    variants: &[Variant],
     seeds: &[u64],
     parallel: usize,
     once: impl Fn(&Scenario, u64) -> Result<RunResult, RunError> + Sync,
     done: impl Fn() + Sync,
 ) -> Result<Vec<Outcome>, RunError> {
-    let work = runs(contenders, seeds);
+    let work = runs(variants, seeds);
     let run_one = |&(_, _, scenario, seed): &Run<'_>| match once(scenario, seed) {
         Err(RunError::Failed(reason)) => Ok(Err(reason)),
         Err(other) => Err(other),
@@ -48,10 +48,10 @@ pub fn compete(
     };
     let results = jobs::run(&work, parallel, run_one, done)?;
     let candidate = |c: usize, k: usize| -> Outcome {
-        let contender = &contenders[c];
-        let label = &contender.candidates[k].label;
+        let variant = &variants[c];
+        let label = &variant.candidates[k].label;
         let name =
-            if label.is_empty() { contender.name.clone() } else { format!("{} ({label})", contender.name) };
+            if label.is_empty() { variant.name.clone() } else { format!("{} ({label})", variant.name) };
         let mut outcome = Outcome { name, results: Vec::new(), failure: None };
         let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
         for (_, result) in own {
@@ -66,20 +66,20 @@ pub fn compete(
         outcome
     };
     let best = |c: usize| {
-        let all = (0..contenders[c].candidates.len()).map(|k| candidate(c, k));
+        let all = (0..variants[c].candidates.len()).map(|k| candidate(c, k));
         all.max_by(|a, b| a.mean_goodput_bps().total_cmp(&b.mean_goodput_bps()))
     };
-    Ok((0..contenders.len()).filter_map(best).collect())
+    Ok((0..variants.len()).filter_map(best).collect())
 }
 
-/// Contender, candidate, scenario and seed of one run.
+/// Variant, candidate, scenario and seed of one run.
 type Run<'a> = (usize, usize, &'a Scenario, u64);
 
 /// The runs that [`compete`] does.
-fn runs<'a>(contenders: &'a [Contender], seeds: &[u64]) -> Vec<Run<'a>> {
+fn runs<'a>(variants: &'a [Variant], seeds: &[u64]) -> Vec<Run<'a>> {
     let mut work = Vec::new();
-    for (c, contender) in contenders.iter().enumerate() {
-        for (k, candidate) in contender.candidates.iter().enumerate() {
+    for (c, variant) in variants.iter().enumerate() {
+        for (k, candidate) in variant.candidates.iter().enumerate() {
             work.extend(seeds.iter().map(|&seed| (c, k, &candidate.scenario, seed)));
         }
     }
@@ -87,8 +87,8 @@ fn runs<'a>(contenders: &'a [Contender], seeds: &[u64]) -> Vec<Run<'a>> {
 }
 
 /// How many runs [`compete`] does.
-pub fn run_count(contenders: &[Contender], seeds: usize) -> usize {
-    contenders.iter().map(|contender| contender.candidates.len() * seeds).sum()
+pub fn run_count(variants: &[Variant], seeds: usize) -> usize {
+    variants.iter().map(|variant| variant.candidates.len() * seeds).sum()
 }
 
 /// The outcomes as a table, one row for each variant and seed.

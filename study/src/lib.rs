@@ -1,16 +1,23 @@
 //! What many runs make together: tables, comparisons, sweeps.
 //!
 //! * [`table`]: results as Arrow tables, with units and birth in the metadata.
+//! * [`run`]: one run of a scenario on a backend. [`claims`]: published results, repeated and judged.
 //! * [`jobs`]: many runs on all processors.
-//! * [`compare`]: several ways of using the same links, side by side.
-//! * [`measures`]: figures that are read off a result.
+//! * [`variant`], [`compare`]: several ways of using the same links, side by side.
+//! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 
+pub mod claims;
 pub mod compare;
 pub mod jobs;
 pub mod measures;
+pub mod number;
+mod record;
+pub mod run;
+pub mod statistics;
 pub mod sweep;
 pub mod table;
+pub mod variant;
 
 /// Rows of named columns, as all of these functions give and take them.
 pub type Rows = arrow_array::RecordBatch;

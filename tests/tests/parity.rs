@@ -7,8 +7,8 @@ use prismux_daemons::replay::{Replay, replay};
 use prismux_daemons::{logging, member, proxy};
 use prismux_lab as lab;
 use prismux_scenario::ScenarioFile;
-use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
+use prismux_study::run::{self, RunOptions};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -87,7 +87,7 @@ fn record(variant: &str, folder: &Path) {
     let scenario = file.scenario(Some(variant), &[]).unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions { seed: 5, record: Some(folder.to_owned()), ..RunOptions::default() };
     let result =
-        backend::run(&scenario, Backend::Lab, &options).unwrap_or_else(|error| panic!("{variant}: {error}"));
+        run::run(&scenario, Backend::Lab, &options).unwrap_or_else(|error| panic!("{variant}: {error}"));
     assert_eq!(result.flows["download"].bytes, 6_000_000, "{variant}: the download is complete");
 }
 

@@ -3,10 +3,10 @@ use clap::Parser;
 use prismux_benches::table::Table;
 use prismux_fetch::SEGMENT_BYTES;
 use prismux_lab as lab;
-use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::measures;
+use prismux_study::run::{self, RunOptions};
 use prismux_trace::results::RunResult;
 use serde::Serialize;
 use std::env;
@@ -255,7 +255,7 @@ fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failed> {
     let moves: Vec<&Move> = MOVES.iter().filter(|one| one.name.contains(&arguments.only)).collect();
     let mut lines = Vec::new();
     for one in &moves {
-        let simulated = backend::run(&scenario(one)?, Backend::Sim, &options(1, &program))?;
+        let simulated = run::run(&scenario(one)?, Backend::Sim, &options(1, &program))?;
         for figure in one.figures {
             let simulator = (figure.of)(&simulated);
             lines.push(Line { r#move: one.name, figure: figure.name, lab: Vec::new(), simulator });
@@ -278,7 +278,7 @@ fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failed> {
 fn round(moves: &[&Move], options: &RunOptions) -> Result<Vec<RunResult>, Failed> {
     let scenarios = moves.iter().map(|one| scenario(one)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
-        let run = |scenario| scope.spawn(move || backend::run(scenario, Backend::Lab, options));
+        let run = |scenario| scope.spawn(move || run::run(scenario, Backend::Lab, options));
         let handles: Vec<_> = scenarios.iter().map(run).collect();
         handles.into_iter().map(|handle| Ok(handle.join().map_err(|_| "a run failed")??)).collect()
     })

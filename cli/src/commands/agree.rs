@@ -4,13 +4,13 @@ use super::run::{once, parallel, prepare, summarise};
 use crate::args::{AgreeArguments, BackendName, Common};
 use crate::failure::Failure;
 use crate::jobs;
-use crate::output::number::{or_dash, percent, rate};
 use crate::output::print;
 use crate::output::table::{Align, Table};
-use crate::statistics::Summary;
-use prismux_scenario::backend::RunOptions;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::number::{or_dash, percent, rate};
+use prismux_study::run::RunOptions;
+use prismux_study::statistics::Summary;
 use prismux_trace::results::RunResult;
 use serde_json::json;
 

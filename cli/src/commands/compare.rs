@@ -4,16 +4,16 @@ use super::run::{interval, once, parallel, prepare, summarise};
 use crate::args::{Common, CompareArguments};
 use crate::failure::Failure;
 use crate::jobs;
-use crate::output::number::{digits, or_dash, percent, rate, seconds};
 use crate::output::print;
 use crate::output::table::Table;
-use crate::statistics::Summary;
-use prismux_scenario::backend::RunOptions;
-use prismux_scenario::contender::{self, Contender};
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::compare;
 pub(crate) use prismux_study::compare::Outcome;
+use prismux_study::number::{digits, or_dash, percent, rate, seconds};
+use prismux_study::run::RunOptions;
+use prismux_study::statistics::Summary;
 use prismux_study::table::completion_s;
+use prismux_study::variant::{self, Variant};
 use prismux_trace::results::RunResult;
 use serde_json::{Value, json};
 
@@ -21,9 +21,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let common = &arguments.common;
     let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
     let file = ScenarioFile::find(&arguments.scenario)?;
-    let contenders = contender::contenders(&file, &arguments.variants, &set, common.on.into())?;
+    let variants = variant::variants(&file, &arguments.variants, &set, common.on.into())?;
     prepare(common.on.into())?;
-    let outcomes = compete(&contenders, common, arguments.runs)?;
+    let outcomes = compete(&variants, common, arguments.runs)?;
     if outcomes.iter().all(|outcome| outcome.results.is_empty()) {
         let reason = outcomes.into_iter().find_map(|outcome| outcome.failure);
         return Err(Failure::Failed(reason.unwrap_or_else(|| "there is nothing to compare".to_string())));
@@ -40,13 +40,13 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the contenders with seeds from `common.seed` on, `runs` each.
-pub(crate) fn compete(contenders: &[Contender], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
+/// Runs the variants with seeds from `common.seed` on, `runs` each.
+pub(crate) fn compete(variants: &[Variant], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
     let seeds: Vec<u64> = (0..runs).map(|run| common.seed.wrapping_add(run)).collect();
-    let bar = jobs::progress_bar(compare::run_count(contenders, seeds.len()), "comparing");
+    let bar = jobs::progress_bar(compare::run_count(variants, seeds.len()), "comparing");
     let once =
         |scenario: &Scenario, seed| once(scenario, common, &RunOptions { seed, ..RunOptions::default() });
-    let outcomes = compare::compete(contenders, &seeds, parallel(common), once, || bar.inc(1));
+    let outcomes = compare::compete(variants, &seeds, parallel(common), once, || bar.inc(1));
     bar.finish_and_clear();
     Ok(outcomes?)
 }

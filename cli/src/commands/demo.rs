@@ -4,13 +4,13 @@ use super::compare::{Outcome, compete};
 use super::run::prepare;
 use crate::args::{BackendName, Common, DemoArguments};
 use crate::failure::Failure;
-use crate::output::number::{or_dash, percent, rate, seconds};
 use crate::output::picture::{Bar, Panel, draw};
 use crate::output::print;
 use crate::output::table::{Align, Table};
 use prismux_scenario::ScenarioFile;
-use prismux_scenario::contender::{Contender, contenders};
 use prismux_scenario::registry::Backend;
+use prismux_study::number::{or_dash, percent, rate, seconds};
+use prismux_study::variant::{Variant, variants};
 use prismux_trace::results::RunResult;
 use serde_json::json;
 
@@ -60,12 +60,12 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     Ok(print(format!("\npicture: {}", arguments.out.display()))?)
 }
 
-/// Everything, each mix in the order of the contenders.
+/// Everything, each mix in the order of the variants.
 fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure> {
-    let mut plans: Vec<(usize, Contender)> = Vec::new();
+    let mut plans: Vec<(usize, Variant)> = Vec::new();
     for (mix, (name, _)) in MIXES.iter().enumerate() {
         let file = ScenarioFile::find(name)?;
-        plans.extend(contenders(&file, &[], &[], backend)?.into_iter().map(|contender| (mix, contender)));
+        plans.extend(variants(&file, &[], &[], backend)?.into_iter().map(|variant| (mix, variant)));
     }
     let common = Common {
         on: arguments.on,
@@ -74,19 +74,19 @@ fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure
         json: false,
         jobs: (arguments.on == BackendName::Lab).then_some(PARALLEL),
     };
-    let list: Vec<Contender> = plans.iter().map(|(_, contender)| contender.clone()).collect();
+    let list: Vec<Variant> = plans.iter().map(|(_, variant)| variant.clone()).collect();
     let outcomes = compete(&list, &common, 1)?;
     let mut rows: Vec<Row> = Vec::new();
-    for ((mix, contender), outcome) in plans.iter().zip(outcomes) {
+    for ((mix, variant), outcome) in plans.iter().zip(outcomes) {
         let Outcome { name, mut results, failure } = outcome;
         let result = results.pop().ok_or_else(|| failure.unwrap_or_else(|| "no result".to_string()));
-        let way = if result.is_ok() { name } else { contender.name.clone() };
+        let way = if result.is_ok() { name } else { variant.name.clone() };
         rows.push(Row { mix: *mix, way: described(&way), result });
     }
     Ok(rows)
 }
 
-/// A contender's name in words.
+/// A variant's name in words.
 fn described(name: &str) -> String {
     let words = [
         ("single", "best single link"),

@@ -5,12 +5,12 @@ use super::compare::{Outcome, compete};
 use super::run::{prepare, summarise};
 use crate::args::{BackendName, Common, RivalsArguments};
 use crate::failure::Failure;
-use crate::output::number::{digits, or_dash, rate};
 use crate::output::print;
 use crate::output::table::{Align, Table};
 use prismux_scenario::ScenarioFile;
-use prismux_scenario::contender::{Contender, contenders};
 use prismux_scenario::registry::Backend;
+use prismux_study::number::{digits, or_dash, rate};
+use prismux_study::variant::{Variant, variants};
 use serde_json::{Value, json};
 
 /// The ways, each tried with both congestion controls.
@@ -89,10 +89,10 @@ fn phase(arguments: &RivalsArguments, is_fast: bool) -> Result<Vec<Line>, Failur
     };
     let names: Vec<String> =
         WAYS.iter().flat_map(|way| CONTROLS.iter().map(move |control| format!("{way}-{control}"))).collect();
-    let (mut settings, mut list) = (Vec::new(), Vec::<Contender>::new());
+    let (mut settings, mut list) = (Vec::new(), Vec::<Variant>::new());
     for setting in SETTINGS.iter().filter(chosen) {
         let file = ScenarioFile::find(setting.scenario)?;
-        list.extend(contenders(&file, &names, setting.overrides, Backend::Lab)?);
+        list.extend(variants(&file, &names, setting.overrides, Backend::Lab)?);
         settings.push(setting.scenario);
     }
     let default = if is_fast { PARALLEL_FAST } else { PARALLEL_SLOW };

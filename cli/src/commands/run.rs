@@ -3,14 +3,14 @@
 use crate::args::{Common, RunArguments};
 use crate::failure::Failure;
 use crate::jobs;
-use crate::output::number::{bytes, or_dash, percent, rate, seconds};
 use crate::output::print;
 use crate::output::table::Table;
-use crate::statistics::Summary;
 use prismux_lab as lab;
-use prismux_scenario::backend::{self, DEVICE_DROPS, RunError, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::number::{bytes, or_dash, percent, rate, seconds};
+use prismux_study::run::{self, DEVICE_DROPS, RunError, RunOptions};
+use prismux_study::statistics::Summary;
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
 use serde_json::json;
 
@@ -61,7 +61,7 @@ pub(crate) fn once(
     common: &Common,
     options: &RunOptions,
 ) -> Result<RunResult, RunError> {
-    let result = backend::run(scenario, common.on.into(), options)?;
+    let result = run::run(scenario, common.on.into(), options)?;
     let drops = result.nodes.get("lab").and_then(|lab| lab.get(DEVICE_DROPS)).copied().unwrap_or(0);
     if drops > 0 {
         let name = &result.scenario;
@@ -163,7 +163,7 @@ fn many_table(results: &[RunResult]) -> String {
         };
         let text =
             |summary: Option<Summary>, form: fn(f64) -> String| or_dash(summary, |s| interval(s, form));
-        let count = crate::output::number::digits;
+        let count = prismux_study::number::digits;
         flows.row(vec![
             name.clone(),
             flow.transport.clone(),

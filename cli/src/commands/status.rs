@@ -101,7 +101,7 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => "-".to_string(),
         Value::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() => crate::output::number::digits(float),
+            Some(float) if number.is_f64() => prismux_study::number::digits(float),
             _ => number.to_string(),
         },
         other => other.to_string(),

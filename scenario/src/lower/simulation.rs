@@ -334,7 +334,7 @@ pub fn ends_by_itself(scenario: &Scenario) -> bool {
 }
 
 /// The name of a flow's transport in results, equal on both backends.
-pub(crate) fn transport_name(flow: &Flow) -> &'static str {
+pub fn transport_name(flow: &Flow) -> &'static str {
     match flow.traffic {
         Traffic::Bulk { .. } => registry::name_of(registry::TRANSPORTS, &flow.transport),
         _ => registry::name_of(registry::PATTERNS, &flow.traffic.pattern()),

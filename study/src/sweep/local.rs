@@ -4,7 +4,7 @@ use super::plan::Task;
 use super::rows::Row;
 use super::store::{Store, StoreError};
 use crate::jobs;
-use prismux_scenario::backend::{self, RunError, RunOptions};
+use crate::run::{self, RunError, RunOptions};
 use prismux_scenario::registry::Backend;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,10 +39,10 @@ impl std::error::Error for SweepError {}
 /// Runs one task.
 ///
 /// # Errors
-/// As [`backend::run`].
+/// As [`run::run`].
 pub fn run_task(task: &Task, interrupt: Option<Arc<AtomicBool>>) -> Result<Row, RunError> {
     let options = RunOptions { seed: task.seed, interrupt, ..RunOptions::default() };
-    backend::run(&task.point.scenario, Backend::Sim, &options).map(|result| Row::new(task, result))
+    run::run(&task.point.scenario, Backend::Sim, &options).map(|result| Row::new(task, result))
 }
 
 /// Runs those of `tasks` that `store` does not have, `parallel` at a time. `done` is called after each. Returns the time that

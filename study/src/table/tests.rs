@@ -1,8 +1,8 @@
 use super::{birth, flow_series, flows, link_series, links};
+use crate::run::{self, RunOptions};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use prismux_scenario::backend::{self, RunOptions};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::shipped;
 use prismux_trace::results::RunResult;
@@ -10,7 +10,7 @@ use prismux_trace::results::RunResult;
 fn result(set: &[&str]) -> RunResult {
     let file = shipped::find("two-members").unwrap().file();
     let scenario = file.scenario(None, &[&["duration=5 s", "events=[]"], set].concat()).unwrap();
-    backend::run(&scenario, Backend::Sim, &RunOptions { seed: 7, ..RunOptions::default() }).unwrap()
+    run::run(&scenario, Backend::Sim, &RunOptions { seed: 7, ..RunOptions::default() }).unwrap()
 }
 
 fn floats(batch: &RecordBatch, name: &str) -> Vec<Option<f64>> {

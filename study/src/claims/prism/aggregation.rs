@@ -1,0 +1,99 @@
+//! S1: one to five members of random rates.
+
+use super::{figures, mean};
+use crate::claims::ClaimsError;
+use crate::claims::Experiment;
+use crate::claims::plan::{Job, Outcomes, Scope, point_by_seed, ratios, steady};
+use crate::claims::report::Series;
+use crate::claims::verdict::Finding;
+use crate::statistics::Summary;
+use prismux_endpoint::random::Seed;
+
+pub(super) const S1: Experiment = Experiment {
+    id: "S1",
+    title: "one to five members of 400 kbit/s to 2.4 Mbit/s",
+    claims: &["PR-015", "PR-016", "PR-017", "PR-056", "PR-064"],
+    lab: false,
+    jobs,
+    judge,
+};
+
+const FILE: &str = "prism-aggregation";
+const MEMBERS: usize = 5;
+
+/// Rates of the five members for a seed, in kbit/s.
+fn rates_kbps(seed: u64) -> Vec<u64> {
+    let mut stream = Seed(seed).stream("reproduce/aggregation/rates");
+    (0..MEMBERS).map(|_| 400 + stream.below(2001)).collect()
+}
+
+fn overrides(scope: &Scope, seed: u64, members: &[usize]) -> Vec<String> {
+    let names: Vec<String> = members.iter().map(|member| format!("\"m{member}\"")).collect();
+    let mut set = vec![format!("nodes.proxy.members=[{}]", names.join(", "))];
+    set.extend((1..=MEMBERS).map(|m| format!("links.wwan{m}.rate={} kbit/s", rates_kbps(seed)[m - 1])));
+    if scope.quick {
+        set.push("duration=100 s".to_string());
+    }
+    set
+}
+
+fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
+    let mut jobs = Vec::new();
+    for n in 1..=MEMBERS {
+        let members: Vec<usize> = (1..=n).collect();
+        for variant in ["prism", "wrr"] {
+            let set = |seed| overrides(scope, seed, &members);
+            jobs.extend(point_by_seed(scope, format!("{variant}/{n}"), FILE, Some(variant), set)?);
+        }
+        // Each member alone: the best is "No Proxy", the sum of the first n is the ideal.
+        let alone = |seed| {
+            let mut set = overrides(scope, seed, &members);
+            set.push(format!("flows.download.via=m{n}"));
+            set
+        };
+        jobs.extend(point_by_seed(scope, format!("alone/{n}"), FILE, Some("no-proxy"), alone)?);
+    }
+    Ok(jobs)
+}
+
+fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    let alone: Vec<Vec<f64>> =
+        (1..=MEMBERS).map(|m| outcomes.values(&format!("alone/{m}"), steady)).collect();
+    let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
+    let ideal =
+        |n: usize| -> Vec<f64> { (0..seeds).map(|s| alone[..n].iter().map(|own| own[s]).sum()).collect() };
+    let best = |n: usize| -> Vec<f64> {
+        (0..seeds).map(|s| alone[..n].iter().map(|own| own[s]).fold(0.0, f64::max)).collect()
+    };
+    let prism = |n: usize| outcomes.values(&format!("prism/{n}"), steady);
+    let wrr = |n: usize| outcomes.values(&format!("wrr/{n}"), steady);
+    let shares: Vec<f64> = (1..=MEMBERS).map(|n| mean(&ratios(&prism(n), &ideal(n)))).collect();
+    let growth: Vec<f64> = (1..=MEMBERS).map(|n| mean(&prism(n))).collect();
+    let striped: Vec<f64> = (2..=MEMBERS).map(|n| mean(&ratios(&wrr(n), &best(n)))).collect();
+    let share_text = shares.iter().map(|share| format!("{share:.3}")).collect::<Vec<_>>().join(", ");
+    let near_ideal = shares.iter().all(|share| *share >= 0.95);
+    let share_text = format!("PRISM over ideal with 1 to 5 members: {share_text}");
+    let growth_text = growth.iter().map(|bps| format!("{:.2}", bps / 1e6)).collect::<Vec<_>>().join(", ");
+    let findings = vec![
+        Finding::shape("PR-015", near_ideal, share_text.clone()),
+        Finding::shape(
+            "PR-016",
+            growth.windows(2).all(|pair| pair[1] > pair[0]),
+            format!("Mbit/s with 1 to 5 members: {growth_text}"),
+        ),
+        Finding::shape(
+            "PR-017",
+            striped.iter().all(|share| *share < 1.0),
+            figures(&[("WRR over the best single member, 2 to 5 members", mean(&striped))]),
+        ),
+        Finding::shape("PR-064", near_ideal, share_text),
+    ];
+    let columns = ["prism", "wrr", "no proxy", "ideal", "prism / ideal"];
+    let mut series = Series::new("members", "goodput in steady state, Mbit/s", &columns);
+    for n in 1..=MEMBERS {
+        let mega = |values: Vec<f64>| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
+        let share = Summary::of(&ratios(&prism(n), &ideal(n)));
+        series.row(n, vec![mega(prism(n)), mega(wrr(n)), mega(best(n)), mega(ideal(n)), share]);
+    }
+    (findings, vec![series])
+}

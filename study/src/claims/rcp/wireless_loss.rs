@@ -1,0 +1,74 @@
+//! A radio link that damages packets in both directions.
+
+use crate::claims::ClaimsError;
+use crate::claims::Experiment;
+use crate::claims::plan::{Job, Outcomes, Scope, point, steady};
+use crate::claims::report::Series;
+use crate::claims::verdict::Finding;
+use crate::number::digits;
+
+pub(super) const WIRELESS_LOSS: Experiment = Experiment {
+    id: "23a",
+    title: "one flow, 2 Mbit/s and 15 ms of radio behind 10 Mbit/s and 50 ms, 0.01 to 10 % damaged",
+    claims: &["RC-008", "RC-009", "RC-010", "RC-011"],
+    lab: false,
+    jobs,
+    judge,
+};
+
+const PERCENT: [f64; 9] = [0.01, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
+const WAYS: [&str; 5] = ["tcp", "tcp-eln", "tcp-eln-sack", "rcp", "rcp-eln"];
+
+fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
+    let mut jobs = Vec::new();
+    for percent in PERCENT {
+        for way in WAYS {
+            let set = [format!("links.radio.corrupt={percent} %")];
+            jobs.extend(point(scope, format!("{way}/{percent}"), "rcp-wireless-loss", Some(way), &set)?);
+        }
+    }
+    Ok(jobs)
+}
+
+fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
+    let kbps = |way: &str, percent: f64| outcomes.mean(&format!("{way}/{percent}"), steady) / 1e3;
+    let ratio = |way: &str, other: &str, percent: f64| kbps(way, percent) / kbps(other, percent);
+    let list = |way: &str, other: &str, within: &dyn Fn(f64) -> bool| {
+        let text = |percent: &f64| format!("{} at {percent} %", digits(ratio(way, other, *percent)));
+        PERCENT.iter().filter(|percent| within(**percent)).map(text).collect::<Vec<_>>().join(", ")
+    };
+    let (middle, high) = (|percent: f64| (0.2..=2.0).contains(&percent), |percent: f64| percent >= 2.0);
+    let all = |_: f64| true;
+    let helps = PERCENT.iter().filter(|p| middle(**p)).all(|&p| ratio("tcp-eln", "tcp", p) >= 1.1);
+    let fades =
+        ratio("tcp-eln", "tcp", 10.0) < 1.1 && ratio("tcp-eln", "tcp", 10.0) < ratio("tcp-eln", "tcp", 2.0);
+    let lossy = || PERCENT.iter().copied().filter(|&percent| percent >= 0.5);
+    let never_worse = PERCENT.iter().all(|&p| ratio("rcp-eln", "tcp-eln", p) >= 0.98);
+    let better = never_worse && lossy().all(|p| ratio("rcp-eln", "tcp-eln", p) >= 1.1);
+    let rcp_better = PERCENT.iter().all(|&p| ratio("rcp", "tcp", p) >= 0.98)
+        && lossy().all(|p| ratio("rcp", "tcp", p) > 1.0)
+        && ratio("rcp", "tcp", 10.0) > ratio("rcp", "tcp", 0.5);
+    let findings = vec![
+        Finding::shape("RC-008", helps, list("tcp-eln", "tcp", &middle))
+            .because("TCP-ELN (upon NewReno) over TCP with SACK, at least a tenth more; at rare losses the queue of 50 packets feeds the link while a halved window grows again"),
+        Finding::shape("RC-009", fades, list("tcp-eln", "tcp", &high)).because(format!(
+            "a notice begins a recovery in which holes without a mark wait for one, one in each round trip, and the window stays, while TCP waits for \
+             timeouts; the source's sender takes unmarked holes for congestion; upon SACK: {}",
+            list("tcp-eln-sack", "tcp", &high)
+        )),
+        Finding::shape("RC-010", better, list("rcp-eln", "tcp-eln", &all)).because(format!(
+            "RCP-ELN over TCP-ELN; much: at least a tenth more from 0.5 % on. Where a round trip seldom has two losses TCP-ELN repairs them as \
+             fast as they come and fills the link; over TCP-ELN upon SACK: {}",
+            list("rcp-eln", "tcp-eln-sack", &all)
+        )),
+        Finding::shape("RC-011", rcp_better, list("rcp", "tcp", &all)).because("RCP over TCP with SACK"),
+    ];
+    let mut series = Series::new("damaged packets in percent", "goodput in steady state, kbit/s", &WAYS);
+    for percent in PERCENT {
+        let cell = |way: &&str| {
+            outcomes.summary(&format!("{way}/{percent}"), |result| steady(result).map(|bps| bps / 1e3))
+        };
+        series.row(percent, WAYS.iter().map(cell).collect());
+    }
+    (findings, vec![series])
+}

@@ -1,0 +1,84 @@
+//! Which claims and experiments were asked for.
+
+#[cfg(test)]
+mod tests;
+
+use super::reported::{self, Claim};
+use super::{Experiment, System};
+use crate::claims::ClaimsError;
+
+/// What was asked for of one system.
+pub(super) struct Selection {
+    pub system: &'static System,
+    /// Its claims, those that were asked for.
+    pub claims: Vec<Claim>,
+    /// Names of claims, experiments and figures; empty for all.
+    only: Vec<String>,
+}
+
+impl Selection {
+    /// Whether an experiment is asked for by its name or for one of its claims.
+    pub fn needs(&self, experiment: &Experiment) -> bool {
+        self.only.is_empty()
+            || names(&self.only, experiment.id)
+            || experiment.claims.iter().any(|claim| names(&self.only, claim))
+    }
+}
+
+fn names(only: &[String], id: &str) -> bool {
+    only.iter().any(|name| name.eq_ignore_ascii_case(id))
+}
+
+/// What `only`, names of claims, experiments and figures, selects of `systems`; systems without any are left out.
+pub(super) fn select(systems: &[&'static System], only: &[String]) -> Result<Vec<Selection>, ClaimsError> {
+    let mut selections = Vec::new();
+    for &system in systems {
+        let claims = reported::read(system.claims)?;
+        selections.push(Selection { system, claims, only: only.to_vec() });
+    }
+    let known = |name: &String| {
+        selections.iter().any(|selection| {
+            selection.claims.iter().any(|claim| claim.id.eq_ignore_ascii_case(name))
+                || parts(selection.system).any(|part| part.eq_ignore_ascii_case(name))
+        })
+    };
+    if let Some(unknown) = only.iter().find(|name| !known(name)) {
+        let expected = expected(&selections);
+        return Err(ClaimsError::Usage(format!(
+            "there is no claim, experiment or figure \"{unknown}\"\n  expected: {expected}"
+        )));
+    }
+    for selection in &mut selections {
+        let system = selection.system;
+        selection
+            .claims
+            .retain(|claim| only.is_empty() || names(only, &claim.id) || belongs(system, &claim.id, only));
+    }
+    selections.retain(|selection| !selection.claims.is_empty());
+    Ok(selections)
+}
+
+/// Names of a system's experiments and figures.
+fn parts(system: &System) -> impl Iterator<Item = &'static str> + use<> {
+    let figures = system.model.as_ref().map_or(&[][..], |model| model.figures);
+    system.experiments.iter().map(|experiment| experiment.id).chain(figures.iter().map(|(name, _)| *name))
+}
+
+/// Whether a claim is about an experiment or figure that `only` names.
+fn belongs(system: &System, claim: &str, only: &[String]) -> bool {
+    let figures = system.model.as_ref().map_or(&[][..], |model| model.figures);
+    system.experiments.iter().any(|e| names(only, e.id) && e.claims.contains(&claim))
+        || figures.iter().any(|(name, [first, last])| names(only, name) && (*first..=*last).contains(&claim))
+}
+
+/// What could have been asked for, in words.
+fn expected(selections: &[Selection]) -> String {
+    let mut words = Vec::new();
+    for Selection { system, claims, .. } in selections {
+        if let Some((first, last)) = claims.first().zip(claims.last()) {
+            words.push(format!("{} to {}", first.id, last.id));
+        }
+        words.extend(parts(system).map(str::to_string));
+    }
+    words.join(", ")
+}

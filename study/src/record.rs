@@ -1,0 +1,86 @@
+//! The event log of a run: what it begins and ends with, and where it lies.
+
+use prismux_scenario::lower::transport_name;
+use prismux_scenario::model::{Link, Scenario};
+use prismux_scenario::registry::{self, Backend};
+use prismux_trace::event::{
+    Event, EventSink, FlowDescription, LinkDescription, NodeDescription, RunDescription, SharedLog,
+};
+use prismux_trace::results;
+use prismux_units::{Duration, Instant, Rate};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+/// Held in memory before the file is written to.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// An event log that has begun.
+#[derive(Debug)]
+pub(crate) struct EventLog(SharedLog);
+
+impl EventLog {
+    /// Begins a log with the description of the run.
+    pub fn create(path: &Path, scenario: &Scenario, backend: Backend, seed: u64) -> io::Result<Self> {
+        let file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
+        let mut log = SharedLog::new(Box::new(file));
+        let description = Box::new(describe(scenario, backend, seed));
+        log.event(Instant::ZERO, &Event::RunStarted(description));
+        Ok(Self(log))
+    }
+
+    /// For whoever has events to tell.
+    pub fn sink(&self) -> SharedLog {
+        self.0.clone()
+    }
+
+    /// Ends the log of a run that lasted `duration_s` seconds.
+    pub fn finish(mut self, duration_s: f64) -> io::Result<()> {
+        self.0.event(Instant::ZERO + Duration::from_secs_f64(duration_s), &Event::RunEnded);
+        self.0.finish()
+    }
+}
+
+/// What `scenario` is made of.
+fn describe(scenario: &Scenario, backend: Backend, seed: u64) -> RunDescription<'_> {
+    let name = |node: usize| Cow::Borrowed(scenario.nodes[node].name.as_str());
+    let link = |link: &'_ Link| LinkDescription {
+        name: Cow::Owned(link.name.clone()),
+        ends: link.ends.map(name),
+        rate_bps: link.forward.link.mean_rate().map(Rate::as_bps),
+        reverse_rate_bps: link.reverse.link.mean_rate().map(Rate::as_bps),
+        delay_ns: link.forward.link.delay.as_nanos(),
+        shared: link.shared,
+    };
+    RunDescription {
+        scenario: Cow::Borrowed(&scenario.name),
+        scenario_hash: Cow::Owned(prismux_scenario::hash(scenario)),
+        backend: match backend {
+            Backend::Sim => results::Backend::Sim,
+            Backend::Lab => results::Backend::Lab,
+        },
+        seed,
+        version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
+        duration_ns: scenario.duration.as_nanos(),
+        nodes: scenario
+            .nodes
+            .iter()
+            .map(|node| NodeDescription {
+                name: Cow::Borrowed(&node.name),
+                kind: Cow::Borrowed(registry::name_of(registry::NODE_KINDS, &node.kind())),
+            })
+            .collect(),
+        links: scenario.links.iter().map(link).collect(),
+        flows: scenario
+            .flows
+            .iter()
+            .map(|flow| FlowDescription {
+                name: Cow::Borrowed(&flow.name),
+                from: name(flow.from),
+                to: name(flow.to),
+                transport: Cow::Borrowed(transport_name(flow)),
+            })
+            .collect(),
+    }
+}

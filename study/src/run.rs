@@ -1,0 +1,268 @@
+//! Running a scenario on a backend.
+
+use crate::record::EventLog;
+use prismux_lab::plan::FlowPlan;
+use prismux_lab::{self as lab, LabError, LabOptions};
+use prismux_scenario::Scenario;
+use prismux_scenario::lower::{self, Unsupported};
+use prismux_scenario::registry::Backend;
+use prismux_simulator::Simulation;
+pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
+use prismux_trace::event::{EVENTS_FILE, SharedLog};
+use prismux_trace::results::{Named, RunResult};
+use prismux_units::Instant;
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Name of the counter, under `nodes.lab`, of packets that the lab itself lost for want of processor time. A result
+/// that has any is not to be trusted.
+pub const DEVICE_DROPS: &str = "device_drops";
+
+/// How a run is done, apart from what is run.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Folder for a capture of every link.
+    pub pcap: Option<PathBuf>,
+    /// Folder for a record of the run: its events ([`EVENTS_FILE`]) and, in the lab, what every proxy is told and decides.
+    pub record: Option<PathBuf>,
+    /// File for the events of the run, in place of the one in `record`.
+    pub events: Option<PathBuf>,
+    /// The `prismux` program that the lab starts as daemons, servers and clients; this program itself without.
+    pub program: Option<PathBuf>,
+    /// Set from outside to end a run early.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Called a thousand times in a run (simulator).
+    pub watch: Option<Watch>,
+    /// Scheduler of every proxy, in place of those that the scenario names (simulator).
+    pub scheduler: Option<SchedulerFactory>,
+    /// Congestion control of every sender of TCP, in place of those that the scenario names (simulator).
+    pub congestion: Option<CongestionFactory>,
+}
+
+/// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for callers that
+/// have to look for something on that very thread, and should take little time.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn() + Send + Sync>);
+
+impl Watch {
+    /// Calls `look`.
+    pub fn new(look: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The backend lacks something that the scenario asks for.
+    Unsupported(Unsupported),
+    /// The run could not be done.
+    Failed(String),
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported(what) => what.fmt(f),
+            Self::Failed(what) => f.write_str(what),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<Unsupported> for RunError {
+    fn from(what: Unsupported) -> Self {
+        Self::Unsupported(what)
+    }
+}
+
+/// Runs `scenario` once.
+///
+/// # Errors
+/// [`RunError::Unsupported`] for what only the other backend has, [`RunError::Failed`] when files cannot be written
+/// or the lab cannot be built, [`RunError::Interrupted`].
+pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Result<RunResult, RunError> {
+    let log = event_log(scenario, backend, options)?;
+    let sink = log.as_ref().map(|(log, _)| log.sink());
+    let mut result = match backend {
+        Backend::Sim => simulate(scenario, options, sink)?,
+        Backend::Lab => in_lab(scenario, options, sink)?,
+    };
+    if let Some((log, path)) = log {
+        log.finish(result.duration_s).map_err(|error| cannot_write(&path, &error))?;
+    }
+    for flow in &scenario.flows {
+        if let Some(line) = result.flows.get_mut(&flow.name) {
+            line.transport = lower::transport_name(flow).to_string();
+        }
+    }
+    Ok(result)
+}
+
+/// The event log that `options` ask for, begun, and where it lies.
+fn event_log(
+    scenario: &Scenario,
+    backend: Backend,
+    options: &RunOptions,
+) -> Result<Option<(EventLog, PathBuf)>, RunError> {
+    if let Some(folder) = &options.record {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    }
+    let in_record = || options.record.as_ref().map(|folder| folder.join(EVENTS_FILE));
+    let Some(path) = options.events.clone().or_else(in_record) else { return Ok(None) };
+    let log = EventLog::create(&path, scenario, backend, options.seed);
+    log.map(|log| Some((log, path.clone()))).map_err(|error| cannot_write(&path, &error))
+}
+
+fn simulate(
+    scenario: &Scenario,
+    options: &RunOptions,
+    events: Option<SharedLog>,
+) -> Result<RunResult, RunError> {
+    let mut plan = lower::to_simulation(scenario, options.seed)?;
+    let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
+    if let Some(factory) = &options.scheduler {
+        for &node in &plan.nodes {
+            plan.builder.scheduler(node, factory.clone());
+        }
+    }
+    if let Some(factory) = &options.congestion
+        && plan.builder.congestion(factory) == 0
+    {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "a congestion control from outside has no flow to control: none runs over TCP".to_string(),
+            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\" or \"tcp-eln\"".to_string(),
+        }));
+    }
+    if let Some(folder) = &options.pcap {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
+    }
+    if let Some(events) = events {
+        plan.builder.log_events(Box::new(events));
+    }
+    let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
+    // With a policy from outside the scenario alone does not say what ran.
+    let outside = options.scheduler.is_some() || options.congestion.is_some();
+    let hash = if outside { String::new() } else { prismux_scenario::hash(scenario) };
+    simulation.set_scenario(&scenario.name, &hash);
+    pass_time(&mut simulation, scenario, options)?;
+    let result = simulation.result();
+    if let Some(fault) = simulation.faults().first() {
+        // Ours to mend: a result that breaks a rule of its own must not be believed.
+        let name = &scenario.name;
+        let seed = options.seed;
+        return Err(RunError::Failed(format!(
+            "the simulator broke a rule in \"{name}\" with seed {seed}: {fault}"
+        )));
+    }
+    simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
+    Ok(result)
+}
+
+/// How often a run looks whether it is to stop: so many times in its duration.
+const SLICES: u64 = 1000;
+
+/// Lets the virtual time of the run pass, slice by slice.
+fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOptions) -> Result<(), RunError> {
+    let interrupted = || options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let ends_by_itself = lower::ends_by_itself(scenario);
+    for slice in 1..=SLICES {
+        let end = Instant::ZERO + scenario.duration;
+        let until = if slice == SLICES { end } else { Instant::ZERO + scenario.duration / SLICES * slice };
+        if ends_by_itself {
+            if simulation.run_to_completion(until) {
+                break;
+            }
+        } else {
+            simulation.run_until(until);
+        }
+        if let Some(Watch(look)) = &options.watch {
+            look();
+        }
+        if interrupted() {
+            return Err(RunError::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+fn in_lab(
+    scenario: &Scenario,
+    options: &RunOptions,
+    events: Option<SharedLog>,
+) -> Result<RunResult, RunError> {
+    if options.scheduler.is_some() || options.congestion.is_some() {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "the lab takes no scheduler or congestion control from outside".to_string(),
+            remedy: "use --on sim".to_string(),
+        }));
+    }
+    let plan = lower::to_lab(scenario, options.seed)?;
+    let interrupt = options.interrupt.clone();
+    let mut lab_options = LabOptions { interrupt, events, ..LabOptions::default() };
+    if let Some(program) = &options.program {
+        lab_options.daemons.program = program.clone();
+    }
+    if let Some(folder) = &options.pcap {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        let name = scenario.name.replace(['/', ' '], "-");
+        lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
+    }
+    if let Some(folder) = &options.record {
+        // The daemons open it from elsewhere.
+        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, &error))?);
+    }
+    match lab::run(&plan, &lab_options) {
+        Ok(mut outcome) => {
+            // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
+            let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
+            outcome.result.nodes.insert("lab".to_string(), lab);
+            let damaged = |flow: &lab::FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
+                (Some(received), Some(sent)) => received != sent,
+                _ => false,
+            };
+            if let Some((name, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
+                return Err(RunError::Failed(format!(
+                    "flow \"{name}\": the bytes received are not those sent (SHA-256 differs)"
+                )));
+            }
+            match plan.flows.iter().zip(outcome.flows.values()).find_map(client_trouble) {
+                Some(trouble) => Err(RunError::Failed(trouble)),
+                None => Ok(outcome.result),
+            }
+        }
+        Err(LabError::Interrupted) => Err(RunError::Interrupted),
+        Err(error) => Err(RunError::Failed(error.to_string())),
+    }
+}
+
+/// Why a client of `prismux serve` failed. A connection of the kernel's that fails is a result: its program did what it could.
+fn client_trouble((flow, outcome): (&FlowPlan, &lab::FlowOutcome)) -> Option<String> {
+    let trouble = outcome.trouble.as_ref().filter(|_| flow.fetch.is_some())?;
+    Some(format!("flow \"{}\": {trouble}", flow.name))
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
+    File::create(path).map(BufWriter::new).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> RunError {
+    RunError::Failed(format!("cannot write {}: {error}", path.display()))
+}

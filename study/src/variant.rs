@@ -1,0 +1,145 @@
+//! Ways of using the same links, to be compared: the variants of a file, and those that every community has.
+//!
+//! | name | meaning |
+//! |---|---|
+//! | `single` | each member's link alone, past the proxy; the best one counts |
+//! | `striping` | weighted round robin over all links by their true rates, ACKs untouched |
+//! | `mptcp` | the kernel's Multipath TCP (lab only) |
+//! | `prism` | the proxy as the file has it, with an ordinary TCP sender |
+//! | `tcp-prism` | the same with a sender that uses loss reports |
+//!
+//! `-cubic`, `-newreno` and `-bbr` after a name choose the senders' congestion control.
+
+use prismux_scenario::ScenarioFile;
+use prismux_scenario::diagnostic::{ScenarioError, did_you_mean, list_of};
+use prismux_scenario::model::{Flow, Scenario};
+use prismux_scenario::paths;
+use prismux_scenario::registry::{Backend, Transport};
+
+/// Names of the built-in variants.
+pub const BUILT_IN: [&str; 5] = ["single", "striping", "mptcp", "prism", "tcp-prism"];
+
+/// One variant: one scenario, or several of which the best counts.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// Name.
+    pub name: String,
+    /// The scenarios, each with what tells it apart (empty for a single one).
+    pub candidates: Vec<Candidate>,
+}
+
+/// One scenario of a variant.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What tells it apart: the member's name.
+    pub label: String,
+    /// What to run.
+    pub scenario: Scenario,
+}
+
+/// The variants called `names`, or the standard ones of the file when `names` is empty.
+pub fn variants(
+    file: &ScenarioFile,
+    names: &[String],
+    set: &[&str],
+    backend: Backend,
+) -> Result<Vec<Variant>, ScenarioError> {
+    let base = file.scenario(None, set)?;
+    let declared: Vec<&str> = base.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let chosen: Vec<&str> = match (names.is_empty(), declared.is_empty()) {
+        (false, _) => names.iter().map(String::as_str).collect(),
+        (true, false) => declared.clone(),
+        (true, true) => {
+            let possible = |name: &&str| match *name {
+                "mptcp" => backend == Backend::Lab,
+                _ => true,
+            };
+            BUILT_IN.into_iter().filter(possible).collect()
+        }
+    };
+    chosen.into_iter().map(|name| variant(file, &base, &declared, name, set)).collect()
+}
+
+fn variant(
+    file: &ScenarioFile,
+    base: &Scenario,
+    declared: &[&str],
+    name: &str,
+    set: &[&str],
+) -> Result<Variant, ScenarioError> {
+    if declared.contains(&name) {
+        let candidate = Candidate { label: String::new(), scenario: file.scenario(Some(name), set)? };
+        return Ok(Variant { name: name.to_string(), candidates: vec![candidate] });
+    }
+    let Some(list) = built_in(base, name) else {
+        let known: Vec<&str> = declared.iter().copied().chain(BUILT_IN).collect();
+        let remedy =
+            did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let found = match BUILT_IN.iter().any(|known| name.starts_with(known)) {
+            true => format!("\"{name}\" needs a TCP flow through a prism-proxy"),
+            false => format!("there is no variant \"{name}\""),
+        };
+        return Err(ScenarioError::whole_file(file.name(), found, &list_of(&known), remedy));
+    };
+    let candidates = list.into_iter().map(|(label, overrides)| {
+        Ok(Candidate { label, scenario: file.scenario_with(None, &overrides, set)? })
+    });
+    Ok(Variant { name: name.to_string(), candidates: candidates.collect::<Result<_, ScenarioError>>()? })
+}
+
+/// Labels and overrides of a built-in variant; `None` if there is none of this name or nothing to apply it to.
+fn built_in(base: &Scenario, name: &str) -> Option<Vec<(String, Vec<String>)>> {
+    let controls = ["cubic", "newreno", "bbr"];
+    let control = controls.into_iter().find(|control| name.ends_with(&format!("-{control}")));
+    let kind = control.map_or(name, |control| &name[..name.len() - control.len() - 1]);
+    let split: Vec<(&Flow, usize)> = base
+        .flows
+        .iter()
+        .filter_map(|flow| {
+            // A file may have the flow go another way; what counts is where it could go.
+            let ordinary = Flow { transport: Transport::Tcp, via: None, ..flow.clone() };
+            (flow.transport != Transport::Udp)
+                .then(|| paths::proxy_of(base, &ordinary))?
+                .map(|proxy| (flow, proxy))
+        })
+        .collect();
+    if split.is_empty() {
+        return None;
+    }
+    let on_flows = |key: &str, value: &str| -> Vec<String> {
+        split.iter().map(|(flow, _)| format!("flows.{}.{key}={value}", flow.entry)).collect()
+    };
+    let mut proxies: Vec<usize> = split.iter().map(|(_, proxy)| *proxy).collect();
+    proxies.dedup();
+    let on_proxies = |key: &str, value: &str| -> Vec<String> {
+        proxies.iter().map(|&proxy| format!("nodes.{}.{key}={value}", base.nodes[proxy].name)).collect()
+    };
+    let mut list = match kind {
+        "single" => {
+            let alone = |member: usize| {
+                let name = base.nodes[member].name.clone();
+                let overrides = [on_flows("transport", "tcp"), on_flows("via", &name)].concat();
+                (name, overrides)
+            };
+            base.members_of(proxies[0]).into_iter().map(alone).collect()
+        }
+        "striping" => {
+            let proxy = [
+                on_proxies("profile", "paper"),
+                on_proxies("rpc", "off"),
+                on_proxies("scheduler", "weighted-round-robin"),
+            ];
+            vec![(String::new(), [proxy.concat(), on_flows("transport", "tcp")].concat())]
+        }
+        "mptcp" => vec![(String::new(), on_flows("transport", "mptcp"))],
+        "prism" => vec![(String::new(), on_flows("transport", "tcp"))],
+        "tcp-prism" => vec![(String::new(), on_flows("transport", "tcp-prism"))],
+        _ => return None,
+    };
+    if let Some(control) = control {
+        for (_, overrides) in &mut list {
+            overrides.extend(on_flows("congestion", control));
+        }
+    }
+    Some(list)
+}
