@@ -1,15 +1,13 @@
 //! Whether this machine can do what the daemons and the lab need, and what to do where it cannot.
 use crate::tunnel::Transport;
 use crate::tunnel::socket::{self, SocketOptions};
-use nix::sched::{CloneFlags, unshare};
 use prismux_linux::netconf::ip;
 use prismux_linux::privileges;
+use prismux_linux::process::may_make_user_namespaces;
 use prismux_linux::tun::Tun;
 use serde::Serialize;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -109,17 +107,10 @@ fn namespaces() -> Check {
     )
 }
 
-/// A child process tries, as a process with several threads may not.
 fn user_namespaces() -> Check {
     const NAME: &str = "user namespaces";
-    let mut command = Command::new("true");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // SAFETY: unshare(2) is a plain system call and safe between fork and exec.
-    unsafe {
-        command.pre_exec(|| Ok(unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?));
-    }
-    match command.status() {
-        Ok(status) if status.success() => Check::good(NAME, "allowed: the lab runs without root"),
+    match may_make_user_namespaces() {
+        true => Check::good(NAME, "allowed: the lab runs without root"),
         _ if privileges::capable() => Check::good(NAME, "not allowed, and not needed by this user"),
         _ => Check::bad(
             NAME,

@@ -13,11 +13,11 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use prismux_linux::namespace::Namespace;
+use prismux_linux::process::give_private_run_directory;
 use serde_json::Value;
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -132,7 +132,7 @@ impl Daemon {
         });
         command.arg("/proc/self/fd/0").stdin(config).stdout(Stdio::null()).stderr(log.try_clone()?);
         self.namespace.host(&mut command);
-        give_own_run_directory(&mut command, None);
+        give_private_run_directory(&mut command, None);
         Ok(Process { child: command.spawn()?, log })
     }
 
@@ -246,32 +246,6 @@ pub(super) fn memory_file(name: &str) -> io::Result<File> {
 pub(super) fn signal(child: &Child, signal: Signal) {
     // The child has not been waited for, so that its number is still its own.
     let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
-}
-
-/// Lets the program begin in a mount namespace with an empty `/run`, or with this folder below it.
-pub(super) fn give_own_run_directory(command: &mut Command, folder: Option<&'static CStr>) {
-    // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
-    unsafe {
-        command.pre_exec(move || own_run_directory(folder));
-    }
-}
-
-/// The same for the calling process. Only async-signal-safe calls.
-fn own_run_directory(folder: Option<&CStr>) -> io::Result<()> {
-    let check = |result: libc::c_int| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
-    // SAFETY: plain system calls; every pointer is null or of a terminated string.
-    unsafe {
-        check(libc::unshare(libc::CLONE_NEWNS))?;
-        check(libc::mount(
-            std::ptr::null(),
-            c"/".as_ptr(),
-            std::ptr::null(),
-            libc::MS_REC | libc::MS_PRIVATE,
-            std::ptr::null(),
-        ))?;
-        check(libc::mount(c"tmpfs".as_ptr(), c"/run".as_ptr(), c"tmpfs".as_ptr(), 0, std::ptr::null()))?;
-        folder.map_or(Ok(()), |folder| check(libc::mkdir(folder.as_ptr(), 0o755)))
-    }
 }
 
 /// The last lines of a log.

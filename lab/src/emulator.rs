@@ -136,7 +136,7 @@ impl Emulator {
         let (their_stop, their_wake, their_commands) =
             (stop.clone(), Arc::clone(&wake), Arc::clone(&commands));
         let work = move || {
-            prefer_this_thread();
+            prismux_linux::process::prefer_this_thread();
             Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)
         };
         let thread = std::thread::Builder::new().name("links".to_owned()).spawn(work).map_err(failed())?;
@@ -179,17 +179,6 @@ impl Drop for Emulator {
         self.stop.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        }
-    }
-}
-
-/// Asks the scheduler to wake this thread before ordinary ones; without permission it stays an ordinary one.
-fn prefer_this_thread() {
-    let priority = libc::sched_param { sched_priority: 1 };
-    // SAFETY: plain system calls on the calling thread; `priority` lives through the call.
-    unsafe {
-        if libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &priority) != 0 {
-            libc::setpriority(libc::PRIO_PROCESS, 0, -10);
         }
     }
 }

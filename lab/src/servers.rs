@@ -1,12 +1,11 @@
 //! The servers of a lab: processes of `prismux serve`, each with one object in a `/run` of its own.
 use crate::LabError;
-use crate::daemons::{
-    DaemonCommand, PATIENCE, end_within, give_own_run_directory, last_words, memory_file, signal,
-};
+use crate::daemons::{DaemonCommand, PATIENCE, end_within, last_words, memory_file, signal};
 use crate::traffic::content::{Content, hex};
 use nix::sys::signal::Signal;
 use prismux_endpoint::random::Seed;
 use prismux_linux::namespace::Namespace;
+use prismux_linux::process::give_private_run_directory;
 use prismux_trace::results::Named;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -124,7 +123,7 @@ fn spawn(how: &DaemonCommand, namespace: &Namespace, listen: SocketAddrV4, log: 
     command.args(["--key", "/run/server.key", "--json", "--report", "3600 s"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log.try_clone()?);
     namespace.host(&mut command);
-    give_own_run_directory(&mut command, Some(c"/run/served"));
+    give_private_run_directory(&mut command, Some(c"/run/served"));
     command.spawn()
 }
 

@@ -3,7 +3,7 @@
 //! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries lack.
 //! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping.
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
-//! * [`namespace`], [`privileges`]: network namespaces and being allowed to make them.
+//! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin in them.
 //! * [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
 
@@ -17,6 +17,7 @@ pub mod netconf;
 pub mod netlink;
 pub mod packet;
 pub mod privileges;
+pub mod process;
 pub mod random;
 pub mod socket_option;
 pub mod tun;

@@ -45,8 +45,12 @@ pub fn ensure_privileges() -> Result<Privileges, SetupError> {
 
 /// True when this process may make network namespaces now.
 pub fn capable() -> bool {
-    let wanted = 1 << CAP_NET_ADMIN | 1 << CAP_SYS_ADMIN;
-    effective_capabilities().is_some_and(|held| held & wanted == wanted)
+    holds(CAP_NET_ADMIN) && holds(CAP_SYS_ADMIN)
+}
+
+/// True when the calling thread holds the capability of this number.
+pub(crate) fn holds(capability: u64) -> bool {
+    effective_capabilities().is_some_and(|held| held & 1 << capability != 0)
 }
 
 /// The effective capability set of the calling thread, one bit each.

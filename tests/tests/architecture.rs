@@ -1,5 +1,5 @@
 //! Dependencies point down only: the manifests are read and held against the picture of the architecture.
-use prismux_tests::workspace::{Package, packages, read, root, shared_dependencies, short_name};
+use prismux_tests::workspace::{Package, packages, read, shared_dependencies, short_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -199,16 +199,14 @@ fn every_dependency_is_justified() {
     assert!(missing.is_empty(), "docs/dependencies.md does not say why these are here: {missing:?}");
 }
 
+/// The compiler refuses unsafe code (`unsafe_code = "forbid"`) wherever the workspace's lints hold.
 #[test]
-fn unsafe_code_lives_on_linux_alone_and_says_why_it_is_sound() {
-    use prismux_tests::{rust_source::has_word, workspace::rust_sources};
-    const HOSTS: [&str; 3] = ["linux", "daemons", "lab"];
-    for (path, source) in rust_sources() {
-        if has_word(&source, "unsafe") {
-            let on_linux = HOSTS.iter().any(|host| path.starts_with(host));
-            assert!(on_linux, "{}: unsafe code belongs in {HOSTS:?} only", path.display());
-            assert!(source.contains("SAFETY:"), "{}: unsafe code without a SAFETY comment", path.display());
-        }
-    }
-    assert!(HOSTS.iter().all(|host| root().join(host).is_dir()));
+fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspace() {
+    assert!(read(Path::new("Cargo.toml")).contains("\nunsafe_code = \"forbid\"\n"));
+    let own_lints: Vec<String> = packages()
+        .into_iter()
+        .filter(|package| !read(&package.folder.join("Cargo.toml")).contains("[lints]\nworkspace = true\n"))
+        .map(|package| package.name)
+        .collect();
+    assert_eq!(own_lints, ["linux"]);
 }

@@ -1,15 +1,15 @@
 //! Encapsulation and decapsulation over one socket.
 use super::{Peer, Transport};
-use nix::sys::socket::SockaddrIn;
 use prismux_linux::batch::{BatchReceiver, BatchSender, Received};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
 use prismux_wire::{Ecn, GreHeader, IpPacket, WireError};
+use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 /// Room beyond the plain headers: IPv4 options, GRE checksum, key and sequence number of another implementation.
@@ -216,16 +216,10 @@ fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {
 }
 
 fn open_gre(local: Ipv4Addr) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: no pointers are passed.
-    let descriptor = unsafe { libc::socket(libc::AF_INET, kind, libc::IPPROTO_GRE) };
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel just returned this descriptor; nobody else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
-    nix::sys::socket::bind(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(local, 0)))?;
-    Ok(socket)
+    let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::from(libc::IPPROTO_GRE)))?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&SocketAddr::from((local, 0)).into())?;
+    Ok(socket.into())
 }
 
 fn prepare(socket: &OwnedFd, local: &SocketAddr, options: &SocketOptions) -> io::Result<()> {

@@ -4,13 +4,14 @@
 mod trace;
 
 use super::{FlowOutcome, Schedule, WAIT};
-use crate::daemons::{DaemonCommand, end_within, give_own_run_directory, last_words, memory_file, signal};
+use crate::daemons::{DaemonCommand, end_within, last_words, memory_file, signal};
 use crate::plan::{FetchPlan, PipePlan};
 use crate::servers::lines_of;
 use crate::topology::PipeEnds;
 use nix::sys::signal::Signal;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink};
+use prismux_linux::process::give_private_run_directory;
 use prismux_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Write};
@@ -134,7 +135,7 @@ impl FetchFlow {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log.try_clone()?);
         self.namespace.host(&mut command);
-        give_own_run_directory(&mut command, None);
+        give_private_run_directory(&mut command, None);
         command.spawn()
     }
 

@@ -1,8 +1,9 @@
 //! `TCP_INFO` and its MPTCP counterpart, read by offset so that older and newer kernels both answer.
+use prismux_linux::socket_option;
 use prismux_units::Duration;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 /// A sender's counters, from `struct tcp_info` of linux/tcp.h.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl TcpInfo {
     /// What the kernel says about a TCP connection.
     pub fn of(socket: impl AsFd) -> io::Result<Self> {
         let mut bytes = [0; INFO_BYTES];
-        let length = get_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+        let length = socket_option::get_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
         Ok(Self::parse(&bytes[..length]))
     }
 
@@ -53,7 +54,7 @@ impl TcpInfo {
         let mut bytes = [0; SUBFLOW_DATA_BYTES + MOST_SUBFLOWS * INFO_BYTES];
         bytes[0..4].copy_from_slice(&(SUBFLOW_DATA_BYTES as u32).to_ne_bytes());
         bytes[12..16].copy_from_slice(&(INFO_BYTES as u32).to_ne_bytes());
-        get_option(socket, SOL_MPTCP, MPTCP_TCPINFO, &mut bytes)?;
+        socket_option::get_bytes(socket, SOL_MPTCP, MPTCP_TCPINFO, &mut bytes)?;
         let word =
             |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
         // The kernel lays its entries side by side, each as long as the shorter of its idea and ours.
@@ -91,15 +92,4 @@ impl TcpInfo {
     pub fn srtt(&self) -> Duration {
         Duration::from_secs_f64(self.srtt_s)
     }
-}
-
-/// Reads a socket option into `bytes` and returns how many the kernel wrote.
-fn get_option(socket: impl AsFd, level: i32, option: i32, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut length = bytes.len() as libc::socklen_t;
-    // SAFETY: the pointer and `length` describe `bytes`, which lives through the call; the kernel writes at most
-    // `length` bytes and stores how many it wrote.
-    let result = unsafe {
-        libc::getsockopt(socket.as_fd().as_raw_fd(), level, option, bytes.as_mut_ptr().cast(), &mut length)
-    };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok((length as usize).min(bytes.len())) }
 }

@@ -2,6 +2,7 @@
 use crate::plans::{community, link};
 use prismux_lab::plan::{FlowPlan, Transport};
 use prismux_lab::{self as lab, LabError, LabOptions};
+use prismux_linux::process::begin_unprivileged;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -78,10 +79,7 @@ pub fn in_a_user_namespace() {
     }
     let mut command = Command::new("/proc/self/exe");
     command.args(["run-a-lab", "1.5"]).stdout(Stdio::piped());
-    // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
-    unsafe {
-        command.pre_exec(become_nobody);
-    }
+    begin_unprivileged(&mut command);
     let output = command.output().expect("a process");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.starts_with("UserNamespace"), "{said}");
@@ -91,31 +89,6 @@ pub fn in_a_user_namespace() {
 fn is_system_root() -> bool {
     std::fs::read_to_string("/proc/self/uid_map")
         .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
-}
-
-/// Turns the calling process into one of a user without any privilege, on a system where everybody may open
-/// `/dev/net/tun`, as most distributions have it. Only async-signal-safe calls.
-fn become_nobody() -> std::io::Result<()> {
-    const NOBODY: u32 = 65_534;
-    let check = |result: i32| if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) };
-    let null = std::ptr::null();
-    // SAFETY: plain system calls; every pointer is null or a terminated literal.
-    unsafe {
-        check(libc::unshare(libc::CLONE_NEWNS))?;
-        check(libc::mount(
-            std::ptr::null(),
-            c"/".as_ptr(),
-            std::ptr::null(),
-            libc::MS_REC | libc::MS_PRIVATE,
-            null,
-        ))?;
-        check(libc::mount(c"tmpfs".as_ptr(), c"/dev/net".as_ptr(), c"tmpfs".as_ptr(), 0, null))?;
-        libc::umask(0);
-        check(libc::mknod(c"/dev/net/tun".as_ptr(), libc::S_IFCHR | 0o666, libc::makedev(10, 200)))?;
-        check(libc::setgroups(0, std::ptr::null()))?;
-        check(libc::setgid(NOBODY))?;
-        check(libc::setuid(NOBODY))
-    }
 }
 
 /// Processes and network namespaces of a running lab.
