@@ -26,15 +26,15 @@ impl Polling {
 impl Connection {
     /// Reports are asked for instead of sent by themselves.
     pub(super) fn is_polled(&self) -> bool {
-        self.engine.poll_interval().is_some()
+        self.engine.is_polled()
     }
 
     /// When the next poll is due at the latest.
     pub(super) fn poll_deadline(&self) -> Option<Instant> {
-        let interval = self
-            .engine
-            .poll_interval()
-            .filter(|_| self.has_outstanding() && self.state.may_transmit_data())?;
+        if !self.is_polled() || !self.has_outstanding() || !self.state.may_transmit_data() {
+            return None;
+        }
+        let interval = self.engine.poll_interval()?;
         Some(self.polling.polled_at.unwrap_or(Instant::ZERO) + interval)
     }
 

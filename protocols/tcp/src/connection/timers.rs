@@ -75,7 +75,7 @@ impl Connection {
             return None;
         }
         let timers = &self.timers;
-        let mut next = self.engine.deadline().unwrap_or(Deadline { at: Instant::MAX, why: "none" });
+        let mut next = self.engine.first_timer();
         let named = [
             (timers.delayed_ack, "delayed-ack"),
             (timers.persist, "persist"),
@@ -100,7 +100,7 @@ impl Connection {
             self.timers.delayed_ack = Instant::MAX;
             self.acking.need = AckNeed::Now;
         }
-        if self.engine.deadline().is_some_and(|deadline| deadline.at <= now) {
+        if self.engine.first_timer().at <= now {
             self.engine.on_timeout(now);
             if now - self.timers.progress_at >= self.config.give_up_after {
                 self.give_up(now);

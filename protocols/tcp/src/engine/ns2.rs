@@ -1,17 +1,21 @@
 //! The senders of ns-2 as they behave, quirks included: `Agent/TCP/Sack1` and `Agent/TCP/Newreno` (2.35, drop-tail,
 //! no ECN, no timestamps). They think in segments, count their pipe instead of deriving it, go back N after a
 //! timeout, and time one segment per round trip.
+mod newreno;
+mod sack1;
+
 use super::config::RecoveryStyle;
 use super::congestion::{AckSample, CongestionControl, CongestionSignal};
-use super::core::Engine;
 use super::delivery::Delivery;
-use super::interface::{Ack, AckOutcome, Phase, Send, SendKind, SendLimits};
+use super::interface::{Ack, AckOutcome, LossNotice, Phase, Send, SendKind, SendLimits};
+use super::path::PathChange;
 use super::scoreboard::SegmentState;
+use super::sender::Sender;
 use prismux_units::{Duration, Instant};
 
 /// What the two agents keep beside the scoreboard.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ns2 {
+struct Agent {
     /// Sack1 `pipe_`, in segments; meaningful in recovery.
     pipe: i64,
     /// Newreno `dupwnd_`, in segments.
@@ -24,151 +28,163 @@ pub(super) struct Ns2 {
     sample: Option<Duration>,
 }
 
-impl Engine {
+/// A sender of ns-2.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub(super) struct Ns2 {
+    pub(super) sender: Sender,
+    agent: Agent,
+}
+
+impl Ns2 {
+    pub(super) fn new(sender: Sender) -> Self {
+        Self { sender, agent: Agent::default() }
+    }
+
     /// In flight as the agent sees it, in bytes.
-    pub(super) fn ns2_pipe(&self) -> u64 {
+    pub(super) fn pipe_bytes(&self) -> u64 {
         let segments = if self.counts_pipe() {
-            self.ns2.pipe.max(0) as u64
+            self.agent.pipe.max(0) as u64
         } else if self.knows_pipe() {
-            u64::from(self.board.in_flight().segments)
+            u64::from(self.sender.board.in_flight().segments)
         } else {
             self.unresolved_segments()
         };
-        segments * self.mss_bytes()
+        segments * self.sender.mss_bytes()
     }
 
     fn counts_pipe(&self) -> bool {
-        self.phase == Phase::Recovery
-            && self.config.recovery == RecoveryStyle::Ns2Sack1
-            && !self.notices.govern()
+        self.sender.phase == Phase::Recovery
+            && self.sender.config.recovery == RecoveryStyle::Ns2Sack1
+            && !self.sender.notices.govern()
     }
 
     /// In a recovery begun by a notice, duplicates and reports together say exactly what is in the network.
     fn knows_pipe(&self) -> bool {
-        self.phase == Phase::Recovery && self.config.sack && self.notices.govern()
+        self.sender.phase == Phase::Recovery && self.sender.config.sack && self.sender.notices.govern()
     }
 
     /// `t_seqno_ - last_ack_ - 1`: sent and not acknowledged, less what a timeout set back.
     fn unresolved_segments(&self) -> u64 {
-        u64::from(self.board.segments() - self.board.lost().segments)
+        u64::from(self.sender.board.segments() - self.sender.board.lost().segments)
     }
 
     fn window_segments(&self) -> u64 {
-        (self.window.cwnd / self.mss_bytes()).max(1)
+        (self.sender.window.cwnd / self.sender.mss_bytes()).max(1)
     }
 
     /// `send_much` and `send_one`: the next segment, or none.
-    pub(super) fn ns2_poll_send(&mut self, limits: &SendLimits) -> Option<Send> {
-        if let Some(position) = self.urgent {
-            match self.board.find(position).map(|index| *self.board.get(index)) {
-                Some(segment) if segment.state == SegmentState::Lost => {
-                    return Some(Send { range: segment.range(), kind: SendKind::Retransmission });
-                }
-                _ => self.urgent = None,
-            }
+    pub(super) fn poll_send(&mut self, limits: &SendLimits) -> Option<Send> {
+        if let Some(urgent) = self.sender.urgent_retransmission() {
+            return Some(urgent);
         }
         let open = if self.counts_pipe() {
-            self.ns2.pipe < self.window_segments() as i64
+            self.agent.pipe < self.window_segments() as i64
         } else if self.knows_pipe() {
-            u64::from(self.board.in_flight().segments) < self.window_segments()
+            u64::from(self.sender.board.in_flight().segments) < self.window_segments()
         } else {
             self.unresolved_segments() < self.allowance()
         };
         if !open {
             return None;
         }
-        if let Some(index) = self.board.first_lost() {
-            return Some(Send { range: self.board.get(index).range(), kind: SendKind::Retransmission });
+        if let Some(index) = self.sender.board.first_lost() {
+            return Some(Send {
+                range: self.sender.board.get(index).range(),
+                kind: SendKind::Retransmission,
+            });
         }
-        let length = self.available(limits)?;
-        Some(Send { range: self.next..self.next + length, kind: SendKind::New })
+        let length = self.sender.available(limits)?;
+        Some(Send { range: self.sender.next..self.sender.next + length, kind: SendKind::New })
     }
 
     /// Segments that may be outstanding outside Sack1's recovery.
     fn allowance(&self) -> u64 {
-        let window = self.window_segments() + self.ns2.dup_window;
-        let below_threshold = self.dup_acks < self.dup_threshold;
-        let newreno = self.config.recovery == RecoveryStyle::Ns2NewReno;
-        match self.dup_acks {
+        let window = self.window_segments() + self.agent.dup_window;
+        let below_threshold = self.sender.dup_acks < self.sender.dup_threshold;
+        let newreno = self.sender.config.recovery == RecoveryStyle::Ns2NewReno;
+        match self.sender.dup_acks {
             0 => window,
-            duplicates if below_threshold && self.config.limited_transmit => window + u64::from(duplicates),
+            duplicates if below_threshold && self.sender.config.limited_transmit => {
+                window + u64::from(duplicates)
+            }
             _ if !below_threshold && newreno => window,
             _ => 0,
         }
     }
 
-    pub(super) fn ns2_on_sent(&mut self, now: Instant, send: &Send) {
-        let urgent = self.urgent == Some(send.range.start);
-        if send.range.start >= self.next {
-            self.board.push(send.range.start, send.length() as u32, now);
-            self.next = send.range.end;
-            self.ns2.timed.get_or_insert((send.range.end, now));
-        } else if let Some(index) = self.board.find(send.range.start)
-            && self.board.get(index).state != SegmentState::Sacked
+    pub(super) fn on_sent(&mut self, now: Instant, send: &Send) {
+        let urgent = self.sender.urgent == Some(send.range.start);
+        if send.range.start >= self.sender.next {
+            self.sender.board.push(send.range.start, send.length() as u32, now);
+            self.sender.next = send.range.end;
+            self.agent.timed.get_or_insert((send.range.end, now));
+        } else if let Some(index) = self.sender.board.find(send.range.start)
+            && self.sender.board.get(index).state != SegmentState::Sacked
         {
-            self.counters.retransmitted_segments += 1;
-            self.board.retransmit(index, now);
+            self.sender.counters.retransmitted_segments += 1;
+            self.sender.board.retransmit(index, now);
         }
         if urgent {
-            self.urgent = None;
+            self.sender.urgent = None;
         } else if self.counts_pipe() {
-            self.ns2.pipe += 1;
+            self.agent.pipe += 1;
         }
-        if self.rto_at == Instant::MAX {
-            self.rto_at = now + self.rtt.rto();
+        if self.sender.rto_at == Instant::MAX {
+            self.sender.rto_at = now + self.sender.rtt.rto();
         }
     }
 
-    pub(super) fn ns2_on_ack(&mut self, now: Instant, ack: &Ack) -> AckOutcome {
-        if ack.cumulative < self.acked {
+    pub(super) fn on_ack(&mut self, now: Instant, ack: &Ack) -> AckOutcome {
+        if ack.cumulative < self.sender.acked {
             // Ignored silently, as in the original; what it reports is not old for that.
-            let window_reduced = ack.notice.is_some_and(|notice| self.ns2_on_notice(now, &notice));
+            let window_reduced = ack.notice.is_some_and(|notice| self.on_notice(now, &notice));
             return AckOutcome { window_reduced, ..AckOutcome::default() };
         }
-        let acked_before = self.acked;
-        self.ns2.sample = None;
+        let acked_before = self.sender.acked;
+        self.agent.sample = None;
         if ack.untimed {
-            self.ns2.timed = None;
+            self.agent.timed = None;
         }
-        let mut delivery = Delivery::new(self.recovery_point);
-        let advanced = ack.cumulative > self.acked;
+        let mut delivery = Delivery::new(self.sender.recovery_point);
+        let advanced = ack.cumulative > self.sender.acked;
         if advanced {
-            self.board.acknowledge(ack.cumulative, &mut delivery);
-            self.acked = ack.cumulative;
+            self.sender.board.acknowledge(ack.cumulative, &mut delivery);
+            self.sender.acked = ack.cumulative;
         }
-        if self.config.sack && self.phase != Phase::Loss {
+        if self.sender.config.sack && self.sender.phase != Phase::Loss {
             let sent = self.selective_limit();
             for range in ack.sack.iter() {
-                self.board.sack(range.start..range.end.min(sent), &mut delivery);
+                self.sender.board.sack(range.start..range.end.min(sent), &mut delivery);
             }
         }
         if ack.dsack.is_some()
-            && self.counters.spurious_retransmissions < self.counters.retransmitted_segments
+            && self.sender.counters.spurious_retransmissions < self.sender.counters.retransmitted_segments
         {
-            self.counters.spurious_retransmissions += 1;
+            self.sender.counters.spurious_retransmissions += 1;
         }
-        let acked_segments = (self.acked - acked_before).div_ceil(self.mss_bytes());
-        let reductions = self.counters.fast_recoveries;
-        match (self.config.recovery, self.phase) {
+        let acked_segments = (self.sender.acked - acked_before).div_ceil(self.sender.mss_bytes());
+        let reductions = self.sender.counters.fast_recoveries;
+        match (self.sender.config.recovery, self.sender.phase) {
             (RecoveryStyle::Ns2Sack1, Phase::Recovery) => self.sack1_in_recovery(now, advanced),
-            _ if advanced => self.ns2_new_ack(now, acked_segments),
-            _ if self.board.is_empty() => {}
+            _ if advanced => self.on_new_ack(now, acked_segments),
+            _ if self.sender.board.is_empty() => {}
             (RecoveryStyle::Ns2Sack1, Phase::Loss) => {}
             (RecoveryStyle::Ns2Sack1, _) => self.sack1_duplicate(delivery.sacked_segments > 0),
             _ => self.newreno_duplicate(now, ack.is_pure),
         }
-        let mut reduced = self.counters.fast_recoveries > reductions;
+        let mut reduced = self.sender.counters.fast_recoveries > reductions;
         if let Some(notice) = &ack.notice {
-            reduced |= self.ns2_on_notice(now, notice);
+            reduced |= self.on_notice(now, notice);
         }
-        if self.board.is_empty() {
-            self.rto_at = Instant::MAX;
+        if self.sender.board.is_empty() {
+            self.sender.rto_at = Instant::MAX;
         }
         AckOutcome {
-            newly_acked: self.acked - acked_before,
+            newly_acked: self.sender.acked - acked_before,
             newly_delivered: delivery.bytes,
             window_reduced: reduced,
-            rtt_sample: self.ns2.sample,
+            rtt_sample: self.agent.sample,
             ..AckOutcome::default()
         }
     }
@@ -176,23 +192,23 @@ impl Engine {
     /// Selective information is believed up to here. While going back N it is not used at all for what has not been
     /// sent anew: the original clears its scoreboard with every new ACK then.
     fn selective_limit(&self) -> u64 {
-        match self.board.first_lost() {
-            Some(index) if self.phase == Phase::Open => self.board.get(index).start,
-            _ => self.next,
+        match self.sender.board.first_lost() {
+            Some(index) if self.sender.phase == Phase::Open => self.sender.board.get(index).start,
+            _ => self.sender.next,
         }
     }
 
     /// `recv_newack_helper`, with Newreno's way through and out of fast recovery.
-    fn ns2_new_ack(&mut self, now: Instant, acked_segments: u64) {
-        if self.phase == Phase::Recovery {
-            if self.acked < self.recovery_point {
+    fn on_new_ack(&mut self, now: Instant, acked_segments: u64) {
+        if self.sender.phase == Phase::Recovery {
+            if self.sender.acked < self.sender.recovery_point {
                 return self.newreno_partial(now, acked_segments);
             }
             self.newreno_exit();
         }
-        self.dup_acks = 0;
-        if self.phase == Phase::Loss {
-            self.phase = Phase::Open;
+        self.sender.dup_acks = 0;
+        if self.sender.phase == Phase::Loss {
+            self.sender.phase = Phase::Open;
         }
         self.take_timed_sample(now, true);
         self.restart_timer(now);
@@ -203,183 +219,118 @@ impl Engine {
     fn open_window(&mut self, now: Instant) {
         let sample = AckSample {
             now,
-            bytes: self.mss_bytes(),
-            acked: self.acked,
-            next: self.next,
+            bytes: self.sender.mss_bytes(),
+            acked: self.sender.acked,
+            next: self.sender.next,
             rtt: None,
-            srtt: self.rtt.srtt(),
+            srtt: self.sender.rtt.srtt(),
         };
-        self.congestion.on_ack(&sample, &mut self.window);
+        self.sender.congestion.on_ack(&sample, &mut self.sender.window);
     }
 
     fn take_timed_sample(&mut self, now: Instant, use_it: bool) {
-        if let Some((end, sent_at)) = self.ns2.timed
-            && self.acked >= end
+        if let Some((end, sent_at)) = self.agent.timed
+            && self.sender.acked >= end
         {
-            self.ns2.timed = None;
+            self.agent.timed = None;
             if use_it {
-                self.rtt.sample(now, now - sent_at, self.acked, self.next);
-                self.ns2.sample = Some(now - sent_at);
+                self.sender.rtt.sample(now, now - sent_at, self.sender.acked, self.sender.next);
+                self.agent.sample = Some(now - sent_at);
             } else {
-                self.rtt.reset_backoff();
+                self.sender.rtt.reset_backoff();
             }
         }
     }
 
     fn restart_timer(&mut self, now: Instant) {
-        self.rto_at = if self.board.is_empty() { Instant::MAX } else { now + self.rtt.rto() };
+        self.sender.rto_at =
+            if self.sender.board.is_empty() { Instant::MAX } else { now + self.sender.rtt.rto() };
     }
 
     /// `slowdown(CLOSE_SSTHRESH_HALF | ...)`: the threshold in whole segments, the window exact.
     fn slow_down(&mut self, signal: CongestionSignal) {
-        let mss = self.mss_bytes();
-        let half = (self.window.cwnd + self.ns2.dup_window * mss) / 2;
-        self.congestion.threshold(signal, &self.window);
-        self.window.ssthresh = (half / mss * mss).max(2 * mss);
-        self.window.cwnd = if signal == CongestionSignal::Timeout { mss } else { half.max(mss) };
+        let mss = self.sender.mss_bytes();
+        let half = (self.sender.window.cwnd + self.agent.dup_window * mss) / 2;
+        self.sender.congestion.threshold(signal, &self.sender.window);
+        self.sender.window.ssthresh = (half / mss * mss).max(2 * mss);
+        self.sender.window.cwnd = if signal == CongestionSignal::Timeout { mss } else { half.max(mss) };
     }
 
     /// `dupack_action` is refused for duplicates of what a timeout or an earlier recovery sent (`bug_fix_`).
     fn may_act_on_duplicates(&self) -> bool {
-        self.recovery_point == 0 || self.acked > self.recovery_point
+        self.sender.recovery_point == 0 || self.sender.acked > self.sender.recovery_point
     }
 
     fn enter_fast_recovery(&mut self) {
-        self.counters.fast_recoveries += 1;
-        self.recovery_point = self.next;
+        self.sender.counters.fast_recoveries += 1;
+        self.sender.recovery_point = self.sender.next;
         self.slow_down(CongestionSignal::Loss);
-        self.phase = Phase::Recovery;
-        self.ns2.timed = None;
-        self.rto_at = Instant::MAX;
+        self.sender.phase = Phase::Recovery;
+        self.agent.timed = None;
+        self.sender.rto_at = Instant::MAX;
         self.resend_head();
     }
 
     fn resend_head(&mut self) {
-        if let Some(head) = self.board.head() {
-            self.board.mark_lost(head);
-            self.urgent = Some(self.board.get(head).start);
+        if let Some(head) = self.sender.board.head() {
+            self.sender.board.mark_lost(head);
+            self.sender.urgent = Some(self.sender.board.get(head).start);
         }
     }
 
-    // --- Sack1 ---
-
-    /// A duplicate outside recovery counts only with new selective information.
-    fn sack1_duplicate(&mut self, new_information: bool) {
-        if !new_information {
-            return;
+    fn on_notice(&mut self, now: Instant, notice: &LossNotice) -> bool {
+        let was_open = self.sender.phase == Phase::Open;
+        let notices = self.sender.counters.loss_notices;
+        let heeded = self.sender.heed(now, notice);
+        if was_open && self.sender.phase == Phase::Recovery {
+            self.agent.timed = None;
         }
-        self.dup_acks += 1;
-        if self.dup_acks == self.dup_threshold && self.may_act_on_duplicates() {
-            self.ns2.pipe = self.unresolved_segments() as i64 - i64::from(self.dup_threshold);
-            self.enter_fast_recovery();
-            self.mark_holes();
-        }
-    }
-
-    /// In recovery every hole below the highest selective acknowledgement is eligible once; in one that a notice
-    /// began, only what is reported.
-    fn mark_holes(&mut self) {
-        if !self.notices.govern() {
-            self.board.judge(1, false, self.recovery_point);
-        }
-    }
-
-    fn sack1_in_recovery(&mut self, now: Instant, advanced: bool) {
-        self.ns2.pipe -= 1;
-        if self.acked >= self.recovery_point {
-            self.recovery_point = 0;
-            self.phase = Phase::Open;
-            self.dup_acks = 0;
-            self.notices.end_recovery();
-            self.take_timed_sample(now, true);
-            self.restart_timer(now);
-            return;
-        }
-        if advanced {
-            self.ns2.pipe -= 1;
-            self.rtt.reset_backoff();
-            self.restart_timer(now);
-        }
-        self.mark_holes();
-    }
-
-    // --- Newreno ---
-
-    fn newreno_duplicate(&mut self, now: Instant, is_pure: bool) {
-        if !is_pure {
-            return;
-        }
-        self.dup_acks += 1;
-        if self.dup_acks == self.dup_threshold {
-            if self.may_act_on_duplicates() {
-                self.enter_fast_recovery();
-                self.rto_at = now + self.rtt.rto();
-                self.ns2.first_partial_seen = false;
-                self.ns2.dup_window = u64::from(self.dup_threshold);
-            }
-        } else if self.dup_acks > self.dup_threshold && self.phase == Phase::Recovery {
-            self.ns2.dup_window += 1;
-        }
-    }
-
-    /// `partialnewack_helper`: deflate, restart the timer on the first only, resend.
-    fn newreno_partial(&mut self, now: Instant, acked_segments: u64) {
-        if !self.ns2.first_partial_seen {
-            self.ns2.first_partial_seen = true;
-            self.restart_timer(now);
-        }
-        if self.ns2.dup_window > acked_segments {
-            self.ns2.dup_window -= acked_segments.saturating_sub(1);
-        } else {
-            let mss = self.mss_bytes();
-            let less = (acked_segments - self.ns2.dup_window) * mss;
-            self.window.cwnd = self.window.cwnd.saturating_sub(less).max(mss);
-        }
-        self.take_timed_sample(now, false);
-        self.resend_head();
-    }
-
-    /// `exit_recovery_fix_`: the window no larger than what is outstanding.
-    fn newreno_exit(&mut self) {
-        let outstanding = (self.unresolved_segments() + 1) * self.mss_bytes();
-        self.window.cwnd = self.window.ssthresh.min(outstanding);
-        self.ns2.dup_window = 0;
-        self.phase = Phase::Open;
-        self.notices.end_recovery();
-    }
-
-    // --- both ---
-
-    fn ns2_on_notice(&mut self, now: Instant, notice: &super::interface::LossNotice) -> bool {
-        let was_open = self.phase == Phase::Open;
-        let heeded = self.counters.loss_notices;
-        let reduced = self.on_notice(now, notice);
-        if was_open && self.phase == Phase::Recovery {
-            self.ns2.timed = None;
-        }
-        if self.counters.loss_notices > heeded && notice.position == self.acked {
+        if self.sender.counters.loss_notices > notices && notice.position == self.sender.acked {
             // The timer covers the segment the receiver waits for; it goes out anew.
             self.restart_timer(now);
         }
-        reduced
+        heeded.reduced_from.is_some()
     }
 
     /// `timeout`: scoreboard cleared, back to the last acknowledged, window of one.
-    pub(super) fn ns2_on_timeout(&mut self, now: Instant) {
-        if self.board.is_empty() {
-            self.rto_at = Instant::MAX;
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        if now < self.sender.rto_at {
             return;
         }
-        self.counters.timeouts += 1;
-        self.ns2 = Ns2::default();
+        self.sender.burst = 0;
+        if self.sender.board.is_empty() {
+            self.sender.rto_at = Instant::MAX;
+            return;
+        }
+        self.sender.counters.timeouts += 1;
+        self.agent = Agent::default();
         self.slow_down(CongestionSignal::Timeout);
-        self.recovery_point = self.next;
-        self.phase = Phase::Loss;
-        self.dup_acks = 0;
-        self.urgent = None;
-        self.notices.on_timeout(self.next);
-        self.board.mark_all_lost(true);
-        self.rtt.back_off();
-        self.rto_at = now + self.rtt.rto();
+        self.sender.recovery_point = self.sender.next;
+        self.sender.phase = Phase::Loss;
+        self.sender.dup_acks = 0;
+        self.sender.urgent = None;
+        self.sender.notices.on_timeout(self.sender.next);
+        self.sender.board.mark_all_lost(true);
+        self.sender.rtt.back_off();
+        self.sender.rto_at = now + self.sender.rtt.rto();
+    }
+
+    /// Starts over on another path.
+    pub(super) fn change_path(&mut self, now: Instant, change: &PathChange) {
+        self.agent = Agent::default();
+        self.sender.change_path(now, change, true);
+    }
+
+    /// A recovery under way ends as if it were complete.
+    pub(super) fn write_off(&mut self) {
+        match (self.sender.config.recovery, self.sender.phase) {
+            (RecoveryStyle::Ns2NewReno, Phase::Recovery) => self.newreno_exit(),
+            _ => {
+                self.sender.phase = Phase::Open;
+                self.sender.notices.end_recovery();
+            }
+        }
+        self.agent = Agent::default();
+        self.sender.write_off();
     }
 }

@@ -1,5 +1,5 @@
 //! Time-based loss detection with an adaptive reordering window (RFC 8985 sections 5 and 6).
-use super::delivery::Newest;
+use crate::engine::delivery::Newest;
 use prismux_units::{Duration, Instant};
 
 /// Recoveries for which a widened window is kept (section 6.2 step 4).

@@ -1,52 +1,54 @@
 //! Which segments are lost: by duplicates (RFC 5681, RFC 6582), by selective acknowledgements (RFC 6675), by
 //! forward acknowledgement (Linux 2.4) or by time (RFC 8985).
-use super::acking::AckContext;
-use super::core::Engine;
-use super::interface::Phase;
+use super::Standard;
+use super::ack_context::AckContext;
 use super::rack::WindowInputs;
-use super::scoreboard::SegmentState;
+use crate::engine::interface::Phase;
+use crate::engine::scoreboard::SegmentState;
 use core::ops::Range;
 use prismux_units::{Duration, Instant};
 
-impl Engine {
+impl Standard {
     /// Marks segments lost as this ACK suggests. Returns whether any was.
     pub(super) fn detect_losses(&mut self, context: &AckContext) -> bool {
-        if self.board.is_empty() {
+        if self.sender.board.is_empty() {
             return false;
         }
-        if self.is_polled() {
+        if self.sender.is_polled() {
             return self.detect_by_report(context.now);
         }
-        if !self.config.sack {
+        if !self.sender.config.sack {
             return self.detect_by_duplicates(context);
         }
-        if self.notices.govern() {
+        if self.sender.notices.govern() {
             return self.detect_unreported(context.now);
         }
-        if self.config.rack {
-            if context.delivery.newest.is_none() && self.board.sacked().segments == 0 {
+        if self.sender.config.rack {
+            if context.delivery.newest.is_none() && self.sender.board.sacked().segments == 0 {
                 return false;
             }
             return self.detect_by_time(context.now);
         }
-        if self.board.sacked().segments == 0 && context.delivery.newest.is_none() {
+        if self.sender.board.sacked().segments == 0 && context.delivery.newest.is_none() {
             return false;
         }
-        let by_count = self.board.judge(self.dup_threshold, self.config.fack, u64::MAX);
+        let by_count = self.sender.board.judge(self.sender.dup_threshold, self.sender.config.fack, u64::MAX);
         by_count | self.detect_lost_retransmissions()
     }
 
     /// STP: a gap is a loss as soon as it is reported. What was sent a round trip and a poll ago, sent again or not, and is not in the
     /// report that has just come, is one too.
     fn detect_by_report(&mut self, now: Instant) -> bool {
-        let mut marked = self.board.judge(1, false, u64::MAX);
-        let Some(interval) = self.poll_interval() else { return marked };
-        let patience = self.rtt.srtt().unwrap_or_else(|| self.rtt.rto()) + interval + self.rtt.rttvar() * 4;
-        while let Some(index) = self.board.oldest_in_flight() {
-            if self.board.get(index).sent_at + patience > now {
+        let mut marked = self.sender.board.judge(1, false, u64::MAX);
+        let Some(interval) = self.sender.poll_interval() else { return marked };
+        let patience = self.sender.rtt.srtt().unwrap_or_else(|| self.sender.rtt.rto())
+            + interval
+            + self.sender.rtt.rttvar() * 4;
+        while let Some(index) = self.sender.board.oldest_in_flight() {
+            if self.sender.board.get(index).sent_at + patience > now {
                 break;
             }
-            self.board.mark_lost(index);
+            self.sender.board.mark_lost(index);
             marked = true;
         }
         marked
@@ -59,14 +61,14 @@ impl Engine {
     /// unreported.
     fn detect_unreported(&mut self, now: Instant) -> bool {
         self.reorder_at = Instant::MAX;
-        let patience = self.rtt.rto() * 2;
+        let patience = self.sender.rtt.rto() * 2;
         let mut marked = false;
-        while let Some(index) = self.board.oldest_in_flight() {
-            let segment = *self.board.get(index);
+        while let Some(index) = self.sender.board.oldest_in_flight() {
+            let segment = *self.sender.board.get(index);
             if segment.sent_after(self.rack.sent_at, self.rack.end) || segment.sent_at + patience > now {
                 break;
             }
-            self.board.mark_lost(index);
+            self.sender.board.mark_lost(index);
             marked = true;
         }
         marked
@@ -75,23 +77,23 @@ impl Engine {
     /// NewReno without SACK (RFC 6582 section 3.2): the third duplicate, and each partial ACK in recovery, mean
     /// that the first outstanding segment is lost.
     fn detect_by_duplicates(&mut self, context: &AckContext) -> bool {
-        let Some(head) = self.board.head() else { return false };
-        let segment = *self.board.get(head);
+        let Some(head) = self.sender.board.head() else { return false };
+        let segment = *self.sender.board.get(head);
         if segment.state != SegmentState::InFlight {
             return false;
         }
         let third = context.duplicate
-            && self.dup_acks >= self.dup_threshold
-            && self.phase == Phase::Open
+            && self.sender.dup_acks >= self.sender.dup_threshold
+            && self.sender.phase == Phase::Open
             // Step 2: not for duplicates that a go-back-N or a previous recovery provoked.
-            && (self.acked > self.recovery_point || self.recovery_point == 0);
+            && (self.sender.acked > self.sender.recovery_point || self.sender.recovery_point == 0);
         let partial = context.advanced
-            && matches!(self.phase, Phase::Recovery)
-            && self.acked < self.recovery_point
+            && matches!(self.sender.phase, Phase::Recovery)
+            && self.sender.acked < self.sender.recovery_point
             && !segment.was_retransmitted();
         if third || partial {
-            self.board.mark_lost(head);
-            self.urgent = Some(segment.start);
+            self.sender.board.mark_lost(head);
+            self.sender.urgent = Some(segment.start);
         }
         third || partial
     }
@@ -102,8 +104,8 @@ impl Engine {
         self.reorder_at = Instant::MAX;
         let window = self.reordering_window();
         let mut marked = false;
-        while let Some(index) = self.board.oldest_in_flight() {
-            let segment = *self.board.get(index);
+        while let Some(index) = self.sender.board.oldest_in_flight() {
+            let segment = *self.sender.board.get(index);
             if segment.sent_after(self.rack.sent_at, self.rack.end) || self.rack.end == 0 {
                 break;
             }
@@ -112,7 +114,7 @@ impl Engine {
                 self.reorder_at = due;
                 break;
             }
-            self.board.mark_lost(index);
+            self.sender.board.mark_lost(index);
             marked = true;
         }
         marked
@@ -120,12 +122,12 @@ impl Engine {
 
     pub(super) fn reordering_window(&self) -> Duration {
         self.rack.reordering_window(&WindowInputs {
-            min_rtt: self.rtt.min_rtt(),
-            srtt: self.rtt.srtt(),
-            in_recovery: matches!(self.phase, Phase::Recovery | Phase::Loss),
-            sacked_segments: self.board.sacked().segments,
-            dup_threshold: self.dup_threshold,
-            adaptive: self.config.adaptive_reordering,
+            min_rtt: self.sender.rtt.min_rtt(),
+            srtt: self.sender.rtt.srtt(),
+            in_recovery: matches!(self.sender.phase, Phase::Recovery | Phase::Loss),
+            sacked_segments: self.sender.board.sacked().segments,
+            dup_threshold: self.sender.dup_threshold,
+            adaptive: self.sender.config.adaptive_reordering,
         })
     }
 
@@ -133,20 +135,24 @@ impl Engine {
     /// above it (the `lost_retrans` rule of Linux 2.4; the retransmission-loss rule of the drafts after RFC 3517).
     /// Originals in front of it in order of transmission are younger than the threshold, so the walk is short.
     fn detect_lost_retransmissions(&mut self) -> bool {
-        if !matches!(self.phase, Phase::Recovery | Phase::Loss) {
+        if !matches!(self.sender.phase, Phase::Recovery | Phase::Loss) {
             return false;
         }
-        let reach = self.board.forward().saturating_sub(u64::from(self.dup_threshold) * self.mss_bytes());
-        let mut cursor = self.board.oldest_in_flight();
+        let reach = self
+            .sender
+            .board
+            .forward()
+            .saturating_sub(u64::from(self.sender.dup_threshold) * self.sender.mss_bytes());
+        let mut cursor = self.sender.board.oldest_in_flight();
         let mut marked = false;
         while let Some(index) = cursor {
-            let segment = *self.board.get(index);
+            let segment = *self.sender.board.get(index);
             if segment.sent_after(self.rack.sent_at, self.rack.end) {
                 break;
             }
-            cursor = self.board.linked_after(index);
+            cursor = self.sender.board.linked_after(index);
             if segment.was_retransmitted() && segment.end() <= reach {
-                self.board.mark_lost(index);
+                self.sender.board.mark_lost(index);
                 marked = true;
             }
         }
@@ -156,28 +162,28 @@ impl Engine {
     /// Something sent once only arrived after data above it: the path reorders.
     pub(super) fn on_reordering(&mut self, from: u64) {
         self.rack.reordering_seen = true;
-        let distance = self.board.forward().saturating_sub(from).div_ceil(self.mss_bytes());
+        let distance = self.sender.board.forward().saturating_sub(from).div_ceil(self.sender.mss_bytes());
         self.raise_dup_threshold(u32::try_from(distance).unwrap_or(u32::MAX));
     }
 
     /// Adapts the threshold to reordering by `distance` segments (Linux `tcp_update_reordering`).
     pub(super) fn raise_dup_threshold(&mut self, distance: u32) {
-        if self.config.adaptive_reordering && self.config.sack && !self.config.rack {
-            let most = self.config.max_reordering.max(self.config.dup_threshold);
-            self.dup_threshold = self.dup_threshold.max(distance.min(most));
+        if self.sender.config.adaptive_reordering && self.sender.config.sack && !self.sender.config.rack {
+            let most = self.sender.config.max_reordering.max(self.sender.config.dup_threshold);
+            self.sender.dup_threshold = self.sender.dup_threshold.max(distance.min(most));
         }
     }
 
     /// The receiver reports `range` as received twice.
     pub(super) fn on_dsack(&mut self, range: &Range<u64>) {
-        if range.end > self.next
-            || self.counters.spurious_retransmissions >= self.counters.retransmitted_segments
+        if range.end > self.sender.next
+            || self.sender.counters.spurious_retransmissions >= self.sender.counters.retransmitted_segments
         {
             // A copy made by the network, or nonsense: we never sent it twice.
             return;
         }
-        self.counters.spurious_retransmissions += 1;
-        self.rack.on_dsack(self.acked, self.next);
+        self.sender.counters.spurious_retransmissions += 1;
+        self.rack.on_dsack(self.sender.acked, self.sender.next);
         self.undo.on_dsack(range.start);
     }
 }

@@ -1,0 +1,72 @@
+//! Explicit loss notices: resend at once, reduce by the notice's own factor once per path and window.
+use super::{Heeded, Sender};
+use crate::engine::congestion::CongestionControl;
+use crate::engine::interface::{LossNotice, Phase};
+use crate::engine::scoreboard::SegmentState;
+use prismux_units::{Duration, Instant};
+
+impl Sender {
+    /// Acts on a notice.
+    pub(crate) fn heed(&mut self, now: Instant, notice: &LossNotice) -> Heeded {
+        let mut heeded = Heeded::default();
+        if !self.mark_reported(now, notice.position) {
+            self.counters.ignored_notices += 1;
+            return heeded;
+        }
+        self.counters.loss_notices += 1;
+        self.notices.note_heeded();
+        self.urgent = Some(notice.position);
+        // A notice that keeps the whole window tells of a loss that is nobody's congestion.
+        let lawful = notice.keep > 0.0 && notice.keep < 1.0;
+        if self.notices.repairs_timeout(self.acked) {
+            // Slow start after a timeout sends everything below anew: the window knows of these losses.
+            return heeded;
+        }
+        let reduce = lawful
+            && self.phase != Phase::Loss
+            && self.notices.may_reduce(notice.path, self.acked, self.next);
+        if reduce {
+            heeded.reduced_from = Some(self.window);
+            self.reduce_for(notice.keep);
+        }
+        if matches!(self.phase, Phase::Open | Phase::Reducing) {
+            self.recovery_point = self.next;
+            self.phase = Phase::Recovery;
+            self.counters.fast_recoveries += 1;
+            self.notices.begin_recovery();
+            heeded.began_recovery = true;
+        } else if self.phase == Phase::Recovery {
+            // Until this loss is repaired, too, the network in front passes duplicates on.
+            let end = self.board.find(notice.position).map_or(0, |index| self.board.get(index).end());
+            self.recovery_point = self.recovery_point.max(end);
+        }
+        heeded
+    }
+
+    /// Marks the reported segment lost. False if it is not outstanding, has arrived, or was sent again so recently
+    /// that the notice must be about the earlier transmission.
+    fn mark_reported(&mut self, now: Instant, position: u64) -> bool {
+        let Some(index) = self.board.find(position) else { return false };
+        let segment = *self.board.get(index);
+        match segment.state {
+            SegmentState::Sacked => false,
+            SegmentState::Lost => self.urgent != Some(segment.start),
+            SegmentState::InFlight => {
+                let soonest = self.rtt.min_rtt().unwrap_or(Duration::ZERO);
+                if segment.was_retransmitted() && now - segment.sent_at < soonest {
+                    return false;
+                }
+                self.board.mark_lost(index);
+                true
+            }
+        }
+    }
+
+    fn reduce_for(&mut self, keep: f64) {
+        let before = self.window;
+        let kept = libm::round(before.cwnd as f64 * keep) as u64;
+        self.window.ssthresh = kept.max(before.least_threshold());
+        self.window.cwnd = self.window.ssthresh.min(before.cwnd.max(before.least_threshold()));
+        self.congestion.on_outside_reduction(&before, &self.window);
+    }
+}
