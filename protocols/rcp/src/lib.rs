@@ -33,3 +33,8 @@ pub use packet::{PacketIn, PacketOut, RcpEvent};
 pub use pipe::{Ask, DataArrival, Ending, Pipe, PipeCounters, PipeState, Returned};
 pub use receiver::{Receiver, ReceiverMetrics};
 pub use sender::{Sender, SenderDrops, SenderMetrics, SenderState};
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -57,6 +57,7 @@ pub fn play<S: Subject>(text: &str) -> Result<(), String> {
     let subject = S::new(&mut config).and_then(|subject| config.end().map(|()| subject));
     let subject = subject.map_err(|error| format!("config {}: {error}", script.config))?;
     let mut player = Player { now: subject.start(), subject, sent: VecDeque::new() };
+    player.drain();
     for step in &script.steps {
         player.play(step).map_err(|error| format!("line {}: {error}\n    {}", step.line, step.text))?;
     }

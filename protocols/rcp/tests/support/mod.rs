@@ -2,9 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_endpoint::{Deadline, Endpoint, Host, drive};
-use prismux_rcp::{
-    PacketIn, PacketOut, PipeState, RcpConfig, RcpEvent, RcpFlags, Receiver, Sender, SenderState,
-};
+use prismux_rcp::{PacketIn, PacketOut, PipeState, RcpConfig, RcpEvent, Receiver, Sender, SenderState};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
 use std::collections::BTreeMap;
@@ -334,42 +332,6 @@ impl World {
 
 pub fn as_input(packet: &PacketOut) -> PacketIn {
     PacketIn { header: packet.header, payload_bytes: packet.payload_bytes, ecn: Ecn::NotEct }
-}
-
-/// A packet in words; positions instead of numbers.
-pub fn show(packet: &PacketOut) -> String {
-    let header = &packet.header;
-    let position = |number: SeqNumber| number.distance_from(SENDER_INITIAL + 1);
-    let at = position(header.number);
-    let has = |flag| header.flags.contains(flag);
-    if has(RcpFlags::SYN) {
-        return String::from(if has(RcpFlags::ACK) { "syn-ack" } else { "syn" });
-    }
-    if has(RcpFlags::REQ) {
-        let what = match () {
-            () if has(RcpFlags::RST) => return "reset".into(),
-            () if has(RcpFlags::FIN) => return "goodbye".into(),
-            () if has(RcpFlags::PUL) => "pull",
-            () => "req",
-        };
-        let mut text = format!("{what} {at} deq {}", header.window);
-        for block in header.options.blocks.as_slice() {
-            text += &format!(" [{}..{}]", position(block.start), position(block.end));
-        }
-        return text;
-    }
-    match () {
-        () if has(RcpFlags::RST) => "reset".into(),
-        () if has(RcpFlags::FIN | RcpFlags::ACK) => "goodbye too".into(),
-        () if has(RcpFlags::ACK) => "ack".into(),
-        () if packet.payload_bytes == 0 && !has(RcpFlags::FIN) => {
-            format!("limit {}", at + i32::from(header.window))
-        }
-        () => {
-            let fin = if has(RcpFlags::FIN) { " fin" } else { "" };
-            format!("data {at}..{}{fin}", at + packet.payload_bytes as i32)
-        }
-    }
 }
 
 /// Switches with which numbers are easy to read: segments of 100 bytes, no timestamps, no scaling, first window 4.
