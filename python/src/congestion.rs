@@ -2,7 +2,7 @@
 
 use crate::policy::Asked;
 use prismux_tcp::engine::congestion::{
-    AckSample, CongestionControl, CongestionSignal, OutsideControl, Window,
+    AckSample, CongestionControl, CongestionSignal, CustomControl, Window,
 };
 use prismux_units::{Duration, Instant};
 use pyo3::exceptions::PyTypeError;
@@ -123,15 +123,15 @@ impl CongestionControl for PythonControl {
             .unwrap_or(window.cwnd / 2)
     }
 
-    fn on_outside_reduction(&mut self, _before: &Window, _window: &Window) {}
+    fn on_external_reduction(&mut self, _before: &Window, _window: &Window) {}
 
     fn on_undo(&mut self, _window: &Window) {}
 
     fn on_idle(&mut self, _idle: Duration) {}
 }
 
-impl OutsideControl for PythonControl {
-    fn boxed(&self) -> Box<dyn OutsideControl> {
+impl CustomControl for PythonControl {
+    fn boxed(&self) -> Box<dyn CustomControl> {
         let object = self.object.as_ref().map(|object| Python::attach(|py| object.clone_ref(py)));
         Box::new(Self { object, asked: self.asked.clone() })
     }

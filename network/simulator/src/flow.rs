@@ -5,7 +5,7 @@ use prismux_r2cp::R2cpConfig;
 use prismux_rcp::RcpConfig;
 use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
-use prismux_tcp::engine::congestion::OutsideControl;
+use prismux_tcp::engine::congestion::CustomControl;
 use prismux_tcp::extension::SenderExtension;
 use prismux_tcp::loss_notification::LossListener;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
@@ -139,7 +139,7 @@ pub struct Factory<T: ?Sized>(Arc<dyn Fn() -> Box<T> + Send + Sync>);
 pub type ExtensionFactory = Factory<dyn SenderExtension>;
 
 /// Makes the congestion control of a sender, in place of the one that its configuration names.
-pub type CongestionFactory = Factory<dyn OutsideControl>;
+pub type CongestionFactory = Factory<dyn CustomControl>;
 
 impl<T: ?Sized> Factory<T> {
     /// From a function.

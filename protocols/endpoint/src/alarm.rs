@@ -1,5 +1,5 @@
 //! Deadlines in an event queue that cannot take an entry back.
-use super::Deadline;
+use crate::deadline::Deadline;
 use prismux_units::Instant;
 
 /// The wake-up that stands in an event queue for one endpoint.

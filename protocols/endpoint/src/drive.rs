@@ -1,5 +1,6 @@
 //! One mutation, then drain: transmits, events, and the deadline that is left.
-use super::{Deadline, Endpoint};
+use crate::deadline::Deadline;
+use crate::endpoint::Endpoint;
 use prismux_units::Instant;
 
 /// What an endpoint's outputs are handed to.

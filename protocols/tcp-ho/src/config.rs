@@ -24,11 +24,11 @@ pub struct HandoffConfig {
     /// Window after a handoff, in segments; `None` takes the window that connections begin with.
     pub window_segments: Option<u32>,
     /// No timeout is shorter before the last of the samples.
-    pub least_rto: Duration,
+    pub min_rto: Duration,
     /// A bandwidth above this is not believed.
     pub most_bandwidth: Rate,
     /// Handoffs that follow one another faster are not believed.
-    pub least_interval: Duration,
+    pub min_interval: Duration,
 }
 
 impl HandoffConfig {
@@ -40,9 +40,9 @@ impl HandoffConfig {
             samples: 4,
             rtt: RttChoice::Least,
             window_segments: None,
-            least_rto: Duration::from_secs(1),
+            min_rto: Duration::from_secs(1),
             most_bandwidth: Rate::from_mbps(1000),
-            least_interval: Duration::from_millis(200),
+            min_interval: Duration::from_millis(200),
         }
     }
 }

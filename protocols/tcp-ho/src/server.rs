@@ -31,7 +31,7 @@ pub struct HandoffCounters {
 struct Handoff {
     bandwidth: Option<Rate>,
     samples: u32,
-    least_rtt: Option<Duration>,
+    min_rtt: Option<Duration>,
     /// Timeouts of the engine before the event; one more is congestion.
     timeouts: u64,
 }
@@ -105,7 +105,7 @@ impl HandoffServer {
         notice: Option<HandoffNotice>,
         view: &SenderView<'_>,
     ) -> Steering {
-        if self.last.is_some_and(|last| view.now - last.at < self.config.least_interval) {
+        if self.last.is_some_and(|last| view.now - last.at < self.config.min_interval) {
             self.counters.too_soon += 1;
             return Steering::Keep;
         }
@@ -113,7 +113,7 @@ impl HandoffServer {
         self.old_rtt = metrics.min_rtt.or(self.old_rtt);
         self.last = Some(Last { at: view.now, notice, sent_end: view.sent_end });
         let timeouts = metrics.counters.timeouts;
-        self.state = Some(Handoff { bandwidth, samples: 0, least_rtt: None, timeouts });
+        self.state = Some(Handoff { bandwidth, samples: 0, min_rtt: None, timeouts });
         self.counters.handoffs += 1;
         let segment = u64::from(view.segment_bytes());
         let segments = self.config.window_segments.unwrap_or(view.initial_window_segments());
@@ -124,7 +124,7 @@ impl HandoffServer {
             // What would only fill a queue is not sent in one burst.
             window_bytes: window.min(threshold.unwrap_or(window)),
             threshold_bytes: threshold,
-            least_rto: self.config.least_rto,
+            min_rto: self.config.min_rto,
         })
     }
 
@@ -137,12 +137,12 @@ impl HandoffServer {
             return Steering::Update(PathUpdate { threshold_bytes: None, settled: true });
         }
         let Some(rtt) = outcome.rtt_sample else { return Steering::Keep };
-        let least = handoff.least_rtt.map_or(rtt, |least| least.min(rtt));
+        let least = handoff.min_rtt.map_or(rtt, |least| least.min(rtt));
         let samples = handoff.samples + 1;
         let settled = samples >= self.config.samples;
         self.counters.samples += 1;
         self.counters.settled += u64::from(settled);
-        self.state = (!settled).then_some(Handoff { samples, least_rtt: Some(least), ..handoff });
+        self.state = (!settled).then_some(Handoff { samples, min_rtt: Some(least), ..handoff });
         let rtt = if self.config.rtt == RttChoice::Least { least } else { rtt };
         let segment = u64::from(view.segment_bytes());
         let threshold_bytes = handoff.bandwidth.map(|rate| product(rate, rtt, segment));

@@ -10,7 +10,7 @@
 //! | extend: what a sender's extension asks, notices of a handoff | `extend.rs` | |
 //! | choose: what to send next | `choose.rs` | 3.8.6, 3.7.4 |
 //! | build: the header | `build.rs` | 3.1 |
-//! | timers | `timers.rs` | 3.8.1, 3.8.4, 3.8.6.1 |
+//! | timers | `timeouts.rs` | 3.8.1, 3.8.4, 3.8.6.1 |
 
 mod accept;
 mod acknowledge;
@@ -23,10 +23,12 @@ mod extend;
 mod handshake;
 mod metrics;
 mod poll;
+mod polling;
 mod reassembly;
 mod receive_window;
 mod segment;
 mod state;
+mod timeouts;
 mod timers;
 
 pub use event::TcpEvent;
@@ -42,7 +44,7 @@ use alloc::sync::Arc;
 use clock::Clock;
 use event::Events;
 use metrics::Counters;
-use poll::Polling;
+use polling::Polling;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
 use prismux_wire::{HandoffNotice, SeqNumber};
@@ -312,6 +314,11 @@ impl Connection {
     /// The engine, for traces and closed-form checks.
     pub const fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Counters and measures so far.
+    pub fn metrics(&self) -> ConnectionMetrics {
+        self.counters.metrics(self.state, self.engine.metrics())
     }
 
     /// Switches this connection was made with.

@@ -34,7 +34,7 @@ pub use path::{PathChange, PathUpdate};
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use congestion::{Congestion, OutsideControl};
+use congestion::{Congestion, CustomControl};
 use core::ops::Range;
 use ns2::Ns2;
 use prismux_endpoint::Deadline;
@@ -278,15 +278,15 @@ impl Engine {
     }
 
     /// Hands the window to a policy from outside, in place of the one that the configuration names.
-    pub fn set_congestion(&mut self, policy: Box<dyn OutsideControl>) {
-        self.sender_mut().congestion = Congestion::Outside(policy);
+    pub fn set_congestion(&mut self, policy: Box<dyn CustomControl>) {
+        self.sender_mut().congestion = Congestion::Custom(policy);
     }
 
     /// Begins anew with what both ends have agreed on; a policy from outside stays.
     pub(crate) fn renew(&mut self, config: &EngineConfig, mss: u32) {
         let mut renewed = Self::new(config, mss);
         let old = &mut self.sender_mut().congestion;
-        if matches!(old, Congestion::Outside(_)) {
+        if matches!(old, Congestion::Custom(_)) {
             core::mem::swap(&mut renewed.sender_mut().congestion, old);
         }
         *self = renewed;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use prismux_wire::{SeqNumber, TcpHeader};
 
 /// The most damaged segments remembered; more than a window of losses tells nothing new.
-const MOST_DAMAGED: usize = 256;
+const MAX_DAMAGED: usize = 256;
 
 /// The receiver's side: what its link layer has seen arrive damaged.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub struct LossMarker {
 impl LossMarker {
     /// A segment arrived damaged, its header readable.
     pub fn damaged(&mut self, header: &TcpHeader, payload_bytes: u32) {
-        if payload_bytes == 0 || self.damaged.len() == MOST_DAMAGED {
+        if payload_bytes == 0 || self.damaged.len() == MAX_DAMAGED {
             return;
         }
         self.damaged.push((header.seq, header.seq + payload_bytes));

@@ -1,5 +1,5 @@
 //! Who talks to whom.
-use crate::WireError;
+use crate::error::WireError;
 use crate::ip::{IpPacket, protocol, word16, word32};
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};

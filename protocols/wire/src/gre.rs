@@ -1,7 +1,7 @@
 //! Generic Routing Encapsulation (RFC 2784) with key and sequence number (RFC 2890), over IP or in UDP (RFC 8086).
 use crate::checksum::{Sum, checksum};
+use crate::error::{Layer, WireError};
 use crate::ip::{word16, word32};
-use crate::{Layer, WireError};
 
 /// EtherTypes that a tunnel of ours carries.
 pub mod ether_type {

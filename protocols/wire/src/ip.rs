@@ -4,7 +4,8 @@ mod edit;
 mod v4;
 mod v6;
 
-use crate::{Ecn, Layer, WireError};
+use crate::ecn::Ecn;
+use crate::error::{Layer, WireError};
 use core::net::IpAddr;
 
 pub(crate) use edit::edit_v4;

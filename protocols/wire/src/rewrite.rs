@@ -7,10 +7,12 @@
 mod options;
 
 use crate::checksum::{Sum, update};
+use crate::error::WireError;
 use crate::ip::{IpPacket, protocol, word16};
+use crate::seq::SeqNumber;
+use crate::tcp_header::{LossReport, SackBlocks, TcpFlags, TcpHeader};
 use crate::tcp_options::{Walk, kind};
 use crate::tcp_packet::FIXED_BYTES;
-use crate::{LossReport, SackBlocks, SeqNumber, TcpFlags, TcpHeader, WireError};
 
 /// What becomes of the SACK option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

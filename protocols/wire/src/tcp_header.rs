@@ -1,5 +1,5 @@
 //! The TCP header as a value.
-use crate::SeqNumber;
+use crate::seq::SeqNumber;
 use core::{fmt, ops};
 
 /// Control bits of the TCP header (RFC 9293 section 3.1).

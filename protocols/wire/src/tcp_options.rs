@@ -1,6 +1,8 @@
 //! TCP options between typed form and bytes.
+use crate::error::WireError;
 use crate::ip::{word16, word32};
-use crate::{HandoffNotice, LossReport, SackBlock, SackBlocks, SeqNumber, TcpOptions, Timestamps, WireError};
+use crate::seq::SeqNumber;
+use crate::tcp_header::{HandoffNotice, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps};
 
 /// Option kinds (RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 6994).
 pub(crate) mod kind {

@@ -1,7 +1,10 @@
 //! TCP segments in bytes (RFC 9293 section 3.1), alone and behind their IP header.
 use crate::checksum::{Sum, pseudo_header};
+use crate::error::{Layer, WireError};
+use crate::flow::FlowKey;
 use crate::ip::{IpHeader, IpPacket, protocol, word16, word32};
-use crate::{FlowKey, Layer, SeqNumber, TcpFlags, TcpHeader, TcpOptions, WireError};
+use crate::seq::SeqNumber;
+use crate::tcp_header::{TcpFlags, TcpHeader, TcpOptions};
 
 /// A TCP header without options.
 pub(crate) const FIXED_BYTES: usize = 20;

@@ -1,7 +1,7 @@
 //! UDP (RFC 768).
 use crate::checksum::pseudo_header;
+use crate::error::{Layer, WireError};
 use crate::ip::{IpHeader, IpPacket, protocol, word16};
-use crate::{Layer, WireError};
 use core::net::IpAddr;
 
 /// A UDP header.

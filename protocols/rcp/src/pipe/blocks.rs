@@ -24,7 +24,7 @@ pub(super) struct NamedPulls {
 
 impl NamedPulls {
     pub(super) fn new(most: u8) -> Self {
-        Self { pulls: VecDeque::new(), most: usize::from(most).min(super::requests::MOST_BLOCKS) }
+        Self { pulls: VecDeque::new(), most: usize::from(most).min(super::requests::MAX_BLOCKS) }
     }
 
     /// A pull of `range` leaves; requests from the next one on name it.

@@ -7,7 +7,7 @@ use prismux_units::{Duration, Instant};
 use prismux_wire::{SeqNumber, Timestamps};
 
 /// Blocks that a request has room for.
-pub(super) const MOST_BLOCKS: usize = RequestBlocks::MAX;
+pub(super) const MAX_BLOCKS: usize = RequestBlocks::MAX;
 
 /// What a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

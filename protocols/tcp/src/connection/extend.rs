@@ -1,7 +1,7 @@
 //! Extensions of the sender, and what a host says about its own links.
 use super::{Connection, Control};
 use crate::engine::LossNotice;
-use crate::engine::congestion::OutsideControl;
+use crate::engine::congestion::CustomControl;
 use crate::extension::{SenderExtension, SenderView, Steering};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -15,7 +15,7 @@ impl Connection {
     }
 
     /// Hands the congestion window to a policy from outside, in place of the one that the configuration names.
-    pub fn set_congestion(&mut self, policy: Box<dyn OutsideControl>) {
+    pub fn set_congestion(&mut self, policy: Box<dyn CustomControl>) {
         self.engine.set_congestion(policy);
     }
 

@@ -1,7 +1,7 @@
 //! Opening: SYN, SYN-ACK, simultaneous open, and what the options settle (RFC 9293 sections 3.5, 3.10.7.3).
 use super::accept::Accepted;
 use super::metrics::Counters;
-use super::poll::Polling;
+use super::polling::Polling;
 use super::receive_window::{ReceiveWindow, shift_for};
 use super::timers::Timers;
 use super::{

@@ -1,5 +1,5 @@
 //! What a connection counts.
-use super::{Connection, State};
+use super::state::State;
 use crate::engine::EngineMetrics;
 use prismux_units::{Duration, Instant};
 
@@ -69,6 +69,25 @@ pub(super) struct Counters {
     pub(super) challenge_budget: ChallengeBudget,
 }
 
+impl Counters {
+    /// The snapshot, with the rest that belongs into it.
+    pub(super) fn metrics(&self, state: State, engine: EngineMetrics) -> ConnectionMetrics {
+        ConnectionMetrics {
+            state,
+            engine,
+            segments_sent: self.segments_sent,
+            pure_acks_sent: self.pure_acks_sent,
+            segments_received: self.segments_received,
+            duplicate_bytes_received: self.duplicate_bytes_received,
+            out_of_order_segments: self.out_of_order_segments,
+            syns_sent: self.syns_sent,
+            probes_sent: self.probes_sent,
+            challenge_acks_sent: self.challenge_acks_sent,
+            drops: self.drops,
+        }
+    }
+}
+
 /// At most ten unsolicited ACKs in five seconds (RFC 5961 section 7).
 #[derive(Debug, Default)]
 pub(super) struct ChallengeBudget {
@@ -88,25 +107,5 @@ impl ChallengeBudget {
         let allowed = self.sent < CHALLENGES_PER_PERIOD;
         self.sent += u8::from(allowed);
         allowed
-    }
-}
-
-impl Connection {
-    /// Counters and measures so far.
-    pub fn metrics(&self) -> ConnectionMetrics {
-        let counters = &self.counters;
-        ConnectionMetrics {
-            state: self.state,
-            engine: self.engine.metrics(),
-            segments_sent: counters.segments_sent,
-            pure_acks_sent: counters.pure_acks_sent,
-            segments_received: counters.segments_received,
-            duplicate_bytes_received: counters.duplicate_bytes_received,
-            out_of_order_segments: counters.out_of_order_segments,
-            syns_sent: counters.syns_sent,
-            probes_sent: counters.probes_sent,
-            challenge_acks_sent: counters.challenge_acks_sent,
-            drops: counters.drops,
-        }
     }
 }

@@ -4,24 +4,12 @@
 //! A poll is a segment without payload from below the receiver's window, as a keep-alive probe is (RFC 9293 section 3.8.4); so
 //! every TCP answers it. A receiver that has been told of STP leaves ordinary acknowledgements out, for at most half a second
 //! (RFC 9293 section 3.8.6.3), in case its peer does not poll.
+use super::polling::Polling;
 use super::{AckNeed, Connection, SegmentOut};
 use prismux_units::{Duration, Instant};
 
 /// Longest silence of a receiver that is not polled.
 const LONGEST_SILENCE: Duration = Duration::from_millis(500);
-
-/// When the sender polled last, and how many bytes have left since.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Polling {
-    polled_at: Option<Instant>,
-    bytes: u64,
-}
-
-impl Polling {
-    pub(super) fn data_left(&mut self, bytes: u64) {
-        self.bytes += bytes;
-    }
-}
 
 impl Connection {
     /// Reports are asked for instead of sent by themselves.

@@ -1,7 +1,5 @@
-//! Timers outside the engine: handshake, delayed ACK, persist, keep-alive, TIME-WAIT, and giving up.
-use super::{AckNeed, Connection, Control, State};
+//! Deadlines outside the engine, and what they are judged by.
 use crate::config::TcpConfig;
-use prismux_endpoint::Deadline;
 use prismux_units::Instant;
 
 /// Pending deadlines, [`Instant::MAX`] for none, and the instants they are judged by. In the order of use: what every segment
@@ -11,8 +9,8 @@ use prismux_units::Instant;
 pub(super) struct Timers {
     pub(super) delayed_ack: Instant,
     pub(super) persist: Instant,
-    handshake: Instant,
-    keep_alive: Instant,
+    pub(super) handshake: Instant,
+    pub(super) keep_alive: Instant,
     pub(super) linger_until: Instant,
     /// Last time an acceptable segment arrived.
     pub(super) heard_at: Instant,
@@ -21,10 +19,10 @@ pub(super) struct Timers {
     /// Last time SYN or SYN-ACK left.
     pub(super) syn_sent_at: Instant,
     /// When the first probe left that the peer has not answered yet.
-    unanswered_since: Instant,
+    pub(super) unanswered_since: Instant,
     pub(super) syn_retransmissions: u8,
-    persist_backoff: u8,
-    keep_alive_probes: u8,
+    pub(super) persist_backoff: u8,
+    pub(super) keep_alive_probes: u8,
 }
 
 impl Timers {
@@ -66,137 +64,5 @@ impl Timers {
         self.persist = Instant::MAX;
         self.keep_alive = Instant::MAX;
         self.handshake = Instant::MAX;
-    }
-}
-
-impl Connection {
-    pub(super) fn deadline(&self) -> Option<Deadline> {
-        if self.state == State::Closed {
-            return None;
-        }
-        let timers = &self.timers;
-        let mut next = self.engine.first_timer();
-        let named = [
-            (timers.delayed_ack, "delayed-ack"),
-            (timers.persist, "persist"),
-            (timers.handshake, "handshake"),
-            (timers.keep_alive, "keep-alive"),
-            (timers.linger_until, "time-wait"),
-            (self.poll_deadline().unwrap_or(Instant::MAX), "poll"),
-        ];
-        for (at, why) in named {
-            if at < next.at {
-                next = Deadline { at, why };
-            }
-        }
-        (next.at < Instant::MAX).then_some(next)
-    }
-
-    pub(super) fn fire_timers(&mut self, now: Instant) {
-        if self.state == State::Closed {
-            return;
-        }
-        if self.timers.delayed_ack <= now {
-            self.timers.delayed_ack = Instant::MAX;
-            self.acking.need = AckNeed::Now;
-        }
-        if self.engine.first_timer().at <= now {
-            self.engine.on_timeout(now);
-            if now - self.timers.progress_at >= self.config.give_up_after {
-                self.give_up(now);
-                return;
-            }
-        }
-        if self.timers.handshake <= now {
-            self.retry_handshake(now);
-        }
-        if self.timers.persist <= now {
-            self.probe_window(now);
-        }
-        if self.timers.keep_alive <= now {
-            self.probe_idle_peer(now);
-        }
-        if self.timers.linger_until <= now {
-            self.enter_closed(now);
-        }
-    }
-
-    fn give_up(&mut self, now: Instant) {
-        self.events.timed_out();
-        self.enter_closed(now);
-    }
-
-    /// SYN or SYN-ACK left: wait the initial RTO, doubled with every retry (RFC 6298 section 5).
-    pub(super) fn start_syn_timer(&mut self, now: Instant) {
-        let engine = &self.config.engine;
-        let backoff = 1u64 << self.timers.syn_retransmissions.min(16);
-        let wait = (engine.initial_rto * backoff).min(engine.max_rto);
-        self.timers.syn_sent_at = now;
-        self.timers.handshake = now + wait;
-    }
-
-    fn retry_handshake(&mut self, now: Instant) {
-        self.timers.handshake = Instant::MAX;
-        if self.timers.syn_retransmissions >= self.config.syn_retries {
-            self.give_up(now);
-        } else {
-            self.timers.syn_retransmissions += 1;
-            self.control = Some(Control::Syn);
-        }
-    }
-
-    /// The first probe waits one RTO, the next ones twice as long each (RFC 9293 section 3.8.6.1).
-    pub(super) fn start_persist(&mut self, now: Instant) {
-        let first = self.engine.rto().max(self.config.min_persist);
-        let wait = (first * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
-        self.timers.persist = now + wait;
-    }
-
-    /// Uses a window that was left alone as too small; asks about one that is shut. The probe carries no
-    /// byte: it lies below the window, so the peer must answer with an ACK, and nothing of the stream
-    /// leaves the loss detection's books.
-    fn probe_window(&mut self, now: Instant) {
-        self.timers.persist = Instant::MAX;
-        if self.has_outstanding() || self.sending.sent_end == self.stream_end() {
-            return;
-        }
-        if self.sending.window_end > self.sending.sent_end {
-            self.sending.override_silly = true;
-            return;
-        }
-        let answered =
-            self.timers.persist_backoff == 0 || self.timers.heard_at >= self.timers.unanswered_since;
-        if answered {
-            self.timers.unanswered_since = now;
-        } else if now - self.timers.unanswered_since >= self.config.give_up_after {
-            self.give_up(now);
-            return;
-        }
-        self.timers.persist_backoff = self.timers.persist_backoff.saturating_add(1);
-        self.control = Some(Control::Probe);
-        self.start_persist(now);
-    }
-
-    /// RFC 9293 section 3.8.4. The timer is not moved by every arriving segment; when it fires it looks how
-    /// long the peer has really been silent.
-    fn probe_idle_peer(&mut self, now: Instant) {
-        let Some(probing) = self.config.keep_alive else {
-            self.timers.keep_alive = Instant::MAX;
-            return;
-        };
-        let silent = now - self.timers.heard_at;
-        if silent < probing.idle || self.has_outstanding() {
-            self.timers.keep_alive_probes = 0;
-            let wait = if silent < probing.idle { probing.idle - silent } else { probing.idle };
-            self.timers.keep_alive = now + wait;
-        } else if self.timers.keep_alive_probes >= probing.probes {
-            let seq = self.next_sequence();
-            self.give_up(now);
-            self.control = Some(Control::Reset { seq, with_ack: true });
-        } else {
-            self.timers.keep_alive_probes += 1;
-            self.timers.keep_alive = now + probing.interval;
-            self.control = Some(Control::Probe);
-        }
     }
 }

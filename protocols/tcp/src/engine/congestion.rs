@@ -1,10 +1,15 @@
 //! Congestion control: how the window grows with acknowledgements and where it falls to.
 //!
-//! *When* it falls is decided by loss detection and recovery; a policy here only answers *how far*.
+//! *When* it falls is decided by loss detection and recovery; a policy here only answers *how far*. `policy`: the trait.
+//! `newreno`, `cubic`, `stp`: one file for each; `slow_start` and `hystart` serve several.
 mod cubic;
 mod hystart;
 mod newreno;
+mod policy;
+mod slow_start;
 mod stp;
+
+pub use policy::{AckSample, CongestionControl, CongestionSignal, CustomControl, Window};
 
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
@@ -13,97 +18,14 @@ pub(crate) use stp::{POLLS_PER_RTT, Stp};
 
 use super::config::{CongestionKind, EngineConfig};
 use alloc::boxed::Box;
-use core::fmt::Debug;
-use prismux_units::{Duration, Instant};
-
-/// The congestion window and the slow-start threshold, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// Congestion window.
-    pub cwnd: u64,
-    /// Slow-start threshold.
-    pub ssthresh: u64,
-    /// Segment size.
-    pub mss: u32,
-}
-
-impl Window {
-    /// Whether the window grows exponentially.
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-
-    /// Least threshold after a reduction: two segments (RFC 5681 equation 4).
-    pub fn least_threshold(&self) -> u64 {
-        2 * u64::from(self.mss)
-    }
-}
-
-/// What a policy learns from an acknowledgement of new data.
-#[derive(Debug, Clone, Copy)]
-pub struct AckSample {
-    /// Now.
-    pub now: Instant,
-    /// Bytes newly delivered.
-    pub bytes: u64,
-    /// Cumulative position acknowledged.
-    pub acked: u64,
-    /// Highest position sent.
-    pub next: u64,
-    /// RTT of this acknowledgement, if it gave one.
-    pub rtt: Option<Duration>,
-    /// Smoothed RTT.
-    pub srtt: Option<Duration>,
-}
-
-/// Why the window has to fall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CongestionSignal {
-    /// A loss found by duplicates, time or a probe.
-    Loss,
-    /// An ECN mark.
-    EcnMark,
-    /// A retransmission timeout.
-    Timeout,
-}
-
-/// A congestion control policy (the hooks are those a Linux module has).
-pub trait CongestionControl {
-    /// New data was acknowledged while the window was in use: grow it.
-    fn on_ack(&mut self, sample: &AckSample, window: &mut Window);
-
-    /// The window is about to fall for `signal`: the new slow-start threshold, in bytes.
-    fn threshold(&mut self, signal: CongestionSignal, window: &Window) -> u64;
-
-    /// The window fell to `window` for a reason of its own (a loss notice with its own factor); `before` is what it was.
-    fn on_outside_reduction(&mut self, before: &Window, window: &Window);
-
-    /// The last reduction was spurious; `window` has been restored.
-    fn on_undo(&mut self, window: &Window);
-
-    /// Nothing was sent for `idle`.
-    fn on_idle(&mut self, idle: Duration);
-}
-
-/// A policy from outside this crate. It says how far windows grow and fall; no window becomes smaller than one segment, and no
-/// threshold smaller than two.
-pub trait OutsideControl: CongestionControl + Debug + core::marker::Send {
-    /// A copy, for a copy of its engine.
-    fn boxed(&self) -> Box<dyn OutsideControl>;
-}
-
-impl Clone for Box<dyn OutsideControl> {
-    fn clone(&self) -> Self {
-        self.boxed()
-    }
-}
+use prismux_units::Duration;
 
 /// The policies, dispatched without a table.
 #[derive(Debug, Clone)]
 pub(crate) enum Congestion {
     NewReno(NewReno),
     Cubic(Cubic),
-    Outside(Box<dyn OutsideControl>),
+    Custom(Box<dyn CustomControl>),
     Stp(Stp),
 }
 
@@ -119,7 +41,7 @@ impl Congestion {
 
     /// Starts over, as for a new connection; a policy from outside goes on.
     pub(crate) fn restart(&mut self, config: &EngineConfig) {
-        if !matches!(self, Self::Outside(_)) {
+        if !matches!(self, Self::Custom(_)) {
             *self = Self::new(config);
         }
     }
@@ -135,7 +57,7 @@ impl Congestion {
         match self {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
-            Self::Outside(policy) => policy.as_mut(),
+            Self::Custom(policy) => policy.as_mut(),
             Self::Stp(policy) => policy,
         }
     }
@@ -147,7 +69,7 @@ impl CongestionControl for Congestion {
         match self {
             Self::NewReno(policy) => policy.on_ack(sample, window),
             Self::Cubic(policy) => policy.on_ack(sample, window),
-            Self::Outside(policy) => {
+            Self::Custom(policy) => {
                 policy.on_ack(sample, window);
                 window.cwnd = window.cwnd.max(u64::from(window.mss));
             }
@@ -157,13 +79,13 @@ impl CongestionControl for Congestion {
 
     fn threshold(&mut self, signal: CongestionSignal, window: &Window) -> u64 {
         match self {
-            Self::Outside(policy) => policy.threshold(signal, window).max(window.least_threshold()),
+            Self::Custom(policy) => policy.threshold(signal, window).max(window.min_threshold()),
             _ => self.policy().threshold(signal, window),
         }
     }
 
-    fn on_outside_reduction(&mut self, before: &Window, window: &Window) {
-        self.policy().on_outside_reduction(before, window);
+    fn on_external_reduction(&mut self, before: &Window, window: &Window) {
+        self.policy().on_external_reduction(before, window);
     }
 
     fn on_undo(&mut self, window: &Window) {
@@ -173,27 +95,4 @@ impl CongestionControl for Congestion {
     fn on_idle(&mut self, idle: Duration) {
         self.policy().on_idle(idle);
     }
-}
-
-/// Slow start for any policy: by bytes, or a segment per ACK, or as what watches for its end allows.
-///
-/// Returns the bytes left over once the threshold is reached, for congestion avoidance to use.
-pub(crate) fn slow_start(
-    hystart: &mut Option<HyStart>,
-    per_ack: bool,
-    sample: &AckSample,
-    window: &mut Window,
-) -> u64 {
-    let mut bytes = if per_ack { u64::from(window.mss) } else { sample.bytes };
-    if let Some(hystart) = hystart {
-        bytes = hystart.on_ack(sample, bytes, window);
-    }
-    if per_ack {
-        window.cwnd += bytes;
-        return 0;
-    }
-    let room = window.ssthresh.saturating_sub(window.cwnd);
-    let used = bytes.min(room);
-    window.cwnd += used;
-    bytes - used
 }

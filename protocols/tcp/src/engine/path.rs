@@ -9,7 +9,7 @@ pub struct PathChange {
     /// Slow-start threshold, in bytes; `None` keeps the old one.
     pub threshold_bytes: Option<u64>,
     /// No timeout is shorter than this until [`PathUpdate::settled`].
-    pub least_rto: Duration,
+    pub min_rto: Duration,
 }
 
 /// What becomes known about the path later.
@@ -17,6 +17,6 @@ pub struct PathChange {
 pub struct PathUpdate {
     /// New slow-start threshold, in bytes; the window stays.
     pub threshold_bytes: Option<u64>,
-    /// The path is known well enough: [`PathChange::least_rto`] no longer holds.
+    /// The path is known well enough: [`PathChange::min_rto`] no longer holds.
     pub settled: bool,
 }

@@ -12,15 +12,13 @@
 mod returned;
 mod segment;
 
-pub(crate) use segment::{Segment, SegmentState, Tally};
+pub(crate) use segment::{Index, Segment, SegmentState, Tally};
 
 use alloc::vec::Vec;
 use prismux_units::Instant;
+use segment::NIL;
 
-/// Number of a segment since the start of the connection, modulo 2^31.
-pub(crate) type Index = u32;
 const INDEX_MASK: u32 = 0x7fff_ffff;
-const NIL: Index = u32::MAX;
 const FIRST_CAPACITY: usize = 16;
 
 /// A doubly linked list through the records.

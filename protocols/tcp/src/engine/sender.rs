@@ -162,10 +162,10 @@ impl Sender {
     pub(super) fn change_path(&mut self, now: Instant, change: &PathChange, sacked_too: bool) {
         self.window.cwnd = change.window_bytes.max(self.mss_bytes());
         if let Some(threshold) = change.threshold_bytes {
-            self.window.ssthresh = threshold.max(self.window.least_threshold());
+            self.window.ssthresh = threshold.max(self.window.min_threshold());
         }
         self.congestion.restart(&self.config);
-        self.rtt.forget(change.least_rto);
+        self.rtt.forget(change.min_rto);
         self.notices.end_recovery();
         self.dup_acks = 0;
         self.dup_threshold = self.config.dup_threshold.max(1);
@@ -188,7 +188,7 @@ impl Sender {
     /// Takes in what became known about the path.
     pub(super) fn update_path(&mut self, update: &PathUpdate) {
         if let Some(threshold) = update.threshold_bytes {
-            self.window.ssthresh = threshold.max(self.window.least_threshold());
+            self.window.ssthresh = threshold.max(self.window.min_threshold());
         }
         if update.settled {
             self.rtt.release_floor();

@@ -1,7 +1,8 @@
 //! Changing single fields of an IP header in place.
 use super::word16;
 use crate::checksum::{Sum, update};
-use crate::{Ecn, Layer, WireError};
+use crate::ecn::Ecn;
+use crate::error::{Layer, WireError};
 use core::fmt;
 
 /// Why [`decrement_hop_limit`] refuses a packet: it has made its last hop.

@@ -1,7 +1,8 @@
 //! IPv4 (RFC 791).
 use super::{Fragment, IpHeader, IpPacket, word16};
 use crate::checksum::{Sum, checksum};
-use crate::{Ecn, Layer, WireError};
+use crate::ecn::Ecn;
+use crate::error::{Layer, WireError};
 use core::net::Ipv4Addr;
 
 /// A header without options.

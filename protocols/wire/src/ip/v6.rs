@@ -1,6 +1,7 @@
 //! IPv6 (RFC 8200) and the walk over its extension headers.
 use super::{Fragment, IpHeader, IpPacket, word16, word32};
-use crate::{Ecn, Layer, WireError};
+use crate::ecn::Ecn;
+use crate::error::{Layer, WireError};
 use core::net::Ipv6Addr;
 
 /// A header without extension headers.

@@ -1,7 +1,7 @@
 //! Rebuilding a segment's option list to make room for a loss report.
 use super::{Segment, SegmentRewrite, restore_checksum};
-use crate::WireError;
 use crate::checksum::Sum;
+use crate::error::WireError;
 use crate::ip::edit_v4;
 use crate::tcp_options::{MAX_OPTION_BYTES, Walk, is_known, kind};
 use crate::tcp_packet::FIXED_BYTES;

@@ -1,5 +1,7 @@
 //! CUBIC (RFC 9438).
-use super::{AckSample, CongestionControl, CongestionSignal, HyStart, Window, slow_start};
+use super::hystart::HyStart;
+use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::slow_start::slow_start;
 use prismux_units::{Duration, Instant};
 
 /// Aggressiveness C, in segments per second cubed (section 5).
@@ -112,10 +114,10 @@ impl CongestionControl for Cubic {
             // The first stage after a timeout has its plateau where it begins (section 4.8).
             self.w_max = 0.0;
         }
-        ((window.cwnd as f64 * BETA) as u64).max(window.least_threshold())
+        ((window.cwnd as f64 * BETA) as u64).max(window.min_threshold())
     }
 
-    fn on_outside_reduction(&mut self, before: &Window, _window: &Window) {
+    fn on_external_reduction(&mut self, before: &Window, _window: &Window) {
         self.note_reduction(before.cwnd as f64 / f64::from(before.mss));
     }
 

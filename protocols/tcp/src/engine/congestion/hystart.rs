@@ -2,24 +2,24 @@
 mod linux;
 mod plus_plus;
 
-use super::{AckSample, Window};
+use super::policy::{AckSample, Window};
 use crate::engine::config::HyStartKind;
 use alloc::boxed::Box;
-use linux::HyStartOfLinux;
+use linux::LinuxHyStart;
 use plus_plus::HyStartPlusPlus;
 
 /// What watches for the end of slow start. Kept elsewhere: most of the time it is over.
 #[derive(Debug, Clone)]
 pub(crate) enum HyStart {
     PlusPlus(Box<HyStartPlusPlus>),
-    Linux(Box<HyStartOfLinux>),
+    Linux(Box<LinuxHyStart>),
 }
 
 impl HyStart {
     pub(crate) fn new(kind: HyStartKind) -> Self {
         match kind {
             HyStartKind::Rfc9406 => Self::PlusPlus(Box::new(HyStartPlusPlus::new())),
-            HyStartKind::Linux => Self::Linux(Box::new(HyStartOfLinux::new())),
+            HyStartKind::Linux => Self::Linux(Box::new(LinuxHyStart::new())),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Additive increase, multiplicative decrease (RFC 5681 section 3.1, RFC 3465).
-use super::{AckSample, CongestionControl, CongestionSignal, HyStart, Window, slow_start};
+use super::hystart::HyStart;
+use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::slow_start::slow_start;
 use prismux_units::Duration;
 
 /// One segment per round trip, half at a loss.
@@ -55,10 +57,10 @@ impl CongestionControl for NewReno {
         if let Some(hystart) = &mut self.hystart {
             hystart.stop();
         }
-        (window.cwnd / 2).max(window.least_threshold())
+        (window.cwnd / 2).max(window.min_threshold())
     }
 
-    fn on_outside_reduction(&mut self, _before: &Window, _window: &Window) {
+    fn on_external_reduction(&mut self, _before: &Window, _window: &Window) {
         self.credit = 0.0;
     }
 

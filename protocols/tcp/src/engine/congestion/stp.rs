@@ -5,7 +5,7 @@
 //! with all it knows; an RCP receiver lets requests for new data go. In between nothing is acknowledged or asked for, except a new gap, at
 //! once. The window counts bytes, so few reports serve it as well as many; a lost segment is sent again at once, whatever
 //! the window, and once more when a report comes that must have seen it. Only silence means a timeout.
-use super::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
 use crate::engine::config::{EngineConfig, RecoveryStyle, RtoStyle, WindowReduction};
 use prismux_units::Duration;
 
@@ -50,10 +50,10 @@ impl CongestionControl for Stp {
 
     fn threshold(&mut self, _signal: CongestionSignal, window: &Window) -> u64 {
         self.credit = 0;
-        (window.cwnd / 2).max(window.least_threshold())
+        (window.cwnd / 2).max(window.min_threshold())
     }
 
-    fn on_outside_reduction(&mut self, _before: &Window, _window: &Window) {
+    fn on_external_reduction(&mut self, _before: &Window, _window: &Window) {
         self.credit = 0;
     }
 

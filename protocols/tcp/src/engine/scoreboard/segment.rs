@@ -1,7 +1,12 @@
 //! One segment, and sums over segments.
-use super::{Index, NIL};
 use core::ops::Range;
 use prismux_units::Instant;
+
+/// Number of a segment since the start of the connection, modulo 2^31.
+pub(crate) type Index = u32;
+
+/// No segment.
+pub(super) const NIL: Index = u32::MAX;
 
 /// What is known about a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -65,8 +65,8 @@ impl Sender {
     fn reduce_for(&mut self, keep: f64) {
         let before = self.window;
         let kept = libm::round(before.cwnd as f64 * keep) as u64;
-        self.window.ssthresh = kept.max(before.least_threshold());
-        self.window.cwnd = self.window.ssthresh.min(before.cwnd.max(before.least_threshold()));
-        self.congestion.on_outside_reduction(&before, &self.window);
+        self.window.ssthresh = kept.max(before.min_threshold());
+        self.window.cwnd = self.window.ssthresh.min(before.cwnd.max(before.min_threshold()));
+        self.congestion.on_external_reduction(&before, &self.window);
     }
 }

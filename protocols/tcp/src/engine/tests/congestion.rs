@@ -1,6 +1,6 @@
 use crate::engine::HyStartKind;
 use crate::engine::congestion::{
-    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, HyStart, NewReno, OutsideControl,
+    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, CustomControl, HyStart, NewReno,
     Window,
 };
 use alloc::boxed::Box;
@@ -188,7 +188,7 @@ fn linux_hystart_sees_no_train_after_a_gap_of_more_than_two_milliseconds() {
 }
 
 #[test]
-fn linux_hystart_ends_slow_start_when_a_rounds_least_rtt_has_risen_by_an_eighth() {
+fn linux_hystart_ends_slow_start_when_a_rounds_min_rtt_has_risen_by_an_eighth() {
     let apart = || (1..=9).map(|n| n * 2500);
     assert!(!linux_ends_slow_start(apart(), Duration::from_millis(45)));
     assert!(linux_ends_slow_start(apart(), Duration::from_millis(46)));
@@ -208,22 +208,22 @@ impl CongestionControl for Nothing {
         0
     }
 
-    fn on_outside_reduction(&mut self, _before: &Window, _window: &Window) {}
+    fn on_external_reduction(&mut self, _before: &Window, _window: &Window) {}
 
     fn on_undo(&mut self, _window: &Window) {}
 
     fn on_idle(&mut self, _idle: Duration) {}
 }
 
-impl OutsideControl for Nothing {
-    fn boxed(&self) -> Box<dyn OutsideControl> {
+impl CustomControl for Nothing {
+    fn boxed(&self) -> Box<dyn CustomControl> {
         Box::new(self.clone())
     }
 }
 
 #[test]
 fn a_policy_from_outside_leaves_one_segment_of_window_and_two_of_threshold() {
-    let mut policy = Congestion::Outside(Box::new(Nothing));
+    let mut policy = Congestion::Custom(Box::new(Nothing));
     let (mut w, mut now, mut next) = (window(4, 32), Instant::from_secs(1), 0);
     round(&mut policy, &mut w, &mut now, Duration::from_millis(100), &mut next);
     assert_eq!(w.cwnd, 1000);

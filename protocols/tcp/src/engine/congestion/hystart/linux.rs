@@ -1,7 +1,7 @@
 //! HyStart as Linux's CUBIC has it: slow start ends at once, at the window of the moment, when the ACKs of a round come as
 //! one train longer than half of the least round trip, or when a round's least round trip has risen (S. Ha and I. Rhee,
 //! "Taming the elephants: new TCP slow start", 2011; `net/ipv4/tcp_cubic.c`).
-use super::super::{AckSample, Window};
+use crate::engine::congestion::policy::{AckSample, Window};
 use prismux_units::{Duration, Instant};
 
 /// Below this window, in segments, nothing is looked for.
@@ -15,9 +15,9 @@ const SAMPLES_PER_ROUND: u32 = 8;
 
 /// Train and round-trip times of a round.
 #[derive(Debug, Clone)]
-pub(crate) struct HyStartOfLinux {
+pub(crate) struct LinuxHyStart {
     /// Of the whole connection.
-    least_rtt: Duration,
+    min_rtt: Duration,
     /// Least of the round.
     current_rtt: Duration,
     samples: u32,
@@ -29,10 +29,10 @@ pub(crate) struct HyStartOfLinux {
     found: bool,
 }
 
-impl HyStartOfLinux {
+impl LinuxHyStart {
     pub(crate) fn new() -> Self {
         Self {
-            least_rtt: Duration::MAX,
+            min_rtt: Duration::MAX,
             current_rtt: Duration::MAX,
             samples: 0,
             round_end: 0,
@@ -51,7 +51,7 @@ impl HyStartOfLinux {
     /// Lowers the threshold to the window where slow start is to end.
     pub(crate) fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
         let Some(rtt) = sample.rtt else { return };
-        self.least_rtt = self.least_rtt.min(rtt);
+        self.min_rtt = self.min_rtt.min(rtt);
         if self.found {
             return;
         }
@@ -78,7 +78,7 @@ impl HyStartOfLinux {
             return false;
         }
         self.train_end = now;
-        now.saturating_since(self.round_start) > self.least_rtt / 2
+        now.saturating_since(self.round_start) > self.min_rtt / 2
     }
 
     fn has_risen(&mut self, rtt: Duration) -> bool {
@@ -87,7 +87,7 @@ impl HyStartOfLinux {
             self.samples += 1;
             return false;
         }
-        let rise = (self.least_rtt / RISE_DIVISOR).max(MIN_RISE).min(MAX_RISE);
-        self.current_rtt > self.least_rtt + rise
+        let rise = (self.min_rtt / RISE_DIVISOR).max(MIN_RISE).min(MAX_RISE);
+        self.current_rtt > self.min_rtt + rise
     }
 }

@@ -1,6 +1,6 @@
 //! HyStart++: leave slow start when the round-trip time rises, through a phase of conservative slow start that
 //! ends early if the rise was a mistake (RFC 9406).
-use super::super::{AckSample, Window};
+use crate::engine::congestion::policy::{AckSample, Window};
 use prismux_units::Duration;
 
 const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
