@@ -56,10 +56,9 @@ bench: setup ## speed of the simulator, cost of TCP, proxy, daemons, sweeps and 
 	$(BUILT)/release/sweep-cost
 	$(BUILT)/release/fetch-cost
 
-mixes: setup ## 200 random mixes of links: PRISM against the best single link (minutes)
+mixes: build ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results
-	$(CARGO) run --release --locked -p prismux-benches --bin random-mixes -- \
-	  --out results/random-mixes.json --svg results/random-mixes.svg
+	$(PRISMUX) mixes --out results/random-mixes.json --svg results/random-mixes.svg
 
 agree: build ## the papers' testbeds in the lab and in the simulator, and by how much they differ (3 minutes)
 	$(PRISMUX) agree

@@ -1,15 +1,12 @@
 //! Benchmarks and evaluations.
 //!
 //! The measurements are programs in `src/bin`, each with `--help` and `--json`; here is what they share:
-//! * [`mixes`]: random mixes of links, and what PRISM makes of them;
 //! * [`dumbbell`]: the network on which this simulator and ns-2 are compared;
 //! * [`traffic`]: flows through the core of the proxy, without any network;
 //! * [`throughput`]: the daemons against a bare [`forwarder`] between two TUN devices;
-//! * [`cpu`]: CPU time; [`table`]: plain tables.
+//! * [`cpu`]: CPU time.
 pub mod cpu;
 pub mod dumbbell;
 pub mod forwarder;
-pub mod mixes;
-pub mod table;
 pub mod throughput;
 pub mod traffic;

@@ -1,9 +1,11 @@
 //! The command line.
 
 mod fetch;
+mod mixes;
 mod sweep;
 
 pub(crate) use fetch::{FetchArguments, ServeArguments};
+pub(crate) use mixes::MixesArguments;
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -95,6 +97,11 @@ pub(crate) enum Command {
     /// Say what this machine can do: TUN devices, namespaces, MPTCP, congestion controls.
     #[command(after_help = "Example: prismux doctor")]
     Doctor(JsonArguments),
+    /// Random mixes of two to five links, simulated: PRISM against the best single link and against capacity.
+    #[command(
+        after_help = "Examples:\n  prismux mixes --quick\n  prismux mixes --variants single,prism --warm 20 --steady 15 --svg mixes.svg"
+    )]
+    Mixes(MixesArguments),
     /// A real download in the lab by each way of using the links: one table, one picture.
     #[command(after_help = "Example: prismux demo --out demo.svg")]
     Demo(DemoArguments),

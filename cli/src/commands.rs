@@ -7,6 +7,7 @@ mod daemon;
 mod demo;
 mod doctor;
 mod fetch;
+mod mixes;
 mod replay;
 mod reproduce;
 mod rivals;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::View(arguments) => view::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Mixes(arguments) => mixes::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     }
 }

@@ -1,7 +1,7 @@
 //! Standard output: text, tables and numbers for people.
 
+pub(crate) mod distributions;
 pub(crate) mod picture;
-pub(crate) mod table;
 
 use std::io::{self, Write};
 

@@ -4,6 +4,7 @@
 //! * [`run`]: one run of a scenario on a backend. [`claims`]: published results, repeated and judged.
 //! * [`jobs`]: many runs on all processors.
 //! * [`variant`], [`compare`]: several ways of using the same links, side by side.
+//! * [`mixes`]: random mixes of links, simulated. [`text_table`]: tables for people.
 //! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 
@@ -11,12 +12,14 @@ pub mod claims;
 pub mod compare;
 pub mod jobs;
 pub mod measures;
+pub mod mixes;
 pub mod number;
 mod record;
 pub mod run;
 pub mod statistics;
 pub mod sweep;
 pub mod table;
+pub mod text_table;
 pub mod variant;
 
 /// Rows of named columns, as all of these functions give and take them.

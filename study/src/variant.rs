@@ -6,7 +6,7 @@
 //! | `striping` | weighted round robin over all links by their true rates, ACKs untouched |
 //! | `mptcp` | the kernel's Multipath TCP (lab only) |
 //! | `prism` | the proxy as the file has it, with an ordinary TCP sender |
-//! | `tcp-prism` | the same with a sender that uses loss reports |
+//! | `tcp-prism` | the same with loss reports, and a sender that uses them |
 //!
 //! `-cubic`, `-newreno` and `-bbr` after a name choose the senders' congestion control.
 
@@ -133,7 +133,10 @@ fn built_in(base: &Scenario, name: &str) -> Option<Vec<(String, Vec<String>)>> {
         }
         "mptcp" => vec![(String::new(), on_flows("transport", "mptcp"))],
         "prism" => vec![(String::new(), on_flows("transport", "tcp"))],
-        "tcp-prism" => vec![(String::new(), on_flows("transport", "tcp-prism"))],
+        "tcp-prism" => {
+            let reports = on_proxies("loss_reports", "true");
+            vec![(String::new(), [reports, on_flows("transport", "tcp-prism")].concat())]
+        }
         _ => return None,
     };
     if let Some(control) = control {

@@ -1,8 +1,8 @@
 //! What the datapath achieves without emulated limits, against a bare forwarder between two TUN devices.
 use clap::Parser;
-use prismux_benches::table::Table;
 use prismux_benches::throughput;
 use prismux_linux::privileges;
+use prismux_study::text_table::Table;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -2,7 +2,6 @@
 use clap::Parser;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use prismux_benches::cpu::process_seconds;
-use prismux_benches::table::Table;
 use prismux_fetch::directory::Directory;
 use prismux_fetch::fetch::{self, FetchRequest, Transport};
 use prismux_fetch::key::ServerKey;
@@ -10,6 +9,7 @@ use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::{Counters, ServerConfig};
 use prismux_fetch::url::Url;
 use prismux_linux::event_loop::StopHandle;
+use prismux_study::text_table::Table;
 use prismux_units::{ByteCount, Duration};
 use serde::{Deserialize, Serialize};
 use std::error::Error;

@@ -1,12 +1,12 @@
 //! Handoff, migration, aggregation, policy and blackout: R²CP with real processes in the lab beside the simulator.
 use clap::Parser;
-use prismux_benches::table::Table;
 use prismux_fetch::SEGMENT_BYTES;
 use prismux_lab as lab;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::measures;
 use prismux_study::run::{self, RunOptions};
+use prismux_study::text_table::Table;
 use prismux_trace::results::RunResult;
 use serde::Serialize;
 use std::env;

@@ -1,9 +1,9 @@
 //! What the proxy's core costs: CPU time per data packet and per ACK, memory per flow.
 use clap::Parser;
 use prismux_benches::cpu::{Stopwatch, best, median};
-use prismux_benches::table::Table;
 use prismux_benches::traffic::Traffic;
 use prismux_prism::ProxyConfig;
+use prismux_study::text_table::Table;
 use serde::Serialize;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;

@@ -2,7 +2,7 @@
 use clap::Parser;
 use prismux_benches::cpu::{best, median};
 use prismux_benches::dumbbell::{Cost, Dumbbell, Ns2, parse};
-use prismux_benches::table::Table;
+use prismux_study::text_table::Table;
 use serde::Serialize;
 use std::io;
 use std::process::{Command, ExitCode};

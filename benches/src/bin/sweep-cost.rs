@@ -2,9 +2,9 @@
 //! threads are done than one.
 use clap::Parser;
 use prismux_benches::cpu::{Stopwatch, process_seconds};
-use prismux_benches::table::Table;
 use prismux_scenario::{ScenarioFile, lower};
 use prismux_study::sweep::{Axis, Store, SweepRequest, Task, local, plan};
+use prismux_study::text_table::Table;
 use prismux_units::Instant as Moment;
 use serde::Serialize;
 use std::error::Error;

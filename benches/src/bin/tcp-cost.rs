@@ -1,8 +1,8 @@
 //! What the TCP core costs: CPU time per data segment of a bulk transfer between two connections.
 use clap::Parser;
 use prismux_benches::cpu::{Stopwatch, best, median};
-use prismux_benches::table::Table;
 use prismux_endpoint::Endpoint;
+use prismux_study::text_table::Table;
 use prismux_tcp::engine::Engine;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};

@@ -5,12 +5,12 @@ use crate::args::{AgreeArguments, BackendName, Common};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::output::print;
-use crate::output::table::{Align, Table};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::number::{or_dash, percent, rate};
 use prismux_study::run::RunOptions;
 use prismux_study::statistics::Summary;
+use prismux_study::text_table::{Align, Table};
 use prismux_trace::results::RunResult;
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use crate::args::JsonArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::output::table::{Align, Table};
 use prismux_daemons::doctor::{Verdict, check, is_healthy};
+use prismux_study::text_table::{Align, Table};
 use serde_json::json;
 
 pub(crate) fn run(arguments: &JsonArguments) -> Result<(), Failure> {

@@ -3,8 +3,8 @@
 use crate::args::ReplayArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::output::table::Table;
 use prismux_daemons::replay::{Replay, replay};
+use prismux_study::text_table::Table;
 use serde_json::json;
 use std::path::Path;
 

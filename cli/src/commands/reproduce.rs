@@ -5,7 +5,6 @@ use crate::args::{ReproduceArguments, ReproduceBackend};
 use crate::failure::Failure;
 use crate::jobs::progress_bar;
 use crate::output::print;
-use crate::output::table::{Align, Table};
 use indicatif::ProgressBar;
 use prismux_scenario::registry::Backend;
 use prismux_study::claims::report::{
@@ -13,6 +12,7 @@ use prismux_study::claims::report::{
     verdict_name,
 };
 use prismux_study::claims::{self, ClaimsRequest, Report, Watcher};
+use prismux_study::text_table::{Align, Table};
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {

@@ -6,10 +6,10 @@ use super::run::{prepare, summarise};
 use crate::args::{BackendName, Common, RivalsArguments};
 use crate::failure::Failure;
 use crate::output::print;
-use crate::output::table::{Align, Table};
 use prismux_scenario::ScenarioFile;
 use prismux_scenario::registry::Backend;
 use prismux_study::number::{digits, or_dash, rate};
+use prismux_study::text_table::{Align, Table};
 use prismux_study::variant::{Variant, variants};
 use serde_json::{Value, json};
 

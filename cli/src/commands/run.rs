@@ -4,13 +4,13 @@ use crate::args::{Common, RunArguments};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::output::print;
-use crate::output::table::Table;
 use prismux_lab as lab;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::number::{bytes, or_dash, percent, rate, seconds};
 use prismux_study::run::{self, DEVICE_DROPS, RunError, RunOptions};
 use prismux_study::statistics::Summary;
+use prismux_study::text_table::Table;
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use crate::args::ScenariosArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::output::table::{Align, Table};
 use prismux_scenario::ScenarioFile;
 use prismux_scenario::shipped;
+use prismux_study::text_table::{Align, Table};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -3,8 +3,8 @@
 use crate::args::StatusArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::output::table::Table;
 use prismux_daemons::status;
+use prismux_study::text_table::Table;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,10 @@ fn table(name: &str, items: &[Value]) -> Option<String> {
     let mut table = Table::new(&names);
     for item in items {
         table.row(
-            columns.iter().map(|column| item.get(column.as_str()).map_or_else(String::new, cell)).collect(),
+            columns
+                .iter()
+                .map(|column| item.get(column.as_str()).map_or_else(String::new, cell))
+                .collect::<Vec<_>>(),
         );
     }
     Some(format!("\n{name}\n{table}"))

@@ -3,10 +3,10 @@ mod http;
 mod ways;
 
 use clap::Parser;
-use prismux_benches::table::Table;
 use prismux_lab::plan::Role;
 use prismux_lab::{self as lab, LabNetwork, LabPlan};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_study::text_table::Table;
 use prismux_units::{ByteCount, Duration, Probability, Rate};
 use serde::Serialize;
 use std::error::Error;

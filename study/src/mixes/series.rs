@@ -1,13 +1,13 @@
 //! One run through PRISM as a table over time: what the sender, the proxy and each link do.
 use super::Mix;
-use super::run::{Network, Plan, Way, build};
+use super::run::{MixesPlan, Network, Variant, build};
 use prismux_units::{Duration, Instant};
 use std::fmt::Write as _;
 
-/// Simulates `way` of using `mix` and writes a line for every `interval`, to read by eye.
-pub fn series(mix: &Mix, way: Way, plan: &Plan, interval: Duration) -> String {
-    let mut network = build(mix, way, plan);
-    let mut text = format!("mix {}, {}\n", mix.number, way.name());
+/// Simulates the variant `variant` of using `mix` and writes a line for every `interval`, to read by eye.
+pub fn series(mix: &Mix, variant: Variant, plan: &MixesPlan, interval: Duration) -> String {
+    let mut network = build(mix, variant, plan);
+    let mut text = format!("mix {}, {}\n", mix.number, variant.name());
     for (place, link) in mix.links.iter().enumerate() {
         let _ = writeln!(text, "link {}: {link}", place + 1);
     }

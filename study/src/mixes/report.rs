@@ -1,7 +1,7 @@
 //! What came of the mixes: ratios, distributions, and the worst with why.
 use super::Mix;
-use super::run::{LinkUse, Outcome, Way};
-use crate::table::Table;
+use super::run::{LinkUse, Outcome, Variant};
+use crate::text_table::Table;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub struct Line {
     pub best_single_bps: f64,
     /// Which link that was, by its place in the mix.
     pub best_single: usize,
-    /// One per way, single links first.
+    /// One per variant, single links first.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -40,11 +40,11 @@ pub struct Distribution {
     pub mean: f64,
 }
 
-/// One way over all mixes.
+/// One variant over all mixes.
 #[derive(Debug, Clone, Serialize)]
-pub struct WaySummary {
-    /// The way.
-    pub way: Way,
+pub struct VariantSummary {
+    /// The variant.
+    pub variant: Variant,
     /// Steady goodput over the best single link's.
     pub ratio: Distribution,
     /// Mixes below 0.95 of the best single link.
@@ -56,9 +56,9 @@ pub struct WaySummary {
 impl Line {
     /// Of a mix and its outcomes, which must hold every single link.
     pub fn new(mix: Mix, mut outcomes: Vec<Outcome>) -> Self {
-        outcomes.sort_by_key(|outcome| outcome.way);
-        let singles = outcomes.iter().filter_map(|outcome| match outcome.way {
-            Way::Single(place) => Some((place, outcome.steady_goodput_bps)),
+        outcomes.sort_by_key(|outcome| outcome.variant);
+        let singles = outcomes.iter().filter_map(|outcome| match outcome.variant {
+            Variant::Single(place) => Some((place, outcome.steady_goodput_bps)),
             _ => None,
         });
         let (best_single, best_single_bps) =
@@ -66,14 +66,14 @@ impl Line {
         Self { mix, best_single_bps, best_single, outcomes }
     }
 
-    /// The outcome of one way, if it was tried.
-    pub fn outcome(&self, way: Way) -> Option<&Outcome> {
-        self.outcomes.iter().find(|outcome| outcome.way == way)
+    /// The outcome of one variant, if it was tried.
+    pub fn outcome(&self, variant: Variant) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.variant == variant)
     }
 
-    /// Goodput of one way over that of the best single link.
-    pub fn ratio(&self, way: Way) -> Option<f64> {
-        self.outcome(way).map(|outcome| outcome.steady_goodput_bps / self.best_single_bps)
+    /// Goodput of one variant over that of the best single link.
+    pub fn ratio(&self, variant: Variant) -> Option<f64> {
+        self.outcome(variant).map(|outcome| outcome.steady_goodput_bps / self.best_single_bps)
     }
 }
 
@@ -102,39 +102,40 @@ impl Distribution {
     }
 }
 
-/// Sums up one way over all mixes; `None` if it was tried on none.
-pub fn summarise(lines: &[Line], way: Way) -> Option<WaySummary> {
-    let efficiencies = lines.iter().filter_map(|line| line.outcome(way)).map(|outcome| outcome.efficiency);
-    let below = lines.iter().filter(|line| line.ratio(way).is_some_and(|ratio| ratio < 0.95));
-    Some(WaySummary {
-        way,
-        ratio: Distribution::of(lines.iter().filter_map(|line| line.ratio(way)))?,
+/// Sums up one variant over all mixes; `None` if it was tried on none.
+pub fn summarise(lines: &[Line], variant: Variant) -> Option<VariantSummary> {
+    let efficiencies =
+        lines.iter().filter_map(|line| line.outcome(variant)).map(|outcome| outcome.efficiency);
+    let below = lines.iter().filter(|line| line.ratio(variant).is_some_and(|ratio| ratio < 0.95));
+    Some(VariantSummary {
+        variant,
+        ratio: Distribution::of(lines.iter().filter_map(|line| line.ratio(variant)))?,
         below_best_single: below.map(|line| line.mix.number).collect(),
         efficiency: Distribution::of(efficiencies)?,
     })
 }
 
-/// The ways that use all links and were tried.
-pub fn ways(lines: &[Line]) -> Vec<Way> {
-    let tried = |way: &Way| lines.iter().any(|line| line.outcome(*way).is_some());
-    [Way::Prism, Way::TcpPrism, Way::Paper, Way::Striping].into_iter().filter(tried).collect()
+/// The variants that use all links and were tried.
+pub fn variants(lines: &[Line]) -> Vec<Variant> {
+    let tried = |variant: &Variant| lines.iter().any(|line| line.outcome(*variant).is_some());
+    [Variant::Prism, Variant::TcpPrism, Variant::Paper, Variant::Striping].into_iter().filter(tried).collect()
 }
 
-/// Both distributions of every way, as a table.
+/// Both distributions of every variant, as a table.
 pub fn table(lines: &[Line]) -> String {
     let mut table = Table::new(&["", "min", "5 %", "25 %", "median", "75 %", "max", "below 0.95"]);
-    let summaries: Vec<WaySummary> =
-        ways(lines).into_iter().filter_map(|way| summarise(lines, way)).collect();
+    let summaries: Vec<VariantSummary> =
+        variants(lines).into_iter().filter_map(|variant| summarise(lines, variant)).collect();
     let mut row = |name: String, d: &Distribution, last: String| {
         let numbers = [d.min, d.p5, d.p25, d.median, d.p75, d.max].map(|value| format!("{value:.3}"));
         table.row([name].into_iter().chain(numbers).chain([last]));
     };
     for summary in &summaries {
         let below = summary.below_best_single.len().to_string();
-        row(format!("{}: over best single link", summary.way.name()), &summary.ratio, below);
+        row(format!("{}: over best single link", summary.variant.name()), &summary.ratio, below);
     }
     for summary in &summaries {
-        row(format!("{}: efficiency", summary.way.name()), &summary.efficiency, String::new());
+        row(format!("{}: efficiency", summary.variant.name()), &summary.efficiency, String::new());
     }
     table.to_string()
 }
@@ -142,25 +143,25 @@ pub fn table(lines: &[Line]) -> String {
 /// What lines are sorted by.
 type Key<'a> = &'a dyn Fn(&Line) -> f64;
 
-/// The worst mixes of a way by ratio to the best single link and by efficiency, with their links and why.
-pub fn worst(lines: &[Line], way: Way) -> String {
+/// The worst mixes of a variant by ratio to the best single link and by efficiency, with their links and why.
+pub fn worst(lines: &[Line], variant: Variant) -> String {
     let mut text = String::new();
-    let tried: Vec<&Line> = lines.iter().filter(|line| line.outcome(way).is_some()).collect();
-    let efficiency = |line: &Line| line.outcome(way).map_or(f64::NAN, |outcome| outcome.efficiency);
-    let ratio = |line: &Line| line.ratio(way).unwrap_or(f64::NAN);
+    let tried: Vec<&Line> = lines.iter().filter(|line| line.outcome(variant).is_some()).collect();
+    let efficiency = |line: &Line| line.outcome(variant).map_or(f64::NAN, |outcome| outcome.efficiency);
+    let ratio = |line: &Line| line.ratio(variant).unwrap_or(f64::NAN);
     let orders: [(&str, Key<'_>); 2] = [("ratio to best single link", &ratio), ("efficiency", &efficiency)];
     let mut described: Vec<u32> = Vec::new();
     for (name, key) in orders {
         let mut order = tried.clone();
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}: worst by {name}", way.name());
+        let _ = writeln!(text, "{}: worst by {name}", variant.name());
         for line in order.into_iter().take(WORST) {
             if described.contains(&line.mix.number) {
                 let _ = writeln!(text, "  mix {}: see above", line.mix.number);
             } else {
                 described.push(line.mix.number);
-                text += &describe(line, way);
+                text += &describe(line, variant);
             }
         }
     }
@@ -168,20 +169,20 @@ pub fn worst(lines: &[Line], way: Way) -> String {
 }
 
 /// A mix in a few lines: links, figures, why.
-fn describe(line: &Line, way: Way) -> String {
+fn describe(line: &Line, variant: Variant) -> String {
     let mut text = String::new();
-    let Some(outcome) = line.outcome(way) else { return text };
+    let Some(outcome) = line.outcome(variant) else { return text };
     let _ = writeln!(
         text,
         "  mix {}: {:.3} of best single (link {}, {:.2} Mbit/s), efficiency {:.3}",
         line.mix.number,
-        line.ratio(way).unwrap_or(f64::NAN),
+        line.ratio(variant).unwrap_or(f64::NAN),
         line.best_single + 1,
         line.best_single_bps / 1e6,
         outcome.efficiency
     );
     for (place, (link, usage)) in line.mix.links.iter().zip(&outcome.links).enumerate() {
-        let single = line.outcome(Way::Single(place)).map_or(f64::NAN, |single| single.efficiency);
+        let single = line.outcome(Variant::Single(place)).map_or(f64::NAN, |single| single.efficiency);
         let _ = writeln!(
             text,
             "    link {}: {link}: used {:.0} %, alone {:.0} %{}",

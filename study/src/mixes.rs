@@ -2,11 +2,9 @@
 //! capacity does it get?
 //!
 //! * [`Mix`]: two to five links drawn at random from a seed and a number;
-//! * [`run`]: one way of using a mix, simulated;
+//! * [`run`]: one variant of using a mix, simulated;
 //! * [`report`]: what came of a mix, over all mixes, and why the worst are bad;
-//! * [`picture`]: both distributions;
 //! * [`series`]: one run over time, to find out why.
-pub mod picture;
 pub mod report;
 pub mod run;
 pub mod series;
@@ -27,7 +25,7 @@ pub const PACKET_BYTES: u64 = 1500;
 pub struct MixLink {
     /// Rate in bits per second, 0.4 to 100 Mbit/s, uniform in its logarithm.
     pub rate_bps: u64,
-    /// One-way delay in milliseconds, 5 to 400, uniform in its logarithm.
+    /// One-variant delay in milliseconds, 5 to 400, uniform in its logarithm.
     pub delay_ms: f64,
     /// Share of packets lost at random: none on half of the links, up to 1 % on the others.
     pub loss: f64,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Side to which a column is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     /// Text.
     Left,
     /// Numbers.
@@ -13,7 +13,7 @@ pub(crate) enum Align {
 
 /// A table of text cells.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
@@ -27,14 +27,15 @@ impl Table {
     }
 
     /// Aligns the column at `index`.
+    #[must_use]
     pub fn align(mut self, index: usize, align: Align) -> Self {
         self.columns[index].1 = align;
         self
     }
 
     /// Adds a row; missing cells are empty.
-    pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
     }
 }
 

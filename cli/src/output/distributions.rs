@@ -1,9 +1,9 @@
 //! Both distributions, drawn: how many mixes stay below which efficiency, and below which ratio to the best single link.
-use super::report::{Line, ways};
-use super::run::Way;
 use plotters::coord::ranged1d::AsRangedCoord;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
+use prismux_study::mixes::report::{Line, variants};
+use prismux_study::mixes::run::Variant;
 use std::error::Error;
 use std::path::Path;
 
@@ -14,28 +14,29 @@ const COLOURS: [RGBColor; 4] =
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn draw(lines: &[Line], file: &Path) -> Result<(), Box<dyn Error>> {
+pub(crate) fn draw(lines: &[Line], file: &Path) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(file, (960, 420)).into_drawing_area();
     area.fill(&WHITE)?;
     let halves = area.split_evenly((1, 2));
-    let efficiency = |line: &Line, way| line.outcome(way).map(|outcome| outcome.efficiency);
+    let efficiency = |line: &Line, variant| line.outcome(variant).map(|outcome| outcome.efficiency);
     chart(&halves[0], lines, "efficiency: goodput over capacity", 0.0..1.0, 0.9, &efficiency)?;
-    let ratio = |line: &Line, way| line.ratio(way);
-    let most = lines.iter().flat_map(|line| ways(lines).into_iter().filter_map(|way| line.ratio(way)));
+    let ratio = |line: &Line, variant| line.ratio(variant);
+    let most =
+        lines.iter().flat_map(|line| variants(lines).into_iter().filter_map(|variant| line.ratio(variant)));
     let most = most.fold(2.0, f64::max).min(8.0);
     chart(&halves[1], lines, "goodput over the best single link's", (0.5..most).log_scale(), 0.95, &ratio)?;
     area.present()?;
     Ok(())
 }
 
-/// One step curve per way: share of mixes at or below each value; a thin line at the target.
+/// One step curve per variant: share of mixes at or below each value; a thin line at the target.
 fn chart<X>(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     lines: &[Line],
     caption: &str,
     range: X,
     target: f64,
-    value: &dyn Fn(&Line, Way) -> Option<f64>,
+    value: &dyn Fn(&Line, Variant) -> Option<f64>,
 ) -> Result<(), Box<dyn Error>>
 where
     X: AsRangedCoord<Value = f64>,
@@ -53,8 +54,8 @@ where
         .y_desc("share of mixes at or below")
         .draw()?;
     chart.draw_series(LineSeries::new([(target, 0.0), (target, 1.0)], BLACK.mix(0.4)))?;
-    for (way, colour) in ways(lines).into_iter().zip(COLOURS) {
-        let mut values: Vec<f64> = lines.iter().filter_map(|line| value(line, way)).collect();
+    for (variant, colour) in variants(lines).into_iter().zip(COLOURS) {
+        let mut values: Vec<f64> = lines.iter().filter_map(|line| value(line, variant)).collect();
         values.sort_by(f64::total_cmp);
         let step = 1.0 / values.len().max(1) as f64;
         let points = values
@@ -63,7 +64,7 @@ where
             .flat_map(|(index, &value)| [(value, index as f64 * step), (value, (index + 1) as f64 * step)]);
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)))?
-            .label(way.name())
+            .label(variant.name())
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
     }
     chart

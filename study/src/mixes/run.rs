@@ -1,4 +1,4 @@
-//! One way of using a mix, simulated.
+//! One variant of using a mix, simulated.
 //!
 //! server - proxy = the mix's links = members - receiver; what is not the mix is fast and clean. For a single link a router
 //! stands in the proxy's place, so that the delays are the same, and nothing is tunnelled.
@@ -21,10 +21,10 @@ const TUNNEL_BYTES: u64 = 24;
 /// IPv4 and TCP without options, which the segment size leaves out.
 const BARE_HEADER_BYTES: u64 = 40;
 
-/// A way of using the links.
+/// A variant of using the links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Variant {
     /// One of them, by its place in the mix; plain TCP (CUBIC).
     Single(usize),
     /// All of them through PRISM, unmodified sender (CUBIC).
@@ -39,7 +39,7 @@ pub enum Way {
 
 /// How long, and with what.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Plan {
+pub struct MixesPlan {
     /// Seed of the mixes and of everything random in the runs.
     pub seed: u64,
     /// Seconds until the steady state is taken to have begun.
@@ -50,11 +50,11 @@ pub struct Plan {
     pub receive_buffer_bytes: u64,
 }
 
-/// What came of one way of using a mix.
+/// What came of one variant of using a mix.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
-    /// Which way.
-    pub way: Way,
+    /// Which variant.
+    pub variant: Variant,
     /// Goodput in steady state, in bit/s.
     pub steady_goodput_bps: f64,
     /// Goodput over the whole run, slow start included, in bit/s.
@@ -134,7 +134,7 @@ pub(super) struct Network {
     pub(super) proxy: Option<NodeId>,
 }
 
-impl Way {
+impl Variant {
     /// The name in results.
     pub fn name(self) -> String {
         match self {
@@ -149,7 +149,8 @@ impl Way {
     fn proxy_config(self) -> Option<ProxyConfig> {
         match self {
             Self::Single(_) => None,
-            Self::Prism | Self::TcpPrism => Some(ProxyConfig::default()),
+            Self::Prism => Some(ProxyConfig::default()),
+            Self::TcpPrism => Some(ProxyConfig { loss_reports: true, ..ProxyConfig::default() }),
             Self::Paper => Some(ProxyConfig::paper()),
             Self::Striping => Some(ProxyConfig {
                 scheduler: SchedulerKind::WeightedRoundRobin,
@@ -178,12 +179,12 @@ impl Way {
     }
 }
 
-/// Simulates `way` of using `mix`.
+/// Simulates the variant `variant` of using `mix`.
 ///
 /// # Panics
 /// When the simulator breaks its own rules (lost packets unaccounted for).
-pub fn simulate(mix: &Mix, way: Way, plan: &Plan) -> Outcome {
-    let mut network = build(mix, way, plan);
+pub fn simulate(mix: &Mix, variant: Variant, plan: &MixesPlan) -> Outcome {
+    let mut network = build(mix, variant, plan);
     let flow = network.flow;
     let warm = Instant::from_secs(plan.warm_s);
     network.simulation.run_until(warm);
@@ -196,17 +197,17 @@ pub fn simulate(mix: &Mix, way: Way, plan: &Plan) -> Outcome {
         samples.take(&network);
     }
     let faults = network.simulation.faults();
-    assert!(faults.is_empty(), "mix {}, {way:?}: {faults:?}", mix.number);
+    assert!(faults.is_empty(), "mix {}, {variant:?}: {faults:?}", mix.number);
 
     let bytes = network.simulation.delivered_bytes(flow);
     let steady_goodput_bps = (bytes - bytes_before) as f64 * 8.0 / plan.steady_s as f64;
     let rates = network.links.iter().map(|&(place, _)| mix.links[place].rate_bps as f64);
     let counters = counters(&network.simulation, flow);
     Outcome {
-        way,
+        variant,
         steady_goodput_bps,
         goodput_bps: bytes as f64 * 8.0 / (plan.warm_s + plan.steady_s) as f64,
-        efficiency: steady_goodput_bps / (rates.sum::<f64>() * way.payload_share()),
+        efficiency: steady_goodput_bps / (rates.sum::<f64>() * variant.payload_share()),
         sender: Sender {
             timeouts: counters.timeouts,
             steady_timeouts: counters.timeouts - timeouts_before,
@@ -227,7 +228,7 @@ pub fn simulate(mix: &Mix, way: Way, plan: &Plan) -> Outcome {
     }
 }
 
-pub(super) fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
+pub(super) fn build(mix: &Mix, variant: Variant, plan: &MixesPlan) -> Network {
     let mut builder = NetworkBuilder::new(Seed(plan.seed.wrapping_add(u64::from(mix.number) << 32)));
     let fast = |delay_ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(delay_ms))
@@ -235,7 +236,7 @@ pub(super) fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
     };
     let server = builder.host("server");
     let receiver = builder.host("receiver");
-    let (middle, proxy) = match way.proxy_config() {
+    let (middle, proxy) = match variant.proxy_config() {
         Some(config) => {
             let proxy = builder.prism_proxy("proxy", config);
             (proxy, Some(proxy))
@@ -243,8 +244,8 @@ pub(super) fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
         None => (builder.router("router"), None),
     };
     builder.symmetric_link("backbone", server, middle, fast(5));
-    let places = match way {
-        Way::Single(place) => place..place + 1,
+    let places = match variant {
+        Variant::Single(place) => place..place + 1,
         _ => 0..mix.links.len(),
     };
     let mut links = Vec::new();
@@ -257,29 +258,29 @@ pub(super) fn build(mix: &Mix, way: Way, plan: &Plan) -> Network {
         links.push((place, builder.symmetric_link(&format!("wwan{}", place + 1), middle, member, config)));
         builder.symmetric_link(&format!("wlan{}", place + 1), member, receiver, fast(1));
         if let Some(proxy) = proxy {
-            let told = way.is_told_rates().then(|| Rate::from_bps(mix.links[place].rate_bps));
+            let told = variant.is_told_rates().then(|| Rate::from_bps(mix.links[place].rate_bps));
             builder.membership(proxy, member, told, true);
             if place == mix.fastest() {
                 builder.return_through(receiver, member);
             }
         }
     }
-    let flow = builder.flow("download", FlowConfig::new(server, receiver, transport(way, plan)));
-    let simulation = builder.build().expect("server and receiver are connected by every way");
+    let flow = builder.flow("download", FlowConfig::new(server, receiver, transport(variant, plan)));
+    let simulation = builder.build().expect("server and receiver are connected in every variant");
     Network { simulation, flow, links, proxy }
 }
 
-fn transport(way: Way, plan: &Plan) -> Transport {
+fn transport(variant: Variant, plan: &MixesPlan) -> Transport {
     let config = TcpConfig {
-        mss: way.segment_bytes() as u16,
+        mss: variant.segment_bytes() as u16,
         receive_buffer: ByteCount::new(plan.receive_buffer_bytes),
         // Linux keeps any number: two links of unequal delay leave a hole for every packet of the slower one.
         max_out_of_order_ranges: 1 << 16,
         ..TcpConfig::modern()
     };
     let flow = TcpFlow::new(config);
-    Transport::Tcp(match way {
-        Way::TcpPrism | Way::Paper => {
+    Transport::Tcp(match variant {
+        Variant::TcpPrism | Variant::Paper => {
             flow.with_extension("tcp-prism", ExtensionFactory::new(|| Box::new(TcpPrism::new())))
         }
         _ => flow,
@@ -356,7 +357,7 @@ fn link_uses(
     network: &Network,
     before: &[LinkStats],
     samples: &Samples,
-    plan: &Plan,
+    plan: &MixesPlan,
 ) -> Vec<LinkUse> {
     let stats = network.stats();
     let delivered = |index: usize| (stats[index].delivered_bytes - before[index].delivered_bytes) as f64;

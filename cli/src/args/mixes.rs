@@ -1,0 +1,53 @@
+//! What `prismux mixes` takes.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Names that `--variants` may hold.
+const VARIANTS: [&str; 5] = ["single", "prism", "tcp-prism", "paper", "striping"];
+
+#[derive(Debug, Args)]
+pub(crate) struct MixesArguments {
+    /// How many mixes.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub mixes: u32,
+    /// Only the first 20.
+    #[arg(long)]
+    pub quick: bool,
+    /// Only the mixes with these numbers.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub only: Vec<u32>,
+    /// Only every so many.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub stride: usize,
+    /// Seed of the mixes and of the runs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Seconds before the steady state.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    pub warm: u64,
+    /// Seconds of steady state.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub steady: u64,
+    /// Receive buffer of both ends, in MB: large enough not to be the limit.
+    #[arg(long, value_name = "MB", default_value_t = 64)]
+    pub buffer: u64,
+    /// Variants to simulate; without `single` nothing is compared with the best single link.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "single,prism,tcp-prism", value_parser = VARIANTS)]
+    pub variants: Vec<String>,
+    /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub series: Option<u64>,
+    /// Most runs at the same time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write the picture of both distributions to this file.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
