@@ -1,4 +1,11 @@
 //! The connection: its pipes, its stream, and what happens to them.
+//!
+//! * `schedule`: which segment a pipe's next request takes. `policy`: which pipes may ask.
+//! * `deliver`: arriving data, losses, the end of the stream.
+mod deliver;
+mod policy;
+mod schedule;
+
 use crate::binding::Binding;
 use crate::config::{R2cpConfig, Scheduling};
 use crate::event::R2cpEvent;
@@ -15,7 +22,7 @@ use prismux_units::{ByteCount, Instant};
 use prismux_wire::SeqNumber;
 
 /// Requests reach no further ahead than this many receive buffers.
-const MOST_SPANS: u64 = 8;
+const MAX_SPANS: u64 = 8;
 
 /// A pipe of a connection, numbered as opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +35,7 @@ pub(crate) struct Slot {
     pub(crate) binding: Binding,
     pub(crate) cost: Cost,
     /// Timed out and not heard since.
-    pub(crate) is_suspect: bool,
+    pub(crate) is_silent: bool,
     /// Asks for nothing more and ends when what it owes has come.
     pub(crate) is_leaving: bool,
     /// Could ask, but there was nothing to ask for or no room.
@@ -40,7 +47,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn is_usable(&self) -> bool {
-        self.pipe.state() == PipeState::Established && !self.is_suspect && !self.is_leaving
+        self.pipe.state() == PipeState::Established && !self.is_silent && !self.is_leaving
     }
 }
 
@@ -96,7 +103,7 @@ impl Connection {
     pub fn new(config: R2cpConfig, now: Instant) -> Self {
         Self {
             rcp: Arc::new(RcpConfig {
-                receive_buffer: ByteCount::new(config.rcp.receive_buffer.as_u64() * MOST_SPANS),
+                receive_buffer: ByteCount::new(config.rcp.receive_buffer.as_u64() * MAX_SPANS),
                 ..config.rcp.clone()
             }),
             pipes: Vec::new(),
@@ -124,7 +131,7 @@ impl Connection {
             pipe,
             binding: Binding::default(),
             cost,
-            is_suspect: false,
+            is_silent: false,
             is_leaving: false,
             is_waiting: false,
             waits_for_tokens: false,
@@ -185,7 +192,7 @@ impl Connection {
     pub fn request_edge(&self) -> u64 {
         let read =
             if self.config.rcp.consume_on_arrival { self.bytes_received_in_order() } else { self.read };
-        let spans = if self.config.scheduling == Scheduling::Dealt { 1 } else { MOST_SPANS };
+        let spans = if self.config.scheduling == Scheduling::Dealt { 1 } else { MAX_SPANS };
         read + self.config.rcp.receive_buffer.as_u64() * spans
     }
 
@@ -241,7 +248,7 @@ impl Connection {
     /// A leaving pipe that owes nothing says goodbye. (Its server drops what it holds; the others do not care.)
     fn let_go(&mut self, id: PipeId) {
         let slot = &mut self.pipes[id.0];
-        if slot.is_leaving && (slot.binding.is_empty() || slot.is_suspect) && !self.completed {
+        if slot.is_leaving && (slot.binding.is_empty() || slot.is_silent) && !self.completed {
             slot.pipe.close();
             self.requeue_all(id);
             self.note_pipe(id);
@@ -275,7 +282,7 @@ impl Endpoint for Connection {
             if slot.pipe.metrics().counters.timeouts > timeouts && slot.pipe.engine().phase() == Phase::Loss {
                 // Silence for a whole timeout: whatever it owes goes to the others, and it is asked for copies only
                 // until it is heard again.
-                slot.is_suspect = true;
+                slot.is_silent = true;
                 self.requeue_all(id);
             }
             self.requeue_losses(id);

@@ -5,10 +5,9 @@
 //!
 //! The map of the machine:
 //!
-//! * [`Connection`]: the pipes and the stream; opening, handoff, migration.
-//! * `binding`: which data each unit of a pipe stands for, and since when. `pending`: what nobody has been asked for.
-//! * `schedule`: rank. A pipe's next request takes the segment that will be due when its data arrives.
-//! * `deliver`: arriving data, losses, the end of the stream.
+//! * [`Connection`]: the pipes and the stream; opening, handoff, migration. Its parts: rank, by which a pipe's next request
+//!   takes the segment that will be due when its data arrives; arriving data, losses, the end of the stream.
+//! * `binding`: which data each unit of a pipe stands for, and since when. `pending`: what no pipe has been asked for.
 //! * [`policy`]: a target rate by token buckets, pipes that cost more.
 //! * [`R2cpConfig`]: every switch.
 #![no_std]
@@ -18,12 +17,15 @@ extern crate alloc;
 mod binding;
 mod config;
 mod connection;
-mod deliver;
 mod event;
 mod pending;
 pub mod policy;
-mod schedule;
 
 pub use config::{R2cpConfig, Scheduling};
 pub use connection::{Connection, ConnectionMetrics, PipeId, PipeMetrics};
 pub use event::R2cpEvent;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

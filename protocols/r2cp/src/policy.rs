@@ -3,7 +3,6 @@
 //! * A target rate: tokens flow into the bucket of the cheapest pipes, 100 ms deep; what overflows flows into the next
 //!   dearer ones' bucket. Asking for data takes tokens, so dear pipes carry only what cheap ones leave.
 //! * Costs without a target rate: pipes dearer than the cheapest open one stay idle, ready to take over.
-use crate::connection::{Connection, PipeId};
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant, Rate};
 
@@ -53,13 +52,13 @@ impl Buckets {
     }
 
     /// A segment may be asked for once its tokens are there (or the bucket is full, where it is no deeper).
-    fn allows(&mut self, now: Instant, cost: Cost, bytes: u64) -> bool {
+    pub(crate) fn allows(&mut self, now: Instant, cost: Cost, bytes: u64) -> bool {
         self.fill(now);
         let needed = (u128::from(bytes) * 8 * UNITS_PER_BIT).min(self.depth());
         self.levels.iter().any(|(known, level)| *known == cost && *level >= needed)
     }
 
-    fn spend(&mut self, now: Instant, cost: Cost, bytes: u64) {
+    pub(crate) fn spend(&mut self, now: Instant, cost: Cost, bytes: u64) {
         self.fill(now);
         for (known, level) in &mut self.levels {
             if *known == cost {
@@ -69,7 +68,7 @@ impl Buckets {
     }
 
     /// When a segment's tokens will have flowed in at the soonest.
-    fn next_at(&self, cost: Cost, bytes: u64) -> Option<Instant> {
+    pub(crate) fn next_at(&self, cost: Cost, bytes: u64) -> Option<Instant> {
         let depth = self.depth();
         let needed = (u128::from(bytes) * 8 * UNITS_PER_BIT).min(depth);
         let mut missing = 0;
@@ -82,32 +81,5 @@ impl Buckets {
             missing += depth - *level;
         }
         None
-    }
-}
-
-impl Connection {
-    pub(crate) fn policy_allows(&mut self, now: Instant, id: PipeId) -> bool {
-        let (cost, segment) = (self.pipes[id.0].cost, u64::from(self.pipes[id.0].pipe.segment_bytes()));
-        self.pipes[id.0].waits_for_tokens = false;
-        if let Some(buckets) = &mut self.buckets {
-            let allowed = buckets.allows(now, cost, segment);
-            self.pipes[id.0].waits_for_tokens = !allowed;
-            return allowed;
-        }
-        let cheapest = self.pipes.iter().filter(|slot| slot.is_usable()).map(|slot| slot.cost).min();
-        cheapest.is_none_or(|cheapest| cost <= cheapest)
-    }
-
-    pub(crate) fn spend(&mut self, now: Instant, id: PipeId, bytes: u64) {
-        if let Some(buckets) = &mut self.buckets {
-            buckets.spend(now, self.pipes[id.0].cost, bytes);
-        }
-    }
-
-    /// When a pipe that waits for tokens may try again.
-    pub(crate) fn policy_deadline(&self) -> Option<Instant> {
-        let buckets = self.buckets.as_ref().filter(|_| !self.completed)?;
-        let waiting = self.pipes.iter().filter(|slot| slot.waits_for_tokens && slot.is_usable());
-        waiting.filter_map(|slot| buckets.next_at(slot.cost, u64::from(slot.pipe.segment_bytes()))).min()
     }
 }

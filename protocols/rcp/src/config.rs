@@ -94,6 +94,6 @@ pub(crate) fn shift_for(bytes: u64) -> u8 {
 /// Shifts above this mean this (as in RFC 7323 section 2.3).
 pub(crate) const MAX_SHIFT: u8 = 14;
 /// An MSS below this is a mistake or an attack on our packet rate.
-pub(crate) const SMALLEST_MSS: u16 = 88;
+pub(crate) const MIN_MSS: u16 = 88;
 /// Timestamps and their padding in every packet.
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;

@@ -14,7 +14,7 @@ mod requests;
 mod sleep;
 mod timers;
 
-use crate::config::{MAX_SHIFT, RcpConfig, SMALLEST_MSS, TIMESTAMP_BYTES, shift_for};
+use crate::config::{MAX_SHIFT, MIN_MSS, RcpConfig, TIMESTAMP_BYTES, shift_for};
 use crate::header::{RcpFlags, RcpHeader};
 use crate::packet::PacketIn;
 use crate::ranges::Ranges;
@@ -174,7 +174,7 @@ impl Pipe {
         initial: SeqNumber,
         now: Instant,
     ) -> Self {
-        let segment_bytes = u32::from(config.mss.max(SMALLEST_MSS));
+        let segment_bytes = u32::from(config.mss.max(MIN_MSS));
         Self {
             engine: Engine::new(&config.engine, segment_bytes),
             state,
@@ -207,7 +207,7 @@ impl Pipe {
         let options = &syn.options;
         self.peer_initial = syn.number;
         self.token = options.token.unwrap_or(0);
-        let mss = options.mss.unwrap_or(self.config.mss).min(self.config.mss).max(SMALLEST_MSS);
+        let mss = options.mss.unwrap_or(self.config.mss).min(self.config.mss).max(MIN_MSS);
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         let overhead = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.segment_bytes = u32::from(mss) - overhead;

@@ -9,7 +9,7 @@ mod answer;
 mod requests;
 mod ring;
 
-use crate::config::{MAX_SHIFT, RcpConfig, SMALLEST_MSS, TIMESTAMP_BYTES, shift_for};
+use crate::config::{MAX_SHIFT, MIN_MSS, RcpConfig, TIMESTAMP_BYTES, shift_for};
 use crate::header::{RcpFlags, RcpHeader};
 use crate::packet::{PacketIn, PacketOut, RcpEvent};
 use crate::rate_cap::RateCap;
@@ -172,7 +172,7 @@ impl Sender {
             pulls: VecDeque::new(),
             ring: Ring::new(config.answer_ring),
             cap: config.rate_cap.map(|rate| RateCap::new(rate, config.rate_burst, now)),
-            segment_bytes: u32::from(config.mss.max(SMALLEST_MSS)),
+            segment_bytes: u32::from(config.mss.max(MIN_MSS)),
             distance_shift: 0,
             limit_shift: shift_for(config.request_limit.as_u64()),
             timestamps: false,
@@ -193,7 +193,7 @@ impl Sender {
     fn learn(&mut self, syn: &RcpHeader) {
         let options = &syn.options;
         self.peer_initial = syn.number;
-        let mss = options.mss.unwrap_or(self.config.mss).min(self.config.mss).max(SMALLEST_MSS);
+        let mss = options.mss.unwrap_or(self.config.mss).min(self.config.mss).max(MIN_MSS);
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
         let overhead = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.segment_bytes = u32::from(mss) - overhead;

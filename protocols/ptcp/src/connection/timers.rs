@@ -5,7 +5,7 @@ use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 
 /// Longest time between two probes of a closed window.
-const LONGEST_PERSIST: Duration = Duration::from_secs(60);
+const MAX_PERSIST: Duration = Duration::from_secs(60);
 
 /// Nothing is on its way on any pipe, and something is still to be done.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl Connection {
     /// Time before a closed window is asked about (RFC 9293 section 3.8.6.1).
     fn persist(&self) -> Duration {
         let best = self.first_pipe(|pipe| pipe.established);
-        best.map_or(LONGEST_PERSIST, |index| self.pipes[index].engine().rto()).min(LONGEST_PERSIST)
+        best.map_or(MAX_PERSIST, |index| self.pipes[index].engine().rto()).min(MAX_PERSIST)
     }
 
     fn end_stall(&mut self) {

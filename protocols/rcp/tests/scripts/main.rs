@@ -3,7 +3,7 @@
 //! The language is that of `prismux_script` with these words. Positions are those of the sender's stream, counted from 0.
 //!
 //! ```text
-//! config receiver opened limit=60000 window=4      which end is played, open already; changed switches (`config.rs`)
+//! config receiver opened limit=60000 window=4      which end is played, open already; changed switches (`config.rs`, `switches.rs`)
 //! config sender opened bytes=5000 finished=on      so many bytes are there to send, and no more will come
 //! config receiver                                  nothing has happened yet: `connect` opens, or the far end's SYN does
 //! < SYN | SYN-ACK | ACK | FIN-ACK | RST            of the sender; of the receiver: SYN | SYN-ACK | FIN | RST
@@ -18,6 +18,7 @@
 mod config;
 mod machine;
 mod packet;
+mod switches;
 
 prismux_script::scripts! { machine::Machine;
     closing: "closing",

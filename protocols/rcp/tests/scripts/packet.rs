@@ -133,7 +133,7 @@ pub fn write(packet: &PacketOut, prefix: &str) -> Packet {
         words = words.with("deq", header.window);
     } else if has(RcpFlags::FIN) && !has(RcpFlags::ACK) {
         words = words.with_essential("fin", "");
-    } else {
+    } else if !has(RcpFlags::SYN) {
         words = words.with("limit", at + i32::from(header.window));
     }
     if let Some(Timestamps { value, echo }) = header.options.timestamps {

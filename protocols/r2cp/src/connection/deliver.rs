@@ -1,6 +1,6 @@
 //! Arriving data, losses, and the end of the stream.
+use super::{Connection, PipeId};
 use crate::binding::Bound;
-use crate::connection::{Connection, PipeId};
 use crate::event::R2cpEvent;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -33,7 +33,7 @@ impl Connection {
             self.metrics.unrequested += 1;
             return;
         }
-        self.pipes[id.0].is_suspect = false;
+        self.pipes[id.0].is_silent = false;
         let before = self.bytes_received_in_order();
         self.store(id, data, &whole);
         self.settle_units(now, id, data, &whole);

@@ -3,9 +3,9 @@
 //! A slow pipe's request sent now brings its data long after several later requests of a fast pipe have brought theirs. So
 //! the slow pipe takes a later segment: as many further as requests will be answered, *and their successors asked for*,
 //! before its data comes. That is its rank.
+use super::{Connection, PipeId};
 use crate::binding::Bound;
 use crate::config::Scheduling;
-use crate::connection::{Connection, PipeId};
 use core::ops::Range;
 use prismux_rcp::{Ask, PacketOut};
 use prismux_tcp::engine::Send;
@@ -72,7 +72,7 @@ impl Connection {
         let room = self.request_edge().min(end);
         // With nothing outstanding a limit heard long ago does not bind: the answer will tell the present one.
         let limit = if slot.binding.is_empty() { room } else { room.min(slot.pipe.limit()) };
-        if slot.is_suspect {
+        if slot.is_silent {
             // It may be dead: what it is asked for must not be missed by anybody.
             let missing = self.stream.first_missing(self.stream.next()..limit)?;
             return Some((missing.start..missing.end.min(missing.start + segment), true));
@@ -119,7 +119,7 @@ impl Connection {
         let mut rank = 1;
         for (index, slot) in self.pipes.iter().enumerate() {
             // No successors will be asked for; and a pipe's own successors come after what it asks for now.
-            if slot.is_suspect || slot.is_leaving || index == id.0 {
+            if slot.is_silent || slot.is_leaving || index == id.0 {
                 continue;
             }
             let round_trip = self.round_trip_at_least(now, PipeId(index));

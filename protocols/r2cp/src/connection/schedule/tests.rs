@@ -70,22 +70,6 @@ fn the_third_in_rank_takes_the_third_segment_not_asked_for() {
 }
 
 #[test]
-fn equal_pipes_take_the_next_segment() {
-    let mut connection = connection(config(3), &[100, 100]);
-    let now = Instant::from_millis(100);
-    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]);
-}
-
-#[test]
-fn the_simple_scheduler_ignores_rank() {
-    let mut simple = config(4);
-    simple.scheduling = Scheduling::FirstPending;
-    let mut connection = connection(simple, &[10, 400]);
-    let sent = asked(&mut connection, Instant::from_millis(400));
-    assert_eq!(sent, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (1, 7)]);
-}
-
-#[test]
 fn what_a_rank_skips_takes_no_room() {
     for (buffer, expected) in [(8, Some(12)), (7, None)] {
         let mut small = config(6);
@@ -98,33 +82,4 @@ fn what_a_rank_skips_takes_no_room() {
         let chosen = connection.choose(Instant::from_millis(20), PipeId(1));
         assert_eq!(chosen.map(|(data, _)| data.start / SEGMENT), expected, "{buffer}");
     }
-}
-
-#[test]
-fn the_last_room_is_for_the_first_pending() {
-    let mut small = config(20);
-    small.rcp.receive_buffer = prismux_units::ByteCount::new(5 * SEGMENT);
-    let mut connection = connection(small, &[100]);
-    let now = Instant::from_millis(100);
-    assert_eq!(asked(&mut connection, now).len(), 5, "each was the first pending");
-    assert!(connection.choose(now, PipeId(0)).is_none());
-    // The first is lost and must be asked for again: nothing else may take its place.
-    let lost = connection.pipes[0].binding.take_data(&(0..SEGMENT));
-    assert_eq!(lost.len(), 1);
-    connection.put_back(0..SEGMENT);
-    assert_eq!(connection.choose(now, PipeId(0)), Some((0..SEGMENT, false)));
-}
-
-#[test]
-fn no_part_of_a_segment_is_asked_for_at_the_edge_of_the_buffer() {
-    let mut odd = config(20);
-    odd.rcp.receive_buffer = prismux_units::ByteCount::new(3 * SEGMENT + 40);
-    let mut connection = connection(odd, &[100]);
-    let now = Instant::from_millis(100);
-    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2)]);
-    // The end of the stream is another matter.
-    let mut short = config(20);
-    short.length = Some(prismux_units::ByteCount::new(2 * SEGMENT + 39));
-    let mut connection = self::connection(short, &[100]);
-    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 1), (0, 2)]);
 }

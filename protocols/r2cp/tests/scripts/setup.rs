@@ -1,0 +1,54 @@
+//! The first line of a script: which pipes, changed switches.
+use crate::switches;
+use prismux_r2cp::policy::Cost;
+use prismux_r2cp::{R2cpConfig, Scheduling};
+use prismux_script::Words;
+use prismux_units::{ByteCount, Duration, Rate};
+
+/// What a script begins with.
+pub struct Setup {
+    pub config: R2cpConfig,
+    /// Pipes that are open when the script begins, and what each costs.
+    pub round_trips: Vec<Duration>,
+    pub costs: Vec<Cost>,
+}
+
+/// Reads `key=value ...`.
+pub fn read(words: &mut Words<'_>) -> Result<Setup, String> {
+    let mut config = R2cpConfig::new(switches::plain());
+    // Small enough that distances are told to the byte.
+    config.rcp.receive_buffer = ByteCount::new(8_000);
+    let mut setup = Setup { config, round_trips: Vec::new(), costs: Vec::new() };
+    for (key, value) in words.switches()? {
+        match key {
+            "rtt" => setup.round_trips = list(value)?,
+            "costs" => setup.costs = list(value)?.into_iter().map(Cost).collect(),
+            "length" => setup.config.length = Some(ByteCount::new(switches::number(value)?)),
+            "target_rate" => setup.config.target_rate = Some(Rate::from_bps(switches::number(value)?)),
+            "scheduling" => setup.config.scheduling = scheduling(value)?,
+            _ => switches::change(&mut setup.config.rcp, key, value)?,
+        }
+    }
+    Ok(setup)
+}
+
+impl Setup {
+    /// What pipe `index` costs.
+    pub fn cost(&self, index: usize) -> Cost {
+        self.costs.get(index).copied().unwrap_or_default()
+    }
+}
+
+fn scheduling(name: &str) -> Result<Scheduling, String> {
+    Ok(match name {
+        "expected-arrival" => Scheduling::ExpectedArrival,
+        "expected-arrival-chained" => Scheduling::ExpectedArrivalChained,
+        "first-pending" => Scheduling::FirstPending,
+        "dealt" => Scheduling::Dealt,
+        _ => return Err(format!("no scheduling {name:?}")),
+    })
+}
+
+fn list<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
+    text.split(',').map(|item| item.parse().map_err(|_| format!("{item:?} is not understood"))).collect()
+}
