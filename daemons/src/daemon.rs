@@ -1,5 +1,5 @@
 //! What both daemons share: their errors, and small services of the system.
-use crate::counters::{Drop, DropCounters};
+use crate::counters::DropCounters;
 use crate::device;
 use crate::icmp;
 use crate::status::StatusError;
@@ -7,6 +7,7 @@ use crate::tunnel::socket::{TunnelError, path_mtu_bytes};
 use prismux_linux::netconf::NetconfError;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::{Tun, TunError};
+use prismux_trace::event::DropReason;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -73,16 +74,16 @@ pub(crate) fn send_failed(
 ) {
     match error.raw_os_error() {
         Some(libc::EMSGSIZE) => {
-            drops.count(Drop::PathTooNarrow);
+            drops.count(DropReason::PathTooNarrow);
             let inner_mtu_bytes = path_mtu_bytes(to.ip()).map(|mtu| mtu.saturating_sub(overhead_bytes));
             if let Some(answer) = inner_mtu_bytes.and_then(|mtu| icmp::too_big(pool, packet, mtu)) {
                 device::write(tun, &answer, drops);
             }
         }
-        Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(Drop::SendBufferFull),
+        Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(DropReason::SendBufferFull),
         _ => {
             tracing::debug!(%error, %to, "a packet could not be sent");
-            drops.count(Drop::SendFailed);
+            drops.count(DropReason::SendFailed);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! A daemon's TUN device: made, configured, and its packets counted in and out.
 use crate::config::TunConfig;
-use crate::counters::{Drop, DropCounters};
+use crate::counters::DropCounters;
 use crate::daemon::DaemonError;
 use prismux_linux::netconf;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
+use prismux_trace::event::DropReason;
 use prismux_wire::{Ecn, ip};
 use std::io;
 
@@ -47,7 +48,7 @@ pub(crate) fn read(tun: &Tun, pool: &PacketPool) -> io::Result<Option<PacketBuf>
 pub(crate) fn write(tun: &Tun, packet: &[u8], drops: &mut DropCounters) {
     if let Err(error) = tun.write(packet) {
         tracing::debug!(%error, bytes = packet.len(), "the TUN device refused a packet");
-        drops.count(Drop::TunRefused);
+        drops.count(DropReason::TunRefused);
     }
 }
 

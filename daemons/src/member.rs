@@ -16,7 +16,7 @@
 pub mod registration;
 
 use crate::config::MemberConfig;
-use crate::counters::{Drop as DropReason, DropCounters};
+use crate::counters::DropCounters;
 use crate::daemon::{self, DaemonError};
 use crate::device;
 use crate::proxy::members::Traffic;
@@ -28,6 +28,7 @@ use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Token, Wak
 use prismux_linux::netconf;
 use prismux_linux::packet::PacketPool;
 use prismux_linux::tun::Tun;
+use prismux_trace::event::DropReason;
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::ether_type;
 use prismux_wire::{Ecn, IpPacket};

@@ -49,7 +49,7 @@ impl Replay {
 }
 
 /// Differences told in full; the replay goes no further, because after the first everything may differ.
-const MOST_DIFFERENCES: usize = 5;
+const MAX_DIFFERENCES: usize = 5;
 
 /// Why a file cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
         inputs: Vec::new(),
     };
     for packet in packets {
-        if machine.replay.differences.len() >= MOST_DIFFERENCES {
+        if machine.replay.differences.len() >= MAX_DIFFERENCES {
             break;
         }
         machine.step(&capture, packet)?;
@@ -229,7 +229,7 @@ impl Machine {
     }
 
     fn differs(&mut self, what: &str) {
-        if self.replay.differences.len() < MOST_DIFFERENCES {
+        if self.replay.differences.len() < MAX_DIFFERENCES {
             self.replay.differences.push(what.to_owned());
         }
     }

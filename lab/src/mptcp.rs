@@ -25,7 +25,7 @@ const MPTCP_PM_ADDR_ATTR_FLAGS: u16 = 6;
 const MPTCP_PM_ADDR_FLAG_SUBFLOW: u32 = 1 << 1;
 
 /// The most extra subflows that the kernel allows a connection.
-const MOST_EXTRA_SUBFLOWS: u32 = 8;
+const MAX_EXTRA_SUBFLOWS: u32 = 8;
 
 /// An address of this node from which subflows may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl PathManager {
 
     /// Lets connections have as many subflows as the kernel allows.
     pub fn allow_subflows(&self) -> Result<(), NetlinkError> {
-        let most = MOST_EXTRA_SUBFLOWS.to_ne_bytes();
+        let most = MAX_EXTRA_SUBFLOWS.to_ne_bytes();
         let request = self.command(MPTCP_PM_CMD_SET_LIMITS, "set the limits of MPTCP".to_owned());
         self.socket
             .send(vec![request.with(MPTCP_PM_ATTR_RCV_ADD_ADDRS, &most).with(MPTCP_PM_ATTR_SUBFLOWS, &most)])

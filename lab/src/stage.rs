@@ -296,11 +296,11 @@ impl<'a> Stage<'a> {
                 Ok(None)
             }
             Action::Leave(name) => {
-                self.tell(&Event::MemberLeft { member: name.into() });
+                self.tell(&Event::MemberLeft { member: name.into(), cause: None });
                 self.leave(self.member(name)?).map(|()| None)
             }
             Action::Join(name) => {
-                self.tell(&Event::MemberJoined { member: name.into() });
+                self.tell(&Event::MemberJoined { member: name.into(), peer: None });
                 self.join(self.member(name)?).map(|()| None)
             }
             Action::Kill(name) => {

@@ -48,6 +48,7 @@ export class RunColumn {
       fact.append(`${name} `, bold);
       facts.append(fact);
     }
+    facts.append(...this.decisions());
     const notes = warnings.map((warning) => {
       const note = document.createElement("p");
       note.className = "warning";
@@ -55,6 +56,27 @@ export class RunColumn {
       return note;
     });
     this.head.replaceChildren(title, facts, ...notes);
+  }
+
+  /** What each proxy decided, one line for each. */
+  decisions() {
+    const { decisions, run } = this.summary;
+    return Object.entries(decisions).map(([node, made]) => {
+      const line = document.createElement("span");
+      line.className = "decisions";
+      const dropped = Object.entries(made.dropped).map(([reason, count]) => `${told(count, ONES)} ${reason.replaceAll("_", " ")}`);
+      const parts = [
+        `${told(made.scheduled, ONES)} packets scheduled`,
+        `${told(made.released, ONES)} ACKs released (${told(made.rewritten, ONES)} rewritten, ${told(made.reports, ONES)} with a loss report)`,
+        `${told(made.lost_by_order + made.lost_by_age, ONES)} declared lost (${told(made.lost_by_age, ONES)} by age)`,
+        `${told(made.repaired, ONES)} repaired`,
+        `dropped: ${dropped.join(", ") || "none"}`,
+      ];
+      const bold = document.createElement("b");
+      bold.textContent = parts.join(" · ");
+      line.append(`${run.nodes[node].name} `, bold);
+      return line;
+    });
   }
 
   /** Names of the panels that have nothing to show of `flow`. */

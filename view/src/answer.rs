@@ -19,7 +19,7 @@ pub struct Question {
 }
 
 /// No screen is wider or higher.
-const MOST_PIXELS: usize = 16_384;
+const MAX_PIXELS: usize = 16_384;
 /// Rates are averaged over at least so many packets, or single packets would look like bursts.
 const PACKETS_PER_RATE: usize = 24;
 /// Pixels of a rate's bucket at least.
@@ -76,8 +76,8 @@ pub struct Cells {
     pub n: Vec<u64>,
 }
 
-/// A quantity in as many buckets as the panel has pixels, of which only those are told in which it changed: in all others
-/// it kept the value that the one before ended with. Before the first one told it had no value.
+/// A quantity over time, in as many buckets as the panel has pixels, run-length coded: one entry for each bucket in which the
+/// value changed. Before the first entry there is no value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Steps {
     /// Number of buckets.
@@ -145,6 +145,8 @@ pub(crate) struct Summary<'a> {
     pub flows: Vec<FlowTotals>,
     /// By link: bytes delivered forward.
     pub delivered: Vec<u64>,
+    /// By number of the proxy's node.
+    pub decisions: &'a std::collections::BTreeMap<usize, crate::decisions::Decisions>,
 }
 
 /// What a flow did in the whole run.
@@ -164,8 +166,8 @@ impl Question {
     pub(crate) fn bounded(self) -> Self {
         Self {
             to_ns: self.to_ns.max(self.from_ns.saturating_add(1)),
-            width: self.width.clamp(1, MOST_PIXELS),
-            height: self.height.clamp(1, MOST_PIXELS),
+            width: self.width.clamp(1, MAX_PIXELS),
+            height: self.height.clamp(1, MAX_PIXELS),
             ..self
         }
     }
@@ -217,6 +219,7 @@ impl Run {
             warnings: &self.warnings,
             flows: self.flows.iter().map(totals).collect(),
             delivered: self.links.iter().map(|link| link.delivered[0].total()).collect(),
+            decisions: &self.decisions,
         }
     }
 

@@ -1,17 +1,16 @@
 //! From the lines of a record to series.
-use crate::description::{Network, Number, Way};
-use crate::flow::Tracker;
-use crate::line::{Kind, Line, Segment, Text};
+use crate::description::{Network, Number, StreamDirection};
+use crate::flow::{ReadSegment, Tracker};
 use crate::run::{FlowRecord, LinkRecord, Note, Run};
-use prismux_trace::event::{LinkDescription, RunDescription};
+use prismux_trace::event::{EventKind, Line, LinkDescription, RunDescription, Text};
 use prismux_trace::results::Backend;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An ACK that stays at a proxy for longer than this was held back: virtual time knows no delay of its own, the lab's
 /// proxy takes a moment for everything.
 const PASSING_NS: [(Backend, u64); 2] = [(Backend::Sim, 0), (Backend::Lab, 2_000_000)];
 /// More notes than this are left out.
-const MOST_NOTES: usize = 500;
+const MAX_NOTES: usize = 500;
 
 /// Takes the events of a record one after the other, in order of time.
 #[derive(Debug)]
@@ -68,6 +67,7 @@ impl Builder {
                 paths,
                 links,
                 notes: Vec::new(),
+                decisions: BTreeMap::new(),
                 warnings: Vec::new(),
             },
         })
@@ -99,15 +99,38 @@ impl Builder {
         self.run.events += 1;
         self.run.end_ns = self.run.end_ns.max(line.time_ns);
         match line.event {
-            Kind::PacketSent | Kind::PacketDelivered | Kind::PacketDropped => {
-                // Not every drop happens on a link.
-                let _ = self.take_packet(line);
+            EventKind::PacketSent | EventKind::PacketDelivered | EventKind::PacketDropped => {
+                if self.take_packet(line).is_none() && line.event == EventKind::PacketDropped {
+                    self.take_decision(line, &line.at);
+                }
             }
-            Kind::WindowChanged => self.take_windows(line),
-            Kind::HeldChanged => self.take_held(line),
-            Kind::LinkChanged => self.take_link_change(line),
-            Kind::RunEnded => self.ended = true,
-            _ => self.take_note(line),
+            EventKind::PacketScheduled
+            | EventKind::AckReleased
+            | EventKind::LossDetected
+            | EventKind::PacketRepaired => self.take_decision(line, &line.node),
+            EventKind::WindowChanged => self.take_windows(line),
+            EventKind::HeldChanged => self.take_held(line),
+            EventKind::LinkChanged => self.take_link_change(line),
+            EventKind::RunEnded => self.ended = true,
+            EventKind::MemberJoined
+            | EventKind::MemberLeft
+            | EventKind::LinkStateChanged
+            | EventKind::PeerMoved
+            | EventKind::RegistrationRefused
+            | EventKind::RegistrationChanged
+            | EventKind::HandoffComplete
+            | EventKind::FlowStarted
+            | EventKind::FlowFinished => self.note(line),
+            // A record begins but once, and what a later version tells is counted only.
+            EventKind::RunStarted | EventKind::Unknown => {}
+        }
+    }
+
+    /// A proxy decided about a packet.
+    fn take_decision(&mut self, line: &Line<'_>, node: &Option<Text<'_>>) {
+        let node = node.as_ref().and_then(|name| self.network.node(name));
+        if let Some(proxy) = node.filter(|&node| self.network.is_proxy(node)) {
+            self.run.decisions.entry(proxy).or_default().take(line);
         }
     }
 
@@ -122,20 +145,20 @@ impl Builder {
         let (time, direction) = (line.time_ns, self.network.direction(link, from));
         let record = &mut self.run.links[link];
         match line.event {
-            Kind::PacketDelivered => record.delivered[direction].push(time, u64::from(packet.bytes)),
-            Kind::PacketDropped => record.dropped[direction].push(time, 1),
+            EventKind::PacketDelivered => record.delivered[direction].push(time, u64::from(packet.bytes)),
+            EventKind::PacketDropped => record.dropped[direction].push(time, 1),
             _ => {}
         }
         let flow = self.network.flow(packet.flow.as_ref()?)?;
         let segment = packet.segment.as_ref().filter(|_| self.one_sequence[flow]);
-        match self.network.way(flow, link, from) {
-            Way::Data => {
+        match self.network.stream_direction(flow, link, from) {
+            StreamDirection::Data => {
                 let part =
                     packet.stream.map(|part| (part.offset, part.offset.saturating_add(part.bytes.into())));
                 let data = part.or_else(|| self.trackers[flow].data(segment?))?;
                 self.take_data(line, flow, link, from, data);
             }
-            Way::Acks => self.take_ack(line, flow, link, from, segment?),
+            StreamDirection::Acks => self.take_ack(line, flow, link, from, segment?),
         }
         Some(())
     }
@@ -152,35 +175,42 @@ impl Builder {
         let tracker = &mut self.trackers[flow];
         let (record, path, time) = (&mut self.run.flows[flow], self.path_of[link], line.time_ns);
         match (line.event, path) {
-            (Kind::PacketSent, Some(path)) => {
+            (EventKind::PacketSent, Some(path)) => {
                 let marks = &mut record.paths[path];
                 let new = tracker.sent.insert(start, end);
                 if new { &mut marks.sent } else { &mut marks.sent_again }.push(time, start, end);
             }
-            (Kind::PacketDropped, Some(path)) => record.paths[path].lost.push(time, start, end),
-            (Kind::PacketDropped, None) => record.lost_elsewhere.push(time, start, end),
-            (Kind::PacketDelivered, Some(path)) => record.paths[path].arrived.push(time, start, end),
+            (EventKind::PacketDropped, Some(path)) => record.paths[path].lost.push(time, start, end),
+            (EventKind::PacketDropped, None) => record.lost_elsewhere.push(time, start, end),
+            (EventKind::PacketDelivered, Some(path)) => record.paths[path].arrived.push(time, start, end),
             _ => {}
         }
         let arrives = self.network.opposite(link, from) == self.network.flow_ends(flow)[1];
-        if line.event == Kind::PacketDelivered && arrives {
+        if line.event == EventKind::PacketDelivered && arrives {
             tracker.received.insert(start, end);
             record.waiting.push(time, tracker.received.beyond_gap());
         }
     }
 
-    fn take_ack(&mut self, line: &Line<'_>, flow: Number, link: Number, from: Number, segment: &Segment<'_>) {
+    fn take_ack(
+        &mut self,
+        line: &Line<'_>,
+        flow: Number,
+        link: Number,
+        from: Number,
+        segment: &ReadSegment<'_>,
+    ) {
         let tracker = &mut self.trackers[flow];
         let Some(ack) = tracker.ack(segment) else { return };
         let (record, time) = (&mut self.run.flows[flow], line.time_ns);
         let to = self.network.opposite(link, from);
         match line.event {
-            Kind::PacketDelivered if to == self.network.flow_ends(flow)[0] => {
+            EventKind::PacketDelivered if to == self.network.flow_ends(flow)[0] => {
                 tracker.acknowledged = tracker.acknowledged.max(ack);
                 record.acknowledged.push(time, tracker.acknowledged);
             }
-            Kind::PacketDelivered if self.network.is_proxy(to) => tracker.at_proxy.push((time, ack)),
-            Kind::PacketSent
+            EventKind::PacketDelivered if self.network.is_proxy(to) => tracker.at_proxy.push((time, ack)),
+            EventKind::PacketSent
                 if self.network.is_proxy(from) && tracker.release(time, ack, self.passing_ns) =>
             {
                 record.acks_released.push(time, ack, ack);
@@ -225,33 +255,14 @@ impl Builder {
             levels.push(line.time_ns, if up { bps } else { 0 });
         }
         if direction == 0 {
-            let rate = line.rate_bps.map(|bps| format!(", {:.3} Mbit/s", bps as f64 / 1e6));
-            let delay = line.delay_ns.map(|ns| format!(", {} ms", ns as f64 / 1e6));
-            let state = if up { "" } else { " goes down" };
-            let changes = rate.unwrap_or_default() + &delay.unwrap_or_default();
-            let state = if changes.is_empty() && up { " is up" } else { state };
-            self.note(line.time_ns, format!("link {}{state}{changes}", &**name));
+            self.note(line);
         }
     }
 
-    fn take_note(&mut self, line: &Line<'_>) {
-        let name = |text: &Option<Text<'_>>| text.as_ref().map_or(String::new(), |t| t.to_string());
-        let text = match line.event {
-            Kind::MemberJoined => format!("member {} joins", name(&line.member)),
-            Kind::MemberLeft => format!("member {} leaves", name(&line.member)),
-            Kind::HandoffComplete => format!("{} hands over to {}", name(&line.node), name(&line.link)),
-            Kind::FlowStarted => format!("flow {} starts", name(&line.flow)),
-            Kind::FlowFinished => {
-                format!("flow {} ends: {:.3} MB", name(&line.flow), line.bytes.unwrap_or(0) as f64 / 1e6)
-            }
-            _ => return,
-        };
-        self.note(line.time_ns, text);
-    }
-
-    fn note(&mut self, time_ns: u64, text: String) {
-        if self.run.notes.len() < MOST_NOTES {
-            self.run.notes.push(Note { time_ns, text });
+    /// A rare event, in words.
+    fn note(&mut self, line: &Line<'_>) {
+        if self.run.notes.len() < MAX_NOTES {
+            self.run.notes.push(Note { time_ns: line.time_ns, text: line.to_string() });
         }
     }
 }

@@ -20,9 +20,9 @@ pub(crate) struct Network {
     proxies: Vec<bool>,
 }
 
-/// Which way a packet travels, as seen by a flow.
+/// The direction in which a packet travels, as seen by a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum StreamDirection {
     /// From the sender of the data to its receiver.
     Data,
     /// Back.
@@ -84,10 +84,14 @@ impl Network {
         if node == a { b } else { a }
     }
 
-    /// Which way a packet of a flow travels that `from` sends over `link`.
-    pub fn way(&self, flow: Number, link: Number, from: Number) -> Way {
+    /// The direction in which a packet of a flow travels that `from` sends over `link`.
+    pub fn stream_direction(&self, flow: Number, link: Number, from: Number) -> StreamDirection {
         let hops = &self.hops[flow];
-        if hops[self.opposite(link, from)] < hops[from] { Way::Data } else { Way::Acks }
+        if hops[self.opposite(link, from)] < hops[from] {
+            StreamDirection::Data
+        } else {
+            StreamDirection::Acks
+        }
     }
 
     /// Direction of a link in which `from` sends: 0 forward, 1 reverse.
@@ -107,7 +111,7 @@ impl Network {
     }
 }
 
-/// Links from each node to `to`; `usize::MAX` where there is no way.
+/// Links from each node to `to`; `usize::MAX` where none lead there.
 fn hops_to(to: Number, nodes: usize, ends: &[[Number; 2]]) -> Vec<usize> {
     let mut hops = vec![usize::MAX; nodes];
     hops[to] = 0;

@@ -13,7 +13,7 @@ const TILE_WIDTH: usize = 800;
 /// Rows of a tile's time-sequence diagram.
 const TILE_HEIGHT: usize = 360;
 /// Flows whose diagrams are exported; of a run with more, the first ones.
-const MOST_FLOWS: usize = 4;
+const MAX_FLOWS: usize = 4;
 
 /// Writes `index.html` into `folder`: the page, with answers for every stretch of time down to 1/32 of a run.
 ///
@@ -31,7 +31,7 @@ pub fn export(viewed: &[Viewed], folder: &Path) -> io::Result<PathBuf> {
 
 /// `[flow][level][tile]`.
 fn flows(viewed: &Viewed, end_ns: u64) -> Vec<Vec<Vec<Answer>>> {
-    let flows = 0..viewed.run.flows.len().min(MOST_FLOWS);
+    let flows = 0..viewed.run.flows.len().min(MAX_FLOWS);
     flows.map(|flow| (0..LEVELS).map(|level| tiles(viewed, flow, level, end_ns)).collect()).collect()
 }
 

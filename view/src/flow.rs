@@ -1,6 +1,9 @@
 //! Following one TCP flow through its segments: offsets in the stream, what is sent again, what waits.
-use crate::line::Segment;
+use prismux_trace::event::{Segment, Text};
 use std::collections::BTreeMap;
+
+/// A segment of a record.
+pub(crate) type ReadSegment<'a> = Segment<Text<'a>>;
 
 /// What is known of a flow's numbers so far.
 #[derive(Debug, Default)]
@@ -23,7 +26,7 @@ pub(crate) struct Tracker {
 
 impl Tracker {
     /// The offsets of a data segment's payload in the stream; `None` without payload.
-    pub fn data(&mut self, segment: &Segment<'_>) -> Option<(u64, u64)> {
+    pub fn data(&mut self, segment: &ReadSegment<'_>) -> Option<(u64, u64)> {
         if segment.flags.contains('S') {
             self.base.get_or_insert(segment.seq.wrapping_add(1));
         }
@@ -36,7 +39,7 @@ impl Tracker {
     }
 
     /// The offset that an ACK of the data carries.
-    pub fn ack(&mut self, segment: &Segment<'_>) -> Option<u64> {
+    pub fn ack(&mut self, segment: &ReadSegment<'_>) -> Option<u64> {
         let base = self.base?;
         // Without the ACK bit (a dot) the number means nothing, as in resets.
         let acknowledges = segment.flags.contains('.') && !segment.flags.contains('S');
@@ -123,7 +126,7 @@ mod tests {
         }
     }
 
-    fn segment(line: &str) -> Segment<'_> {
+    fn segment(line: &str) -> ReadSegment<'_> {
         serde_json::from_str(line).unwrap()
     }
 

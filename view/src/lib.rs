@@ -11,10 +11,10 @@
 
 mod answer;
 mod build;
+mod decisions;
 mod description;
 mod export;
 mod flow;
-mod line;
 mod page;
 mod read;
 mod run;
@@ -22,6 +22,7 @@ pub mod sample;
 mod server;
 
 pub use answer::{Answer, Question};
+pub use decisions::Decisions;
 pub use export::export;
 pub use read::{RecordError, read};
 pub use run::Run;

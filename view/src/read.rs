@@ -1,8 +1,7 @@
 //! Reading a record.
 use crate::build::Builder;
-use crate::line::Line;
 use crate::run::Run;
-use prismux_trace::event::{EVENTS_FILE, Event, Record, RunDescription};
+use prismux_trace::event::{EVENTS_FILE, Event, Line, Record, RunDescription};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};

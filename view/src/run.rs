@@ -1,7 +1,9 @@
 //! A recorded run, ready to be looked at.
+use crate::decisions::Decisions;
 use crate::sample::{Levels, Marks, Sums};
 use prismux_trace::event::RunDescription;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A run: what it was made of, and its series.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Run {
     pub flows: Vec<FlowRecord>,
     /// Rare events worth a word.
     pub notes: Vec<Note>,
+    /// What each proxy decided, by number of its node.
+    pub decisions: BTreeMap<usize, Decisions>,
     /// What the reader should know about the record itself.
     pub warnings: Vec<String>,
 }

@@ -30,7 +30,7 @@ pub struct Server {
 }
 
 /// No request of the page comes near.
-const MOST_REQUEST_BYTES: u64 = 16 * 1024;
+const MAX_REQUEST_BYTES: u64 = 16 * 1024;
 /// A browser that opens a connection beforehand and says nothing is let go after this.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -99,7 +99,7 @@ struct Request {
 
 /// The next request; `None` when there is no other.
 fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
-    let mut reader = reader.take(MOST_REQUEST_BYTES);
+    let mut reader = reader.take(MAX_REQUEST_BYTES);
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);

@@ -1,6 +1,5 @@
 //! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
 use super::ProxyDaemon;
-use crate::counters::Drop;
 use crate::device;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, FrameError};
@@ -8,6 +7,7 @@ use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_prism::LinkId;
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
 use prismux_wire::ip::protocol;
@@ -28,10 +28,10 @@ impl ProxyDaemon {
         Ok(())
     }
 
-    fn data(&mut self, now: Instant, mut packet: PacketBuf) -> Result<(), Drop> {
-        let ip = IpPacket::parse(&packet).map_err(|_| Drop::MalformedPacket)?;
+    fn data(&mut self, now: Instant, mut packet: PacketBuf) -> Result<(), DropReason> {
+        let ip = IpPacket::parse(&packet).map_err(|_| DropReason::MalformedPacket)?;
         if !self.is_receiver(ip.header.destination) {
-            return Err(Drop::ForeignDestination);
+            return Err(DropReason::ForeignDestination);
         }
         match TcpPacket::from_ip(ip, &packet) {
             Ok(tcp) => {
@@ -57,8 +57,8 @@ impl ProxyDaemon {
         let mut receivers = std::mem::take(&mut self.receivers);
         let received = receivers[index].receive(|frame| match frame {
             Ok(frame) => self.frame(clock.now(), &frame),
-            Err(FrameError::TooLong) => self.outlet.drops.count(Drop::TooLong),
-            Err(FrameError::Malformed(_)) => self.outlet.drops.count(Drop::MalformedTunnel),
+            Err(FrameError::TooLong) => self.outlet.drops.count(DropReason::TooLong),
+            Err(FrameError::Malformed(_)) => self.outlet.drops.count(DropReason::MalformedTunnel),
         });
         self.receivers = receivers;
         received.map(drop)
@@ -69,28 +69,29 @@ impl ProxyDaemon {
             control::PROTOCOL_TYPE => self.control(now, frame),
             ether_type::IPV4 | ether_type::IPV6 => {
                 let Some(link) = self.outlet.members.heard(now, frame.peer, frame.inner.len()) else {
-                    self.outlet.drops.count(Drop::UnknownPeer);
+                    self.outlet.drops.count(DropReason::UnknownPeer);
                     return self.challenge(now, frame.peer);
                 };
                 if let Err(reason) = self.reverse(now, link, frame) {
                     self.outlet.drops.count(reason);
                 }
             }
-            _ => self.outlet.drops.count(Drop::OtherProtocol),
+            _ => self.outlet.drops.count(DropReason::OtherProtocol),
         }
     }
 
     /// A packet from a receiver.
-    fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), Drop> {
-        let ip = IpPacket::parse(frame.inner).map_err(|_| Drop::MalformedPacket)?;
+    fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), DropReason> {
+        let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
         let is_icmp = matches!(ip.header.protocol, protocol::ICMP | protocol::ICMPV6);
         // ICMP errors come from routers on the way.
         if !is_icmp && !self.is_receiver(ip.header.source) {
-            return Err(Drop::ForeignSource);
+            return Err(DropReason::ForeignSource);
         }
-        let mut packet = self.outlet.pool.copy_of(&frame.inner[..ip.total_bytes]).ok_or(Drop::TooLong)?;
+        let mut packet =
+            self.outlet.pool.copy_of(&frame.inner[..ip.total_bytes]).ok_or(DropReason::TooLong)?;
         if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
-            return Err(Drop::CongestionMark);
+            return Err(DropReason::CongestionMark);
         }
         let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else {
             self.outlet.hand_to_kernel(&packet);

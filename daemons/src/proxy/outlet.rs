@@ -1,5 +1,5 @@
 //! Carrying out the core's verdicts: into a tunnel, or to the kernel.
-use crate::counters::{Drop, DropCounters};
+use crate::counters::DropCounters;
 use crate::proxy::members::Members;
 use crate::proxy::recorder::{Happening, Recorder};
 use crate::tunnel::Peer;
@@ -8,9 +8,8 @@ use crate::{daemon, device};
 use prismux_endpoint::Host;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
-use prismux_prism::{
-    AckRewrite, DataRewrite, DropReason, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict,
-};
+use prismux_prism::{AckRewrite, DataRewrite, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, SegmentRewrite, TcpPacket, WireError};
@@ -44,13 +43,7 @@ impl Host<Core> for Outlet {
             Verdict::Release { packet, rewrite } => self.release(now, packet, &rewrite),
             Verdict::Drop { packet, reason } => {
                 self.record(|recorder| recorder.dropped(now, &packet, reason.name()));
-                self.drops.count(match reason {
-                    DropReason::NoLink => Drop::NoLink,
-                    DropReason::RepeatedAck => Drop::RepeatedAck,
-                    DropReason::ProbeAnswer => Drop::ProbeAnswer,
-                    DropReason::StaleAck => Drop::StaleAck,
-                    DropReason::NeedlessRetransmission => Drop::NeedlessRetransmission,
-                });
+                self.drops.count(drop_reason(reason));
             }
         }
     }
@@ -94,7 +87,7 @@ impl Outlet {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
                 self.push(peer, protocol, ecn, packet);
             }
-            None => self.drops.count(Drop::NoLink),
+            None => self.drops.count(DropReason::NoLink),
         }
     }
 
@@ -109,7 +102,7 @@ impl Outlet {
                 self.record(|recorder| recorder.to_sender(now, &packet));
                 self.hand_to_kernel(&packet);
             }
-            Err(_) => self.drops.count(Drop::MalformedPacket),
+            Err(_) => self.drops.count(DropReason::MalformedPacket),
         }
     }
 
@@ -121,7 +114,7 @@ impl Outlet {
     /// Queues a packet for a peer.
     pub fn push(&mut self, peer: Peer, protocol: u16, ecn: Ecn, packet: PacketBuf) {
         let Some(index) = self.senders.iter().position(|s| s.transport() == peer.transport) else {
-            return self.drops.count(Drop::NoLink);
+            return self.drops.count(DropReason::NoLink);
         };
         if self.senders[index].is_full() {
             self.flush_sender(index);
@@ -142,6 +135,17 @@ impl Outlet {
         self.senders[index].flush(|error, to, packet| {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
+    }
+}
+
+/// The core's reason in the vocabulary of events.
+const fn drop_reason(reason: prismux_prism::DropReason) -> DropReason {
+    match reason {
+        prismux_prism::DropReason::NoLink => DropReason::NoLink,
+        prismux_prism::DropReason::RepeatedAck => DropReason::RepeatedAck,
+        prismux_prism::DropReason::ProbeAnswer => DropReason::ProbeAnswer,
+        prismux_prism::DropReason::StaleAck => DropReason::StaleAck,
+        prismux_prism::DropReason::NeedlessRetransmission => DropReason::SpuriousRetransmission,
     }
 }
 

@@ -2,12 +2,12 @@
 use super::ProxyDaemon;
 use super::members::{MAX_MEMBERS, Registration};
 use super::recorder::Happening;
-use crate::counters::Drop;
 use crate::tunnel::Peer;
 use crate::tunnel::control::{self, ControlError, Message};
 use crate::tunnel::socket::Frame;
 use prismux_endpoint::drive;
 use prismux_prism::{LinkConfig, LinkId};
+use prismux_trace::event::DropReason;
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 
@@ -68,7 +68,7 @@ impl ProxyDaemon {
 
     /// A control message.
     pub(super) fn control(&mut self, now: Instant, frame: &Frame<'_>) {
-        let Some(token) = &self.token else { return self.outlet.drops.count(Drop::BadToken) };
+        let Some(token) = &self.token else { return self.outlet.drops.count(DropReason::BadToken) };
         match Message::parse(frame.inner, token) {
             Ok(Message::Hello(hello)) => {
                 let registration = self.outlet.members.hello(now, frame.peer, &hello);
@@ -86,9 +86,9 @@ impl ProxyDaemon {
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Welcome(_) | Message::Challenge(_)) | Err(ControlError::Malformed) => {
-                self.outlet.drops.count(Drop::MalformedControl);
+                self.outlet.drops.count(DropReason::MalformedControl);
             }
-            Err(ControlError::BadTag) => self.outlet.drops.count(Drop::BadToken),
+            Err(ControlError::BadTag) => self.outlet.drops.count(DropReason::BadToken),
         }
     }
 
@@ -105,8 +105,8 @@ impl ProxyDaemon {
                 tracing::info!(%peer, %link, "member left");
                 self.leave(now, link);
             }
-            Registration::Ignored => self.outlet.drops.count(Drop::ReplayedControl),
-            Registration::Full => self.outlet.drops.count(Drop::TooManyMembers),
+            Registration::Ignored => self.outlet.drops.count(DropReason::ReplayedControl),
+            Registration::Full => self.outlet.drops.count(DropReason::TooManyMembers),
         }
         self.drain(now);
     }

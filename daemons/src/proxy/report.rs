@@ -10,7 +10,7 @@ use prismux_wire::FlowKey;
 use serde::Serialize;
 
 /// Nobody reads more, and writing them takes time away from packets.
-const MOST_FLOWS: usize = 1000;
+const MAX_FLOWS: usize = 1000;
 
 /// The status page of a proxy. Rates in bit/s, times in seconds; `null` where nothing is known yet.
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ pub(super) struct Report<'a> {
     scheduler: &'static str,
     rpc: &'static str,
     links: Vec<Link<'a>>,
-    /// At most [`MOST_FLOWS`] of them.
+    /// At most [`MAX_FLOWS`] of them.
     flows: Vec<Flow>,
     flow_count: usize,
     flow_memory_bytes: usize,
@@ -124,7 +124,7 @@ fn flows(core: &Core) -> Vec<Flow> {
         resequencing_bytes: status.resequencing_bytes,
         holes: status.holes,
     };
-    core.flow_keys().filter_map(with_status).take(MOST_FLOWS).map(flow).collect()
+    core.flow_keys().filter_map(with_status).take(MAX_FLOWS).map(flow).collect()
 }
 
 fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Link<'a> {

@@ -155,7 +155,7 @@ impl Daemon {
         status::query(&self.socket).ok()
     }
 
-    /// A number from the status page, such as `/drops/no-link`.
+    /// A number from the status page, such as `/drops/no_link`.
     pub fn number(&self, pointer: &str) -> u64 {
         let status = self.status().expect("the daemon answers");
         status

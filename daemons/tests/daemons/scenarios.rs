@@ -40,7 +40,7 @@ fn download(network: &Network, proxy: &Daemon, transports: [&str; 2], server: &s
     wait_for("both members join", || proxy.links_up() == ["m1", "m2"]);
     let bytes = 30 * MEGABYTE;
     Transfer::start(network, server, Direction::Download, bytes, None).finish(bytes);
-    for reason in ["malformed-tunnel", "malformed-packet", "send-failed", "tun-refused"] {
+    for reason in ["malformed_tunnel", "malformed_packet", "send_failed", "tun_refused"] {
         assert_eq!(proxy.number(&format!("/drops/{reason}")), 0, "{reason}");
     }
 }
@@ -190,12 +190,12 @@ pub fn hostile_packets() {
     by_gre(&[&[0x00, 0x00, 0x08, 0x00][..], &icmp_free_packet([192, 0, 2, 66], [10, 1, 0, 1])].concat());
 
     for (reason, count) in [
-        ("malformed-tunnel", 2),
-        ("other-protocol", 1),
-        ("malformed-control", 1),
-        ("unknown-peer", 1),
-        ("malformed-packet", 1),
-        ("foreign-source", 1),
+        ("malformed_tunnel", 2),
+        ("other_protocol", 1),
+        ("malformed_control", 1),
+        ("unknown_peer", 1),
+        ("malformed_packet", 1),
+        ("foreign_source", 1),
     ] {
         wait_for(reason, || proxy.number(&format!("/drops/{reason}")) == count);
     }
@@ -218,7 +218,7 @@ pub fn narrow_path() {
     wait_for("the member joins", || proxy.links_up() == ["m1"]);
     let bytes = 5 * MEGABYTE;
     Transfer::start(&network, SENDER, Direction::Download, bytes, None).finish(bytes);
-    assert!(proxy.number("/drops/path-too-narrow") > 0);
+    assert!(proxy.number("/drops/path_too_narrow") > 0);
 }
 
 /// The proxy's tunnel, byte by byte, with somebody at the other end who only knows RFC 2784.

@@ -37,7 +37,7 @@ const SOL_MPTCP: i32 = 284;
 const MPTCP_TCPINFO: i32 = 2;
 /// Size of `struct mptcp_subflow_data` and the most subflows asked for.
 const SUBFLOW_DATA_BYTES: usize = 16;
-const MOST_SUBFLOWS: usize = 16;
+const MAX_SUBFLOWS: usize = 16;
 /// Room for one `struct tcp_info`, which is 248 bytes in Linux 6.7 and grows.
 const INFO_BYTES: usize = 320;
 
@@ -51,14 +51,14 @@ impl TcpInfo {
 
     /// What the kernel says about each subflow of an MPTCP connection.
     pub fn of_subflows(socket: impl AsFd) -> io::Result<Vec<Self>> {
-        let mut bytes = [0; SUBFLOW_DATA_BYTES + MOST_SUBFLOWS * INFO_BYTES];
+        let mut bytes = [0; SUBFLOW_DATA_BYTES + MAX_SUBFLOWS * INFO_BYTES];
         bytes[0..4].copy_from_slice(&(SUBFLOW_DATA_BYTES as u32).to_ne_bytes());
         bytes[12..16].copy_from_slice(&(INFO_BYTES as u32).to_ne_bytes());
         socket_option::get_bytes(socket, SOL_MPTCP, MPTCP_TCPINFO, &mut bytes)?;
         let word =
             |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
         // The kernel lays its entries side by side, each as long as the shorter of its idea and ours.
-        let (count, entry_bytes) = (word(4).min(MOST_SUBFLOWS), word(12).clamp(1, INFO_BYTES));
+        let (count, entry_bytes) = (word(4).min(MAX_SUBFLOWS), word(12).clamp(1, INFO_BYTES));
         Ok(bytes[SUBFLOW_DATA_BYTES..].chunks(entry_bytes).take(count).map(Self::parse).collect())
     }
 

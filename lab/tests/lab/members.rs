@@ -141,7 +141,7 @@ pub fn leaves_in_good_order() {
 }
 
 /// Most time that a transfer may stand still after a member or the proxy was killed; the sender's timeouts are in it.
-const MOST_STALL_S: f64 = 10.0;
+const MAX_STALL_S: f64 = 10.0;
 
 pub fn kills() {
     survives_kills(ProxyConfig::default(), KernelTcp::modern("cubic"));
@@ -170,7 +170,7 @@ fn survives_kills(config: ProxyConfig, tcp: KernelTcp) {
     assert_eq!(proxy["counters"]["midstream_flows"], 1);
     let stall = longest_stall_s(&flow.arrivals.cells);
     println!("longest stall: {stall:.2} s, of {:.1} s in all", outcome.result.duration_s);
-    assert!(stall < MOST_STALL_S, "the transfer stood still for {stall} s");
+    assert!(stall < MAX_STALL_S, "the transfer stood still for {stall} s");
 }
 
 /// The longest time without any arrival between the first and the last.

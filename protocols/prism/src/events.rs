@@ -7,7 +7,6 @@ const MOST_KEPT: usize = 64;
 
 /// Something that a person who watches the proxy wants to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ProxyEvent {
     /// The link takes no new data from now on.
     LinkParked {
@@ -38,6 +37,19 @@ pub enum ProxyEvent {
         /// The link that brought it.
         link: LinkId,
     },
+}
+
+impl ProxyEvent {
+    /// The link that it is about.
+    pub const fn link(&self) -> LinkId {
+        match *self {
+            Self::LinkParked { link, .. }
+            | Self::LinkResumed { link }
+            | Self::LinkSilent { link }
+            | Self::PacketLost { link, .. }
+            | Self::PacketRepaired { link } => link,
+        }
+    }
 }
 
 /// The newest events, oldest first.

@@ -1,23 +1,27 @@
 //! A packet, short enough for a log line.
-use super::Name;
+use super::{Name, Text};
 use prismux_wire::TcpHeader;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A packet: its flow, size and, for TCP, the numbers that matter.
+/// A packet: its flow, size and, for TCP, the numbers that matter. `N` is a text: [`Name`] where it is told, [`super::Text`]
+/// where it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PacketSummary<'a> {
+pub struct Packet<N> {
     /// The flow it belongs to, if any.
-    pub flow: Option<Name<'a>>,
+    pub flow: Option<N>,
     /// Size on the link in bytes.
     pub bytes: u32,
     /// For TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub segment: Option<SegmentSummary<'a>>,
+    pub segment: Option<Segment<N>>,
     /// For other transports that carry a stream of bytes: which of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamPart>,
 }
+
+/// A packet as it is told.
+pub type PacketSummary<'a> = Packet<Name<'a>>;
 
 /// A part of a flow's stream of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +34,13 @@ pub struct StreamPart {
 
 /// The numbers of a TCP segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SegmentSummary<'a> {
+pub struct Segment<N> {
     /// Sequence number.
     pub seq: u32,
     /// Acknowledgement number.
     pub ack: u32,
     /// Control bits as `tcpdump` writes them ("S.", "P.").
-    pub flags: Name<'a>,
+    pub flags: N,
     /// Window as on the wire.
     pub window: u16,
     /// Payload bytes.
@@ -45,6 +49,9 @@ pub struct SegmentSummary<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sack: Vec<(u32, u32)>,
 }
+
+/// A segment as it is told.
+pub type SegmentSummary<'a> = Segment<Name<'a>>;
 
 impl SegmentSummary<'_> {
     /// The numbers of `header` in front of `payload_bytes`.
@@ -75,5 +82,21 @@ impl<'a> PacketSummary<'a> {
     pub fn part(flow: Option<&'a str>, bytes: u32, offset: u64, payload_bytes: u32) -> Self {
         let part = StreamPart { offset, bytes: payload_bytes };
         Self { stream: (payload_bytes > 0).then_some(part), ..Self::opaque(flow, bytes) }
+    }
+}
+
+impl Packet<Name<'_>> {
+    /// The packet as it would be read back.
+    pub(super) fn as_read(&self) -> Packet<Text<'_>> {
+        let segment = self.segment.as_ref().map(|segment| Segment {
+            flags: Text::from(&*segment.flags),
+            sack: segment.sack.clone(),
+            seq: segment.seq,
+            ack: segment.ack,
+            window: segment.window,
+            payload_bytes: segment.payload_bytes,
+        });
+        let flow = self.flow.as_deref().map(Text::from);
+        Packet { flow, bytes: self.bytes, segment, stream: self.stream }
     }
 }

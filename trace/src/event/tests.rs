@@ -15,18 +15,27 @@ fn sample() -> Vec<Event<'static>> {
             reason: DropReason::QueueFull,
             packet,
         },
-        Event::PacketJudged {
+        Event::AckReleased {
             node: "proxy".into(),
             flow: "download".into(),
-            verdict: Verdict::Release { ack: 9, rewritten: true, report: false },
+            ack: 9,
+            rewritten: true,
+            report: false,
         },
-        Event::LossDetected {
+        Event::LinkStateChanged {
             node: "proxy".into(),
-            flow: "a \"b\"".into(),
-            by: "rack".into(),
-            link: None,
-            seq: 1,
+            member: "a \"b\"".into(),
+            state: LinkState::Standby,
+            cause: Some("its delay needs more window than it gains".into()),
         },
+        Event::WindowChanged {
+            flow: "download".into(),
+            cwnd_bytes: 1,
+            ssthresh_bytes: None,
+            in_flight_bytes: 2,
+            srtt_ns: Some(3),
+        },
+        Event::RunEnded,
     ]
 }
 
@@ -59,4 +68,65 @@ fn a_full_disk_is_reported_at_the_end_and_not_by_a_panic() {
         log.event(Instant::ZERO, event);
     }
     assert_eq!(log.finish().unwrap_err().kind(), std::io::ErrorKind::WriteZero);
+}
+
+#[test]
+fn a_line_reads_as_the_event_it_was_written_from() {
+    for event in sample() {
+        let mut log = JsonLines::new(Vec::new());
+        log.event(Instant::from_nanos(7), &event);
+        let text = log.finish().unwrap();
+        let line: Line<'_> = serde_json::from_slice(&text).unwrap();
+        assert_eq!(line, Line::of(7, &event));
+    }
+}
+
+#[test]
+fn names_are_borrowed_from_the_line() {
+    let text =
+        r#"{"time_ns":1,"event":"packet_sent","link":"wwan1","from":"p","packet":{"flow":"d","bytes":9}}"#;
+    let line: Line<'_> = serde_json::from_str(text).unwrap();
+    let flow = line.packet.unwrap().flow.unwrap();
+    assert!(text.as_bytes().as_ptr_range().contains(&flow.as_ptr()), "copied");
+}
+
+#[test]
+fn an_event_of_a_later_version_is_unknown_and_not_an_error() {
+    let line: Line<'_> = serde_json::from_str(r#"{"time_ns":1,"event":"eclipse","sun":0.5}"#).unwrap();
+    assert_eq!((line.event, line.event.name()), (EventKind::Unknown, "unknown"));
+}
+
+#[test]
+fn reasons_are_named_alike_in_events_and_on_status_pages() {
+    for &reason in DropReason::ALL {
+        assert_eq!(serde_json::to_string(&reason).unwrap(), format!("\"{}\"", reason.name()));
+    }
+    let names: std::collections::BTreeSet<_> = DropReason::ALL.iter().map(|reason| reason.name()).collect();
+    assert_eq!(names.len(), DropReason::ALL.len());
+}
+
+#[test]
+fn rare_events_are_told_in_a_sentence() {
+    let sentence = |event: &Event<'_>| Line::of(0, event).to_string();
+    let changed = sample().remove(4);
+    assert_eq!(
+        sentence(&changed),
+        "proxy: the link of member a \"b\" is standby: its delay needs more window than it gains"
+    );
+    let moved = Event::PeerMoved {
+        node: "proxy".into(),
+        member: "m1".into(),
+        from: "192.0.2.1:4754".into(),
+        to: "192.0.2.2:4754".into(),
+        cause: None,
+    };
+    assert_eq!(sentence(&moved), "proxy: member m1 moved from 192.0.2.1:4754 to 192.0.2.2:4754");
+    let slower = Event::LinkChanged {
+        link: "wwan1".into(),
+        from: None,
+        rate_bps: Some(1_000_000),
+        delay_ns: None,
+        up: true,
+    };
+    assert_eq!(sentence(&slower), "link wwan1, 1.000 Mbit/s");
 }

@@ -2,8 +2,9 @@
 use super::{Fabric, NodeRole, Target};
 use crate::ids::{FlowId, NodeId};
 use crate::packet::{Body, Carried, Packet};
-use prismux_prism::{DropReason, LinkId, Proxy, Verdict};
-use prismux_trace::event::{self, Event};
+use prismux_endpoint::Endpoint;
+use prismux_prism::{DropReason, LinkId, Proxy, ProxyEvent, Verdict};
+use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
 use prismux_units::Instant;
 use prismux_wire::FlowKey;
 
@@ -165,6 +166,9 @@ impl Fabric {
         while let Some(verdict) = self.proxies[index as usize].proxy.poll_verdict() {
             self.carry_out_one(index, verdict);
         }
+        if self.observer.is_some() {
+            self.observe_links(index);
+        }
         let node = &mut self.proxies[index as usize];
         if let Some(deadline) = node.proxy.poll_timeout().filter(|deadline| deadline.at < node.armed) {
             // A deadline in the past is due at once; time does not go back.
@@ -227,24 +231,59 @@ impl Fabric {
     fn observe_verdict(&mut self, index: u32, verdict: &Verdict<Packet>) {
         let proxy = &self.proxies[index as usize];
         let node = proxy.node;
-        let (flow, member) = match verdict {
-            Verdict::Forward { packet, link, .. } => (packet.flow, proxy.members[usize::from(link.0)]),
-            Verdict::Release { packet, .. } | Verdict::Drop { packet, .. } => (packet.flow, node),
-        };
-        self.observe(|names| {
-            let verdict = match verdict {
-                Verdict::Forward { .. } => event::Verdict::Forward { link: names.node(member) },
-                Verdict::Release { packet, rewrite } => event::Verdict::Release {
-                    ack: rewrite.ack.0,
-                    rewritten: packet.is_changed_by(rewrite),
-                    report: rewrite.report.is_some(),
-                },
-                Verdict::Drop { reason: DropReason::NoLink, .. } => {
-                    event::Verdict::Drop { reason: event::DropReason::NoRoute }
-                }
-                Verdict::Drop { .. } => event::Verdict::Drop { reason: event::DropReason::Redundant },
-            };
-            Event::PacketJudged { node: names.node(node), flow: names.flow(flow), verdict }
-        });
+        match verdict {
+            Verdict::Forward { packet, link, .. } => {
+                let (flow, member) = (packet.flow, proxy.members[usize::from(link.0)]);
+                self.observe(|names| Event::PacketScheduled {
+                    node: names.node(node),
+                    flow: names.flow(flow),
+                    member: names.node(member),
+                });
+            }
+            Verdict::Release { packet, rewrite } => self.observe(|names| Event::AckReleased {
+                node: names.node(node),
+                flow: names.flow(packet.flow),
+                ack: rewrite.ack.0,
+                rewritten: packet.is_changed_by(rewrite),
+                report: rewrite.report.is_some(),
+            }),
+            Verdict::Drop { packet, reason } => self.observe_drop(node, drop_reason(*reason), packet),
+        }
+    }
+
+    /// Tells what a proxy has noticed about its links since it was asked last.
+    #[cold]
+    fn observe_links(&mut self, index: u32) {
+        while let Some(event) = self.proxies[index as usize].proxy.poll_event() {
+            let proxy = &self.proxies[index as usize];
+            let (node, member) = (proxy.node, proxy.members[usize::from(event.link().0)]);
+            self.observe(|names| proxy_event(event, names.node(node), names.node(member)));
+        }
+    }
+}
+
+/// What a proxy tells of a member's link, in the vocabulary of events.
+fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
+    let (state, cause) = match event {
+        ProxyEvent::LinkParked { reason, .. } => (LinkState::Standby, Some(reason.into())),
+        ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
+        ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
+        ProxyEvent::PacketLost { by_age, .. } => {
+            let by = if by_age { LossRule::Age } else { LossRule::LinkOrder };
+            return Event::LossDetected { node, member, by };
+        }
+        ProxyEvent::PacketRepaired { .. } => return Event::PacketRepaired { node, member },
+    };
+    Event::LinkStateChanged { node, member, state, cause }
+}
+
+/// The proxy's reason in the vocabulary of events.
+const fn drop_reason(reason: DropReason) -> event::DropReason {
+    match reason {
+        DropReason::NoLink => event::DropReason::NoLink,
+        DropReason::RepeatedAck => event::DropReason::RepeatedAck,
+        DropReason::ProbeAnswer => event::DropReason::ProbeAnswer,
+        DropReason::StaleAck => event::DropReason::StaleAck,
+        DropReason::NeedlessRetransmission => event::DropReason::SpuriousRetransmission,
     }
 }

@@ -88,7 +88,7 @@ impl Simulation {
         self.fabric.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, true);
-        self.fabric.observe(|names| Event::MemberJoined { member: names.node(node) });
+        self.fabric.observe(|names| Event::MemberJoined { member: names.node(node), peer: None });
     }
 
     fn leave(&mut self, node: NodeId) {
@@ -101,7 +101,7 @@ impl Simulation {
         self.fabric.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, false);
-        self.fabric.observe(|names| Event::MemberLeft { member: names.node(node) });
+        self.fabric.observe(|names| Event::MemberLeft { member: names.node(node), cause: None });
     }
 
     /// Points every receiver's way out at the first member of its list that has joined (or stays, when none has).

@@ -1,0 +1,414 @@
+//! The events, each with its fields: the one definition of the schema.
+use super::text::Text;
+use super::{DropReason, LinkState, LossRule, Name, Packet, RunDescription};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The Rust type of a kind of field; names are `$name`.
+macro_rules! value {
+    ($name:ty; name) => { $name };
+    ($name:ty; packet) => { Packet<$name> };
+    ($name:ty; optional $kind:ident) => { Option<value!($name; $kind)> };
+    ($name:ty; $kind:ident) => { $kind };
+}
+
+/// Makes the events for those who tell ([`Event`]), their names ([`EventKind`]), and all fields side by side for those who
+/// read ([`Line`]), where serde need not look ahead for the kind of the event.
+///
+/// `columns` lists every field once. An event whose field is no column, or of another kind than the column, does not compile.
+macro_rules! vocabulary {
+    (
+        columns { $($(#[$column_doc:meta])* $column:ident: $column_kind:ident,)* }
+        events { $(
+            $(#[$doc:meta])*
+            $event:ident = $name:literal $({ $($(#[$field_meta:meta])* $field:ident: $($kind:ident)+,)* })?
+        )* }
+    ) => {
+        /// Something that happened.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "event")]
+        pub enum Event<'a> {
+            /// A run began. First in every record of a run.
+            #[serde(rename = "run_started")]
+            RunStarted(Box<RunDescription<'a>>),
+            $(
+                $(#[$doc])*
+                #[serde(rename = $name)]
+                $event $({ $($(#[$field_meta])* $field: value!(Name<'a>; $($kind)+),)* })?,
+            )*
+        }
+
+        /// Which event.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+        pub enum EventKind {
+            /// A run began.
+            #[serde(rename = "run_started")]
+            RunStarted,
+            $($(#[$doc])* #[serde(rename = $name)] $event,)*
+            /// An event that this version does not know.
+            #[serde(other)]
+            Unknown,
+        }
+
+        impl EventKind {
+            /// Every kind of event that there is.
+            pub const ALL: &[Self] = &[Self::RunStarted, $(Self::$event,)*];
+
+            /// The name in event logs.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Self::RunStarted => "run_started",
+                    $(Self::$event => $name,)*
+                    Self::Unknown => "unknown",
+                }
+            }
+        }
+
+        impl Event<'_> {
+            /// Which event it is.
+            pub const fn kind(&self) -> EventKind {
+                match self {
+                    Self::RunStarted(_) => EventKind::RunStarted,
+                    $(Self::$event $({ $($field: _),* })? => EventKind::$event,)*
+                }
+            }
+        }
+
+        /// An event with the time, as readers see it: the fields of all events side by side, each of them there or not, names
+        /// borrowed from the text. A million lines are read in well under a second.
+        #[derive(Debug, Clone, PartialEq, Deserialize)]
+        pub struct Line<'a> {
+            /// Nanoseconds from the start of the run.
+            pub time_ns: u64,
+            /// Which event.
+            pub event: EventKind,
+            $($(#[$column_doc])* #[serde(borrow, default)] pub $column: Option<value!(Text<'a>; $column_kind)>,)*
+        }
+
+        impl<'a> Line<'a> {
+            /// The line of an event that happened at `time_ns`, as it would be read back from a log.
+            pub fn of(time_ns: u64, event: &'a Event<'_>) -> Self {
+                let line = Self { time_ns, event: event.kind(), $($column: None,)* };
+                match event {
+                    Event::RunStarted(_) => line,
+                    $(Event::$event $({ $($field),* })? => Self { $($($field: $field.column(),)*)? ..line },)*
+                }
+            }
+        }
+    };
+}
+
+vocabulary! {
+    columns {
+        /// A link of the scenario.
+        link: name,
+        /// The link or node at which a packet ended.
+        at: name,
+        /// A node that sends, or an address that was left.
+        from: name,
+        /// A node that receives, or an address that was taken.
+        to: name,
+        /// The node that tells.
+        node: name,
+        /// A flow.
+        flow: name,
+        /// A member.
+        member: name,
+        /// A proxy.
+        proxy: name,
+        /// The address of a tunnel's other end.
+        peer: name,
+        /// Why, for people.
+        cause: name,
+        /// A packet.
+        packet: packet,
+        /// Why a packet went no further.
+        reason: DropReason,
+        /// What a member's link is used for.
+        state: LinkState,
+        /// How a loss was found.
+        by: LossRule,
+        /// An acknowledgement number.
+        ack: u32,
+        /// Whether a packet left with other fields than it came with.
+        rewritten: bool,
+        /// Whether an ACK carries a loss report.
+        report: bool,
+        /// Whether a member is registered.
+        registered: bool,
+        /// Whether a link is up.
+        up: bool,
+        /// ACKs held back.
+        held_acks: u64,
+        /// Congestion window in bytes.
+        cwnd_bytes: u64,
+        /// Slow-start threshold in bytes.
+        ssthresh_bytes: u64,
+        /// Bytes in flight.
+        in_flight_bytes: u64,
+        /// Smoothed round-trip time in nanoseconds.
+        srtt_ns: u64,
+        /// Rate in bits per second.
+        rate_bps: u64,
+        /// One-way delay in nanoseconds.
+        delay_ns: u64,
+        /// Believed rate of a link in bits per second.
+        bandwidth_bps: u64,
+        /// Bytes that reached the application.
+        bytes: u64,
+    }
+    events {
+        /// A run ended, and with it its record: a log without this event was cut short.
+        RunEnded = "run_ended"
+        /// A packet was given to a link.
+        PacketSent = "packet_sent" {
+            /// The link.
+            link: name,
+            /// The node that sent it.
+            from: name,
+            /// The packet.
+            packet: packet,
+        }
+        /// A packet came out of a link.
+        PacketDelivered = "packet_delivered" {
+            /// The link.
+            link: name,
+            /// The node that received it.
+            to: name,
+            /// The packet.
+            packet: packet,
+        }
+        /// A packet went no further.
+        PacketDropped = "packet_dropped" {
+            /// The link, or the node where there was no link.
+            at: name,
+            /// The node that had given it to the link; `None` where there was no link.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: optional name,
+            /// Why.
+            reason: DropReason,
+            /// The packet.
+            packet: packet,
+        }
+        /// A proxy chose a member's link for a packet.
+        PacketScheduled = "packet_scheduled" {
+            /// The proxy.
+            node: name,
+            /// The flow.
+            flow: name,
+            /// The member.
+            member: name,
+        }
+        /// A proxy let a packet go to its sender.
+        AckReleased = "ack_released" {
+            /// The proxy.
+            node: name,
+            /// The flow of the data.
+            flow: name,
+            /// The acknowledgement number it left with.
+            ack: u32,
+            /// True when it left with other fields than it came with.
+            rewritten: bool,
+            /// True when it carries a loss report.
+            report: bool,
+        }
+        /// The number of ACKs a proxy holds back for a flow changed.
+        HeldChanged = "held_changed" {
+            /// The proxy.
+            node: name,
+            /// The data flow.
+            flow: name,
+            /// ACKs held now.
+            held_acks: u64,
+        }
+        /// A proxy declared a packet lost.
+        LossDetected = "loss_detected" {
+            /// The proxy.
+            node: name,
+            /// The member over whose link the packet went last.
+            member: name,
+            /// The rule that found it.
+            by: LossRule,
+        }
+        /// A packet that a proxy had resent itself has arrived.
+        PacketRepaired = "packet_repaired" {
+            /// The proxy.
+            node: name,
+            /// The member whose link brought it.
+            member: name,
+        }
+        /// A sender's windows changed.
+        WindowChanged = "window_changed" {
+            /// The flow.
+            flow: name,
+            /// Congestion window in bytes.
+            cwnd_bytes: u64,
+            /// Slow-start threshold in bytes; `None` before the first loss.
+            ssthresh_bytes: optional u64,
+            /// Bytes in flight.
+            in_flight_bytes: u64,
+            /// Smoothed round-trip time in nanoseconds, once measured.
+            srtt_ns: optional u64,
+        }
+        /// A member's link joined the community.
+        MemberJoined = "member_joined" {
+            /// The member.
+            member: name,
+            /// Where its tunnel ends, where a proxy tells.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            peer: optional name,
+        }
+        /// A member's link left the community.
+        MemberLeft = "member_left" {
+            /// The member.
+            member: name,
+            /// Why, where a proxy tells.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cause: optional name,
+        }
+        /// A proxy uses a member's link for something else from now on.
+        LinkStateChanged = "link_state_changed" {
+            /// The proxy.
+            node: name,
+            /// The member.
+            member: name,
+            /// What the link is used for.
+            state: LinkState,
+            /// Why, for people.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cause: optional name,
+        }
+        /// A member's tunnel ends at another address from now on.
+        PeerMoved = "peer_moved" {
+            /// The proxy.
+            node: name,
+            /// The member.
+            member: name,
+            /// The address before.
+            from: name,
+            /// The address from now on.
+            to: name,
+            /// What that may mean, for people.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cause: optional name,
+        }
+        /// A control message was refused. Of many refusals for one reason only some are told.
+        RegistrationRefused = "registration_refused" {
+            /// The daemon that refused.
+            node: name,
+            /// Who sent it.
+            peer: name,
+            /// Why.
+            reason: DropReason,
+        }
+        /// A member is registered at its proxy, or no longer.
+        RegistrationChanged = "registration_changed" {
+            /// The member.
+            member: name,
+            /// The proxy's address.
+            proxy: name,
+            /// Whether it is registered.
+            registered: bool,
+            /// Why, for people.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cause: optional name,
+        }
+        /// A host has another link, or the same one again, and tells its peers.
+        HandoffComplete = "handoff_complete" {
+            /// The host.
+            node: name,
+            /// The link it is attached by from now on; `None` when that did not change.
+            link: optional name,
+            /// What the host believes the link to carry; `None` without an estimate.
+            bandwidth_bps: optional u64,
+        }
+        /// A link's properties changed.
+        LinkChanged = "link_changed" {
+            /// The link.
+            link: name,
+            /// The node that sends in the direction that changed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: optional name,
+            /// Its rate from now on; `None` when the rate did not change.
+            rate_bps: optional u64,
+            /// Its one-way delay from now on; `None` when the delay did not change.
+            delay_ns: optional u64,
+            /// Whether it is up.
+            up: bool,
+        }
+        /// A flow began.
+        FlowStarted = "flow_started" {
+            /// The flow.
+            flow: name,
+        }
+        /// A flow ended.
+        FlowFinished = "flow_finished" {
+            /// The flow.
+            flow: name,
+            /// Bytes that reached the application.
+            bytes: u64,
+        }
+    }
+}
+
+impl EventKind {
+    /// True for events that come with single packets: thousands in a second, for logs of runs and not for people.
+    pub const fn is_of_a_packet(self) -> bool {
+        matches!(
+            self,
+            Self::PacketSent
+                | Self::PacketDelivered
+                | Self::PacketDropped
+                | Self::PacketScheduled
+                | Self::AckReleased
+                | Self::HeldChanged
+                | Self::LossDetected
+                | Self::PacketRepaired
+                | Self::WindowChanged
+        )
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A field of an event as it is read back.
+trait Column<'a> {
+    type Read;
+    fn column(&'a self) -> Option<Self::Read>;
+}
+
+impl<'a> Column<'a> for Name<'_> {
+    type Read = Text<'a>;
+    fn column(&'a self) -> Option<Text<'a>> {
+        Some(Text::from(&**self))
+    }
+}
+
+impl<'a> Column<'a> for Packet<Name<'_>> {
+    type Read = Packet<Text<'a>>;
+    fn column(&'a self) -> Option<Packet<Text<'a>>> {
+        Some(self.as_read())
+    }
+}
+
+impl<'a, T: Column<'a>> Column<'a> for Option<T> {
+    type Read = T::Read;
+    fn column(&'a self) -> Option<T::Read> {
+        self.as_ref().and_then(T::column)
+    }
+}
+
+macro_rules! plain_columns {
+    ($($plain:ty),*) => { $(impl Column<'_> for $plain {
+        type Read = $plain;
+        fn column(&self) -> Option<$plain> {
+            Some(*self)
+        }
+    })* };
+}
+
+plain_columns!(u32, u64, bool, DropReason, LinkState, LossRule);
