@@ -8,7 +8,7 @@ use crate::random;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};
-use prismux_rcp::{PacketIn, PipeState, RcpConfig, RcpHeader};
+use prismux_rcp::{PacketIn, PipeState, RcpConfig, RcpHeader, StreamEvent};
 use prismux_units::{ByteCount, Instant};
 use prismux_wire::Ecn;
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ impl R2cp {
                 self.path_of(pipe).map(|path| Note::Refused(path, why.to_string()))
             }
             R2cpEvent::PipeOpened(pipe) => self.path_of(pipe).map(Note::Opened),
-            R2cpEvent::Complete => Some(Note::Complete),
+            R2cpEvent::Stream(StreamEvent::Complete) => Some(Note::Complete),
             _ => None,
         }
     }
@@ -116,7 +116,7 @@ impl Carrier for R2cp {
         self.connection.handle_input(now, (pipe, packet));
         while let Some(event) = self.connection.poll_event() {
             match event {
-                R2cpEvent::Accepted { packet_offset, stream_offset, bytes } => {
+                R2cpEvent::Stream(StreamEvent::Accepted { packet_offset, stream_offset, bytes }) => {
                     let start = packet_offset as usize;
                     if let Some(part) = payload.get(start..start + bytes as usize) {
                         store(stream_offset, part);

@@ -1,5 +1,6 @@
 //! What a connection tells its host.
 use crate::PipeId;
+use prismux_rcp::StreamEvent;
 
 /// Something the application, the keeper of the bytes, or a trace should know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,22 +14,8 @@ pub enum R2cpEvent {
         /// Not by our wish.
         failed: bool,
     },
-    /// Keep these bytes of the packet that just arrived, even if bytes before them are missing.
-    Accepted {
-        /// First byte to keep, counted from the start of the payload.
-        packet_offset: u32,
-        /// Where it belongs in the stream.
-        stream_offset: u64,
-        /// How many bytes to keep.
-        bytes: u32,
-    },
-    /// The stream is complete up to here.
-    Readable {
-        /// Stream offset just after the last byte that can be read.
-        up_to: u64,
-    },
-    /// Everything is here.
-    Complete,
+    /// What happened to the stream, which all pipes fetch together.
+    Stream(StreamEvent),
     /// This server's object ends elsewhere than the others': it is not the same. Its pipe is closed.
     Disagreement(PipeId),
     /// No pipe is left and the stream is not complete. Opening another one goes on.

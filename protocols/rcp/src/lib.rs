@@ -29,7 +29,7 @@ mod sender;
 
 pub use config::RcpConfig;
 pub use header::{RcpFlags, RcpHeader, RcpOptions};
-pub use packet::{PacketIn, PacketOut, RcpEvent};
+pub use packet::{PacketIn, PacketOut, RcpEvent, StreamEvent};
 pub use pipe::{Ask, DataArrival, Ending, Pipe, PipeCounters, PipeState, Returned};
 pub use receiver::{Receiver, ReceiverMetrics};
 pub use sender::{Sender, SenderDrops, SenderMetrics, SenderState};

@@ -1,5 +1,6 @@
 //! What the two ends take in and give out.
 use crate::header::RcpHeader;
+use core::ops::Range;
 use prismux_wire::Ecn;
 
 /// An arriving packet: its header, the length of its payload, and the ECN bits of its IP header.
@@ -32,12 +33,10 @@ impl PacketOut {
     }
 }
 
-/// Something the application, the keeper of the bytes, or a trace should know.
+/// What happened to a stream that is fetched, over one pipe or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RcpEvent {
-    /// The handshake is complete.
-    Connected,
-    /// Receiver: keep these bytes of the packet that just arrived, even if bytes before them are missing.
+pub enum StreamEvent {
+    /// Keep these bytes of the packet that just arrived, even if bytes before them are missing.
     Accepted {
         /// First byte to keep, counted from the start of the payload.
         packet_offset: u32,
@@ -46,13 +45,33 @@ pub enum RcpEvent {
         /// How many bytes to keep.
         bytes: u32,
     },
-    /// Receiver: the stream is complete up to here.
+    /// The stream is complete up to here.
     Readable {
         /// Stream offset just after the last byte that can be read.
         up_to: u64,
     },
-    /// Receiver: the stream has ended after the last readable byte.
+    /// The stream has ended after the last readable byte: everything is here.
     Complete,
+}
+
+impl StreamEvent {
+    /// The bytes `part` of a packet whose payload lies at `payload` in the stream are to be kept.
+    pub const fn accepted(payload: &Range<u64>, part: &Range<u64>) -> Self {
+        Self::Accepted {
+            packet_offset: (part.start - payload.start) as u32,
+            stream_offset: part.start,
+            bytes: (part.end - part.start) as u32,
+        }
+    }
+}
+
+/// Something the application, the keeper of the bytes, or a trace should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RcpEvent {
+    /// The handshake is complete.
+    Connected,
+    /// Receiver: what happened to the stream.
+    Stream(StreamEvent),
     /// Sender: the receiver has everything up to here; the host may forget these bytes.
     Purged {
         /// Stream offset just after the last byte that may go.

@@ -2,7 +2,7 @@
 use prismux_endpoint::Endpoint;
 use prismux_rcp::header::{RequestBlock, RequestBlocks};
 use prismux_rcp::{
-    PacketIn, PacketOut, RcpConfig, RcpEvent, RcpFlags, RcpHeader, RcpOptions, Receiver, Sender,
+    PacketIn, PacketOut, RcpConfig, RcpEvent, RcpFlags, RcpHeader, RcpOptions, Receiver, Sender, StreamEvent,
 };
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::{Ecn, SeqNumber, Timestamps};
@@ -167,7 +167,7 @@ impl Play {
             }
         }
         while let Some(event) = self.receiver.poll_event() {
-            if let RcpEvent::Readable { up_to } = event {
+            if let RcpEvent::Stream(StreamEvent::Readable { up_to }) = event {
                 assert!(up_to > self.readable);
                 self.readable = up_to;
             }

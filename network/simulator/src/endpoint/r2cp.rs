@@ -6,7 +6,7 @@ use crate::ids::EndpointId;
 use prismux_endpoint::{Endpoint, Host, drive};
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};
-use prismux_rcp::{PacketIn, PacketOut};
+use prismux_rcp::{PacketIn, PacketOut, StreamEvent};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
@@ -142,13 +142,13 @@ impl R2cpEndpoint {
         let mut notes = Notes::default();
         for event in outbox.events {
             match event {
-                R2cpEvent::Readable { up_to } => {
+                R2cpEvent::Stream(StreamEvent::Readable { up_to }) => {
                     notes.readable = up_to;
                     if let Some(check) = &mut self.check {
                         check.readable(now, up_to);
                     }
                 }
-                R2cpEvent::Accepted { packet_offset, stream_offset, bytes } => {
+                R2cpEvent::Stream(StreamEvent::Accepted { packet_offset, stream_offset, bytes }) => {
                     if let Some(check) = &mut self.check {
                         check.accepted(now, offset + u64::from(packet_offset), stream_offset, bytes);
                     }

@@ -4,7 +4,7 @@ use crate::checker::StreamCheck;
 use crate::fabric::{Fabric, Target};
 use crate::packet::{Body, Packet};
 use prismux_endpoint::{Deadline, Endpoint, Host, drive};
-use prismux_rcp::{PacketIn, PacketOut, RcpConfig, RcpEvent, RcpFlags, Receiver, Sender};
+use prismux_rcp::{PacketIn, PacketOut, RcpConfig, RcpEvent, RcpFlags, Receiver, Sender, StreamEvent};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
@@ -61,13 +61,13 @@ impl<E: Endpoint<Transmit = PacketOut, Event = RcpEvent>> Host<E> for Carrier<'_
 
     fn event(&mut self, now: Instant, event: RcpEvent) {
         match event {
-            RcpEvent::Readable { up_to } => {
+            RcpEvent::Stream(StreamEvent::Readable { up_to }) => {
                 self.notes.readable = up_to;
                 if let Some(check) = &mut self.check {
                     check.readable(now, up_to);
                 }
             }
-            RcpEvent::Accepted { packet_offset, stream_offset, bytes } => {
+            RcpEvent::Stream(StreamEvent::Accepted { packet_offset, stream_offset, bytes }) => {
                 if let Some(check) = &mut self.check {
                     check.accepted(
                         now,
@@ -79,7 +79,7 @@ impl<E: Endpoint<Transmit = PacketOut, Event = RcpEvent>> Host<E> for Carrier<'_
             }
             RcpEvent::Connected => self.notes.connected = true,
             RcpEvent::Closed | RcpEvent::Reset | RcpEvent::TimedOut => self.notes.ended = true,
-            RcpEvent::Complete | RcpEvent::Purged { .. } => {}
+            RcpEvent::Stream(StreamEvent::Complete) | RcpEvent::Purged { .. } => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::binding::Bound;
 use crate::event::R2cpEvent;
 use alloc::vec::Vec;
 use core::ops::Range;
-use prismux_rcp::{DataArrival, Returned};
+use prismux_rcp::{DataArrival, Returned, StreamEvent};
 use prismux_units::Instant;
 
 impl Connection {
@@ -44,11 +44,11 @@ impl Connection {
         self.rescue_head(now);
         let after = self.bytes_received_in_order();
         if after > before {
-            self.events.push_back(R2cpEvent::Readable { up_to: after });
+            self.events.push_back(R2cpEvent::Stream(StreamEvent::Readable { up_to: after }));
         }
         if self.end == Some(self.stream.next()) && !self.completed {
             self.completed = true;
-            self.events.push_back(R2cpEvent::Complete);
+            self.events.push_back(R2cpEvent::Stream(StreamEvent::Complete));
             for slot in &mut self.pipes {
                 slot.pipe.close();
             }
@@ -58,11 +58,7 @@ impl Connection {
     fn store(&mut self, id: PipeId, data: &DataArrival, whole: &Range<u64>) {
         let events = &mut self.events;
         let news = self.stream.take_in(&data.range, whole, |part| {
-            events.push_back(R2cpEvent::Accepted {
-                packet_offset: (part.start - data.range.start) as u32,
-                stream_offset: part.start,
-                bytes: (part.end - part.start) as u32,
-            });
+            events.push_back(R2cpEvent::Stream(StreamEvent::accepted(&data.range, &part)));
         });
         self.pending.remove(whole);
         let held = self.stream.beyond();

@@ -3,7 +3,7 @@ use crate::packet::{self, RECEIVER_INITIAL};
 use crate::setup::{self, Setup};
 use prismux_endpoint::Endpoint;
 use prismux_r2cp::policy::Cost;
-use prismux_r2cp::{Connection, PipeId};
+use prismux_r2cp::{Connection, PipeId, R2cpEvent};
 use prismux_script::{Packet, Subject, Words, same};
 use prismux_units::Instant;
 
@@ -114,7 +114,10 @@ impl Machine {
 
     fn take_events(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            self.events.push(format!("{event:?}"));
+            self.events.push(match event {
+                R2cpEvent::Stream(event) => format!("{event:?}"),
+                event => format!("{event:?}"),
+            });
         }
     }
 

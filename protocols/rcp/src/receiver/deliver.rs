@@ -1,6 +1,6 @@
 //! Arriving data: into the stream, and back to the pipe as units returned.
 use super::{Receiver, Standing};
-use crate::packet::RcpEvent;
+use crate::packet::{RcpEvent, StreamEvent};
 use crate::pipe::{DataArrival, Returned};
 use core::ops::Range;
 use prismux_units::Instant;
@@ -32,12 +32,12 @@ impl Receiver {
         }
         let after = self.bytes_received_in_order();
         if after > before {
-            self.events.push_back(RcpEvent::Readable { up_to: after });
+            self.events.push_back(RcpEvent::Stream(StreamEvent::Readable { up_to: after }));
         }
         if self.end == Some(self.stream.next()) && !self.completed {
             self.completed = true;
             self.standing = Standing::default();
-            self.events.push_back(RcpEvent::Complete);
+            self.events.push_back(RcpEvent::Stream(StreamEvent::Complete));
             self.pipe.close();
         }
     }
@@ -77,11 +77,7 @@ impl Receiver {
     fn store(&mut self, data: &DataArrival, whole: &Range<u64>) {
         let events = &mut self.events;
         let news = self.stream.take_in(&data.range, whole, |part| {
-            events.push_back(RcpEvent::Accepted {
-                packet_offset: (part.start - data.range.start) as u32,
-                stream_offset: part.start,
-                bytes: (part.end - part.start) as u32,
-            });
+            events.push_back(RcpEvent::Stream(StreamEvent::accepted(&data.range, &part)));
         });
         self.counters.duplicate_bytes += data.range.end - data.range.start - news;
     }

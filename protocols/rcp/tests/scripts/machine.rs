@@ -19,7 +19,7 @@ pub struct Machine {
     end: End,
     /// The far end's limit, as said last.
     limit: u16,
-    events: Vec<RcpEvent>,
+    events: Vec<String>,
     purged: u64,
     start: Instant,
 }
@@ -191,7 +191,10 @@ impl Machine {
             if let RcpEvent::Purged { up_to } = event {
                 self.purged = up_to;
             }
-            self.events.push(event);
+            self.events.push(match event {
+                RcpEvent::Stream(event) => format!("{event:?}"),
+                event => format!("{event:?}"),
+            });
         }
     }
 
@@ -208,7 +211,7 @@ impl Machine {
             }
             "event" | "no-event" => {
                 let name = words.word("an event")?;
-                let found = self.events.iter().position(|event| format!("{event:?}").starts_with(name));
+                let found = self.events.iter().position(|event| event.starts_with(name));
                 if let Some(position) = found {
                     self.events.drain(..=position);
                 }

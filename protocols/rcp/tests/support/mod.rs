@@ -2,7 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_endpoint::{Deadline, Endpoint, Host, drive};
-use prismux_rcp::{PacketIn, PacketOut, PipeState, RcpConfig, RcpEvent, Receiver, Sender, SenderState};
+use prismux_rcp::{
+    PacketIn, PacketOut, PipeState, RcpConfig, RcpEvent, Receiver, Sender, SenderState, StreamEvent,
+};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
 use std::collections::BTreeMap;
@@ -212,7 +214,7 @@ impl World {
 
     fn take_event(&mut self, event: RcpEvent, arrived: Option<PacketOut>) {
         match event {
-            RcpEvent::Accepted { packet_offset, stream_offset, bytes } => {
+            RcpEvent::Stream(StreamEvent::Accepted { packet_offset, stream_offset, bytes }) => {
                 let packet = arrived.expect("bytes are accepted from packets");
                 assert_eq!(packet.stream_offset + u64::from(packet_offset), stream_offset, "other bytes");
                 assert!(packet_offset + bytes <= packet.payload_bytes, "more than arrived");
@@ -221,7 +223,7 @@ impl World {
                 assert!(before <= start, "bytes {start}..{end} are accepted twice");
                 self.accepted.insert(start, end);
             }
-            RcpEvent::Readable { up_to } => {
+            RcpEvent::Stream(StreamEvent::Readable { up_to }) => {
                 assert!(up_to > self.readable, "readable goes forward");
                 let mut at = self.readable;
                 while at < up_to {
@@ -231,7 +233,7 @@ impl World {
                 self.accepted.insert(up_to, up_to);
                 self.readable = up_to;
             }
-            RcpEvent::Complete => self.complete = true,
+            RcpEvent::Stream(StreamEvent::Complete) => self.complete = true,
             RcpEvent::Closed => self.receiver_closed = true,
             RcpEvent::TimedOut | RcpEvent::Reset => self.aborted = true,
             _ => {}
