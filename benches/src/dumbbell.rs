@@ -2,7 +2,7 @@
 use crate::cpu::Stopwatch;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, NetworkBuilder, TcpFlow, Transport};
+use prismux_simulator::{FlowConfig, NetworkBuilder, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ impl Dumbbell {
             network.symmetric_link(&format!("up{index}"), source, left, access.clone());
             network.symmetric_link(&format!("down{index}"), right, sink, access.clone());
             let start = Instant::ZERO + Duration::from_secs_f64(f64::from(index) / f64::from(self.flows));
-            let flow = FlowConfig::new(source, sink, Transport::Tcp(TcpFlow::new(tcp.clone())));
+            let flow = FlowConfig::new(source, sink, TcpFlow::new(tcp.clone()));
             flows.push(network.flow(&format!("flow{index}"), flow.starting(start)));
         }
         let mut simulation = network.build().expect("a dumbbell is connected");

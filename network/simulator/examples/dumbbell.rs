@@ -7,7 +7,7 @@
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it prints.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow, Transport};
+use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ fn build(settings: &Settings) -> (Simulation, Vec<FlowId>, LinkIndex) {
         network.symmetric_link(&format!("up{index}"), source, left, settings.access.clone());
         network.symmetric_link(&format!("down{index}"), right, sink, settings.access.clone());
         let start = Instant::ZERO + Duration::from_secs_f64(f64::from(index) / f64::from(settings.flows));
-        let transport = Transport::Tcp(TcpFlow::new(tcp.clone()));
+        let transport = TcpFlow::new(tcp.clone());
         let flow = FlowConfig::new(source, sink, transport).starting(start);
         flows.push(network.flow(&format!("flow{index}"), flow));
     }

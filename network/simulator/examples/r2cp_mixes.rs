@@ -10,7 +10,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_r2cp::R2cpConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{FlowConfig, NetworkBuilder, R2cpFlow, RcpFlow, RcpWay, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, R2cpFlow, R2cpPath, RcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 use std::env;
@@ -34,17 +34,18 @@ fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, rcp: &RcpConfig) ->
         let loss = Probability::new(pipe.loss).filter(|_| pipe.loss > 0.0);
         let forward = link(pipe).with_loss(loss.map_or(LossModel::None, LossModel::Bernoulli));
         builder.link(&format!("pipe{index}"), server, client, forward, link(pipe));
-        ways.push(RcpWay::to(server));
+        ways.push(R2cpPath::to(server));
     }
     let from = ways[only.unwrap_or(0)].server;
-    let transport = match only {
-        Some(_) => Transport::Rcp(RcpFlow::new(rcp.clone())),
-        None => Transport::R2cp(R2cpFlow {
+    let transport: AnyTransport = match only {
+        Some(_) => RcpFlow::new(rcp.clone()).into(),
+        None => R2cpFlow {
             config: R2cpConfig::new(rcp.clone()),
             sender: rcp.clone(),
-            ways,
+            paths: ways,
             name: "r2cp".into(),
-        }),
+        }
+        .into(),
     };
     builder.flow("download", FlowConfig::new(from, client, transport));
     builder.steady_after(WARM_UP);

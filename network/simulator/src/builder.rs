@@ -3,12 +3,12 @@ mod assemble;
 mod capacity;
 mod community;
 mod interfaces;
-mod receiver_driven;
-mod striped;
 
-use crate::fabric::Tunnel;
-use crate::flow::{CongestionFactory, FlowConfig, Transport};
-use crate::ids::{FlowId, LinkIndex, NodeId};
+pub(crate) use interfaces::Interfaces;
+
+use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::flows::{CongestionFactory, FlowConfig};
+use crate::network::Tunnel;
 use crate::policy::SchedulerFactory;
 use crate::simulation::{Handoff, NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
@@ -19,9 +19,6 @@ use prismux_units::{Duration, Instant, Rate};
 use std::fmt;
 use std::io::{self, Write};
 
-/// The most links of one flow.
-const MAX_LINKS: usize = prismux_ptcp::MAX_PIPES as usize;
-
 /// Collects nodes, links, flows and events; [`NetworkBuilder::build`] makes a [`Simulation`] of them.
 ///
 /// Names must differ among nodes, among links and among flows: random streams and results go by name.
@@ -30,7 +27,7 @@ pub struct NetworkBuilder {
     seed: Seed,
     nodes: Vec<NodePlan>,
     links: Vec<LinkPlan>,
-    flows: Vec<(String, FlowConfig)>,
+    flows: Vec<FlowPlan>,
     events: Vec<(Instant, NetworkEvent)>,
     routes: Vec<(NodeId, NodeId, LinkIndex)>,
     memberships: Vec<Membership>,
@@ -70,6 +67,14 @@ impl LinkPlan {
     fn round_trip(&self) -> Duration {
         self.forward.delay + self.reverse.delay
     }
+}
+
+/// A flow, and the congestion control that takes the place of its own.
+#[derive(Debug)]
+struct FlowPlan {
+    name: String,
+    config: FlowConfig,
+    congestion: Option<CongestionFactory>,
 }
 
 /// A member's place in a community.
@@ -217,11 +222,9 @@ impl NetworkBuilder {
 
     /// Gives the senders of all TCP transfers so far a congestion control from outside; returns how many there are.
     pub fn congestion(&mut self, factory: &CongestionFactory) -> usize {
-        let transfers = self.flows.iter_mut().filter_map(|(_, flow)| match &mut flow.transport {
-            Transport::Tcp(tcp) => Some(tcp),
-            _ => None,
-        });
-        transfers.map(|tcp| tcp.congestion = Some(factory.clone())).count()
+        let takes = |plan: &&mut FlowPlan| plan.config.transport.get().takes_congestion_control();
+        let transfers = self.flows.iter_mut().filter(takes);
+        transfers.map(|plan| plan.congestion = Some(factory.clone())).count()
     }
 
     fn node(&mut self, name: &str, kind: NodeKind) -> NodeId {
@@ -286,7 +289,7 @@ impl NetworkBuilder {
 
     /// Adds a flow.
     pub fn flow(&mut self, name: &str, config: FlowConfig) -> FlowId {
-        self.flows.push((name.into(), config));
+        self.flows.push(FlowPlan { name: name.into(), config, congestion: None });
         FlowId((self.flows.len() - 1) as u32)
     }
 
@@ -347,39 +350,34 @@ impl NetworkBuilder {
     }
 
     fn check_flow(&self, name: &str, flow: &FlowConfig) -> Result<(), BuildError> {
-        let problem = match &flow.transport {
-            _ if flow.from == flow.to => "it starts where it ends",
-            _ if flow.stop.is_some_and(|stop| stop < flow.start) => "it stops before it starts",
-            Transport::ParetoOnOff(burst) if burst.shape.is_nan() || burst.shape <= 1.0 => {
-                "a Pareto shape of 1 or less has no mean"
-            }
-            Transport::ParetoOnOff(crate::ParetoOnOff { packet_bytes, rate, .. })
-            | Transport::Cbr(crate::Cbr { packet_bytes, rate })
-                if *packet_bytes <= crate::endpoint::UDP_OVERHEAD_BYTES || *rate == Rate::ZERO =>
-            {
-                "its packets need more than 28 bytes and a rate"
-            }
-            Transport::RequestResponse(exchange)
-                if exchange.request_bytes == 0 || exchange.response_bytes == 0 =>
-            {
-                "requests and responses need at least a byte"
-            }
-            _ if flow.links.iter().any(|link| {
-                let ends = self.links[link.index()].ends;
-                !ends.contains(&flow.from) && !ends.contains(&flow.to)
-            }) =>
-            {
-                "its links must end where it starts or where it ends"
-            }
-            transport if !transport.is_striped() && flow.links.len() > 1 => {
-                "it has one pipe but several links"
-            }
-            transport if transport.is_striped() && self.access_links(flow).len() > MAX_LINKS => {
-                "it has more than eight links"
-            }
-            Transport::R2cp(r2cp) if r2cp.ways.is_empty() => "it has no way",
-            _ => return Ok(()),
+        let transport = flow.transport.get();
+        let detached = |link: &LinkIndex| {
+            let ends = self.links[link.index()].ends;
+            !ends.contains(&flow.from) && !ends.contains(&flow.to)
+        };
+        let problem = if flow.from == flow.to {
+            "it starts where it ends"
+        } else if flow.stop.is_some_and(|stop| stop < flow.start) {
+            "it stops before it starts"
+        } else if let Some(problem) = transport.problem() {
+            problem
+        } else if flow.links.iter().any(detached) {
+            "its links must end where it starts or where it ends"
+        } else if transport.max_links() == 1 && flow.links.len() > 1 {
+            "it has one pipe but several links"
+        } else if self.access_links(flow).len() > transport.max_links() {
+            "it has more than eight links"
+        } else {
+            return Ok(());
         };
         Err(BuildError::BadFlow { flow: name.into(), problem })
+    }
+
+    pub(crate) fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    pub(crate) fn has_checks(&self) -> bool {
+        self.checks
     }
 }

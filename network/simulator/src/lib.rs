@@ -5,33 +5,30 @@
 //! after their users, nothing iterates over hash tables.
 //!
 //! The map, from below:
-//! * `event_queue`: a timing wheel; `packet`: the pool of packets under way; `routing`: next hops.
-//! * `fabric`: links, nodes, members and PRISM proxies: everything a packet meets between two endpoints.
+//! * `core`: a timing wheel of events, the pool of packets under way, names; checkers, observers and time series, who only
+//!   watch.
+//! * `routing`: next hops; `network`: links, nodes, members and PRISM proxies: everything a packet meets between two
+//!   endpoints.
+//! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
 //! * `policy`: schedulers from outside.
-//! * `endpoint`: TCP connections with their applications, UDP sources and sinks.
 //! * `simulation`: the loop, planned events, results.
-//! * `checker`, `observer`, `series`: those who only watch.
 
 mod builder;
-mod checker;
-mod endpoint;
-mod event_queue;
-mod fabric;
-mod flow;
-mod ids;
-mod observer;
-mod packet;
+mod core;
+mod flows;
+mod network;
 mod policy;
 mod routing;
-mod series;
 mod simulation;
 
 pub use builder::{BuildError, NetworkBuilder};
-pub use fabric::{FabricCounters, Tunnel};
-pub use flow::{
-    Cbr, CongestionFactory, ExtensionFactory, Factory, FlowConfig, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow,
-    RcpWay, RequestResponse, StripingFlow, TcpFlow, Transport,
+pub use core::ids::{FlowId, LinkIndex, NodeId};
+pub use core::packet::Content;
+pub use flows::{
+    Answers, AnyTransport, Arrival, BuiltFlow, Cbr, CongestionFactory, ExtensionFactory, Factory, Flow,
+    FlowBuild, FlowConfig, FlowContext, ParetoOnOff, PtcpFlow, R2cpFlow, R2cpPath, RcpFlow, RequestResponse,
+    SegmentShape, StripingFlow, TcpFlow, Transport, Window,
 };
-pub use ids::{FlowId, LinkIndex, NodeId};
+pub use network::{NetworkCounters, Tunnel};
 pub use policy::SchedulerFactory;
-pub use simulation::{Answers, Handoff, NetworkEvent, Simulation};
+pub use simulation::{Handoff, NetworkEvent, PipeNames, Simulation};

@@ -1,5 +1,5 @@
 //! Who sends what where: shortest paths, fixed when the network is built.
-use crate::ids::{NodeId, PortId};
+use crate::core::ids::{NodeId, PortId};
 use std::collections::VecDeque;
 
 /// A node as routing sees it.

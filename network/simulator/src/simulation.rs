@@ -1,37 +1,35 @@
 //! The run: taking events in order and handing them to whom they are for.
-mod application;
-mod damage;
 mod handoff;
-mod look_ahead;
 mod planned;
-mod rcp;
+mod prefetch;
 mod report;
-mod striped;
 
-use crate::endpoint::Endpoint;
-use crate::fabric::{Fabric, FabricCounters, Target};
-use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
-use crate::observer::Capture;
-use crate::packet::{Body, PacketHandle};
-use crate::series::Sampler;
+use crate::core::ids::{EndpointId, FlowId, LinkIndex, NodeId, Place, PortId};
+use crate::core::observer::Capture;
+use crate::core::packet::PacketHandle;
+use crate::core::series::Sampler;
+use crate::flows::{Arrival, Flow, FlowContext, FlowRecord, Flows};
+use crate::network::{Network, NetworkCounters, Target};
 use prismux_link::LinkStats;
 use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
-use prismux_tcp::{Connection, SegmentIn};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
+use std::any::Any;
 use std::io;
 
 pub use handoff::Handoff;
 pub use planned::NetworkEvent;
 pub(crate) use planned::Plan;
-pub use report::Answers;
-pub(crate) use report::{FlowRecord, LinkRecord, MemberRecord, Receiver, Report, window_of};
+pub use report::PipeNames;
+pub(crate) use report::{LinkRecord, MemberRecord, Receiver, Report};
 
 /// A network with its flows, ready to run or running.
 #[derive(Debug)]
 pub struct Simulation {
-    pub(crate) fabric: Fabric,
-    pub(crate) endpoints: Vec<Endpoint>,
-    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) network: Network,
+    pub(crate) flows: Flows,
+    /// How far each flow has got.
+    pub(crate) records: Vec<FlowRecord>,
     pub(crate) planned: Vec<Plan>,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) report: Report,
@@ -45,14 +43,14 @@ impl Simulation {
     /// Lets time pass until `until`; everything due by then, that instant included, has happened afterwards.
     pub fn run_until(&mut self, until: Instant) {
         while self.step(until) {}
-        self.fabric.now = self.fabric.now.max(until);
+        self.network.now = self.network.now.max(until);
     }
 
     /// Runs until every flow that has an end has reached it, or until `limit`. Returns whether all have.
     pub fn run_to_completion(&mut self, limit: Instant) -> bool {
         while self.unfinished > 0 && self.step(limit) {}
         if self.unfinished > 0 {
-            self.fabric.now = self.fabric.now.max(limit);
+            self.network.now = self.network.now.max(limit);
         }
         self.unfinished == 0
     }
@@ -60,20 +58,23 @@ impl Simulation {
     /// Takes the next event that is due by `until`.
     #[inline]
     fn step(&mut self, until: Instant) -> bool {
-        if self.fabric.queue.opened().len() == 0 && self.fabric.queue.open_next_slot() {
-            self.look_ahead();
+        if self.network.queue.opened().len() == 0 && self.network.queue.open_next_slot() {
+            self.prefetch();
         }
-        let Some((at, target)) = self.fabric.queue.pop_until(until) else { return false };
-        self.fabric.now = at;
+        let Some((at, target)) = self.network.queue.pop_until(until) else { return false };
+        self.network.now = at;
         match target {
             Target::Port(port) => self.take_port(port),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
-            Target::Proxy(proxy) => self.fabric.proxy_timeout(proxy),
-            Target::Application(endpoint) => self.take_application(endpoint),
+            Target::Proxy(proxy) => self.network.proxy_timeout(proxy),
+            Target::Application(endpoint) => {
+                let (flow, end) = self.flows.owner(endpoint);
+                self.with_flow(flow, |flow, context| flow.resume(context, end));
+            }
             Target::Planned(index) => self.take_planned(index),
             Target::Sample => self.take_sample(),
         }
-        while let Some(packet) = self.fabric.local.pop_front() {
+        while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);
         }
         true
@@ -81,8 +82,8 @@ impl Simulation {
 
     #[inline]
     fn take_port(&mut self, port: PortId) {
-        if self.fabric.begin(port) {
-            while let Some(packet) = self.fabric.next_arrival(port) {
+        if self.network.begin(port) {
+            while let Some(packet) = self.network.next_arrival(port) {
                 self.deliver(packet);
             }
         }
@@ -91,215 +92,138 @@ impl Simulation {
     /// Hands a packet to the endpoint it is for.
     #[inline]
     fn deliver(&mut self, handle: PacketHandle) {
-        let packet = self.fabric.pool.get(handle);
-        if packet.damaged {
-            self.fabric.counters.corrupted += 1;
-            self.deliver_damaged(handle);
-            return;
-        }
-        self.fabric.counters.delivered += 1;
+        let packet = self.network.pool.get(handle);
         let id = packet.endpoint;
-        if self.checks {
-            self.refresh_check(id);
+        if packet.damaged {
+            return self.deliver_damaged(id, handle);
         }
-        match &mut self.endpoints[id.index()] {
-            Endpoint::Tcp(tcp) => {
-                let Some((segment, stream_offset)) = self.fabric.pool.take_segment(handle) else {
-                    return self.fabric.pool.discard(handle);
-                };
-                let notes = tcp.receive(&mut self.fabric, segment, stream_offset);
-                if !tcp.is_quiet(&notes) {
-                    self.serve_application(id, notes);
-                }
-            }
-            _ => self.deliver_other(id, handle),
+        self.network.counters.delivered += 1;
+        match id.place() {
+            Place::Tcp { pair, end } if !self.checks => self.deliver_to_tcp(pair, end, handle),
+            _ => self.deliver_to_flow(id, handle),
         }
     }
 
-    /// Hands a packet to an endpoint that does not speak TCP.
-    fn deliver_other(&mut self, id: EndpointId, handle: PacketHandle) {
-        let packet = self.fabric.pool.packet(handle);
-        match (&mut self.endpoints[id.index()], packet.body) {
-            (Endpoint::Rcp(_) | Endpoint::RcpPort(_), Body::Rcp { .. }) => self.deliver_rcp(handle),
-            (Endpoint::UdpSink(sink), _) => {
-                sink.receive(&packet);
-                self.fabric.pool.remove(handle);
-            }
-            (Endpoint::Striping(striping), Body::Tcp { header, .. }) => {
-                let segment = SegmentIn { header, payload_bytes: packet.payload_bytes, ecn: packet.ecn };
-                self.fabric.pool.remove(handle);
-                let records = &mut self.flows[striping.site.flow.index()].records;
-                let notes = striping.receive(&mut self.fabric, records, segment);
-                self.serve_striped(id, notes);
-            }
-            (Endpoint::Ptcp(ptcp), Body::Ptcp { segment, .. }) => {
-                let ecn = packet.ecn;
-                self.fabric.pool.remove(handle);
-                if let Some(mut out) = self.fabric.pool.take(segment) {
-                    out.segment.ecn = ecn;
-                    let notes = ptcp.receive(&mut self.fabric, out);
-                    self.serve_striped(id, notes);
-                }
-            }
-            _ => {
-                self.fabric.pool.discard(handle);
-            }
-        }
+    /// Hands a packet to an end by way of its flow.
+    fn deliver_to_flow(&mut self, id: EndpointId, handle: PacketHandle) {
+        let packet = self.network.pool.remove(handle);
+        let (flow, end) = self.flows.owner(id);
+        self.with_flow(flow, |flow, context| flow.deliver(context, end, Arrival(packet)));
+        self.network.pool.forget(&packet);
+    }
+
+    /// A checksum has caught a damaged packet. An end that hears of it from its link layer draws its conclusion.
+    #[cold]
+    fn deliver_damaged(&mut self, id: EndpointId, handle: PacketHandle) {
+        self.network.counters.corrupted += 1;
+        let packet = self.network.pool.remove(handle);
+        self.network.observe_drop(self.flows.site(id).node, DropReason::Corrupted, &packet);
+        let (flow, end) = self.flows.owner(id);
+        self.with_flow(flow, |flow, context| flow.deliver_damaged(context, end, Arrival(packet)));
+        self.network.pool.forget(&packet);
     }
 
     #[inline]
     fn take_timer(&mut self, id: EndpointId) {
-        let now = self.fabric.now;
-        if self.checks {
-            self.refresh_check(id);
-        }
-        match &mut self.endpoints[id.index()] {
-            Endpoint::Tcp(tcp) if tcp.armed == now => {
-                let notes = tcp.fire(&mut self.fabric);
-                if !tcp.is_quiet(&notes) {
-                    self.serve_application(id, notes);
-                }
+        match id.place() {
+            Place::Tcp { pair, end } if !self.checks => self.take_tcp_timer(pair, end),
+            _ => {
+                let (flow, end) = self.flows.owner(id);
+                self.with_flow(flow, |flow, context| flow.timeout(context, end));
             }
-            Endpoint::Striping(striping) if striping.armed == now => {
-                let records = &mut self.flows[striping.site.flow.index()].records;
-                let notes = striping.fire(&mut self.fabric, records);
-                self.serve_striped(id, notes);
-            }
-            Endpoint::Ptcp(ptcp) if ptcp.armed == now => {
-                let notes = ptcp.fire(&mut self.fabric);
-                self.serve_striped(id, notes);
-            }
-            Endpoint::Rcp(rcp) if rcp.armed == now => {
-                let notes = rcp.fire(&mut self.fabric);
-                self.serve_rcp(id, notes);
-            }
-            Endpoint::R2cp(_) => self.fire_r2cp(id),
-            Endpoint::UdpSource(source) if source.due == now => {
-                let next = source.fire(&mut self.fabric);
-                if next < Instant::MAX {
-                    self.fabric.queue.push(next, Target::Endpoint(id));
-                }
-            }
-            _ => {}
         }
     }
 
-    /// Tells an endpoint's checker how far its peer lets it send.
-    #[cold]
-    fn refresh_check(&mut self, id: EndpointId) {
-        let Endpoint::Tcp(tcp) = &self.endpoints[id.index()] else { return };
-        let edge = match &self.endpoints[tcp.site.peer.index()] {
-            Endpoint::Tcp(peer) => peer.connection.as_ref().map_or(0, Connection::receive_window_edge),
-            _ => 0,
+    /// Lets a flow act.
+    pub(crate) fn with_flow<R>(
+        &mut self,
+        id: FlowId,
+        act: impl FnOnce(&mut dyn Flow, &mut FlowContext<'_>) -> R,
+    ) -> R {
+        let (flow, sites) = self.flows.get_mut(id);
+        let mut context = FlowContext {
+            network: &mut self.network,
+            record: &mut self.records[id.index()],
+            sites,
+            unfinished: &mut self.unfinished,
+            checks: self.checks,
         };
-        if let Endpoint::Tcp(tcp) = &mut self.endpoints[id.index()]
-            && let Some(check) = &mut tcp.check
-        {
-            check.peer_edge = edge;
-        }
+        act(flow, &mut context)
+    }
+
+    /// Lets a flow of type `T` act; `None` when it is of another.
+    pub(crate) fn with_flow_as<T: Flow, R>(
+        &mut self,
+        id: FlowId,
+        act: impl FnOnce(&mut T, &mut FlowContext<'_>) -> R,
+    ) -> Option<R> {
+        self.with_flow(id, |flow, context| {
+            let flow: &mut dyn Any = flow;
+            flow.downcast_mut().map(|flow| act(flow, context))
+        })
+    }
+
+    /// A flow, if it is of type `T`: what its room shows beyond the columns that all flows have.
+    pub fn flow_as<T: Flow>(&self, id: FlowId) -> Option<&T> {
+        let flow: &dyn Any = self.flows.get(id);
+        flow.downcast_ref()
     }
 
     fn take_sample(&mut self) {
         let Some(mut sampler) = self.sampler.take() else { return };
         sampler.sample(self);
-        let next = self.fabric.now + sampler.interval();
-        self.fabric.queue.push(next, Target::Sample);
+        let next = self.network.now + sampler.interval();
+        self.network.queue.push(next, Target::Sample);
         self.sampler = Some(sampler);
     }
 
     /// The time.
     pub fn now(&self) -> Instant {
-        self.fabric.now
+        self.network.now
     }
 
     /// Events taken so far or pending: a measure of work.
     pub fn events(&self) -> u64 {
-        self.fabric.queue.inserted()
-    }
-
-    /// The sending connection of a TCP flow (the asking one of request/response), once it has been opened.
-    pub fn sender(&self, flow: FlowId) -> Option<&Connection> {
-        self.connection(self.flows[flow.index()].source)
-    }
-
-    /// The receiving connection of a TCP flow.
-    pub fn receiver(&self, flow: FlowId) -> Option<&Connection> {
-        self.connection(self.flows[flow.index()].sink)
-    }
-
-    fn connection(&self, endpoint: EndpointId) -> Option<&Connection> {
-        match &self.endpoints[endpoint.index()] {
-            Endpoint::Tcp(tcp) => tcp.connection.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// Both ends of a pTCP flow, the opening one first, once they exist.
-    pub fn ptcp(&self, flow: FlowId) -> [Option<&prismux_ptcp::Connection>; 2] {
-        let flow = &self.flows[flow.index()];
-        [flow.source, flow.sink].map(|end| match &self.endpoints[end.index()] {
-            Endpoint::Ptcp(ptcp) => ptcp.connection.as_ref(),
-            _ => None,
-        })
-    }
-
-    /// Whether the flow is one of datagrams.
-    pub(crate) fn is_udp(&self, flow: FlowId) -> bool {
-        matches!(self.endpoints[self.flows[flow.index()].source.index()], Endpoint::UdpSource(_))
+        self.network.queue.inserted()
     }
 
     /// Bytes that reached the flow's application.
     pub fn delivered_bytes(&self, flow: FlowId) -> u64 {
-        let flow = &self.flows[flow.index()];
-        match (&self.endpoints[flow.sink.index()], &self.endpoints[flow.source.index()]) {
-            (Endpoint::UdpSink(sink), _) => sink.bytes,
-            (Endpoint::Rcp(sink), _) => sink.received(),
-            (Endpoint::R2cp(sink), _) => sink.received(),
-            (Endpoint::Tcp(_), Endpoint::Tcp(asking)) if flow.returns => asking.received(),
-            (Endpoint::Tcp(sink), _) => sink.received(),
-            (Endpoint::Ptcp(sink), _) => sink.received(),
-            (Endpoint::Striping(sink), _) => sink.received(),
-            _ => 0,
-        }
+        self.flows.get(flow).delivered_bytes()
     }
 
     /// Counters of a link, from its first node to its second.
     pub fn forward_stats(&self, link: LinkIndex) -> LinkStats {
-        self.fabric.ports[link.forward().index()].link.stats()
+        self.network.ports[link.forward().index()].link.stats()
     }
 
     /// Counters of a link, from its second node to its first.
     pub fn reverse_stats(&self, link: LinkIndex) -> LinkStats {
-        self.fabric.ports[link.reverse().index()].link.stats()
+        self.network.ports[link.reverse().index()].link.stats()
     }
 
     /// The links of the proxy on `node` as it sees them.
     pub fn proxy_links(&self, node: NodeId) -> Vec<LinkStatus> {
-        let found = self.fabric.proxies.iter().find(|proxy| proxy.node == node);
-        found.map_or_else(Vec::new, |proxy| proxy.proxy.link_status(self.fabric.now))
+        let found = self.network.proxies.iter().find(|proxy| proxy.node == node);
+        found.map_or_else(Vec::new, |proxy| proxy.proxy.link_status(self.network.now))
     }
 
     /// Counters of the proxy on `node`.
     pub fn proxy_counters(&self, node: NodeId) -> Option<&ProxyCounters> {
-        self.fabric.proxies.iter().find(|proxy| proxy.node == node).map(|proxy| proxy.proxy.counters())
+        self.network.proxies.iter().find(|proxy| proxy.node == node).map(|proxy| proxy.proxy.counters())
     }
 
     /// What the proxy on `node` knows of a TCP flow.
     pub fn proxy_flow(&self, node: NodeId, flow: FlowId) -> Option<FlowStatus> {
-        let Endpoint::Tcp(tcp) = &self.endpoints[self.flows[flow.index()].source.index()] else {
-            return None;
-        };
-        let found = self.fabric.proxies.iter().find(|proxy| proxy.node == node)?;
-        found.proxy.flow_status(&tcp.flow_key())
+        let key = self.flows.get(flow).tcp_key()?;
+        let found = self.network.proxies.iter().find(|proxy| proxy.node == node)?;
+        found.proxy.flow_status(&key)
     }
 
     /// ACKs of a TCP flow that proxies hold back at the moment; `None` where there is no proxy.
     pub fn held_acks(&self, flow: FlowId) -> Option<u64> {
-        let Endpoint::Tcp(tcp) = &self.endpoints[self.flows[flow.index()].source.index()] else {
-            return None;
-        };
-        let key = tcp.flow_key();
-        let statuses = self.fabric.proxies.iter().map(|proxy| proxy.proxy.flow_status(&key));
+        let key = self.flows.get(flow).tcp_key()?;
+        let statuses = self.network.proxies.iter().map(|proxy| proxy.proxy.flow_status(&key));
         let held = statuses.map(|status| status.map_or(0, |status| status.held_acks as u64));
         held.reduce(|a, b| a + b)
     }
@@ -309,31 +233,22 @@ impl Simulation {
     /// # Errors
     /// When a capture could not be written.
     pub fn finish(self) -> io::Result<()> {
-        self.fabric.observer.and_then(|observer| observer.capture).map_or(Ok(()), Capture::finish)
+        self.network.observer.and_then(|observer| observer.capture).map_or(Ok(()), Capture::finish)
     }
 
     /// Counters over the whole network.
-    pub fn counters(&self) -> &FabricCounters {
-        &self.fabric.counters
+    pub fn counters(&self) -> &NetworkCounters {
+        &self.network.counters
     }
 
     /// Everything that the checkers found wrong, and whether every packet is accounted for; empty for a correct run.
     pub fn faults(&self) -> Vec<String> {
         let mut faults: Vec<String> = Vec::new();
-        for flow in &self.flows {
-            for end in [flow.source, flow.sink] {
-                let check = match &self.endpoints[end.index()] {
-                    Endpoint::Tcp(tcp) => tcp.check.as_deref(),
-                    Endpoint::Ptcp(ptcp) => ptcp.check.as_deref(),
-                    Endpoint::Rcp(rcp) => rcp.check.as_deref(),
-                    Endpoint::R2cp(r2cp) => r2cp.check.as_deref(),
-                    _ => None,
-                };
-                let found = check.into_iter().flat_map(|check| check.faults());
-                faults.extend(found.map(|fault| format!("flow {}: {fault}", flow.name)));
-            }
+        for (index, record) in self.records.iter().enumerate() {
+            let found = self.flows.get(FlowId(index as u32)).faults();
+            faults.extend(found.iter().map(|fault| format!("flow {}: {fault}", record.name)));
         }
-        faults.extend(self.fabric.conservation_faults());
+        faults.extend(self.network.conservation_faults());
         faults
     }
 }

@@ -2,7 +2,7 @@
 use prismux_endpoint::random::Seed;
 use prismux_link::{GilbertElliott, Jitter, LinkConfig, LossModel, QueueLimit};
 use prismux_prism::ProxyConfig;
-use prismux_simulator::{Cbr, FlowConfig, NetworkBuilder, ParetoOnOff, RequestResponse, TcpFlow, Transport};
+use prismux_simulator::{Cbr, FlowConfig, NetworkBuilder, ParetoOnOff, RequestResponse, TcpFlow};
 use prismux_tcp::TcpProfile;
 use prismux_trace::event::JsonLines;
 use prismux_units::{Duration, Instant, Probability, Rate};
@@ -52,7 +52,7 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
     let modern = TcpProfile::Modern.config();
     network.flow(
         "download",
-        FlowConfig::new(server, receiver, Transport::Tcp(TcpFlow::new(modern.clone()))).carrying(6_000_000),
+        FlowConfig::new(server, receiver, TcpFlow::new(modern.clone())).carrying(6_000_000),
     );
     let exchange = RequestResponse {
         tcp: modern,
@@ -61,7 +61,7 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
         think: Duration::from_millis(200),
         exchanges: Some(10),
     };
-    network.flow("web", FlowConfig::new(receiver, server, Transport::RequestResponse(exchange)));
+    network.flow("web", FlowConfig::new(receiver, server, exchange));
     let burst = ParetoOnOff {
         rate: Rate::from_kbps(800),
         packet_bytes: 1000,
@@ -69,12 +69,9 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
         mean_off: Duration::from_millis(500),
         shape: 1.5,
     };
-    network.flow("bursts", FlowConfig::new(server, receiver, Transport::ParetoOnOff(burst)));
+    network.flow("bursts", FlowConfig::new(server, receiver, burst));
     let cbr = Cbr { rate: Rate::from_kbps(64), packet_bytes: 210 };
-    network.flow(
-        "voice",
-        FlowConfig::new(server, receiver, Transport::Cbr(cbr)).stopping(Instant::from_secs(5)),
-    );
+    network.flow("voice", FlowConfig::new(server, receiver, cbr).stopping(Instant::from_secs(5)));
     let (capture, events) = (Shared::default(), Shared::default());
     network.capture(Box::new(capture.clone()), &[]);
     network.log_events(Box::new(JsonLines::new(events.clone())));
@@ -119,11 +116,8 @@ fn datagrams() -> Vec<u8> {
         mean_off: Duration::from_millis(120),
         shape: 1.5,
     };
-    network.flow("bursts", FlowConfig::new(a, b, Transport::ParetoOnOff(burst)));
-    network.flow(
-        "back",
-        FlowConfig::new(b, a, Transport::Cbr(Cbr { rate: Rate::from_kbps(333), packet_bytes: 123 })),
-    );
+    network.flow("bursts", FlowConfig::new(a, b, burst));
+    network.flow("back", FlowConfig::new(b, a, Cbr { rate: Rate::from_kbps(333), packet_bytes: 123 }));
     let events = Shared::default();
     network.log_events(Box::new(JsonLines::new(events.clone())));
     let mut simulation = network.build().unwrap();

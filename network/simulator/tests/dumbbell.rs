@@ -5,7 +5,7 @@
 //! 3.3 timeouts per flow, 7532 to 7842 drops, a Jain index of at least 0.9977.
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow, Transport};
+use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
@@ -38,7 +38,7 @@ fn dumbbell(flows: u64, profile: TcpProfile, seed: u64, jitter: Duration) -> Dum
         network.symmetric_link(&format!("up{index}"), source, left, access.clone());
         network.symmetric_link(&format!("down{index}"), right, sink, access.clone());
         let start = Instant::ZERO + Duration::from_secs(1).mul_f64(index as f64 / flows as f64);
-        let transport = Transport::Tcp(TcpFlow::new(tcp.clone()));
+        let transport = TcpFlow::new(tcp.clone());
         ids.push(
             network.flow(&format!("flow{index}"), FlowConfig::new(source, sink, transport).starting(start)),
         );

@@ -4,7 +4,7 @@
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{FlowConfig, NetworkBuilder, RcpFlow, TcpFlow, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, RcpFlow, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_trace::results::FlowResult;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -19,7 +19,7 @@ fn config() -> TcpConfig {
 }
 
 /// A download over a link that damages packets.
-fn download(transport: Transport, damaged: f64) -> FlowResult {
+fn download(transport: AnyTransport, damaged: f64) -> FlowResult {
     let mut network = NetworkBuilder::new(Seed(1));
     network.checks(true);
     let (server, mobile) = (network.host("server"), network.host("mobile"));
@@ -39,11 +39,11 @@ fn download(transport: Transport, damaged: f64) -> FlowResult {
 fn losses_of_the_link_cost_a_told_sender_less_and_a_receiver_in_control_almost_nothing() {
     for damaged in [0.002, 0.01, 0.05] {
         let tcp = || TcpFlow::new(config());
-        let plain = download(Transport::Tcp(tcp()), damaged);
-        let told = download(Transport::Tcp(tcp().with_loss_notification()), damaged);
+        let plain = download(tcp().into(), damaged);
+        let told = download(tcp().with_loss_notification().into(), damaged);
         let rcp = || RcpFlow::new(RcpConfig::from_tcp(&config()));
-        let receiver = download(Transport::Rcp(rcp()), damaged);
-        let hearing = download(Transport::Rcp(rcp().with_loss_notification()), damaged);
+        let receiver = download(rcp().into(), damaged);
+        let hearing = download(rcp().with_loss_notification().into(), damaged);
         let rates = [&plain, &told, &receiver, &hearing].map(|flow| flow.goodput_bps / 1e3);
         println!("{damaged}: TCP, TCP-ELN, RCP, RCP-ELN {rates:.0?} kbit/s");
         assert!(rates[1] > rates[0], "{damaged}: {rates:?}");
@@ -56,8 +56,8 @@ fn losses_of_the_link_cost_a_told_sender_less_and_a_receiver_in_control_almost_n
 #[test]
 fn on_an_undamaged_path_notification_changes_nothing() {
     let tcp = || TcpFlow::new(config());
-    let plain = download(Transport::Tcp(tcp()), 0.0);
-    let told = download(Transport::Tcp(tcp().with_loss_notification()), 0.0);
+    let plain = download(tcp().into(), 0.0);
+    let told = download(tcp().with_loss_notification().into(), 0.0);
     assert_eq!(plain.bytes, told.bytes);
     assert_eq!(plain.retransmitted_segments, told.retransmitted_segments);
 }

@@ -3,7 +3,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{
-    FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, Simulation, TcpFlow, Transport,
+    FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, Simulation, TcpFlow,
 };
 use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant, Rate};
@@ -45,7 +45,7 @@ fn network(link: usize, away: Duration, settled: Duration) -> Network {
     for (index, member) in members.into_iter().enumerate() {
         network.symmetric_link(&format!("wlan{}", index + 1), member, receiver, fast(300, 1));
     }
-    let transport = || Transport::Tcp(TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() }));
+    let transport = || TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() });
     let first = network.flow("first", FlowConfig::new(server, receiver, transport()));
     let back = Instant::ZERO + AWAY + away;
     let second = FlowConfig { start: back + settled, ..FlowConfig::new(server, receiver, transport()) };

@@ -3,8 +3,8 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
 use prismux_prism::{ProxyConfig, TcpPrism};
 use prismux_simulator::{
-    Cbr, ExtensionFactory, FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, Simulation, TcpFlow,
-    Transport, Tunnel,
+    AnyTransport, Cbr, ExtensionFactory, FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId,
+    Simulation, TcpFlow, Tunnel,
 };
 use prismux_tcp::TcpConfig;
 use prismux_trace::event::{Event, EventSink};
@@ -46,8 +46,8 @@ fn community(config: ProxyConfig, tunnel: Tunnel, links: [(u64, u64); 2]) -> Com
     Community { network, server, proxy, members, receiver, wwan, wlan }
 }
 
-fn tcp(config: TcpConfig) -> Transport {
-    Transport::Tcp(TcpFlow::new(TcpConfig { mss: 1400, ..config }))
+fn tcp(config: TcpConfig) -> AnyTransport {
+    TcpFlow::new(TcpConfig { mss: 1400, ..config }).into()
 }
 
 fn completed(simulation: &mut Simulation, limit: u64) -> f64 {
@@ -83,7 +83,7 @@ fn tunnels_cost_their_headers_on_the_members_links_only() {
     for (tunnel, overhead) in [(Tunnel::Free, 0), (Tunnel::Gre, 24), (Tunnel::GreInUdp, 36)] {
         let Community { mut network, server, receiver, wwan, wlan, .. } =
             community(ProxyConfig::default(), tunnel, [(4, 10), (4, 10)]);
-        let cbr = Transport::Cbr(Cbr { rate: Rate::from_kbps(800), packet_bytes: 1000 });
+        let cbr = Cbr { rate: Rate::from_kbps(800), packet_bytes: 1000 };
         network.flow("udp", FlowConfig::new(server, receiver, cbr).carrying(97_200));
         let mut simulation = network.build().unwrap();
         simulation.run_until(Instant::from_secs(10));
@@ -174,8 +174,7 @@ fn tcp_prism_gets_loss_reports_and_resends_at_once() {
     network.symmetric_link("wlan2", m2, receiver, link(54, 1));
     let sender = TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() })
         .with_extension("tcp-prism", ExtensionFactory::new(|| Box::new(TcpPrism::new())));
-    let download = network
-        .flow("download", FlowConfig::new(server, receiver, Transport::Tcp(sender)).carrying(6_000_000));
+    let download = network.flow("download", FlowConfig::new(server, receiver, sender).carrying(6_000_000));
     let mut simulation = network.build().unwrap();
     completed(&mut simulation, 120);
     let metrics = simulation.sender(download).unwrap().metrics().engine;

@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
 use prismux_ptcp::PtcpConfig;
 use prismux_simulator::{
-    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, Simulation, TcpFlow, Transport,
+    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, Simulation, TcpFlow,
 };
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -51,11 +51,11 @@ fn goodputs(pipes: &[(u64, u64)], events: &[(u64, usize, LinkChange)], end: u64)
         let mut net = net(pipes);
         if striped {
             let config = PtcpConfig::new(tcp(), pipes.len() as u8);
-            let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Ptcp(PtcpFlow { config }));
+            let flow = FlowConfig::new(net.mobile, net.fixed, PtcpFlow { config });
             net.builder.flow("ptcp", flow.over(&net.links));
         } else {
             for (index, &link) in net.links.iter().enumerate() {
-                let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Tcp(TcpFlow::new(tcp())));
+                let flow = FlowConfig::new(net.mobile, net.fixed, TcpFlow::new(tcp()));
                 net.builder.flow(&format!("tcp{index}"), flow.over(&[link]));
             }
         }
@@ -111,7 +111,7 @@ fn random_mixes_are_never_slower_than_their_best_pipe() {
 fn blackout(tcp: TcpConfig, dark: usize, at: Instant) -> (Duration, Duration, [u64; 2]) {
     let mut net = net(&[(2000, 400), (5000, 100)]);
     let config = PtcpConfig::new(tcp, 2);
-    let flow = FlowConfig::new(net.mobile, net.fixed, Transport::Ptcp(PtcpFlow { config }));
+    let flow = FlowConfig::new(net.mobile, net.fixed, PtcpFlow { config });
     let flow = net.builder.flow("ptcp", flow.over(&net.links));
     let light = at + Duration::from_secs(20);
     net.builder.event(at, NetworkEvent::LinkChange(net.links[dark], LinkChange::DOWN));

@@ -6,7 +6,7 @@ use prismux_link::{Jitter, LinkChange, LinkConfig, LossModel, QueueLimit};
 use prismux_r2cp::{PipeId, R2cpConfig, Scheduling};
 use prismux_rcp::RcpConfig;
 use prismux_simulator::{
-    FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, R2cpFlow, RcpWay, Simulation, Transport,
+    FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, R2cpFlow, R2cpPath, Simulation,
 };
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -40,7 +40,7 @@ fn world(
     paths: &[LinkConfig],
     bytes: Option<u64>,
     seed: u64,
-    shape: impl FnOnce(&mut NetworkBuilder, &[LinkIndex], &mut Vec<RcpWay>),
+    shape: impl FnOnce(&mut NetworkBuilder, &[LinkIndex], &mut Vec<R2cpPath>),
 ) -> World {
     let mut network = NetworkBuilder::new(Seed(seed));
     network.checks(true);
@@ -49,12 +49,12 @@ fn world(
     for (index, path) in paths.iter().enumerate() {
         let server = network.host(&format!("server{index}"));
         links.push(network.symmetric_link(&format!("path{index}"), server, client, path.clone()));
-        ways.push(RcpWay::to(server));
+        ways.push(R2cpPath::to(server));
     }
     shape(&mut network, &links, &mut ways);
     let from = ways[0].server;
     let sender = config.rcp.clone();
-    let transport = Transport::R2cp(R2cpFlow { config, sender, ways, name: "r2cp".into() });
+    let transport = R2cpFlow { config, sender, paths: ways, name: "r2cp".into() };
     let mut flow = FlowConfig::new(from, client, transport);
     flow.bytes = bytes;
     let flow = network.flow("download", flow);
@@ -285,10 +285,10 @@ fn two_links_to_one_server_are_two_pipes_with_a_router_between_or_without() {
         let links: Vec<LinkIndex> = (0..2)
             .map(|index| network.symmetric_link(&format!("path{index}"), near, client, path.clone()))
             .collect();
-        let ways = links.iter().map(|&link| RcpWay { link: Some(link), ..RcpWay::to(server) }).collect();
+        let ways = links.iter().map(|&link| R2cpPath { link: Some(link), ..R2cpPath::to(server) }).collect();
         let config = config();
         let sender = config.rcp.clone();
-        let transport = Transport::R2cp(R2cpFlow { config, sender, ways, name: "r2cp".into() });
+        let transport = R2cpFlow { config, sender, paths: ways, name: "r2cp".into() };
         let flow = network.flow("download", FlowConfig::new(server, client, transport));
         let mut world = World { simulation: network.build().unwrap(), flow };
         let goodput = world.goodput(5, 15);

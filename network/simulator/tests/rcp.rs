@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkChange, LinkConfig, LossModel, QueueLimit};
 use prismux_rcp::RcpConfig;
 use prismux_simulator::{
-    FlowConfig, FlowId, NetworkBuilder, NetworkEvent, RcpFlow, Simulation, TcpFlow, Transport,
+    AnyTransport, FlowConfig, FlowId, NetworkBuilder, NetworkEvent, RcpFlow, Simulation, TcpFlow,
 };
 use prismux_tcp::engine::{CongestionKind, EngineConfig};
 use prismux_tcp::{TcpConfig, TcpProfile};
@@ -23,12 +23,12 @@ fn tcp(profile: TcpProfile, congestion: CongestionKind) -> TcpConfig {
     }
 }
 
-fn rcp(tcp: &TcpConfig) -> Transport {
-    Transport::Rcp(RcpFlow::new(RcpConfig::from_tcp(tcp)))
+fn rcp(tcp: &TcpConfig) -> AnyTransport {
+    RcpFlow::new(RcpConfig::from_tcp(tcp)).into()
 }
 
 /// The window, whenever it changes.
-fn window_trace(transport: Transport, queue: QueueLimit, seconds: u64) -> Vec<u64> {
+fn window_trace(transport: AnyTransport, queue: QueueLimit, seconds: u64) -> Vec<u64> {
     let mut network = NetworkBuilder::new(Seed(1));
     let (server, client) = (network.host("server"), network.host("client"));
     // Only the way of the data has a rate, so that the sizes of ACKs and requests do not matter.
@@ -60,7 +60,7 @@ fn on_a_clean_symmetric_path_the_windows_are_those_of_tcp() {
     for profile in [TcpProfile::Modern, TcpProfile::Linux24] {
         for congestion in [CongestionKind::NewReno, CongestionKind::Cubic] {
             let tcp = tcp(profile, congestion);
-            let theirs = window_trace(Transport::Tcp(TcpFlow::new(tcp.clone())), QueueLimit::Unlimited, 3);
+            let theirs = window_trace(TcpFlow::new(tcp.clone()).into(), QueueLimit::Unlimited, 3);
             let ours = window_trace(rcp(&tcp), QueueLimit::Unlimited, 3);
             assert!(theirs.len() > 100, "{profile} {congestion:?}: {} windows", theirs.len());
             let differs = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
@@ -95,7 +95,7 @@ fn shares(receivers: u64, seed: u64) -> Means {
         network.symmetric_link(&format!("down{index}"), right, sink, access);
         // The kinds alternate, so that neither is the earlier one.
         let is_rcp = (index * receivers) / 20 != ((index + 1) * receivers) / 20;
-        let transport = if is_rcp { rcp(&tcp) } else { Transport::Tcp(TcpFlow::new(tcp.clone())) };
+        let transport = if is_rcp { rcp(&tcp) } else { TcpFlow::new(tcp.clone()).into() };
         let start = Instant::from_millis(index * 100);
         let config = FlowConfig::new(source, sink, transport).starting(start);
         flows.push((network.flow(&format!("flow{index}"), config), is_rcp));

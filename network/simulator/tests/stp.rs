@@ -3,7 +3,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_ptcp::PtcpConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{FlowConfig, NetworkBuilder, PtcpFlow, RcpFlow, TcpFlow, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, PtcpFlow, RcpFlow, TcpFlow};
 use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -15,17 +15,17 @@ fn tcp(congestion: CongestionKind) -> TcpConfig {
     config
 }
 
-fn transports(congestion: CongestionKind) -> [(&'static str, Transport); 3] {
+fn transports(congestion: CongestionKind) -> [(&'static str, AnyTransport); 3] {
     let tcp = tcp(congestion);
     [
-        ("rcp", Transport::Rcp(RcpFlow::new(RcpConfig::from_tcp(&tcp)))),
-        ("ptcp", Transport::Ptcp(PtcpFlow { config: PtcpConfig::new(tcp.clone(), 2) })),
-        ("tcp", Transport::Tcp(TcpFlow::new(tcp))),
+        ("rcp", RcpFlow::new(RcpConfig::from_tcp(&tcp)).into()),
+        ("ptcp", PtcpFlow { config: PtcpConfig::new(tcp.clone(), 2) }.into()),
+        ("tcp", TcpFlow::new(tcp).into()),
     ]
 }
 
 /// A file over two links of 2 Mbit/s and 100 ms (the second for pTCP only): seconds, and packets on the way back.
-fn fetch(transport: &Transport, loss: f64, bytes: u64) -> (f64, u64) {
+fn fetch((name, transport): (&str, &AnyTransport), loss: f64, bytes: u64) -> (f64, u64) {
     let mut builder = NetworkBuilder::new(Seed(1));
     let (server, router, client) = (builder.host("server"), builder.router("router"), builder.host("client"));
     let losses = match Probability::new(loss) {
@@ -41,10 +41,9 @@ fn fetch(transport: &Transport, loss: f64, bytes: u64) -> (f64, u64) {
     }
     let wide = LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(1));
     builder.symmetric_link("access", router, client, wide);
-    let striped = matches!(transport, Transport::Ptcp(_));
     let mut flow = FlowConfig::new(server, client, transport.clone());
     flow.bytes = Some(bytes);
-    let used = if striped { links.clone() } else { Vec::new() };
+    let used = if name == "ptcp" { links.clone() } else { Vec::new() };
     builder.flow("file", flow.over(&used));
     builder.checks(true);
     let mut simulation = builder.build().unwrap();
@@ -57,16 +56,18 @@ fn fetch(transport: &Transport, loss: f64, bytes: u64) -> (f64, u64) {
 #[test]
 fn every_transport_finishes_with_stp_on_clean_and_on_lossy_links() {
     for (name, transport) in transports(CongestionKind::Stp) {
-        let (clean, _) = fetch(&transport, 0.0, 3_000_000);
+        let (clean, _) = fetch((name, &transport), 0.0, 3_000_000);
         assert!(clean < 20.0, "{name}: {clean} s");
-        let (lossy, _) = fetch(&transport, 0.02, 3_000_000);
+        let (lossy, _) = fetch((name, &transport), 0.02, 3_000_000);
         assert!(lossy < 200.0, "{name} with 2 % lost both ways: {lossy} s");
     }
 }
 
 #[test]
 fn little_returns_under_stp() {
-    let back = |congestion| transports(congestion).map(|(_, transport)| fetch(&transport, 0.0, 3_000_000).1);
+    let back = |congestion| {
+        transports(congestion).map(|(name, transport)| fetch((name, &transport), 0.0, 3_000_000).1)
+    };
     let ([rcp, _, tcp], [rcp_newreno, _, tcp_newreno]) =
         (back(CongestionKind::Stp), back(CongestionKind::NewReno));
     assert!(rcp * 3 < rcp_newreno, "{rcp} requests instead of {rcp_newreno}");

@@ -1,7 +1,7 @@
 //! Striping applications over separate TCP connections: what they reach, and how they fail.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, NetworkBuilder, NetworkEvent, StripingFlow, Transport};
+use prismux_simulator::{FlowConfig, NetworkBuilder, NetworkEvent, StripingFlow};
 use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -74,7 +74,7 @@ fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
         loss_notification: setting.told,
         estimate_every: None,
     };
-    let mut flow = FlowConfig::new(mobile, fixed, Transport::Striping(striping));
+    let mut flow = FlowConfig::new(mobile, fixed, striping);
     flow.bytes = setting.bytes;
     builder.flow("app", flow.over(&links));
     builder.steady_after(Duration::from_secs(20));

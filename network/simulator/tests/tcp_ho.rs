@@ -3,7 +3,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LossModel, QueueLimit};
 use prismux_simulator::{
     BuildError, FlowConfig, FlowId, Handoff, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, Simulation,
-    TcpFlow, Transport,
+    TcpFlow,
 };
 use prismux_tcp::TcpProfile;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
@@ -62,7 +62,7 @@ impl Stage {
     }
 
     fn download(mut self, tcp: TcpFlow, bytes: Option<u64>) -> (Simulation, FlowId) {
-        let mut flow = FlowConfig::new(self.server, self.mobile, Transport::Tcp(tcp));
+        let mut flow = FlowConfig::new(self.server, self.mobile, tcp);
         flow.bytes = bytes;
         let flow = self.builder.flow("download", flow);
         (self.builder.build().expect("a network"), flow)
@@ -138,7 +138,7 @@ fn a_host_that_sends_goes_on_at_once_and_tells_nobody() {
     let [old, new] = stage.links;
     stage.hand_over(old, ms(10_000), new, ms(17_000), Some(Rate::from_mbps(5)));
     let tcp = tcp_ho(TcpProfile::Modern);
-    let upload = FlowConfig::new(stage.mobile, stage.server, Transport::Tcp(tcp));
+    let upload = FlowConfig::new(stage.mobile, stage.server, tcp);
     let flow = stage.builder.flow("upload", upload);
     let mut simulation = stage.builder.build().expect("a network");
     simulation.run_until(ms(17_000));
@@ -207,7 +207,7 @@ fn play(moves: &[Move], profile: TcpProfile, upload: bool, loss: f64, bytes: u64
         (now, at) = (back, next);
     }
     let (from, to) = if upload { (stage.mobile, stage.server) } else { (stage.server, stage.mobile) };
-    let transport = Transport::Tcp(tcp_ho(profile));
+    let transport = tcp_ho(profile);
     let flow = stage.builder.flow("transfer", FlowConfig::new(from, to, transport).carrying(bytes));
     (stage.builder.build().expect("a network"), flow)
 }

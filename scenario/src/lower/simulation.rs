@@ -154,16 +154,16 @@ impl SimulationPlan {
         Ok(())
     }
 
-    fn transport(&self, flow: &Flow) -> Result<simulator::Transport, Unsupported> {
+    fn transport(&self, flow: &Flow) -> Result<simulator::AnyTransport, Unsupported> {
         match flow.transport {
             Transport::R2cp => self.several_pipes(flow),
             _ => transport(flow, &self.links),
         }
     }
 
-    fn several_pipes(&self, flow: &Flow) -> Result<simulator::Transport, Unsupported> {
+    fn several_pipes(&self, flow: &Flow) -> Result<simulator::AnyTransport, Unsupported> {
         let rcp = RcpConfig::from_tcp(&tcp_config(flow)?);
-        let way = |pipe: &Pipe| simulator::RcpWay {
+        let path = |pipe: &Pipe| simulator::R2cpPath {
             name: pipe.name.clone(),
             server: self.nodes[pipe.server],
             link: pipe.link.map(|link| self.links[link]),
@@ -177,8 +177,8 @@ impl SimulationPlan {
             target_rate: flow.r2cp.target_rate,
             ..R2cpConfig::new(rcp.clone())
         };
-        let ways = flow.r2cp.pipes.iter().map(way).collect();
-        Ok(simulator::Transport::R2cp(simulator::R2cpFlow { config, sender: rcp, ways, name: "r2cp".into() }))
+        let paths = flow.r2cp.pipes.iter().map(path).collect();
+        Ok(simulator::R2cpFlow { config, sender: rcp, paths, name: "r2cp".into() }.into())
     }
 
     /// Leads both directions of `flow` through `member`.
@@ -234,7 +234,7 @@ fn link_between(scenario: &Scenario, a: NodeIndex, b: NodeIndex) -> Option<LinkI
 }
 
 /// pTCP or an application that stripes.
-fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Transport, Unsupported> {
+fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::AnyTransport, Unsupported> {
     let tcp = tcp_config(flow)?;
     let policy = match flow.transport {
         Transport::StripingUnaware => Policy::Unaware,
@@ -257,7 +257,7 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
                 loss_notification,
                 ..PtcpConfig::new(tcp, prismux_ptcp::MAX_PIPES)
             };
-            return Ok(simulator::Transport::Ptcp(simulator::PtcpFlow { config }));
+            return Ok(simulator::PtcpFlow { config }.into());
         }
     };
     let settings = &flow.striping;
@@ -266,17 +266,18 @@ fn striped(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Tra
         window_scaling: true,
         ..tcp.clone()
     };
-    Ok(simulator::Transport::Striping(simulator::StripingFlow {
+    Ok(simulator::StripingFlow {
         tcp,
         other_tcp: settings.wide_links.iter().map(|&link| (links[link], wide.clone())).collect(),
         policy,
         resequencing_buffer: settings.buffer,
         estimate_every: settings.estimate_every,
         loss_notification: settings.loss_notification,
-    }))
+    }
+    .into())
 }
 
-fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::Transport, Unsupported> {
+fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::AnyTransport, Unsupported> {
     let tcp = || tcp_config(flow);
     let rcp = || tcp().map(|tcp| RcpConfig::from_tcp(&tcp));
     Ok(match (&flow.traffic, flow.transport) {
@@ -292,37 +293,36 @@ fn transport(flow: &Flow, links: &[simulator::LinkIndex]) -> Result<simulator::T
         (Traffic::Bulk { .. }, striping) if striping.is_striped() => striped(flow, links)?,
         (Traffic::Bulk { .. }, Transport::TcpPrism) => {
             let extension = simulator::ExtensionFactory::new(|| Box::new(prismux_prism::TcpPrism::new()));
-            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_extension("tcp-prism", extension))
+            simulator::TcpFlow::new(tcp()?).with_extension("tcp-prism", extension).into()
         }
         (Traffic::Bulk { .. }, Transport::TcpHo) => {
             let config = prismux_tcp_ho::HandoffConfig::default();
-            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_handoff(config))
+            simulator::TcpFlow::new(tcp()?).with_handoff(config).into()
         }
         (Traffic::Bulk { .. }, Transport::TcpEln) => {
-            simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?).with_loss_notification())
+            simulator::TcpFlow::new(tcp()?).with_loss_notification().into()
         }
-        (Traffic::Bulk { .. }, Transport::Rcp) => simulator::Transport::Rcp(simulator::RcpFlow::new(rcp()?)),
+        (Traffic::Bulk { .. }, Transport::Rcp) => simulator::RcpFlow::new(rcp()?).into(),
         (Traffic::Bulk { .. }, Transport::RcpEln) => {
-            simulator::Transport::Rcp(simulator::RcpFlow::new(rcp()?).with_loss_notification())
+            simulator::RcpFlow::new(rcp()?).with_loss_notification().into()
         }
-        (Traffic::Bulk { .. }, _) => simulator::Transport::Tcp(simulator::TcpFlow::new(tcp()?)),
+        (Traffic::Bulk { .. }, _) => simulator::TcpFlow::new(tcp()?).into(),
         (&Traffic::Cbr { rate, packet }, _) => {
-            simulator::Transport::Cbr(simulator::Cbr { rate, packet_bytes: packet.as_u64() as u32 })
+            simulator::Cbr { rate, packet_bytes: packet.as_u64() as u32 }.into()
         }
         (&Traffic::ParetoOnOff { rate, packet, on, off, shape }, _) => {
             let packet_bytes = packet.as_u64() as u32;
             let burst = simulator::ParetoOnOff { rate, packet_bytes, mean_on: on, mean_off: off, shape };
-            simulator::Transport::ParetoOnOff(burst)
+            burst.into()
         }
-        (Traffic::RequestResponse { request, response, think }, _) => {
-            simulator::Transport::RequestResponse(simulator::RequestResponse {
-                tcp: tcp()?,
-                request_bytes: request.as_u64(),
-                response_bytes: response.as_u64(),
-                think: *think,
-                exchanges: None,
-            })
+        (Traffic::RequestResponse { request, response, think }, _) => simulator::RequestResponse {
+            tcp: tcp()?,
+            request_bytes: request.as_u64(),
+            response_bytes: response.as_u64(),
+            think: *think,
+            exchanges: None,
         }
+        .into(),
     })
 }
 

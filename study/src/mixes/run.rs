@@ -7,7 +7,8 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LinkStats, QueueLimit};
 use prismux_prism::{LinkState, LinkStatus, ProxyConfig, RpcMode, SchedulerKind, TcpPrism};
 use prismux_simulator::{
-    ExtensionFactory, FlowConfig, FlowId, LinkIndex, NetworkBuilder, NodeId, Simulation, TcpFlow, Transport,
+    AnyTransport, ExtensionFactory, FlowConfig, FlowId, LinkIndex, NetworkBuilder, NodeId, Simulation,
+    TcpFlow,
 };
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -270,7 +271,7 @@ pub(super) fn build(mix: &Mix, variant: Variant, plan: &MixesPlan) -> Network {
     Network { simulation, flow, links, proxy }
 }
 
-fn transport(variant: Variant, plan: &MixesPlan) -> Transport {
+fn transport(variant: Variant, plan: &MixesPlan) -> AnyTransport {
     let config = TcpConfig {
         mss: variant.segment_bytes() as u16,
         receive_buffer: ByteCount::new(plan.receive_buffer_bytes),
@@ -279,12 +280,13 @@ fn transport(variant: Variant, plan: &MixesPlan) -> Transport {
         ..TcpConfig::modern()
     };
     let flow = TcpFlow::new(config);
-    Transport::Tcp(match variant {
+    match variant {
         Variant::TcpPrism | Variant::Paper => {
             flow.with_extension("tcp-prism", ExtensionFactory::new(|| Box::new(TcpPrism::new())))
         }
         _ => flow,
-    })
+    }
+    .into()
 }
 
 fn counters(simulation: &Simulation, flow: FlowId) -> prismux_tcp::engine::EngineCounters {

@@ -1,29 +1,20 @@
 //! From the builder's lists to a simulation.
 use super::capacity::full_packet;
 use super::interfaces::Interfaces;
-use super::{BuildError, LinkPlan, NetworkBuilder, NodeKind, community, receiver_driven, striped};
-use crate::checker::StreamCheck;
-use crate::endpoint::{
-    Client, ENDLESS, Endpoint, Pattern, Role, Site, TcpEndpoint, TcpSetup, UdpSink, UdpSource,
-};
-use crate::event_queue::EventQueue;
-use crate::fabric::{End, Fabric, NodeRole, Port, Target};
-use crate::flow::{ExtensionFactory, FlowConfig, Transport};
-use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId};
-use crate::observer::{Capture, LastSeen, Names, Observer};
-use crate::packet::PacketPool;
+use super::{BuildError, FlowPlan, LinkPlan, NetworkBuilder, NodeKind, community};
+use crate::core::event_queue::EventQueue;
+use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::core::observer::{Capture, LastSeen, Names, Observer};
+use crate::core::packet::PacketPool;
+use crate::core::series::Sampler;
+use crate::flows::{FlowBuild, FlowRecord, Flows};
+use crate::network::{End, Network, NodeRole, Port, Target};
 use crate::routing::{Place, Routes};
-use crate::series::Sampler;
-use crate::simulation::{Answers, FlowRecord, LinkRecord, NetworkEvent, Plan, Report, Simulation};
-use prismux_endpoint::random::Seed;
+use crate::simulation::{LinkRecord, NetworkEvent, Plan, Report, Simulation};
 use prismux_link::Link;
 use prismux_tcp::TcpConfig;
-use prismux_tcp::loss_notification::LossMarker;
-use prismux_tcp_ho::HandoffHost;
-use prismux_units::{Instant, Rate};
-use prismux_wire::SeqNumber;
-use std::collections::BTreeSet;
-use std::collections::VecDeque;
+use prismux_units::Instant;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
@@ -44,7 +35,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     let observer = observer(&mut builder)?;
     let ports = ports(&builder);
     let end = |node: NodeId| End::new(node, community.roles[node.index()] == NodeRole::Plain);
-    let mut fabric = Fabric {
+    let mut network = Network {
         now: Instant::ZERO,
         queue: EventQueue::new(),
         pool: PacketPool::default(),
@@ -60,16 +51,16 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         local: VecDeque::new(),
         observer,
     };
-    fabric.start();
+    network.start();
     let sampler =
         builder.sample_every.map(|interval| Sampler::new(interval, builder.flows.len(), builder.links.len()));
     if let Some(sampler) = &sampler {
-        fabric.queue.push(Instant::ZERO + sampler.interval(), Target::Sample);
+        network.queue.push(Instant::ZERO + sampler.interval(), Target::Sample);
     }
     let mut simulation = Simulation {
-        fabric,
-        endpoints: Vec::new(),
-        flows: Vec::new(),
+        network,
+        flows: Flows::default(),
+        records: Vec::new(),
         planned: Vec::new(),
         sampler,
         report,
@@ -77,14 +68,14 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         checks: builder.checks,
     };
     let mut configs = Vec::new();
-    for (name, config) in &builder.flows {
-        simulation.add_flow(&builder, &interfaces, name, config, &mut configs);
+    for plan in &builder.flows {
+        simulation.add_flow(&builder, &interfaces, plan, &mut configs);
     }
     simulation.name_residents();
     (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
     simulation.choose_return_members();
-    for (name, config) in &builder.flows {
-        check_way(&builder, &simulation, &places, &interfaces, name, config)?;
+    for plan in &builder.flows {
+        check_paths(&builder, &simulation, &places, &interfaces, plan)?;
     }
     for node in community.joins {
         simulation.apply(NetworkEvent::Join(node));
@@ -97,10 +88,10 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
 fn check(builder: &NetworkBuilder) -> Result<(), BuildError> {
     unique("node", builder.nodes.iter().map(|node| &node.name))?;
     unique("link", builder.links.iter().map(|link| &link.name))?;
-    unique("flow", builder.flows.iter().map(|(name, _)| name))?;
+    unique("flow", builder.flows.iter().map(|plan| &plan.name))?;
     builder.check_handoffs()?;
-    for (name, config) in &builder.flows {
-        builder.check_flow(name, config)?;
+    for plan in &builder.flows {
+        builder.check_flow(&plan.name, &plan.config)?;
     }
     Ok(())
 }
@@ -171,7 +162,7 @@ fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, Build
     let names = Names {
         nodes: builder.nodes.iter().map(|node| node.name.clone()).collect(),
         links: builder.links.iter().map(|link| link.name.clone()).collect(),
-        flows: builder.flows.iter().map(|(name, _)| name.clone()).collect(),
+        flows: builder.flows.iter().map(|plan| plan.name.clone()).collect(),
         ends: builder.links.iter().flat_map(both).collect(),
     };
     let capture = builder.capture.take().map(|plan| {
@@ -185,20 +176,20 @@ fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, Build
     Ok(Some(Box::new(Observer { names, capture, events, last: LastSeen::default() })))
 }
 
-/// Every flow's packets must find both ways. (Behind a member, "way" ends at the proxy's side: tunnels follow their own routes.)
-fn check_way(
+/// Every flow's packets must find a path in both directions. (Behind a member it ends at the proxy's side: tunnels follow
+/// their own routes.)
+fn check_paths(
     builder: &NetworkBuilder,
     simulation: &Simulation,
     places: &[Place],
     interfaces: &Interfaces,
-    name: &str,
-    flow: &FlowConfig,
+    FlowPlan { name, config: flow, .. }: &FlowPlan,
 ) -> Result<(), BuildError> {
-    for (from, to) in interfaces.ways_of(builder, flow) {
-        if simulation.fabric.routes.path(places, from, to).is_none() {
+    for (from, to) in interfaces.paths_of(builder, flow) {
+        if simulation.network.routes.path(places, from, to).is_none() {
             let text = |node: NodeId| builder.nodes[node.index()].name.clone();
             let (from, to) = (text(flow.from), text(flow.to));
-            return Err(BuildError::NoRoute { flow: name.into(), from, to });
+            return Err(BuildError::NoRoute { flow: name.clone(), from, to });
         }
     }
     Ok(())
@@ -209,72 +200,33 @@ impl Simulation {
         &mut self,
         builder: &NetworkBuilder,
         interfaces: &Interfaces,
-        name: &str,
-        config: &FlowConfig,
-        configs: &mut Vec<Arc<TcpConfig>>,
+        plan: &FlowPlan,
+        tcp_configs: &mut Vec<Arc<TcpConfig>>,
     ) {
-        let seed = builder.seed;
+        let FlowPlan { name, config, congestion } = plan;
+        let transport = config.transport.get();
         let flow = FlowId(self.flows.len() as u32);
-        let first = self.endpoints.len() as u32;
-        let (source, sink) = (EndpointId(first), EndpointId(first + 1));
-        let site = |own, node, peer, peer_node| Site::routed(flow, (own, node), (peer, peer_node));
-        let (from, to) = interfaces.ends_of(config);
-        let sites = [site(source, from, sink, to), site(sink, to, source, from)];
-        let [first, second] = match &config.transport {
-            Transport::Striping(striping) => {
-                striped::striping_ends(builder, interfaces, config, striping, sites)
-            }
-            Transport::Ptcp(ptcp) => {
-                striped::ptcp_ends(builder, interfaces, name, config, ptcp, sites, self.checks)
-            }
-            Transport::Tcp(_) | Transport::RequestResponse(_) => {
-                tcp_ends(seed, name, config, sites, self.checks, configs)
-            }
-            Transport::Rcp(rcp) => {
-                receiver_driven::rcp_ends(seed, name, rcp, config.bytes, sites, self.checks)
-            }
-            Transport::R2cp(r2cp) => {
-                receiver_driven::r2cp_ends(seed, name, r2cp, config.bytes, sites, self.checks)
-            }
-            Transport::Cbr(_) | Transport::ParetoOnOff(_) => udp_ends(seed, name, config, sites),
-        };
-        self.endpoints.extend([first, second]);
-        if let Transport::R2cp(r2cp) = &config.transport {
-            self.add_ways(seed, name, r2cp, config.bytes, (sites, interfaces));
-        }
-        let (returns, counts) = match &config.transport {
-            Transport::RequestResponse(exchange) => (true, exchange.exchanges.is_some()),
-            Transport::Tcp(_)
-            | Transport::Ptcp(_)
-            | Transport::Striping(_)
-            | Transport::Rcp(_)
-            | Transport::R2cp(_) => (false, config.bytes.is_some()),
-            _ => (false, false),
-        };
-        self.unfinished += usize::from(counts);
-        self.flows.push(FlowRecord {
-            name: name.into(),
-            transport: config.transport.name().into(),
-            source,
-            sink,
-            returns,
-            bytes: config.bytes,
-            counts,
-            started_at: None,
-            finished_at: None,
-            stopped_at: None,
-            warms_up: false,
-            steady_from: None,
-            steady_to: None,
-            answers: Answers::default(),
-            records: Vec::new(),
+        let built = transport.build(&mut FlowBuild {
+            name,
+            flow,
+            config,
+            congestion: congestion.as_ref(),
+            builder,
+            interfaces,
+            network: &self.network,
+            next_places: self.flows.next_places(),
+            tcp_configs,
         });
+        self.flows.push(built);
+        let counts = transport.has_end(config.bytes);
+        self.unfinished += usize::from(counts);
+        self.records.push(FlowRecord::new(flow, name, transport.name(), config.bytes, counts));
     }
 
     /// Sorts planned events by time; those at equal times keep their order, flows' own starts and stops first.
     fn plan_events(&mut self, builder: &NetworkBuilder) {
         let mut events: Vec<(Instant, NetworkEvent)> = Vec::new();
-        for (index, (_, config)) in builder.flows.iter().enumerate() {
+        for (index, FlowPlan { config, .. }) in builder.flows.iter().enumerate() {
             let flow = FlowId(index as u32);
             events.push((config.start, NetworkEvent::FlowStart(flow)));
             events.extend(config.stop.map(|stop| (stop, NetworkEvent::FlowStop(flow))));
@@ -285,115 +237,4 @@ impl Simulation {
             self.plan(at, Plan::Event(event));
         }
     }
-}
-
-fn tcp_ends(
-    seed: Seed,
-    name: &str,
-    config: &FlowConfig,
-    sites: [Site; 2],
-    checks: bool,
-    configs: &mut Vec<Arc<TcpConfig>>,
-) -> [Endpoint; 2] {
-    let mut numbers = seed.stream(&format!("flow/{name}/initial-sequence"));
-    let flow = sites[0].flow.0;
-    // Ports differ between flows as long as there are ports.
-    let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
-    let (handoff, hears_damage, congestion) = match &config.transport {
-        Transport::Tcp(tcp) => (tcp.handoff.as_ref(), tcp.hears_damage, tcp.congestion.as_ref()),
-        _ => (None, false, None),
-    };
-    let mut end =
-        |site: Site, tcp: &TcpConfig, role: Role, extension: Option<&ExtensionFactory>, active: bool| {
-            let (local_port, remote_port) = if active { (near, far) } else { (far, near) };
-            let setup = TcpSetup {
-                config: shared(configs, tcp),
-                extension: extension.cloned(),
-                congestion: congestion.filter(|_| active).cloned(),
-                local_port,
-                remote_port,
-                initial_sequence: SeqNumber(numbers.next_u64() as u32),
-            };
-            let next_mark = match &role {
-                Role::Server { request_bytes, .. } => *request_bytes,
-                _ => u64::MAX,
-            };
-            let check = checks.then(Box::<StreamCheck>::default);
-            let notifier = handoff.filter(|_| !active).map(|config| Box::new(HandoffHost::new(config)));
-            let (armed, connection, setup) = (Instant::MAX, None, Arc::new(setup));
-            let marker = (hears_damage && !active).then(Box::<LossMarker>::default);
-            let end =
-                TcpEndpoint { site, armed, next_mark, connection, role, notifier, marker, setup, check };
-            Endpoint::Tcp(end)
-        };
-    match &config.transport {
-        Transport::RequestResponse(exchange) => {
-            let (request_bytes, response_bytes) = (exchange.request_bytes, exchange.response_bytes);
-            let client = Client {
-                request_bytes,
-                response_bytes,
-                think: exchange.think,
-                exchanges: exchange.exchanges.unwrap_or(u64::MAX),
-                asked: 0,
-                asked_at: Instant::ZERO,
-                answered: 0,
-            };
-            let server = Role::Server { request_bytes, response_bytes, answered: 0 };
-            [
-                end(sites[0], &exchange.tcp, Role::Client(client), None, true),
-                end(sites[1], &exchange.tcp, server, None, false),
-            ]
-        }
-        Transport::Tcp(tcp) => {
-            let source = Role::Source { bytes: config.bytes.unwrap_or(ENDLESS) };
-            [
-                end(sites[0], &tcp.sender, source, tcp.extension.as_ref(), true),
-                end(sites[1], &tcp.receiver, Role::Sink, None, false),
-            ]
-        }
-        _ => udp_ends(seed, name, config, sites),
-    }
-}
-
-/// One copy of equal configurations, the latest first: thousands of flows that share one keep it in the cache.
-fn shared(configs: &mut Vec<Arc<TcpConfig>>, config: &TcpConfig) -> Arc<TcpConfig> {
-    // Simulated applications read at once.
-    let config = TcpConfig { consume_on_arrival: true, ..config.clone() };
-    if let Some(equal) = configs.iter().rev().find(|known| ***known == config) {
-        return Arc::clone(equal);
-    }
-    let config = Arc::new(config);
-    configs.push(Arc::clone(&config));
-    config
-}
-
-fn udp_ends(seed: Seed, name: &str, config: &FlowConfig, sites: [Site; 2]) -> [Endpoint; 2] {
-    let (rate, packet_bytes, pattern) = match &config.transport {
-        Transport::ParetoOnOff(burst) => {
-            let bits = f64::from(burst.packet_bytes) * 8.0;
-            let pattern = Pattern::ParetoOnOff {
-                mean_packets: burst.mean_on.as_secs_f64() * burst.rate.as_bps() as f64 / bits,
-                mean_off: burst.mean_off.as_secs_f64(),
-                shape: burst.shape,
-                stream: seed.stream(&format!("flow/{name}/bursts")),
-                left: 0,
-            };
-            (burst.rate, burst.packet_bytes, pattern)
-        }
-        Transport::Cbr(cbr) => (cbr.rate, cbr.packet_bytes, Pattern::Constant),
-        _ => (Rate::ZERO, 0, Pattern::Constant),
-    };
-    let source = UdpSource {
-        site: sites[0],
-        pattern,
-        rate,
-        packet_bytes,
-        bytes_left: config.bytes.unwrap_or(u64::MAX),
-        due: Instant::MAX,
-        sent: 0,
-        since: Instant::ZERO,
-        sent_since: 0,
-    };
-    let sink = UdpSink { site: sites[1], packets: 0, bytes: 0, reordered: 0, highest: None };
-    [Endpoint::UdpSource(source), Endpoint::UdpSink(sink)]
 }

@@ -1,7 +1,7 @@
 //! Who belongs to which proxy, and whose packets it takes.
 use super::{BuildError, Membership, NetworkBuilder, NodeKind};
-use crate::fabric::{MemberNode, NodeRole, ProxyNode};
-use crate::ids::{LinkIndex, NodeId};
+use crate::core::ids::{LinkIndex, NodeId};
+use crate::network::{MemberNode, NodeRole, ProxyNode};
 use crate::routing::{Place, Routes};
 use crate::simulation::{MemberRecord, Receiver, Report};
 use prismux_prism::{LinkId, Proxy};

@@ -1,7 +1,7 @@
 //! Addresses of multi-homed hosts: one for every access link that some flow names, so that packets come and go by it.
 use super::NetworkBuilder;
-use crate::flow::{FlowConfig, Transport};
-use crate::ids::{LinkIndex, NodeId, PortId};
+use crate::core::ids::{LinkIndex, NodeId, PortId};
+use crate::flows::FlowConfig;
 use crate::routing::{Place, Routes};
 
 /// A host's address on one of its links.
@@ -18,15 +18,15 @@ struct Interface {
 
 /// All of them, numbered after the nodes.
 #[derive(Debug)]
-pub(super) struct Interfaces {
+pub(crate) struct Interfaces {
     nodes: usize,
     list: Vec<Interface>,
 }
 
 impl NetworkBuilder {
     /// The links of a flow, one for each pipe: those it names, else all of the multi-homed end.
-    pub(super) fn access_links(&self, flow: &FlowConfig) -> Vec<LinkIndex> {
-        if !flow.links.is_empty() || !flow.transport.is_striped() {
+    pub(crate) fn access_links(&self, flow: &FlowConfig) -> Vec<LinkIndex> {
+        if !flow.links.is_empty() || flow.transport.get().max_links() == 1 {
             return flow.links.clone();
         }
         let of = |node: NodeId| -> Vec<LinkIndex> {
@@ -40,18 +40,14 @@ impl NetworkBuilder {
 
 impl Interfaces {
     /// Those that the flows of `builder` need.
-    pub(super) fn of(builder: &NetworkBuilder) -> Self {
+    pub(crate) fn of(builder: &NetworkBuilder) -> Self {
         let mut interfaces = Self { nodes: builder.nodes.len(), list: Vec::new() };
-        for (_, flow) in &builder.flows {
+        for flow in builder.flows.iter().map(|plan| &plan.config) {
             for link in builder.access_links(flow) {
                 interfaces.add(builder, link, [flow.from, flow.to]);
             }
-            if let Transport::R2cp(r2cp) = &flow.transport {
-                for way in &r2cp.ways {
-                    way.link
-                        .into_iter()
-                        .for_each(|link| interfaces.add(builder, link, [way.server, flow.to]));
-                }
+            for (host, link) in flow.transport.get().further_hosts() {
+                interfaces.add(builder, link, [host, flow.to]);
             }
         }
         interfaces
@@ -76,33 +72,34 @@ impl Interfaces {
     }
 
     /// The host of each address, in order.
-    pub(super) fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.list.iter().map(|interface| interface.host)
     }
 
     /// The address of `host` on `link`; the host's own where it has none there.
-    pub(super) fn address(&self, host: NodeId, link: LinkIndex) -> NodeId {
+    pub(crate) fn address(&self, host: NodeId, link: LinkIndex) -> NodeId {
         let at = self.list.iter().position(|interface| interface.host == host && interface.link == link);
         at.map_or(host, |index| NodeId((self.nodes + index) as u32))
     }
 
     /// Addresses of both ends of a flow, as far as one address will do.
-    pub(super) fn ends_of(&self, flow: &FlowConfig) -> (NodeId, NodeId) {
+    pub(crate) fn ends_of(&self, flow: &FlowConfig) -> (NodeId, NodeId) {
         match flow.links.as_slice() {
-            [link] if !flow.transport.is_striped() => {
+            [link] if flow.transport.get().max_links() == 1 => {
                 (self.address(flow.from, *link), self.address(flow.to, *link))
             }
             _ => (flow.from, flow.to),
         }
     }
 
-    /// The ways that must exist for a flow, both directions. A way to an address ends at the node before its link.
-    pub(super) fn ways_of(&self, builder: &NetworkBuilder, flow: &FlowConfig) -> Vec<(NodeId, NodeId)> {
+    /// From where to where packets of a flow must find a path, both directions. A path to an address ends at the node before
+    /// its link.
+    pub(crate) fn paths_of(&self, builder: &NetworkBuilder, flow: &FlowConfig) -> Vec<(NodeId, NodeId)> {
         let links = builder.access_links(flow);
         if links.is_empty() {
             return vec![(flow.from, flow.to), (flow.to, flow.from)];
         }
-        let mut ways = Vec::new();
+        let mut paths = Vec::new();
         for link in links {
             for (near, far) in [(flow.from, flow.to), (flow.to, flow.from)] {
                 let gate = |host: NodeId| {
@@ -111,15 +108,15 @@ impl Interfaces {
                 };
                 let (start, end) = (self.address(near, link), gate(far));
                 if gate(near) != end && start != end && end != near {
-                    ways.push((start, end));
+                    paths.push((start, end));
                 }
             }
         }
-        ways
+        paths
     }
 
     /// As places of routing: one exit each, and nothing leads to them but the routes below.
-    pub(super) fn add_places(&self, places: &mut Vec<Place>) {
+    pub(crate) fn add_places(&self, places: &mut Vec<Place>) {
         let place = |interface: &Interface| Place {
             exits: vec![(interface.exit, interface.neighbour)],
             forwards: false,
@@ -128,7 +125,7 @@ impl Interfaces {
     }
 
     /// Packets for an address take the way to the other end of its link, then the link.
-    pub(super) fn add_routes(&self, places: &[Place], routes: &mut Routes) {
+    pub(crate) fn add_routes(&self, places: &[Place], routes: &mut Routes) {
         for (index, interface) in self.list.iter().enumerate() {
             let address = NodeId((self.nodes + index) as u32);
             for at in (0..self.nodes as u32).map(NodeId).filter(|&at| at != interface.host) {

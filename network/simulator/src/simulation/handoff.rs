@@ -1,7 +1,6 @@
 //! A host moves from one link to another.
 use super::Simulation;
-use crate::endpoint::Endpoint;
-use crate::ids::{LinkIndex, NodeId};
+use crate::core::ids::{FlowId, LinkIndex, NodeId};
 use prismux_trace::event::Event;
 use prismux_units::Rate;
 
@@ -24,35 +23,32 @@ impl Simulation {
         if let Some(link) = handoff.link {
             self.attach(handoff.host, link);
         }
-        self.fabric.observe(|names| Event::HandoffComplete {
+        self.network.observe(|names| Event::HandoffComplete {
             node: names.node(handoff.host),
             link: handoff.link.map(|link| names.link(link.forward())),
             bandwidth_bps: handoff.bandwidth.map(Rate::as_bps),
         });
-        for index in 0..self.endpoints.len() {
-            let Endpoint::Tcp(tcp) = &mut self.endpoints[index] else { continue };
-            if tcp.site.node == handoff.host {
-                tcp.hand_over(&mut self.fabric, handoff.bandwidth);
-            }
+        for flow in (0..self.flows.len() as u32).map(FlowId) {
+            self.with_flow(flow, |flow, context| flow.hand_over(context, handoff.host, handoff.bandwidth));
         }
     }
 
     /// All that `host` sends leaves by `link`, and all that is for it goes to the link's other end first.
     fn attach(&mut self, host: NodeId, link: LinkIndex) {
-        let fabric = &mut self.fabric;
+        let network = &mut self.network;
         let (mut inwards, mut outwards) = (link.forward(), link.reverse());
-        if fabric.ends[inwards.index()].node != host {
+        if network.ends[inwards.index()].node != host {
             (inwards, outwards) = (outwards, inwards);
         }
-        let access = fabric.ends[outwards.index()].node;
-        for node in (0..fabric.roles.len() as u32).map(NodeId) {
+        let access = network.ends[outwards.index()].node;
+        for node in (0..network.roles.len() as u32).map(NodeId) {
             if node == host {
                 continue;
             }
-            fabric.routes.set(host, node, outwards);
-            let towards = if node == access { Some(inwards) } else { fabric.routes.next(node, access) };
+            network.routes.set(host, node, outwards);
+            let towards = if node == access { Some(inwards) } else { network.routes.next(node, access) };
             if let Some(port) = towards {
-                fabric.routes.set(node, host, port);
+                network.routes.set(node, host, port);
             }
         }
         self.refresh_exits();

@@ -1,11 +1,9 @@
 //! Events that the scenario foresees.
 use super::{Handoff, Simulation};
-use crate::endpoint::{Endpoint, Role};
-use crate::fabric::{NodeRole, Target};
-use crate::ids::{FlowId, LinkIndex, NodeId};
+use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::network::{NodeRole, Target};
 use prismux_link::LinkChange;
 use prismux_prism::LinkConfig;
-use prismux_tcp::Connection;
 use prismux_trace::event::Event;
 use prismux_units::Instant;
 
@@ -54,27 +52,27 @@ impl Simulation {
             NetworkEvent::Leave(member) => self.leave(member),
             NetworkEvent::LinkChange(link, change) => {
                 self.account_link(link);
-                self.fabric.change_link(link.forward(), change);
-                self.fabric.change_link(link.reverse(), change);
+                self.network.change_link(link.forward(), change);
+                self.network.change_link(link.reverse(), change);
             }
             NetworkEvent::ForwardChange(link, change) => {
                 self.account_link(link);
-                self.fabric.change_link(link.forward(), change);
+                self.network.change_link(link.forward(), change);
             }
-            NetworkEvent::ReverseChange(link, change) => self.fabric.change_link(link.reverse(), change),
+            NetworkEvent::ReverseChange(link, change) => self.network.change_link(link.reverse(), change),
             NetworkEvent::Handoff(handoff) => self.hand_over(&handoff),
             NetworkEvent::FlowStart(flow) => self.start_flow(flow),
             NetworkEvent::FlowStop(flow) => self.stop_flow(flow),
         }
         // Verdicts may have brought packets to endpoints.
-        while let Some(packet) = self.fabric.local.pop_front() {
+        while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);
         }
     }
 
     fn join(&mut self, node: NodeId) {
-        let NodeRole::Member(member) = self.fabric.roles[node.index()] else { return };
-        let entry = &mut self.fabric.members[member as usize];
+        let NodeRole::Member(member) = self.network.roles[node.index()] else { return };
+        let entry = &mut self.network.members[member as usize];
         let Some((proxy, link)) = entry.proxy.filter(|_| !entry.joined) else { return };
         entry.joined = true;
         let record = &self.report.members[member as usize];
@@ -83,39 +81,39 @@ impl Simulation {
             advertised_rate: record.advertised_rate,
             round_trip: Some(record.round_trip),
         };
-        let now = self.fabric.now;
-        self.fabric.proxies[proxy as usize].proxy.join(now, link, config);
-        self.fabric.carry_out(proxy);
+        let now = self.network.now;
+        self.network.proxies[proxy as usize].proxy.join(now, link, config);
+        self.network.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, true);
-        self.fabric.observe(|names| Event::MemberJoined { member: names.node(node), peer: None });
+        self.network.observe(|names| Event::MemberJoined { member: names.node(node), peer: None });
     }
 
     fn leave(&mut self, node: NodeId) {
-        let NodeRole::Member(member) = self.fabric.roles[node.index()] else { return };
-        let entry = &mut self.fabric.members[member as usize];
+        let NodeRole::Member(member) = self.network.roles[node.index()] else { return };
+        let entry = &mut self.network.members[member as usize];
         let Some((proxy, link)) = entry.proxy.filter(|_| entry.joined) else { return };
         entry.joined = false;
-        let now = self.fabric.now;
-        self.fabric.proxies[proxy as usize].proxy.leave(now, link);
-        self.fabric.carry_out(proxy);
+        let now = self.network.now;
+        self.network.proxies[proxy as usize].proxy.leave(now, link);
+        self.network.carry_out(proxy);
         self.choose_return_members();
         self.note_membership(member, false);
-        self.fabric.observe(|names| Event::MemberLeft { member: names.node(node), cause: None });
+        self.network.observe(|names| Event::MemberLeft { member: names.node(node), cause: None });
     }
 
     /// Points every receiver's way out at the first member of its list that has joined (or stays, when none has).
     pub(crate) fn choose_return_members(&mut self) {
         for receiver in &self.report.receivers {
-            let joined = |node: NodeId| match self.fabric.roles[node.index()] {
-                NodeRole::Member(member) => self.fabric.members[member as usize].joined,
+            let joined = |node: NodeId| match self.network.roles[node.index()] {
+                NodeRole::Member(member) => self.network.members[member as usize].joined,
                 _ => false,
             };
             let Some(&(_, port)) = receiver.ways_out.iter().find(|(member, _)| joined(*member)) else {
                 continue;
             };
             for &destination in &receiver.beyond {
-                self.fabric.routes.set(receiver.node, destination, port);
+                self.network.routes.set(receiver.node, destination, port);
             }
         }
         self.refresh_exits();
@@ -123,65 +121,29 @@ impl Simulation {
 
     /// Looks up again where endpoints send their packets first.
     pub(crate) fn refresh_exits(&mut self) {
-        for endpoint in &mut self.endpoints {
-            let site = endpoint.site_mut();
-            site.exit = site.fixed_exit.or_else(|| self.fabric.direct_exit(site.node, site.peer_node));
+        for site in self.flows.sites_mut() {
+            site.exit = site.fixed_exit.or_else(|| self.network.direct_exit(site.node, site.peer_node));
         }
     }
 
     fn start_flow(&mut self, flow: FlowId) {
-        let now = self.fabric.now;
-        let record = &mut self.flows[flow.index()];
+        let now = self.network.now;
+        let record = &mut self.records[flow.index()];
         if record.started_at.is_some() {
             return;
         }
         record.started_at = Some(now);
-        let id = record.source;
-        self.fabric.observe(|names| Event::FlowStarted { flow: names.flow(flow) });
+        self.network.observe(|names| Event::FlowStarted { flow: names.flow(flow) });
         if let Some(warm_up) = self.report.warm_up {
-            self.flows[flow.index()].warms_up = true;
+            self.records[flow.index()].warms_up = true;
             self.plan(now + warm_up, Plan::WarmedUp(flow));
         }
-        match &mut self.endpoints[id.index()] {
-            Endpoint::Tcp(tcp) => {
-                let notes = tcp.open(&mut self.fabric);
-                if !tcp.is_quiet(&notes) {
-                    self.serve_application(id, notes);
-                }
-            }
-            Endpoint::Striping(striping) => {
-                let records = &mut self.flows[flow.index()].records;
-                let notes = striping.open(&mut self.fabric, records);
-                self.serve_striped(id, notes);
-            }
-            Endpoint::Ptcp(ptcp) => {
-                let notes = ptcp.open(&mut self.fabric);
-                self.serve_striped(id, notes);
-            }
-            Endpoint::UdpSource(source) => {
-                let first = source.start(now);
-                self.fabric.queue.push(first, Target::Endpoint(id));
-            }
-            Endpoint::Rcp(_) => self.open_rcp(flow),
-            _ => {}
-        }
-        let sink = self.flows[flow.index()].sink;
-        if let Endpoint::Tcp(tcp) = &mut self.endpoints[sink.index()]
-            && matches!(tcp.role, Role::Sink)
-        {
-            tcp.next_mark = self.flows[flow.index()].pass_marks(now, 0);
-        }
-        let mark = match &mut self.endpoints[sink.index()] {
-            Endpoint::Ptcp(ptcp) => &mut ptcp.next_mark,
-            Endpoint::Striping(striping) => &mut striping.next_mark,
-            _ => return,
-        };
-        *mark = self.flows[flow.index()].pass_marks(now, 0);
+        self.with_flow(flow, |flow, context| flow.start(context));
     }
 
     fn stop_flow(&mut self, flow: FlowId) {
-        let now = self.fabric.now;
-        let record = &mut self.flows[flow.index()];
+        let now = self.network.now;
+        let record = &mut self.records[flow.index()];
         if record.started_at.is_none() || record.stopped_at.is_some() || record.finished_at.is_some() {
             return;
         }
@@ -189,26 +151,14 @@ impl Simulation {
         if std::mem::replace(&mut record.counts, false) {
             self.unfinished -= 1;
         }
-        let source = record.source;
         let bytes = self.delivered_bytes(flow);
-        self.fabric.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
-        match &mut self.endpoints[source.index()] {
-            Endpoint::Tcp(tcp) => {
-                tcp.with_connection(&mut self.fabric, Connection::abort);
-            }
-            Endpoint::Striping(striping) => striping.abort(&mut self.fabric),
-            Endpoint::Ptcp(ptcp) => {
-                ptcp.abort(&mut self.fabric);
-            }
-            Endpoint::UdpSource(source) => source.stop(),
-            Endpoint::Rcp(_) => self.abort_rcp(flow),
-            _ => {}
-        }
+        self.network.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
+        self.with_flow(flow, |flow, context| flow.stop(context));
     }
 
     fn mark_steady(&mut self, flow: FlowId) {
-        let (now, bytes) = (self.fabric.now, self.delivered_bytes(flow));
-        let record = &mut self.flows[flow.index()];
+        let (now, bytes) = (self.network.now, self.delivered_bytes(flow));
+        let record = &mut self.records[flow.index()];
         if record.finished_at.is_none() && record.steady_to.is_none() {
             record.steady_from = Some((now, bytes));
         }
@@ -218,6 +168,6 @@ impl Simulation {
     pub(crate) fn plan(&mut self, at: Instant, plan: Plan) {
         let index = self.planned.len() as u32;
         self.planned.push(plan);
-        self.fabric.queue.push(at, Target::Planned(index));
+        self.network.queue.push(at, Target::Planned(index));
     }
 }

@@ -1,59 +1,11 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use crate::endpoint::{Endpoint, Record};
-use crate::ids::{EndpointId, FlowId, LinkIndex, NodeId, PortId};
-use prismux_tcp::Connection;
-use prismux_tcp::engine::{EngineCounters, EngineMetrics};
+use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
+use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant, Rate};
-use std::collections::VecDeque;
-
-/// A flow's place in the run and in the report.
-#[derive(Debug)]
-pub(crate) struct FlowRecord {
-    pub name: String,
-    pub transport: String,
-    pub source: EndpointId,
-    pub sink: EndpointId,
-    /// The application's data flows from sink to source (request/response).
-    pub returns: bool,
-    /// Payload to carry, when there is an end.
-    pub bytes: Option<u64>,
-    /// The run is not complete without it.
-    pub counts: bool,
-    pub started_at: Option<Instant>,
-    pub finished_at: Option<Instant>,
-    pub stopped_at: Option<Instant>,
-    /// Steady state begins a set time after the start, not at a share of the bytes.
-    pub warms_up: bool,
-    /// Where steady state begins and ends: time and bytes by then.
-    pub steady_from: Option<(Instant, u64)>,
-    pub steady_to: Option<(Instant, u64)>,
-    pub answers: Answers,
-    /// Striped by the application: what was written to each socket and not read. Stands for the bytes of the headers.
-    pub records: Vec<VecDeque<Record>>,
-}
-
-/// How long a client waited for answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Answers {
-    /// Complete answers.
-    pub count: u64,
-    /// Sum of the times from question to complete answer.
-    pub total: Duration,
-    /// The longest of them.
-    pub longest: Duration,
-}
-
-impl Answers {
-    pub(crate) fn note(&mut self, waited: Duration) {
-        self.count += 1;
-        self.total += waited;
-        self.longest = self.longest.max(waited);
-    }
-}
 
 /// A link in the report.
 #[derive(Debug)]
@@ -124,13 +76,13 @@ impl Simulation {
 
     /// The result as of now.
     pub fn result(&mut self) -> RunResult {
-        let now = self.fabric.now;
+        let now = self.network.now;
         let elapsed_s = now.as_secs_f64();
         for index in 0..self.report.links.len() {
             self.account_link(LinkIndex(index as u32));
         }
         let flows: Named<FlowResult> = (0..self.flows.len())
-            .map(|index| (self.flows[index].name.clone(), self.flow_result(FlowId(index as u32))))
+            .map(|index| (self.records[index].name.clone(), self.flow_result(FlowId(index as u32))))
             .collect();
         let links = self.report.links.iter().enumerate();
         let links: Named<LinkResult> = links
@@ -151,7 +103,7 @@ impl Simulation {
             links,
             total,
             nodes: self.node_counters(),
-            series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.flows)),
+            series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.records)),
         };
         let names: Vec<String> = self
             .report
@@ -164,25 +116,12 @@ impl Simulation {
         result
     }
 
-    /// How long the client of a request/response flow waited.
-    pub fn answers(&self, flow: FlowId) -> Answers {
-        self.flows[flow.index()].answers
-    }
-
     fn flow_result(&self, id: FlowId) -> FlowResult {
-        let flow = &self.flows[id.index()];
-        let now = self.fabric.now;
+        let (flow, record) = (self.flows.get(id), &self.records[id.index()]);
+        let now = self.network.now;
         let bytes = self.delivered_bytes(id);
-        let sending = if flow.returns { flow.sink } else { flow.source };
-        let metrics = match &self.endpoints[sending.index()] {
-            Endpoint::Tcp(tcp) => tcp.connection.as_ref().map(|connection| connection.metrics().engine),
-            _ => self.rcp_metrics(id),
-        };
-        let mut counters = metrics.map(|metrics| metrics.counters).unwrap_or_default();
-        let mut pipes = self.pipe_results(id);
-        if pipes.is_empty() {
-            pipes = self.r2cp_pipes(id);
-        }
+        let mut counters = flow.engine().map(|engine| engine.counters).unwrap_or_default();
+        let pipes = flow.pipes(&PipeNames(self));
         if !pipes.is_empty() {
             // Counted pipe by pipe.
             let spurious_retransmissions = counters.spurious_retransmissions;
@@ -192,13 +131,13 @@ impl Simulation {
             counters.retransmitted_segments += pipe.retransmitted_segments;
             counters.timeouts += pipe.timeouts;
         }
-        let started = flow.started_at.unwrap_or_default();
+        let started = record.started_at.unwrap_or_default();
         FlowResult {
-            transport: flow.transport.clone(),
-            goodput_bps: goodput_bps(bytes, flow.active_time(now).as_secs_f64()),
-            steady_goodput_bps: flow.steady_goodput_bps(now, bytes),
+            transport: record.transport.clone(),
+            goodput_bps: goodput_bps(bytes, record.active_time(now).as_secs_f64()),
+            steady_goodput_bps: record.steady_goodput_bps(now, bytes),
             bytes,
-            completion_s: flow.finished_at.map(|at| (at - started).as_secs_f64()),
+            completion_s: record.finished_at.map(|at| (at - started).as_secs_f64()),
             retransmitted_segments: counters.retransmitted_segments,
             spurious_retransmissions: Some(counters.spurious_retransmissions),
             timeouts: counters.timeouts,
@@ -207,17 +146,8 @@ impl Simulation {
         }
     }
 
-    /// Measures of an RCP flow's engine: its receiver has it.
-    pub(crate) fn rcp_metrics(&self, id: FlowId) -> Option<EngineMetrics> {
-        match &self.endpoints[self.flows[id.index()].sink.index()] {
-            Endpoint::Rcp(rcp) => rcp.engine_metrics(),
-            Endpoint::R2cp(r2cp) => r2cp.engine_metrics(),
-            _ => None,
-        }
-    }
-
     fn link_result(&self, index: usize, record: &LinkRecord, elapsed_s: f64) -> LinkResult {
-        let port = &self.fabric.ports[LinkIndex(index as u32).forward().index()];
+        let port = &self.network.ports[LinkIndex(index as u32).forward().index()];
         let stats = port.link.stats();
         let mean = record.offered_bits / elapsed_s.max(1e-9);
         let rate_bps = port.link.rate().map(|_| mean.round() as u64);
@@ -225,7 +155,7 @@ impl Simulation {
     }
 
     fn node_counters(&self) -> Named<Named<u64>> {
-        let proxies = self.fabric.proxies.iter();
+        let proxies = self.network.proxies.iter();
         let mut nodes: Named<Named<u64>> = proxies
             .map(|proxy| {
                 let name = self.report.node_names[proxy.node.index()].clone();
@@ -233,7 +163,12 @@ impl Simulation {
             })
             .collect();
         let links = 0..self.report.links.len();
-        nodes.extend(self.r2cp_counters());
+        for index in 0..self.flows.len() {
+            for (host, name, count) in self.flows.get(FlowId(index as u32)).counters() {
+                let host = nodes.entry(self.report.node_names[host.index()].clone()).or_default();
+                *host.entry(name.into()).or_default() += count;
+            }
+        }
         let dropped: u64 =
             links.map(|index| self.reverse_stats(LinkIndex(index as u32)).dropped_packets()).sum();
         if dropped > 0 {
@@ -245,9 +180,9 @@ impl Simulation {
 
     /// Brings the account of what a link has offered up to now.
     pub(super) fn account_link(&mut self, link: LinkIndex) {
-        let port = &self.fabric.ports[link.forward().index()];
+        let port = &self.network.ports[link.forward().index()];
         let (rate, up) = (port.link.rate(), port.link.is_up());
-        self.report.links[link.index()].account(self.fabric.now, rate, up);
+        self.report.links[link.index()].account(self.network.now, rate, up);
     }
 
     /// A member has joined or left: its links count as capacity, or no longer.
@@ -259,15 +194,21 @@ impl Simulation {
     }
 }
 
-impl FlowRecord {
-    fn steady_goodput_bps(&self, now: Instant, bytes: u64) -> Option<f64> {
-        let (from, bytes_from) = self.steady_from?;
-        let until = match self.bytes {
-            Some(_) => self.steady_to?,
-            None => (self.stopped_at.unwrap_or(now), bytes),
-        };
-        let seconds = (until.0 - from).as_secs_f64();
-        (seconds > 0.0).then(|| goodput_bps(until.1.saturating_sub(bytes_from), seconds))
+/// Names for the pipes of flows.
+#[derive(Debug, Clone, Copy)]
+pub struct PipeNames<'a>(&'a Simulation);
+
+impl PipeNames<'_> {
+    /// A pipe between two addresses is called by its access link; `pipe-INDEX` where it has none.
+    pub(crate) fn of(&self, own: NodeId, other: NodeId, index: usize) -> String {
+        let network = &self.0.network;
+        let nodes = network.roles.len() - network.interfaces.len();
+        let address = [own, other].into_iter().find(|address| address.index() >= nodes);
+        let link = address.and_then(|address| network.routes.next(address, address));
+        link.map_or_else(
+            || format!("pipe-{index}"),
+            |port| self.0.report.links[port.link().index()].name.clone(),
+        )
     }
 }
 
@@ -293,10 +234,4 @@ fn proxy_counters(counters: &prismux_prism::ProxyCounters) -> Named<u64> {
         ("needless_retransmissions", counters.needless_retransmissions),
     ];
     list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
-}
-
-/// The sending connection's window and smoothed round-trip time, for time series.
-pub(crate) fn window_of(connection: &Connection) -> (u64, Option<Duration>) {
-    let metrics = connection.engine().metrics();
-    (metrics.cwnd_bytes, metrics.srtt)
 }

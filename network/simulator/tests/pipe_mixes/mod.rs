@@ -3,7 +3,7 @@
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_ptcp::PtcpConfig;
-use prismux_simulator::{FlowConfig, LinkIndex, NetworkBuilder, PtcpFlow, TcpFlow, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, LinkIndex, NetworkBuilder, PtcpFlow, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -69,13 +69,13 @@ pub fn run(number: u64, tcp: &TcpConfig) -> Outcome {
     let pipes = pipes(number);
     let tcp = TcpConfig { receive_buffer: ByteCount::new(8_000_000), ..tcp.clone() };
     let config = PtcpConfig::new(tcp.clone(), pipes.len() as u8);
-    let ptcp = goodput(number, &pipes, None, &Transport::Ptcp(PtcpFlow { config }));
-    let single = Transport::Tcp(TcpFlow::new(tcp));
+    let ptcp = goodput(number, &pipes, None, &PtcpFlow { config }.into());
+    let single = TcpFlow::new(tcp).into();
     let alone = (0..pipes.len()).map(|pipe| goodput(number, &pipes, Some(pipe), &single)).collect();
     Outcome { pipes, ptcp, alone }
 }
 
-fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, transport: &Transport) -> f64 {
+fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, transport: &AnyTransport) -> f64 {
     let mut builder = NetworkBuilder::new(Seed(number));
     let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
     let links: Vec<LinkIndex> = pipes

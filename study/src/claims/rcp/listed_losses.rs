@@ -9,7 +9,7 @@ use crate::statistics::Summary;
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{FlowConfig, NetworkBuilder, RcpFlow, TcpFlow, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, RcpFlow, TcpFlow};
 use prismux_tcp::engine::{EngineConfig, HyStartKind};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -53,7 +53,7 @@ struct Repair {
 }
 
 /// `before` packets of the sender precede its data.
-fn repair(transport: Transport, before: u64) -> Option<Repair> {
+fn repair(transport: AnyTransport, before: u64) -> Option<Repair> {
     let mut builder = NetworkBuilder::new(Seed(1));
     let (server, right) = (builder.host("server"), builder.router("right"));
     let mobile = builder.host("mobile");
@@ -84,10 +84,10 @@ fn repair(transport: Transport, before: u64) -> Option<Repair> {
 
 fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     // SYN and the handshake's ACK precede TCP's data, SYN-ACK precedes RCP's.
-    let eln = |sack| repair(Transport::Tcp(TcpFlow::new(tcp(sack)).with_loss_notification()), 2);
+    let eln = |sack| repair(TcpFlow::new(tcp(sack)).with_loss_notification().into(), 2);
     let (newreno, sack) = (eln(false), eln(true));
     let config = RcpConfig::from_tcp(&tcp(true));
-    let receiver = repair(Transport::Rcp(RcpFlow::new(config).with_loss_notification()), 1);
+    let receiver = repair(RcpFlow::new(config).with_loss_notification().into(), 1);
     let seconds = |repair: &Option<Repair>| repair.as_ref().map(|repair| repair.seconds);
     let values = |value: Option<f64>| value.into_iter().collect::<Vec<_>>();
     let ratio = seconds(&newreno).zip(seconds(&receiver)).map(|(tcp, rcp)| tcp / rcp);

@@ -9,7 +9,7 @@ use crate::statistics::Summary;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{LinkChange, LinkConfig, LossModel};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{FlowConfig, NetworkBuilder, NetworkEvent, RcpFlow, TcpFlow, Transport};
+use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, NetworkEvent, RcpFlow, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -79,9 +79,9 @@ fn run(seed: u64, bad_mean_s: u64, sleeps: bool) -> Option<Outcome> {
     let radio =
         LinkConfig::new(Rate::from_mbps(RADIO_MBPS), Duration::from_millis(15)).with_loss(loss(0.0001));
     let radio = builder.symmetric_link("radio", right, mobile, radio);
-    let transport = match sleeps {
-        true => Transport::Rcp(RcpFlow::new(RcpConfig::from_tcp(&tcp()))),
-        false => Transport::Tcp(TcpFlow::new(tcp())),
+    let transport: AnyTransport = match sleeps {
+        true => RcpFlow::new(RcpConfig::from_tcp(&tcp())).into(),
+        false => TcpFlow::new(tcp()).into(),
     };
     let flow = builder.flow("download", FlowConfig::new(server, mobile, transport));
     let periods = bad_periods(seed, bad_mean_s);

@@ -8,9 +8,7 @@ use crate::number::digits;
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig};
-use prismux_simulator::{
-    FlowConfig, FlowId, Handoff, NetworkBuilder, NetworkEvent, Simulation, TcpFlow, Transport,
-};
+use prismux_simulator::{FlowConfig, FlowId, Handoff, NetworkBuilder, NetworkEvent, Simulation, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_tcp_ho::{HandoffConfig, HandoffCounters, HandoffServer};
 use prismux_units::{Duration, Instant, Rate};
@@ -31,7 +29,7 @@ fn stage() -> Option<(Simulation, FlowId)> {
     let radio = LinkConfig::new(Rate::from_mbps(5), Duration::from_millis(30));
     let link = builder.symmetric_link("radio", server, mobile, radio);
     let tcp = TcpFlow::new(TcpConfig::modern()).with_handoff(HandoffConfig::default());
-    let flow = builder.flow("download", FlowConfig::new(server, mobile, Transport::Tcp(tcp)));
+    let flow = builder.flow("download", FlowConfig::new(server, mobile, tcp));
     let handoff = Handoff { host: mobile, link: None, bandwidth: Some(Rate::from_mbps(5)) };
     let (down, back) = (Instant::from_millis(10_000), Instant::from_millis(17_000));
     builder.event(down, NetworkEvent::LinkChange(link, LinkChange::DOWN));

@@ -1,11 +1,12 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
+mod content;
 mod pool;
 
-pub(crate) use pool::{PacketHandle, PacketPool, SegmentHandle};
+pub use content::Content;
+pub(crate) use content::ContentHandle;
+pub(crate) use pool::{PacketHandle, PacketPool};
 
-use crate::ids::{EndpointId, FlowId, NodeId};
-use prismux_prism::AckRewrite;
-use prismux_rcp::RcpHeader;
+use crate::core::ids::{EndpointId, FlowId, NodeId};
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,22 +19,24 @@ pub(crate) const UDP_HEADER_BYTES: u32 = 8;
 /// What is inside the IP header.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Body {
-    /// A segment.
+    /// A segment of TCP, which middle boxes read.
     Tcp {
         header: TcpHeader,
         /// Offset of the payload in the sender's stream; what the bytes *are*, for the checkers.
         stream_offset: u64,
     },
-    /// A packet of RCP, in a datagram.
-    Rcp {
-        header: RcpHeader,
-        /// As for a segment.
-        stream_offset: u64,
-    },
-    /// A datagram, counted from 0 by its source.
-    Udp { number: u64 },
-    /// A pTCP segment over UDP; the pool keeps it, which keeps packets small.
-    Ptcp { segment: SegmentHandle, header_bytes: u16, ports: (u16, u16) },
+    /// A datagram of UDP with whatever its transport has put into it.
+    Datagram(Datagram),
+}
+
+/// A datagram; the pool keeps its content, which keeps packets small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    pub content: ContentHandle,
+    /// Bytes of the content's own headers, between the header of UDP and the payload.
+    pub header_bytes: u16,
+    /// Source and destination port.
+    pub ports: (u16, u16),
 }
 
 /// A packet.
@@ -47,8 +50,8 @@ pub(crate) struct Packet<B = Body> {
     pub source: NodeId,
     pub destination: NodeId,
     pub ecn: Ecn,
-    /// Travels in a tunnel at the moment.
-    pub tunnelled: bool,
+    /// Has an outer header, of a tunnel, at the moment; [`Carried::towards`] is where that ends.
+    pub encapsulated: bool,
     /// Some link has damaged it.
     pub damaged: bool,
 }
@@ -57,37 +60,27 @@ impl<B> Packet<B> {
     /// The same with another body, or another form of it.
     #[inline]
     fn with_body<C>(&self, body: C) -> Packet<C> {
-        let &Self { payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged, .. } = self;
-        Packet { body, payload_bytes, endpoint, flow, source, destination, ecn, tunnelled, damaged }
+        let &Self { payload_bytes, endpoint, flow, source, destination, ecn, encapsulated, damaged, .. } =
+            self;
+        Packet { body, payload_bytes, endpoint, flow, source, destination, ecn, encapsulated, damaged }
     }
 }
 
 impl Packet {
-    /// Length of the IP packet, tunnel headers not counted.
+    /// Length of the IP packet, outer headers not counted.
     pub fn ip_bytes(&self) -> u32 {
         let transport = match &self.body {
             Body::Tcp { header, .. } => header.wire_bytes() as u32,
-            Body::Rcp { header, .. } => UDP_HEADER_BYTES + header.wire_bytes() as u32,
-            Body::Udp { .. } => UDP_HEADER_BYTES,
-            Body::Ptcp { header_bytes, .. } => UDP_HEADER_BYTES + u32::from(*header_bytes),
+            Body::Datagram(datagram) => UDP_HEADER_BYTES + u32::from(datagram.header_bytes),
         };
         IPV4_HEADER_BYTES + transport + self.payload_bytes
     }
 
-    /// True when `rewrite` would leave another header than there is.
-    pub fn is_changed_by(&self, rewrite: &AckRewrite) -> bool {
-        let Body::Tcp { mut header, .. } = self.body else { return false };
-        let before = header;
-        rewrite.apply(&mut header);
-        header != before
-    }
-
-    /// Addresses and ports. UDP flows use the flow's number as both ports.
+    /// Addresses and ports.
     pub fn flow_key(&self) -> FlowKey {
-        let (source_port, destination_port, number) = match &self.body {
-            Body::Tcp { header, .. } => (header.source_port, header.destination_port, protocol::TCP),
-            Body::Rcp { .. } | Body::Udp { .. } => (self.flow.0 as u16, self.flow.0 as u16, protocol::UDP),
-            Body::Ptcp { ports, .. } => (ports.0, ports.1, protocol::UDP),
+        let ((source_port, destination_port), number) = match &self.body {
+            Body::Tcp { header, .. } => ((header.source_port, header.destination_port), protocol::TCP),
+            Body::Datagram(datagram) => (datagram.ports, protocol::UDP),
         };
         FlowKey {
             source: address(self.source),

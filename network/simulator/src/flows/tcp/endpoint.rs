@@ -1,10 +1,10 @@
 //! A TCP connection on a simulated host, and the application that uses it.
-use super::Site;
-use crate::checker::StreamCheck;
-use crate::fabric::{Fabric, Target};
-use crate::flow::{CongestionFactory, ExtensionFactory};
-use crate::packet::address;
-use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
+use super::Answers;
+use crate::core::checker::StreamCheck;
+use crate::core::packet::address;
+use crate::flows::{CongestionFactory, ExtensionFactory, Notes, Site};
+use crate::network::{Network, Target};
+use prismux_endpoint::{Deadline, Endpoint as _, Host, drive, expire};
 use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
 use prismux_tcp_ho::HandoffHost;
@@ -12,13 +12,10 @@ use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags};
 use std::sync::Arc;
 
-/// A stream without end: more than any run carries, and far from overflow.
-pub(crate) const ENDLESS: u64 = 1 << 62;
-
 /// What the application does.
 #[derive(Debug)]
 pub(crate) enum Role {
-    /// Writes so many bytes, then closes (never, for [`ENDLESS`]).
+    /// Writes so many bytes, then closes (never, for [`ENDLESS`](crate::flows::ENDLESS)).
     Source { bytes: u64 },
     /// Reads until the peer closes.
     Sink,
@@ -38,6 +35,7 @@ pub(crate) struct Client {
     pub asked: u64,
     pub asked_at: Instant,
     pub answered: u64,
+    pub answers: Answers,
 }
 
 /// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part included.
@@ -60,25 +58,21 @@ pub(crate) struct TcpEndpoint {
     pub setup: Arc<TcpSetup>,
 }
 
+/// What a sender has of its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SenderParts {
+    pub extension: Option<ExtensionFactory>,
+    pub congestion: Option<CongestionFactory>,
+}
+
 /// What it takes to open a connection.
 #[derive(Debug)]
 pub(crate) struct TcpSetup {
     pub config: Arc<TcpConfig>,
-    pub extension: Option<ExtensionFactory>,
-    pub congestion: Option<CongestionFactory>,
+    pub custom: SenderParts,
     pub local_port: u16,
     pub remote_port: u16,
     pub initial_sequence: SeqNumber,
-}
-
-/// What the application must know after a drive; gathered while the connection is borrowed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Notes {
-    /// In-order bytes so far, when they changed.
-    pub readable: u64,
-    pub connected: bool,
-    pub peer_closed: bool,
-    pub ended: bool,
 }
 
 impl Notes {
@@ -89,7 +83,7 @@ impl Notes {
 
 /// Carries a connection's segments into the network and its events to [`Notes`].
 struct Carrier<'a> {
-    fabric: &'a mut Fabric,
+    network: &'a mut Network,
     site: Site,
     notes: Notes,
     check: Option<&'a mut StreamCheck>,
@@ -107,7 +101,7 @@ impl Host<Connection> for Carrier<'_> {
         if let Some(check) = &mut self.check {
             check.sent(now, &segment);
         }
-        self.fabric.inject_segment(&self.site, &segment);
+        self.network.inject_segment(&self.site, &segment);
     }
 
     #[inline]
@@ -134,10 +128,29 @@ impl Host<Connection> for Carrier<'_> {
 }
 
 impl TcpEndpoint {
+    /// An end without a connection yet; only its checker is there, if wanted.
+    pub fn new(site: Site, role: Role, setup: TcpSetup, checks: bool) -> Self {
+        let next_mark = match &role {
+            Role::Server { request_bytes, .. } => *request_bytes,
+            _ => u64::MAX,
+        };
+        Self {
+            armed: Instant::MAX,
+            next_mark,
+            notifier: None,
+            marker: None,
+            check: checks.then(Box::<StreamCheck>::default),
+            site,
+            connection: None,
+            role,
+            setup: Arc::new(setup),
+        }
+    }
+
     /// Opens the connection from this side.
-    pub fn open(&mut self, fabric: &mut Fabric) -> Notes {
+    pub fn open(&mut self, network: &mut Network) -> Notes {
         let setup = Arc::clone(&self.setup);
-        let now = fabric.now;
+        let now = network.now;
         let mut connection = Connection::connect(
             Arc::clone(&setup.config),
             setup.local_port,
@@ -145,10 +158,10 @@ impl TcpEndpoint {
             setup.initial_sequence,
             now,
         );
-        if let Some(extension) = &setup.extension {
+        if let Some(extension) = &setup.custom.extension {
             connection.set_extension(extension.make());
         }
-        if let Some(congestion) = &setup.congestion {
+        if let Some(congestion) = &setup.custom.congestion {
             connection.set_congestion(congestion.make());
         }
         match &mut self.role {
@@ -161,36 +174,36 @@ impl TcpEndpoint {
             Role::Sink | Role::Server { .. } => {}
         }
         self.connection = Some(connection);
-        self.drain(fabric, 0)
+        self.drain(network, 0)
     }
 
     /// A segment has arrived.
     #[inline]
-    pub fn receive(&mut self, fabric: &mut Fabric, segment: SegmentIn, stream_offset: u64) -> Notes {
+    pub fn receive(&mut self, network: &mut Network, segment: SegmentIn, stream_offset: u64) -> Notes {
         match &mut self.connection {
-            Some(connection) => connection.handle_input(fabric.now, segment),
-            None => return self.receive_closed(fabric, &segment),
+            Some(connection) => connection.handle_input(network.now, segment),
+            None => return self.receive_closed(network, &segment),
         }
-        self.drain(fabric, stream_offset)
+        self.drain(network, stream_offset)
     }
 
     /// A segment for a connection that is not there: a SYN opens it on the listening side, anything else is refused.
     #[cold]
-    fn receive_closed(&mut self, fabric: &mut Fabric, segment: &SegmentIn) -> Notes {
+    fn receive_closed(&mut self, network: &mut Network, segment: &SegmentIn) -> Notes {
         let flags = segment.header.flags;
         let listens = matches!(self.role, Role::Sink | Role::Server { .. });
         let opens = flags.contains(TcpFlags::SYN) && !flags.intersects(TcpFlags::ACK | TcpFlags::RST);
         if !(listens && opens) {
             if let Some(reset) = reset_for(segment) {
-                fabric.inject_segment(&self.site, &reset);
+                network.inject_segment(&self.site, &reset);
             }
             return Notes::default();
         }
         let setup = &self.setup;
         let config = Arc::clone(&setup.config);
         self.connection =
-            Some(Connection::accept(config, &segment.header, setup.initial_sequence, fabric.now));
-        self.drain(fabric, 0)
+            Some(Connection::accept(config, &segment.header, setup.initial_sequence, network.now));
+        self.drain(network, 0)
     }
 
     /// A segment has arrived damaged: only an end that marks its ACKs draws conclusions.
@@ -201,67 +214,65 @@ impl TcpEndpoint {
         }
     }
 
-    /// The timer event fired at `fabric.now`.
-    pub fn fire(&mut self, fabric: &mut Fabric) -> Notes {
+    /// The timer event fired at `network.now`.
+    pub fn fire(&mut self, network: &mut Network) -> Notes {
         self.armed = Instant::MAX;
-        self.speak_of_handoff(fabric);
+        self.speak_of_handoff(network);
         let Some(connection) = &mut self.connection else { return Notes::default() };
-        if connection.poll_timeout().is_some_and(|deadline| deadline.at <= fabric.now) {
-            connection.handle_timeout(fabric.now);
-        }
-        self.drain(fabric, 0)
+        expire(connection, network.now);
+        self.drain(network, 0)
     }
 
     /// After one mutation: carries segments and events away and re-arms the timer.
     #[inline]
-    fn drain(&mut self, fabric: &mut Fabric, arriving_offset: u64) -> Notes {
+    fn drain(&mut self, network: &mut Network, arriving_offset: u64) -> Notes {
         let Some(connection) = &mut self.connection else { return Notes::default() };
-        let now = fabric.now;
+        let now = network.now;
         let (site, check) = (self.site, self.check.as_deref_mut());
         let marker = self.marker.as_deref_mut();
-        let mut carrier = Carrier { fabric, site, notes: Notes::default(), check, marker, arriving_offset };
+        let mut carrier = Carrier { network, site, notes: Notes::default(), check, marker, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
-        if let Some(observer) = &mut fabric.observer
+        if let Some(observer) = &mut network.observer
             && matches!(self.role, Role::Source { .. } | Role::Server { .. })
         {
             observer.window(now, site.flow, &connection.engine().metrics());
         }
         let notice = self.notifier.as_ref().and_then(|host| host.deadline());
-        self.arm(fabric, Deadline::earliest(deadline, notice));
+        self.arm(network, Deadline::earliest(deadline, notice));
         notes
     }
 
     /// The host has another link: a receiver tells its peer, a sender draws its own conclusions.
-    pub fn hand_over(&mut self, fabric: &mut Fabric, bandwidth: Option<Rate>) {
+    pub fn hand_over(&mut self, network: &mut Network, bandwidth: Option<Rate>) {
         match (&mut self.notifier, &mut self.connection) {
             (Some(host), Some(_)) => {
-                host.handoff_complete(fabric.now, bandwidth);
-                self.speak_of_handoff(fabric);
+                host.handoff_complete(network.now, bandwidth);
+                self.speak_of_handoff(network);
             }
             (None, Some(connection)) => {
-                connection.handle_own_handoff(fabric.now, bandwidth);
-                self.drain(fabric, 0);
+                connection.handle_own_handoff(network.now, bandwidth);
+                self.drain(network, 0);
             }
             (_, None) => {}
         }
     }
 
     /// Sends a notice of a handoff, if one is due.
-    fn speak_of_handoff(&mut self, fabric: &mut Fabric) {
-        let due = self.notifier.as_mut().and_then(|host| host.poll_notice(fabric.now));
+    fn speak_of_handoff(&mut self, network: &mut Network) {
+        let due = self.notifier.as_mut().and_then(|host| host.poll_notice(network.now));
         if let Some((notice, connection)) = due.zip(self.connection.as_mut()) {
-            connection.announce_handoff(fabric.now, notice);
+            connection.announce_handoff(network.now, notice);
             // An ACK alone leaves; nothing happens that the application would have to know.
-            self.drain(fabric, 0);
+            self.drain(network, 0);
         }
     }
 
     #[inline]
-    fn arm(&mut self, fabric: &mut Fabric, deadline: Option<Deadline>) {
+    fn arm(&mut self, network: &mut Network, deadline: Option<Deadline>) {
         if let Some(at) = deadline.map(|deadline| deadline.at).filter(|&at| at < self.armed) {
-            self.armed = at.max(fabric.now);
-            fabric.queue.push(self.armed, Target::Endpoint(self.site.own));
+            self.armed = at.max(network.now);
+            network.queue.push(self.armed, Target::Endpoint(self.site.own));
         }
     }
 
@@ -279,13 +290,13 @@ impl TcpEndpoint {
     /// Uses the connection as `action` says, then drains it.
     pub fn with_connection(
         &mut self,
-        fabric: &mut Fabric,
+        network: &mut Network,
         action: impl FnOnce(&mut Connection, Instant),
     ) -> Notes {
         if let Some(connection) = &mut self.connection {
-            action(connection, fabric.now);
+            action(connection, network.now);
         }
-        self.drain(fabric, 0)
+        self.drain(network, 0)
     }
 
     /// The key of the packets that this end sends.

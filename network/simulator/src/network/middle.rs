@@ -1,9 +1,9 @@
 //! Members and proxies: the machines in the middle.
-use super::{Fabric, NodeRole, Target};
-use crate::ids::{FlowId, NodeId};
-use crate::packet::{Body, Carried, Packet};
+use super::{Network, NodeRole, Target};
+use crate::core::ids::{FlowId, NodeId};
+use crate::core::packet::{Body, Carried, Packet};
 use prismux_endpoint::Endpoint;
-use prismux_prism::{DropReason, LinkId, Proxy, ProxyEvent, Verdict};
+use prismux_prism::{AckRewrite, DropReason, LinkId, Proxy, ProxyEvent, Verdict};
 use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
 use prismux_units::Instant;
 use prismux_wire::FlowKey;
@@ -31,6 +31,14 @@ impl Tunnel {
     }
 }
 
+/// Whether `rewrite` would leave another header than there is.
+fn changes(packet: &Packet, rewrite: &AckRewrite) -> bool {
+    let Body::Tcp { mut header, .. } = packet.body else { return false };
+    let before = header;
+    rewrite.apply(&mut header);
+    header != before
+}
+
 /// A member of a community: the far end of a tunnel.
 #[derive(Debug)]
 pub(crate) struct MemberNode {
@@ -53,7 +61,7 @@ pub(crate) struct ProxyNode {
     pub armed: Instant,
 }
 
-impl Fabric {
+impl Network {
     /// A packet is at a member or a proxy (or at a plain node that sends it).
     pub(super) fn pass(&mut self, node: NodeId, size_bytes: u32, carried: Carried) {
         match self.roles[node.index()] {
@@ -74,9 +82,9 @@ impl Fabric {
         };
         let overhead = self.proxies[proxy as usize].tunnel.overhead_bytes();
         let mut size_bytes = size_bytes;
-        if carried.towards == node && self.pool.get(carried.packet).tunnelled {
+        if carried.towards == node && self.pool.get(carried.packet).encapsulated {
             let packet = self.pool.get_mut(carried.packet);
-            packet.tunnelled = false;
+            packet.encapsulated = false;
             carried.towards = packet.destination;
             size_bytes -= overhead;
         }
@@ -89,8 +97,8 @@ impl Fabric {
         let outward = proxy_node.serves[packet.source.index()]
             && !proxy_node.serves[packet.destination.index()]
             && packet.destination != proxy_node.node;
-        if outward && !packet.tunnelled {
-            packet.tunnelled = true;
+        if outward && !packet.encapsulated {
+            packet.encapsulated = true;
             carried.towards = proxy_node.node;
             size_bytes += overhead;
         }
@@ -102,8 +110,8 @@ impl Fabric {
         let ProxyNode { tunnel, serves, .. } = &self.proxies[index as usize];
         let overhead = tunnel.overhead_bytes();
         let packet = *self.pool.get(carried.packet);
-        let tunnel_ends = packet.tunnelled && carried.towards == node;
-        if packet.tunnelled && !tunnel_ends {
+        let tunnel_ends = packet.encapsulated && carried.towards == node;
+        if packet.encapsulated && !tunnel_ends {
             return self.forward(node, size_bytes, carried);
         }
         let size_bytes = if tunnel_ends { size_bytes - overhead } else { size_bytes };
@@ -112,7 +120,7 @@ impl Fabric {
         let judged = inward || (outward && is_tcp);
         if !judged {
             let packet = self.pool.get_mut(carried.packet);
-            packet.tunnelled = false;
+            packet.encapsulated = false;
             let carried = Carried { packet: carried.packet, towards: packet.destination };
             return match carried.towards == node {
                 true => self.local.push_back(carried.packet),
@@ -120,7 +128,7 @@ impl Fabric {
             };
         }
         let mut packet = self.pool.remove(carried.packet);
-        packet.tunnelled = false;
+        packet.encapsulated = false;
         if packet.damaged {
             self.counters.corrupted += 1;
             self.observe_drop(node, event::DropReason::Corrupted, &packet);
@@ -138,9 +146,7 @@ impl Fabric {
             Body::Tcp { header, .. } => {
                 proxy.handle_reverse(now, flow.reversed(), &header, payload_bytes, packet);
             }
-            Body::Udp { .. } | Body::Ptcp { .. } | Body::Rcp { .. } => {
-                proxy.handle_opaque(now, flow.hash64(), packet);
-            }
+            Body::Datagram(_) => proxy.handle_opaque(now, flow.hash64(), packet),
         }
         self.carry_out(index);
         if is_tcp && self.observer.is_some() {
@@ -190,7 +196,7 @@ impl Fabric {
                 }
                 let proxy = &self.proxies[index as usize];
                 let member = proxy.members[usize::from(link.0)];
-                packet.tunnelled = true;
+                packet.encapsulated = true;
                 let size_bytes = packet.ip_bytes() + proxy.tunnel.overhead_bytes();
                 let handle = self.pool.insert(packet);
                 self.forward(node, size_bytes, Carried { packet: handle, towards: member });
@@ -244,7 +250,7 @@ impl Fabric {
                 node: names.node(node),
                 flow: names.flow(packet.flow),
                 ack: rewrite.ack.0,
-                rewritten: packet.is_changed_by(rewrite),
+                rewritten: changes(packet, rewrite),
                 report: rewrite.report.is_some(),
             }),
             Verdict::Drop { packet, reason } => self.observe_drop(node, drop_reason(*reason), packet),

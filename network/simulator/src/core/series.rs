@@ -1,6 +1,7 @@
 //! Columns over time, sampled inside the run so that watching costs next to nothing.
-use crate::ids::{FlowId, LinkIndex};
-use crate::simulation::{FlowRecord, Report, Simulation, window_of};
+use crate::core::ids::{FlowId, LinkIndex};
+use crate::flows::FlowRecord;
+use crate::simulation::{Report, Simulation};
 use prismux_trace::results::{FlowSeries, LinkSeries, TimeSeries, goodput_bps};
 use prismux_units::Duration;
 
@@ -37,13 +38,9 @@ impl Sampler {
             let bytes = simulation.delivered_bytes(flow);
             let before = std::mem::replace(&mut self.flow_bytes[index], bytes);
             columns.goodput_bps.push(goodput_bps(bytes - before, seconds));
-            let rcp = || simulation.rcp_metrics(flow).map(|metrics| (metrics.cwnd_bytes, metrics.srtt));
-            if let Some((cwnd, srtt)) = simulation.sender(flow).map(window_of).or_else(rcp) {
-                columns.cwnd_bytes.push(cwnd);
-                columns.srtt_s.push(srtt.map_or(0.0, Duration::as_secs_f64));
-            } else if !simulation.is_udp(flow) {
-                columns.cwnd_bytes.push(0);
-                columns.srtt_s.push(0.0);
+            if let Some(window) = simulation.flows.get(flow).window() {
+                columns.cwnd_bytes.push(window.cwnd_bytes);
+                columns.srtt_s.push(window.srtt.map_or(0.0, Duration::as_secs_f64));
             }
             if let Some(held) = simulation.held_acks(flow) {
                 columns.held_acks.push(held);
@@ -51,8 +48,8 @@ impl Sampler {
         }
         for (index, columns) in self.links.iter_mut().enumerate() {
             let port = LinkIndex(index as u32).forward();
-            let now = simulation.fabric.now;
-            let link = &mut simulation.fabric.ports[port.index()].link;
+            let now = simulation.network.now;
+            let link = &mut simulation.network.ports[port.index()].link;
             let bytes = link.delivered_bytes();
             let before = std::mem::replace(&mut self.link_bytes[index], bytes);
             columns.throughput_bps.push(goodput_bps(bytes - before, seconds));

@@ -1,8 +1,7 @@
 //! Captures and event logs: what passes the ends of links.
-use crate::ids::{FlowId, NodeId, PortId};
-use crate::packet::{Body, Carried, Packet, PacketHandle, PacketPool, address};
+use crate::core::ids::{FlowId, NodeId, PortId};
+use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool, address};
 use prismux_link::{DropReason, Dropped};
-use prismux_ptcp::Segment;
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
@@ -184,15 +183,14 @@ impl Names {
 
     fn summary(&self, size_bytes: u32, pool: &PacketPool, packet: &Packet) -> PacketSummary<'_> {
         let flow = Some(self.flows[packet.flow.index()].as_str());
-        let part = |offset| PacketSummary::part(flow, size_bytes, offset, packet.payload_bytes);
         match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
-            Body::Rcp { stream_offset, .. } => part(*stream_offset),
-            Body::Ptcp { segment, .. } => match pool.segment(*segment) {
-                Some(out) => part(out.stream_offset),
-                None => PacketSummary::opaque(flow, size_bytes),
-            },
-            Body::Udp { .. } => PacketSummary::opaque(flow, size_bytes),
+            Body::Datagram(datagram) => {
+                match pool.content(datagram).and_then(|content| content.stream_offset()) {
+                    Some(offset) => PacketSummary::part(flow, size_bytes, offset, packet.payload_bytes),
+                    None => PacketSummary::opaque(flow, size_bytes),
+                }
+            }
         }
     }
 }
@@ -218,7 +216,7 @@ impl Capture {
             return;
         }
         let length = self.serialise(pool, packet);
-        let comment = if packet.tunnelled { "in a tunnel, whose headers are left out" } else { "" };
+        let comment = if packet.encapsulated { "in a tunnel, whose headers are left out" } else { "" };
         let direction = if port.is_forward() { Direction::Outbound } else { Direction::Inbound };
         let captured = CapturedPacket {
             interface,
@@ -242,26 +240,12 @@ impl Capture {
         let ip = IpHeader { ecn: packet.ecn, ..IpHeader::new(source, destination, 0) };
         let written = match &packet.body {
             Body::Tcp { header, .. } => prismux_wire::emit_tcp_packet(&ip, header, &zeros, &mut self.bytes),
-            Body::Rcp { header: rcp, .. } => {
+            Body::Datagram(content) => {
                 let header = prismux_wire::UdpHeader { source_port, destination_port };
-                let mut datagram = vec![0; rcp.wire_bytes() + payload];
-                match rcp.emit(&mut datagram) {
-                    Ok(_) => prismux_wire::emit_udp_packet(&ip, &header, &datagram, &mut self.bytes),
-                    Err(_) => Ok(0),
+                let mut datagram = vec![0; usize::from(content.header_bytes) + payload];
+                if let Some(content) = pool.content(content) {
+                    content.emit(&mut datagram);
                 }
-            }
-            Body::Udp { .. } => {
-                let header = prismux_wire::UdpHeader { source_port, destination_port };
-                prismux_wire::emit_udp_packet(&ip, &header, &zeros, &mut self.bytes)
-            }
-            Body::Ptcp { segment, header_bytes, .. } => {
-                let mut datagram = vec![0; usize::from(*header_bytes) + payload];
-                if let Some(out) = pool.segment(*segment) {
-                    let Segment { header, set_up, tcp, .. } = &out.segment;
-                    // It fits: the length was reckoned from the same header.
-                    let _ = prismux_ptcp::header::emit(header, set_up.as_deref(), tcp, &mut datagram);
-                }
-                let header = prismux_wire::UdpHeader { source_port, destination_port };
                 prismux_wire::emit_udp_packet(&ip, &header, &datagram, &mut self.bytes)
             }
         };

@@ -1,21 +1,17 @@
 //! Where packets are while they are under way.
 //!
 //! With thousands of flows a packet has left the near caches when it is looked at again, so what it takes at rest counts:
-//! an ordinary segment takes one cache line. What few packets have (other options than timestamps, other bodies) is kept
-//! beside.
-use super::{Body, IPV4_HEADER_BYTES, Packet};
-use crate::endpoint::Site;
-use prismux_ptcp::SegmentOut;
-use prismux_tcp::SegmentIn;
+//! an ordinary segment takes one cache line. What few packets have (other options than timestamps, contents of datagrams) is
+//! kept beside.
+use super::content::{Content, ContentHandle, Contents};
+use super::{Body, Datagram, IPV4_HEADER_BYTES, Packet};
+use crate::flows::Site;
+use prismux_tcp::{SegmentIn, SegmentOut};
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
 
 /// A packet in a [`PacketPool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PacketHandle(u32);
-
-/// A pTCP segment in a [`PacketPool`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SegmentHandle(u32);
 
 /// A packet at rest.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +24,9 @@ const _: () = assert!(size_of::<Stored>() == 64, "a packet fills one cache line"
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StoredBody {
     Plain(PlainSegment),
-    /// The index of the body among those kept beside.
+    /// The index of a segment among those kept beside.
     Beside(u32),
+    Datagram(Datagram),
 }
 
 /// A segment without other options than timestamps.
@@ -95,33 +92,36 @@ impl PlainSegment {
 pub(crate) struct PacketPool {
     packets: Vec<Stored>,
     free: Vec<PacketHandle>,
-    bodies: Vec<Body>,
-    free_bodies: Vec<u32>,
-    segments: Vec<Option<SegmentOut>>,
-    free_segments: Vec<SegmentHandle>,
+    /// Segments with other options than timestamps: header and stream offset.
+    segments: Vec<(TcpHeader, u64)>,
+    free_segments: Vec<u32>,
+    /// Contents of datagrams.
+    contents: Contents,
 }
 
 impl PacketPool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketHandle {
         let body = match &packet.body {
-            Body::Tcp { header, stream_offset } => PlainSegment::of(header, *stream_offset),
-            _ => None,
+            Body::Tcp { header, stream_offset } => match PlainSegment::of(header, *stream_offset) {
+                Some(plain) => StoredBody::Plain(plain),
+                None => self.put_beside(header, *stream_offset),
+            },
+            Body::Datagram(datagram) => StoredBody::Datagram(*datagram),
         };
-        let body = body.map_or_else(|| self.put_beside(packet.body), StoredBody::Plain);
         self.store(packet.with_body(body))
     }
 
     /// Puts a segment into the packet that `site` sends it in. Returns its length, too.
     #[inline]
-    pub fn insert_segment(&mut self, site: &Site, segment: &prismux_tcp::SegmentOut) -> (PacketHandle, u32) {
-        let &prismux_tcp::SegmentOut { ref header, stream_offset, payload_bytes, ecn } = segment;
+    pub fn insert_segment(&mut self, site: &Site, segment: &SegmentOut) -> (PacketHandle, u32) {
+        let &SegmentOut { ref header, stream_offset, payload_bytes, ecn } = segment;
         let (body, header_bytes) = match PlainSegment::of(header, stream_offset) {
             Some(plain) => {
                 let options = TcpOptions { timestamps: plain.timestamps, ..TcpOptions::default() };
                 (StoredBody::Plain(plain), TcpHeader { options, ..TcpHeader::default() }.wire_bytes())
             }
-            None => (self.put_beside(Body::Tcp { header: *header, stream_offset }), header.wire_bytes()),
+            None => (self.put_beside(header, stream_offset), header.wire_bytes()),
         };
         let handle = self.store(Packet {
             body,
@@ -131,7 +131,7 @@ impl PacketPool {
             source: site.node,
             destination: site.peer_node,
             ecn,
-            tunnelled: false,
+            encapsulated: false,
             damaged: false,
         });
         (handle, IPV4_HEADER_BYTES + header_bytes as u32 + payload_bytes)
@@ -153,15 +153,15 @@ impl PacketPool {
     }
 
     #[cold]
-    fn put_beside(&mut self, body: Body) -> StoredBody {
-        StoredBody::Beside(match self.free_bodies.pop() {
+    fn put_beside(&mut self, header: &TcpHeader, stream_offset: u64) -> StoredBody {
+        StoredBody::Beside(match self.free_segments.pop() {
             Some(index) => {
-                self.bodies[index as usize] = body;
+                self.segments[index as usize] = (*header, stream_offset);
                 index
             }
             None => {
-                self.bodies.push(body);
-                (self.bodies.len() - 1) as u32
+                self.segments.push((*header, stream_offset));
+                (self.segments.len() - 1) as u32
             }
         })
     }
@@ -187,41 +187,44 @@ impl PacketPool {
                 self.free.push(handle);
                 Some((SegmentIn { header: plain.header(), payload_bytes, ecn }, plain.stream_offset))
             }
-            StoredBody::Beside(index) => self.take_segment_beside(handle, index),
+            StoredBody::Beside(index) => Some(self.take_segment_beside(handle, index)),
+            StoredBody::Datagram(_) => None,
         }
     }
 
     #[cold]
-    fn take_segment_beside(&mut self, handle: PacketHandle, index: u32) -> Option<(SegmentIn, u64)> {
-        let Body::Tcp { header, stream_offset } = self.bodies[index as usize] else { return None };
+    fn take_segment_beside(&mut self, handle: PacketHandle, index: u32) -> (SegmentIn, u64) {
+        let (header, stream_offset) = self.segments[index as usize];
         let Packet { payload_bytes, ecn, .. } = self.remove(handle);
-        Some((SegmentIn { header, payload_bytes, ecn }, stream_offset))
+        (SegmentIn { header, payload_bytes, ecn }, stream_offset)
     }
 
     /// The packet, with its body.
     pub fn packet(&self, handle: PacketHandle) -> Packet {
         let stored = *self.get(handle);
         stored.with_body(match stored.body {
-            StoredBody::Beside(index) => self.bodies[index as usize],
             StoredBody::Plain(plain) => {
                 Body::Tcp { header: plain.header(), stream_offset: plain.stream_offset }
             }
+            StoredBody::Beside(index) => {
+                let (header, stream_offset) = self.segments[index as usize];
+                Body::Tcp { header, stream_offset }
+            }
+            StoredBody::Datagram(datagram) => Body::Datagram(datagram),
         })
     }
 
     /// Whether it carries a TCP segment.
     pub fn is_tcp(&self, handle: PacketHandle) -> bool {
-        match self.get(handle).body {
-            StoredBody::Plain(_) => true,
-            StoredBody::Beside(index) => matches!(self.bodies[index as usize], Body::Tcp { .. }),
-        }
+        !matches!(self.get(handle).body, StoredBody::Datagram(_))
     }
 
-    /// Gives the slot back; the handle must not be used again.
+    /// Gives the slot back; the handle must not be used again. What the pool keeps for a datagram stays until
+    /// [`PacketPool::forget`].
     pub fn remove(&mut self, handle: PacketHandle) -> Packet {
         let packet = self.packet(handle);
         if let StoredBody::Beside(index) = self.get(handle).body {
-            self.free_bodies.push(index);
+            self.free_segments.push(index);
         }
         self.free.push(handle);
         packet
@@ -230,11 +233,8 @@ impl PacketPool {
     /// A second packet like the one at `handle`.
     pub fn duplicate(&mut self, handle: PacketHandle) -> PacketHandle {
         let mut twin = self.packet(handle);
-        if let Body::Ptcp { segment, .. } = &mut twin.body {
-            let copy = self.segments[segment.0 as usize].clone();
-            if let Some(copy) = copy {
-                *segment = self.keep(copy);
-            }
+        if let Body::Datagram(datagram) = &mut twin.body {
+            datagram.content = self.contents.duplicate(datagram.content);
         }
         self.insert(twin)
     }
@@ -245,39 +245,26 @@ impl PacketPool {
         self.forget(&packet);
     }
 
-    /// Gives back what the pool keeps for a packet that has been taken out.
+    /// Gives back what the pool keeps for a packet that has been taken out, whether or not somebody took it.
     pub fn forget(&mut self, packet: &Packet) {
-        if let Body::Ptcp { segment, .. } = packet.body {
-            self.take(segment);
+        if let Body::Datagram(datagram) = packet.body {
+            self.contents.release(datagram.content);
         }
     }
 
-    /// Keeps a segment for the body of a packet.
-    pub fn keep(&mut self, segment: SegmentOut) -> SegmentHandle {
-        match self.free_segments.pop() {
-            Some(handle) => {
-                self.segments[handle.0 as usize] = Some(segment);
-                handle
-            }
-            None => {
-                self.segments.push(Some(segment));
-                SegmentHandle((self.segments.len() - 1) as u32)
-            }
-        }
+    /// Keeps the content of a datagram.
+    pub fn keep<C: Content + Clone>(&mut self, content: C) -> ContentHandle {
+        self.contents.keep(content)
     }
 
-    /// The segment that is kept for a packet's body.
-    pub fn segment(&self, handle: SegmentHandle) -> Option<&SegmentOut> {
-        self.segments[handle.0 as usize].as_ref()
+    /// What is kept for a datagram, for captures and logs; `None` once it has been taken.
+    pub fn content(&self, datagram: &Datagram) -> Option<&dyn Content> {
+        self.contents.get(datagram.content)
     }
 
-    /// Takes it out.
-    pub fn take(&mut self, handle: SegmentHandle) -> Option<SegmentOut> {
-        let segment = self.segments[handle.0 as usize].take();
-        if segment.is_some() {
-            self.free_segments.push(handle);
-        }
-        segment
+    /// Takes out what is kept for a datagram, if it is of type `C`. Its place is free after [`PacketPool::forget`].
+    pub fn take<C: Content + Clone>(&mut self, datagram: &Datagram) -> Option<C> {
+        self.contents.take(datagram.content)
     }
 
     /// Packets in the pool.

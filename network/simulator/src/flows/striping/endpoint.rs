@@ -1,12 +1,11 @@
 //! An application that stripes over several ordinary TCP connections, on a simulated host.
-use super::ptcp::StripedRole;
-use super::tcp::ENDLESS;
-use super::{Notes, Site};
-use crate::fabric::{Fabric, Target};
-use crate::ids::{NodeId, PortId};
-use crate::packet::{Body, Packet};
+use crate::core::ids::{NodeId, PortId};
+use crate::core::packet::{Body, Packet};
+use crate::flows::pipes::PipesRole;
+use crate::flows::{ENDLESS, FlowContext, Notes, Site, packet};
+use crate::network::Network;
 use prismux_endpoint::random::RandomStream;
-use prismux_endpoint::{Deadline, Endpoint as _, Host, drive};
+use prismux_endpoint::{Alarm, Deadline, Endpoint as _, Host, drive, expire};
 use prismux_striping::{Policy, Receiver, RecordHeader, Sender, Sockets};
 use prismux_tcp::loss_notification::{LossListener, LossMarker};
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent};
@@ -16,11 +15,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A record in a socket's stream. The simulator carries no bytes: this is what its header would say.
-pub(crate) type Record = RecordHeader;
+pub(super) type Record = RecordHeader;
 
 /// What it takes to open the connections.
 #[derive(Debug)]
-pub(crate) struct StripingSetup {
+pub(super) struct StripingSetup {
     pub tcp: Vec<Arc<TcpConfig>>,
     pub policy: Policy,
     pub resequencing_buffer: u64,
@@ -38,13 +37,13 @@ pub(crate) struct StripingSetup {
 
 /// One end of a striped flow.
 #[derive(Debug)]
-pub(crate) struct StripingEndpoint {
-    pub site: Site,
-    /// When the timer event is due; [`Instant::MAX`] for none.
-    pub armed: Instant,
+pub(super) struct StripingEndpoint {
+    /// Its number among the ends of its flow.
+    number: usize,
+    alarm: Alarm,
     /// Delivered bytes at which the application wants to know.
     pub next_mark: u64,
-    pub role: StripedRole,
+    pub role: PipesRole,
     setup: StripingSetup,
     sockets: Vec<Option<Connection>>,
     /// Mark ACKs that wait for damaged segments, by socket; unused without loss notification.
@@ -79,7 +78,7 @@ impl Sockets for View<'_> {
 
 /// Carries a connection's segments into the network.
 struct Carrier<'a> {
-    fabric: &'a mut Fabric,
+    network: &'a mut Network,
     site: Site,
     from: NodeId,
     to: NodeId,
@@ -90,19 +89,11 @@ struct Carrier<'a> {
 impl Host<Connection> for Carrier<'_> {
     fn transmit(&mut self, _now: Instant, mut segment: SegmentOut) {
         self.marker.mark(&mut segment.header);
-        let packet = Packet {
-            body: Body::Tcp { header: segment.header, stream_offset: segment.stream_offset },
-            payload_bytes: segment.payload_bytes,
-            endpoint: self.site.peer,
-            flow: self.site.flow,
-            source: self.from,
-            destination: self.to,
-            ecn: segment.ecn,
-            tunnelled: false,
-            damaged: false,
-        };
-        let exit = self.fabric.direct_exit(self.from, self.to);
-        self.fabric.inject(self.from, exit, packet);
+        let body = Body::Tcp { header: segment.header, stream_offset: segment.stream_offset };
+        let (source, destination) = (self.from, self.to);
+        let packet = packet(&self.site, body, segment.payload_bytes, segment.ecn);
+        let exit = self.network.direct_exit(source, destination);
+        self.network.inject(source, exit, Packet { source, destination, ..packet });
     }
 
     fn event(&mut self, _now: Instant, event: TcpEvent) {
@@ -111,12 +102,12 @@ impl Host<Connection> for Carrier<'_> {
 }
 
 impl StripingEndpoint {
-    pub fn new(site: Site, role: StripedRole, setup: StripingSetup) -> Self {
+    pub fn new(number: usize, role: PipesRole, setup: StripingSetup) -> Self {
         let count = setup.sockets.len();
         let record_bytes = setup.tcp.iter().map(|tcp| tcp.mss).min().unwrap_or(536);
         Self {
-            site,
-            armed: Instant::MAX,
+            number,
+            alarm: Alarm::new(),
             next_mark: u64::MAX,
             role,
             sockets: (0..count).map(|_| None).collect(),
@@ -131,9 +122,9 @@ impl StripingEndpoint {
     }
 
     /// Opens all connections.
-    pub fn open(&mut self, fabric: &mut Fabric, records: &mut Vec<VecDeque<Record>>) -> Notes {
+    pub fn open(&mut self, context: &mut FlowContext<'_>, records: &mut Vec<VecDeque<Record>>) -> Notes {
         records.resize(self.sockets.len(), VecDeque::new());
-        let now = fabric.now;
+        let now = context.now();
         for (index, socket) in self.sockets.iter_mut().enumerate() {
             let iss = SeqNumber(self.setup.numbers.next_u64() as u32);
             let (near, far) = (self.setup.first_port + index as u16, self.setup.far_port);
@@ -143,35 +134,35 @@ impl StripingEndpoint {
             }
             *socket = Some(connection);
         }
-        if let StripedRole::Source { bytes } = self.role {
+        if let PipesRole::Source { bytes } = self.role {
             self.sender.give(bytes);
         }
-        self.estimate(fabric);
-        self.drain(fabric, records)
+        self.estimate(context);
+        self.drain(context, records)
     }
 
     /// A segment has arrived: for which socket, its port says.
     pub fn receive(
         &mut self,
-        fabric: &mut Fabric,
+        context: &mut FlowContext<'_>,
         records: &mut [VecDeque<Record>],
         segment: SegmentIn,
     ) -> Notes {
-        let sink = self.role == StripedRole::Sink;
+        let sink = self.role == PipesRole::Sink;
         let port = if sink { segment.header.source_port } else { segment.header.destination_port };
         let index = usize::from(port.wrapping_sub(self.setup.first_port));
         let flags = segment.header.flags;
         let opens = flags.contains(TcpFlags::SYN) && !flags.contains(TcpFlags::ACK);
         match self.sockets.get_mut(index) {
-            Some(Some(connection)) => connection.handle_input(fabric.now, segment),
+            Some(Some(connection)) => connection.handle_input(context.now(), segment),
             Some(socket @ None) if sink && opens => {
                 let iss = SeqNumber(self.setup.numbers.next_u64() as u32);
                 let config = Arc::clone(&self.setup.tcp[index]);
-                *socket = Some(Connection::accept(config, &segment.header, iss, fabric.now));
+                *socket = Some(Connection::accept(config, &segment.header, iss, context.now()));
             }
             _ => return Notes::default(),
         }
-        self.drain(fabric, records)
+        self.drain(context, records)
     }
 
     /// A segment of the sender has arrived damaged.
@@ -182,51 +173,51 @@ impl StripingEndpoint {
         }
     }
 
-    /// The timer event fired at `fabric.now`.
-    pub fn fire(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
-        self.armed = Instant::MAX;
+    /// A timer has fired, unless it is a leftover.
+    pub fn fire(&mut self, context: &mut FlowContext<'_>, records: &mut [VecDeque<Record>]) -> Notes {
+        if !self.alarm.rings(context.now()) {
+            return Notes::default();
+        }
         for connection in self.sockets.iter_mut().flatten() {
-            if connection.poll_timeout().is_some_and(|deadline| deadline.at <= fabric.now) {
-                connection.handle_timeout(fabric.now);
-            }
+            expire(connection, context.now());
         }
-        if self.estimate_at.is_some_and(|at| at <= fabric.now) {
-            self.estimate(fabric);
+        if self.estimate_at.is_some_and(|at| at <= context.now()) {
+            self.estimate(context);
         }
-        self.drain(fabric, records)
+        self.drain(context, records)
     }
 
     /// Tells the sender the true rates of the links.
-    fn estimate(&mut self, fabric: &Fabric) {
-        let rate =
-            |port: &PortId| fabric.ports[port.index()].link.rate().map_or(1e12, |rate| rate.as_bps() as f64);
+    fn estimate(&mut self, context: &FlowContext<'_>) {
+        let rate = |port: &PortId| {
+            context.network.ports[port.index()].link.rate().map_or(1e12, |rate| rate.as_bps() as f64)
+        };
         let rates: Vec<f64> = self.setup.rates_of.iter().map(rate).collect();
         self.sender.estimate(&rates);
-        self.estimate_at = self.setup.estimate_every.map(|every| fabric.now + every);
+        self.estimate_at = self.setup.estimate_every.map(|every| context.now() + every);
     }
 
     /// The application reads and writes what it can; then every connection is drained.
-    fn drain(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
+    fn drain(&mut self, context: &mut FlowContext<'_>, records: &mut [VecDeque<Record>]) -> Notes {
         let before = self.receiver.delivered();
         match self.role {
-            StripedRole::Source { .. } => self.write(fabric.now, records),
-            StripedRole::Sink => self.read(fabric.now, records),
+            PipesRole::Source { .. } => self.write(context.now(), records),
+            PipesRole::Sink => self.read(context.now(), records),
         }
         let mut next: Option<Deadline> = None;
         for index in 0..self.sockets.len() {
             let (from, to) = self.setup.sockets[index];
             let Some(connection) = &mut self.sockets[index] else { continue };
-            let (now, site) = (fabric.now, self.site);
-            let marker = &mut self.markers[index];
-            let mut carrier = Carrier { fabric, site, from, to, marker, peer_closed: false };
+            let (now, site) = (context.now(), context.sites[self.number]);
+            let (network, marker) = (&mut *context.network, &mut self.markers[index]);
+            let mut carrier = Carrier { network, site, from, to, marker, peer_closed: false };
             next = Deadline::earliest(next, drive(connection, now, &mut carrier));
             self.peer_closed[index] |= carrier.peer_closed;
         }
         let estimate = self.estimate_at.map(|at| Deadline { at, why: "estimate" });
         next = Deadline::earliest(next, estimate);
-        if let Some(at) = next.map(|deadline| deadline.at).filter(|&at| at < self.armed) {
-            self.armed = at.max(fabric.now);
-            fabric.queue.push(self.armed, Target::Endpoint(self.site.own));
+        if let Some(at) = self.alarm.set(context.now(), next) {
+            context.wake(self.number, at);
         }
         let delivered = self.receiver.delivered();
         Notes {
@@ -249,7 +240,7 @@ impl StripingEndpoint {
             }
             records[write.socket].push_back(write.header);
         }
-        let finite = matches!(self.role, StripedRole::Source { bytes } if bytes < ENDLESS);
+        let finite = matches!(self.role, PipesRole::Source { bytes } if bytes < ENDLESS);
         if finite && self.sender.is_done() && !self.closing {
             self.close(now);
         }
@@ -275,19 +266,23 @@ impl StripingEndpoint {
     }
 
     /// The peer has closed: so does this end.
-    pub fn close_and_drain(&mut self, fabric: &mut Fabric, records: &mut [VecDeque<Record>]) -> Notes {
-        self.close(fabric.now);
-        self.drain(fabric, records)
+    pub fn close_and_drain(
+        &mut self,
+        context: &mut FlowContext<'_>,
+        records: &mut [VecDeque<Record>],
+    ) -> Notes {
+        self.close(context.now());
+        self.drain(context, records)
     }
 
     /// Cuts every connection off.
-    pub fn abort(&mut self, fabric: &mut Fabric) {
+    pub fn abort(&mut self, context: &mut FlowContext<'_>) {
         self.closing = true;
         for connection in self.sockets.iter_mut().flatten() {
-            connection.abort(fabric.now);
+            connection.abort(context.now());
         }
         self.sender = Sender::new(self.setup.policy, self.sockets.len().max(1), 1000);
-        self.drain(fabric, &mut []);
+        self.drain(context, &mut []);
     }
 
     /// Bytes delivered in order.

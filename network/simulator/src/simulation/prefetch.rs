@@ -5,9 +5,8 @@
 //! when it opens, and independent of each other, so a word of each piece is read beforehand: the waits overlap.
 //! Nothing depends on what is read.
 use super::Simulation;
-use crate::endpoint::Endpoint;
-use crate::fabric::Target;
-use crate::ids::{EndpointId, PortId};
+use crate::core::ids::{EndpointId, Place, PortId};
+use crate::network::Target;
 use std::hint::black_box;
 
 /// With fewer events in a slot there is little to overlap, and few flows fit into the caches anyway.
@@ -16,8 +15,8 @@ const WORTH_IT: usize = 4;
 impl Simulation {
     /// Reads ahead for the slot that has just been opened.
     #[inline]
-    pub(super) fn look_ahead(&self) {
-        if self.fabric.queue.opened().len() >= WORTH_IT {
+    pub(super) fn prefetch(&self) {
+        if self.network.queue.opened().len() >= WORTH_IT {
             self.read_ahead();
         }
     }
@@ -25,7 +24,7 @@ impl Simulation {
     /// One reading at the end keeps all others from being optimised away, and lets none wait for another.
     #[inline(never)]
     fn read_ahead(&self) {
-        let read = self.fabric.queue.opened().fold(0, |read, target| match target {
+        let read = self.network.queue.opened().fold(0, |read, target| match target {
             Target::Port(port) => read ^ self.read_for_arrival(port),
             _ => read,
         });
@@ -34,15 +33,15 @@ impl Simulation {
 
     #[inline]
     fn read_for_arrival(&self, port: PortId) -> u64 {
-        let fabric = &self.fabric;
-        let Some(next) = fabric.ports[port.index()].link.peek() else { return 0 };
-        let end = fabric.ends[port.index()];
+        let network = &self.network;
+        let Some(next) = network.ports[port.index()].link.peek() else { return 0 };
+        let end = network.ends[port.index()];
         if next.towards == end.node {
-            let packet = fabric.pool.get(next.packet);
+            let packet = network.pool.get(next.packet);
             let endpoint = end.only().unwrap_or(packet.endpoint);
             u64::from(packet.payload_bytes) ^ self.read_endpoint(endpoint)
-        } else if let Some(onward) = fabric.routes.next(end.node, next.towards) {
-            fabric.ports[onward.index()].link.delivered_bytes()
+        } else if let Some(onward) = network.routes.next(end.node, next.towards) {
+            network.ports[onward.index()].link.delivered_bytes()
         } else {
             0
         }
@@ -50,8 +49,9 @@ impl Simulation {
 
     #[inline]
     fn read_endpoint(&self, endpoint: EndpointId) -> u64 {
-        let Endpoint::Tcp(tcp) = &self.endpoints[endpoint.index()] else { return 0 };
-        let exit = tcp.site.exit.map_or(0, |exit| self.fabric.ports[exit.index()].link.delivered_bytes());
+        let Place::Tcp { pair, end } = endpoint.place() else { return 0 };
+        let tcp = &self.flows.tcp[pair].ends[end];
+        let exit = tcp.site.exit.map_or(0, |exit| self.network.ports[exit.index()].link.delivered_bytes());
         let connection = tcp.connection.as_ref().map_or(0, |connection| {
             connection.stream_written() ^ connection.bytes_received_in_order() ^ connection.engine().acked()
         });
@@ -60,14 +60,16 @@ impl Simulation {
 
     /// Notes at the ends of links which nodes have a single endpoint.
     pub(crate) fn name_residents(&mut self) {
-        let mut residents = vec![(0u32, None); self.fabric.roles.len()];
-        for (index, endpoint) in self.endpoints.iter_mut().enumerate() {
-            let resident = &mut residents[endpoint.site_mut().node.index()];
-            *resident = (resident.0 + 1, Some(EndpointId(index as u32)));
+        let mut residents = vec![(0u32, None); self.network.roles.len()];
+        for site in self.flows.sites_mut() {
+            let resident = &mut residents[site.node.index()];
+            *resident = (resident.0 + 1, Some(site.own));
         }
-        for end in &mut self.fabric.ends {
+        for end in &mut self.network.ends {
             let (count, endpoint) = residents[end.node.index()];
-            if let (1, Some(endpoint)) = (count, endpoint) {
+            if let (1, Some(endpoint)) = (count, endpoint)
+                && matches!(endpoint.place(), Place::Tcp { .. })
+            {
                 end.set_only(endpoint);
             }
         }

@@ -1,14 +1,14 @@
 //! The network below the transports: nodes, links, routes and packets under way.
 //!
-//! A packet enters by [`Fabric::inject`] and leaves by [`Fabric::next_arrival`] (or is dropped and counted). In between it
+//! A packet enters by [`Network::inject`] and leaves by [`Network::next_arrival`] (or is dropped and counted). In between it
 //! is a handle in the queues of links; each direction of a link has at most one event pending.
 mod middle;
 
-use crate::endpoint::Site;
-use crate::event_queue::EventQueue;
-use crate::ids::{EndpointId, NodeId, PortId};
-use crate::observer::{Names, Observer};
-use crate::packet::{Carried, Packet, PacketHandle, PacketPool};
+use crate::core::event_queue::EventQueue;
+use crate::core::ids::{EndpointId, NodeId, PortId};
+use crate::core::observer::{Names, Observer};
+use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
+use crate::flows::Site;
 use crate::routing::Routes;
 pub use middle::Tunnel;
 pub(crate) use middle::{MemberNode, ProxyNode};
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 pub(crate) enum Target {
     /// A packet arrives at the end of a link, or its schedule changes it.
     Port(PortId),
-    /// A timer of a connection or of a UDP source.
+    /// A timer of an end of a flow.
     Endpoint(EndpointId),
     /// A timer of the proxy with this index.
     Proxy(u32),
@@ -61,7 +61,7 @@ impl Port {
 
 /// Where every packet went. Links count their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FabricCounters {
+pub struct NetworkCounters {
     /// Packets that endpoints sent.
     pub sent: u64,
     /// Packets handed to endpoints.
@@ -99,21 +99,21 @@ impl End {
         self.resident & Self::PLAIN != 0
     }
 
-    /// The node's endpoint, if it is known to have just one.
+    /// The node's endpoint, if it is known to have just one, of TCP.
     #[inline]
     pub fn only(self) -> Option<EndpointId> {
         let resident = self.resident & Self::NOBODY;
-        (resident != Self::NOBODY).then_some(EndpointId(resident))
+        (resident != Self::NOBODY).then_some(EndpointId::from_bits(resident))
     }
 
     pub fn set_only(&mut self, endpoint: EndpointId) {
-        self.resident = self.resident & Self::PLAIN | endpoint.0 & Self::NOBODY;
+        self.resident = self.resident & Self::PLAIN | endpoint.to_bits() & Self::NOBODY;
     }
 }
 
 /// The network.
 #[derive(Debug)]
-pub(crate) struct Fabric {
+pub(crate) struct Network {
     pub now: Instant,
     pub queue: EventQueue<Target>,
     pub pool: PacketPool,
@@ -129,7 +129,7 @@ pub(crate) struct Fabric {
     pub interfaces: Vec<NodeId>,
     pub members: Vec<MemberNode>,
     pub proxies: Vec<ProxyNode>,
-    pub counters: FabricCounters,
+    pub counters: NetworkCounters,
     /// Packets that are where they belong without another link to cross.
     pub local: VecDeque<PacketHandle>,
     /// Captures and event logs, where wanted.
@@ -138,7 +138,7 @@ pub(crate) struct Fabric {
 
 const _: () = assert!(size_of::<Port>() == 192, "a port fills three cache lines");
 
-impl Fabric {
+impl Network {
     /// A packet leaves an endpoint on `node`. `exit` is the node's exit towards the destination, if it is a plain
     /// node with a route.
     #[inline]
@@ -148,7 +148,7 @@ impl Fabric {
         self.set_out(node, exit, size_bytes, Carried { packet: handle, towards });
     }
 
-    /// [`Fabric::inject`] of a packet with a TCP segment.
+    /// [`Network::inject`] of a packet with a TCP segment.
     #[inline]
     pub fn inject_segment(&mut self, site: &Site, segment: &SegmentOut) {
         let (packet, size_bytes) = self.pool.insert_segment(site, segment);
@@ -164,7 +164,7 @@ impl Fabric {
         }
     }
 
-    /// What [`Fabric::inject`] takes as `exit`: only plain nodes can skip the look at their role.
+    /// What [`Network::inject`] takes as `exit`: only plain nodes can skip the look at their role.
     pub fn direct_exit(&self, node: NodeId, towards: NodeId) -> Option<PortId> {
         match self.roles[node.index()] {
             NodeRole::Plain => self.routes.next(node, towards).filter(|_| node != towards),
@@ -172,7 +172,7 @@ impl Fabric {
         }
     }
 
-    /// Takes the events of a port; false for a leftover. Then call [`Fabric::next_arrival`] until `None`.
+    /// Takes the events of a port; false for a leftover. Then call [`Network::next_arrival`] until `None`.
     #[inline]
     pub fn begin(&mut self, port: PortId) -> bool {
         let link = &self.ports[port.index()].link;
@@ -353,7 +353,7 @@ impl Fabric {
         if self.pool.len() as u64 != inside + self.local.len() as u64 {
             faults.push(format!("{} packets in the pool, {inside} in links", self.pool.len()));
         }
-        let FabricCounters { sent, delivered, corrupted, no_route, into_proxies, out_of_proxies, .. } =
+        let NetworkCounters { sent, delivered, corrupted, no_route, into_proxies, out_of_proxies, .. } =
             self.counters;
         let came = sent + copies + out_of_proxies;
         let gone = delivered + dropped + corrupted + no_route + into_proxies + inside;

@@ -1,0 +1,135 @@
+//! TCP: bulk transfers, and requests with responses over one connection.
+mod application;
+mod endpoint;
+mod pair;
+mod request_response;
+
+pub(crate) use pair::TcpPair;
+pub use request_response::{Answers, RequestResponse};
+
+use super::{
+    Built, BuiltFlow, CongestionFactory, ENDLESS, ExtensionFactory, FlowBuild, SegmentShape, Transport,
+};
+use crate::core::ids::EndpointId;
+use endpoint::{Role, SenderParts, TcpEndpoint, TcpSetup};
+use prismux_tcp::TcpConfig;
+use prismux_tcp::loss_notification::{LossListener, LossMarker};
+use prismux_tcp_ho::{HandoffConfig, HandoffHost, HandoffServer};
+use prismux_wire::SeqNumber;
+use std::sync::Arc;
+
+/// The two ends of a bulk transfer.
+#[derive(Debug, Clone)]
+pub struct TcpFlow {
+    /// Switches of the sending end.
+    pub sender: TcpConfig,
+    /// Switches of the receiving end.
+    pub receiver: TcpConfig,
+    /// What the sender learns from the network (TCP-PRISM).
+    pub extension: Option<ExtensionFactory>,
+    /// The sender's congestion control, where it comes from outside.
+    pub congestion: Option<CongestionFactory>,
+    /// The receiver tells of its host's handoffs like this (TCP-HO); without, it keeps silent.
+    pub handoff: Option<HandoffConfig>,
+    /// The receiver learns from its link layer which segments arrived damaged, and marks its ACKs (TCP-ELN).
+    pub hears_damage: bool,
+    /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
+    pub name: String,
+}
+
+impl TcpFlow {
+    /// Both ends with the same switches.
+    pub fn new(config: TcpConfig) -> Self {
+        Self {
+            sender: config.clone(),
+            receiver: config,
+            extension: None,
+            congestion: None,
+            handoff: None,
+            hears_damage: false,
+            name: "tcp".into(),
+        }
+    }
+
+    /// TCP-HO at both ends.
+    pub fn with_handoff(self, config: HandoffConfig) -> Self {
+        let server = config.clone();
+        let extension = ExtensionFactory::new(move || Box::new(HandoffServer::new(server.clone())));
+        Self { handoff: Some(config), ..self.with_extension("tcp-ho", extension) }
+    }
+
+    /// TCP-ELN at both ends.
+    pub fn with_loss_notification(self) -> Self {
+        let extension = ExtensionFactory::new(|| Box::<LossListener>::default());
+        Self { hears_damage: true, ..self.with_extension("tcp-eln", extension) }
+    }
+
+    /// With an extension at the sender, under another name.
+    pub fn with_extension(mut self, name: &str, extension: ExtensionFactory) -> Self {
+        self.name = name.into();
+        self.extension = Some(extension);
+        self
+    }
+}
+
+impl Transport for TcpFlow {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn segment(&self) -> Option<SegmentShape> {
+        Some(SegmentShape::agreed(&self.sender, &self.receiver))
+    }
+
+    fn takes_congestion_control(&self) -> bool {
+        true
+    }
+
+    fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
+        let source = Role::Source { bytes: build.config.bytes.unwrap_or(ENDLESS) };
+        let custom = SenderParts {
+            extension: self.extension.clone(),
+            congestion: build.congestion.or(self.congestion.as_ref()).cloned(),
+        };
+        let mut pair = pair(build, [(&self.sender, source), (&self.receiver, Role::Sink)], custom);
+        pair.ends[1].notifier = self.handoff.as_ref().map(|config| Box::new(HandoffHost::new(config)));
+        pair.ends[1].marker = self.hears_damage.then(Box::<LossMarker>::default);
+        BuiltFlow(Built::Tcp(Box::new(pair)))
+    }
+}
+
+/// The two ends of a connection: the opening one, with what is the sender's own, and the listening one.
+fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: SenderParts) -> TcpPair {
+    let number = build.next_places.0;
+    let sites = build.sites([EndpointId::tcp(number, 0), EndpointId::tcp(number, 1)]);
+    let mut numbers = build.random("initial-sequence");
+    let flow = build.flow.0;
+    // Ports differ between flows as long as there are ports.
+    let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
+    let mut end = |site, (tcp, role): (&TcpConfig, Role), ports: (u16, u16), custom: SenderParts| {
+        let setup = TcpSetup {
+            config: shared(build.tcp_configs, tcp),
+            custom,
+            local_port: ports.0,
+            remote_port: ports.1,
+            initial_sequence: SeqNumber(numbers.next_u64() as u32),
+        };
+        TcpEndpoint::new(site, role, setup, build.builder.has_checks())
+    };
+    let [opening, listening] = ends;
+    let opening = end(sites[0], opening, (near, far), custom);
+    let listening = end(sites[1], listening, (far, near), SenderParts::default());
+    TcpPair { ends: [opening, listening] }
+}
+
+/// One copy of equal configurations, the latest first: thousands of flows that share one keep it in the cache.
+fn shared(configs: &mut Vec<Arc<TcpConfig>>, config: &TcpConfig) -> Arc<TcpConfig> {
+    // Simulated applications read at once.
+    let config = TcpConfig { consume_on_arrival: true, ..config.clone() };
+    if let Some(equal) = configs.iter().rev().find(|known| ***known == config) {
+        return Arc::clone(equal);
+    }
+    let config = Arc::new(config);
+    configs.push(Arc::clone(&config));
+    config
+}

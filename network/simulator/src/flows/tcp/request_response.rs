@@ -1,0 +1,88 @@
+//! Requests and responses, in turn, over one TCP connection.
+use super::endpoint::{Client, Role, SenderParts};
+use super::pair;
+use crate::core::ids::FlowId;
+use crate::flows::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
+use crate::simulation::Simulation;
+use prismux_tcp::TcpConfig;
+use prismux_units::{Duration, Instant};
+
+/// A client that asks and a server that answers, in turn, over one connection.
+#[derive(Debug, Clone)]
+pub struct RequestResponse {
+    /// Switches of both ends.
+    pub tcp: TcpConfig,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Bytes of a response.
+    pub response_bytes: u64,
+    /// Time between a response and the next request.
+    pub think: Duration,
+    /// How many; without end when `None`.
+    pub exchanges: Option<u64>,
+}
+
+impl Transport for RequestResponse {
+    fn name(&self) -> &str {
+        "request-response"
+    }
+
+    fn segment(&self) -> Option<SegmentShape> {
+        Some(SegmentShape::agreed(&self.tcp, &self.tcp))
+    }
+
+    fn problem(&self) -> Option<&'static str> {
+        let empty = self.request_bytes == 0 || self.response_bytes == 0;
+        empty.then_some("requests and responses need at least a byte")
+    }
+
+    fn has_end(&self, _: Option<u64>) -> bool {
+        self.exchanges.is_some()
+    }
+
+    fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
+        let &Self { request_bytes, response_bytes, think, exchanges, .. } = self;
+        let client = Client {
+            request_bytes,
+            response_bytes,
+            think,
+            exchanges: exchanges.unwrap_or(u64::MAX),
+            asked: 0,
+            asked_at: Instant::ZERO,
+            answered: 0,
+            answers: Answers::default(),
+        };
+        let server = Role::Server { request_bytes, response_bytes, answered: 0 };
+        let ends = [(&self.tcp, Role::Client(client)), (&self.tcp, server)];
+        BuiltFlow(Built::Tcp(Box::new(pair(build, ends, SenderParts::default()))))
+    }
+}
+
+/// How long a client waited for answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answers {
+    /// Complete answers.
+    pub count: u64,
+    /// Sum of the times from question to complete answer.
+    pub total: Duration,
+    /// The longest of them.
+    pub longest: Duration,
+}
+
+impl Answers {
+    pub(super) fn note(&mut self, waited: Duration) {
+        self.count += 1;
+        self.total += waited;
+        self.longest = self.longest.max(waited);
+    }
+}
+
+impl Simulation {
+    /// How long the client of a request/response flow waited; nothing for any other flow.
+    pub fn answers(&self, flow: FlowId) -> Answers {
+        match self.tcp_pair(flow).map(|pair| &pair.ends[0].role) {
+            Some(Role::Client(client)) => client.answers,
+            _ => Answers::default(),
+        }
+    }
+}
