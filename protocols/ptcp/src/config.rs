@@ -1,4 +1,5 @@
 //! Every switch of a connection.
+use crate::header::MAX_PIPES;
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration};
 
@@ -30,8 +31,12 @@ pub enum ResumeOrder {
 pub struct PtcpConfig {
     /// Switches of every pipe. Window, buffers and Nagle in it are without effect: pipes hold no bytes.
     pub tcp: TcpConfig,
-    /// The most pipes to open or accept, from 1 to [`MAX_PIPES`](crate::MAX_PIPES). One means a single TCP.
+    /// The most pipes to open or accept, from 1 to [`MAX_PIPES`]. One means a single TCP.
     pub pipes: u8,
+    /// Of these, the most that our stream may use (nTx); all where it is no less than [`PtcpConfig::pipes`].
+    pub transmit_pipes: u8,
+    /// The most that the peer's stream may use (nRx), likewise.
+    pub receive_pipes: u8,
     /// Send buffer per pipe: the whole connection has as many times as much as pipes were agreed on.
     pub send_buffer_per_pipe: ByteCount,
     /// Receive buffer per pipe, likewise.
@@ -44,6 +49,9 @@ pub struct PtcpConfig {
     /// trips are shorter than acknowledgements are delayed, or than the peer's process may have to wait for its turn, a probe says
     /// nothing of the path.
     pub min_silence: Duration,
+    /// The pipe from which bytes were unbound may take them anew like any other, as published. Otherwise it does not while its
+    /// copy of them may still arrive.
+    pub reassign_to_same_pipe: bool,
     /// After a timeout the one segment left in the pipe's window is also given to another pipe.
     pub redundant_striping: bool,
     /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its round-trip
@@ -72,11 +80,14 @@ impl PtcpConfig {
         Self {
             tcp,
             pipes,
+            transmit_pipes: MAX_PIPES,
+            receive_pipes: MAX_PIPES,
             send_buffer_per_pipe: buffer,
             receive_buffer_per_pipe: buffer,
             consume_on_arrival: false,
             reassignment: Reassignment::Probe,
             min_silence: Duration::ZERO,
+            reassign_to_same_pipe: false,
             redundant_striping: true,
             opportunistic_retransmission: true,
             resume_order: ResumeOrder::LeastRtt,

@@ -68,6 +68,20 @@ struct Identity {
     locals: Vec<IpAddr>,
 }
 
+/// How many pipes each stream may use: those with the lowest numbers.
+#[derive(Debug, Clone, Copy)]
+struct Agreed {
+    transmit: u8,
+    receive: u8,
+}
+
+impl Agreed {
+    /// Pipes that carry at least one of the streams.
+    fn pipes(self) -> u8 {
+        self.transmit.max(self.receive)
+    }
+}
+
 /// One pTCP connection, without bytes: payload is (stream offset, length).
 ///
 /// Drive it as an [`Endpoint`]: one mutation, then drain.
@@ -80,8 +94,8 @@ pub struct Connection {
     random: RandomStream,
     state: State,
     pipes: Vec<Pipe>,
-    /// Pipes that both sides agreed on, once known.
-    agreed_pipes: u8,
+    /// Pipes that both sides agreed on, once known: for our stream, for the peer's.
+    agreed: Agreed,
     send_buffer: SendBuffer,
     receive_buffer: ReceiveBuffer,
     /// The application closed our direction.
@@ -205,13 +219,14 @@ impl Connection {
 
     /// One pipe is a plain TCP: the same sequence numbers always carry the same bytes.
     fn is_single(&self) -> bool {
-        self.agreed_pipes == 1
+        self.agreed.pipes() == 1
     }
 
     fn add_pipe(&mut self, mut pipe: Pipe) {
         if self.config.loss_notification {
             pipe.notify_losses();
         }
+        pipe.carries_ours = pipe.id < self.agreed.transmit;
         match self.pipes.iter_mut().find(|known| known.id == pipe.id) {
             Some(known) => *known = pipe,
             None => self.pipes.push(pipe),

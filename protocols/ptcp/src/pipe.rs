@@ -85,6 +85,8 @@ pub(crate) struct Pipe {
     silent: bool,
     /// It may have something to say.
     resumed: bool,
+    /// Our stream may use it; otherwise it carries acknowledgements and the peer's alone.
+    pub carries_ours: bool,
     /// Its handshake is complete and it has not ended.
     pub established: bool,
     pub ended: bool,
@@ -140,6 +142,7 @@ impl Pipe {
             timeouts: 0,
             silent: false,
             resumed: true,
+            carries_ours: true,
             established: false,
             ended: false,
             marker: None,
@@ -238,7 +241,7 @@ impl Pipe {
 
     /// It can still take bytes.
     pub(crate) fn can_send(&self) -> bool {
-        self.established && self.tcp.state().can_send() && !self.tcp.is_closing()
+        self.carries_ours && self.established && self.tcp.state().can_send() && !self.tcp.is_closing()
     }
 
     /// Bytes given to it are on their way at once, as far as anybody knows.

@@ -55,6 +55,7 @@ pub(crate) struct SendBuffer {
     pub override_silly: bool,
     /// The most bytes between `acked` and `frontier`.
     pub capacity: u64,
+    same_pipe: bool,
     /// Tagged with the pipe whose copy may still be under way: it need not take them anew.
     unbound: RangeMap<Origin>,
     unconfirmed: Vec<Unconfirmed>,
@@ -62,9 +63,9 @@ pub(crate) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// Nothing written, room for `capacity` unacknowledged bytes.
-    pub(crate) fn new(capacity: u64) -> Self {
-        Self { capacity, ..Self::default() }
+    /// Nothing written, room for `capacity` unacknowledged bytes; with `same_pipe` a pipe may take anew what was unbound from it.
+    pub(crate) fn new(capacity: u64, same_pipe: bool) -> Self {
+        Self { capacity, same_pipe, ..Self::default() }
     }
 
     /// The right edge: of the peer's buffer and of ours.
@@ -76,7 +77,7 @@ impl SendBuffer {
     /// segment sent anew (`again`) also those that the pipe itself has lost.
     fn next(&self, pipe: Origin, most: u32, again: bool) -> Option<Range<u64>> {
         let most = u64::from(most);
-        let waiting = self.unbound.iter().find(|piece| again || piece.tag != pipe);
+        let waiting = self.unbound.iter().find(|piece| again || self.same_pipe || piece.tag != pipe);
         if let Some(piece) = waiting {
             return Some(piece.start..piece.end.min(piece.start + most));
         }

@@ -1,5 +1,5 @@
 //! Opening: the first pipe carries what both sides are and want; the others show its token.
-use super::{Connection, Drops, Identity, Stall, State};
+use super::{Agreed, Connection, Drops, Identity, Stall, State};
 use crate::config::PtcpConfig;
 use crate::event::{Events, PtcpEvent};
 use crate::header::{Addresses, MAX_PIPES, SetUp};
@@ -85,7 +85,7 @@ impl Connection {
             return None;
         }
         let is_taken = |id: u8| self.pipes.iter().any(|pipe| pipe.id == id && !pipe.ended);
-        let id = (0..self.agreed_pipes).find(|&id| !is_taken(id))?;
+        let id = (0..self.agreed.pipes()).find(|&id| !is_taken(id))?;
         self.begin_pipe(id, path, now);
         Some(id)
     }
@@ -114,7 +114,7 @@ impl Connection {
         let ports = (opening.tcp.destination_port, opening.tcp.source_port);
         let mut connection = Self::new(config, false, locals, ports, random);
         connection.learn(opening, set_up);
-        connection.agree(set_up.transmit_pipes.max(set_up.receive_pipes));
+        connection.agree(connection.allowed(connection.config.pipes), set_up);
         connection.accept_pipe(opening, now);
         connection.pipes[0].is_first = true;
         Ok(connection)
@@ -159,8 +159,8 @@ impl Connection {
             random,
             state: State::Opening,
             pipes: Vec::new(),
-            agreed_pipes: 1,
-            send_buffer: SendBuffer::new(config.send_buffer_per_pipe.as_u64()),
+            agreed: Agreed { transmit: 1, receive: 1 },
+            send_buffer: SendBuffer::new(config.send_buffer_per_pipe.as_u64(), config.reassign_to_same_pipe),
             receive_buffer: ReceiveBuffer::new(config.receive_buffer_per_pipe.as_u64(), shift),
             closing: false,
             peer_closed: false,
@@ -194,20 +194,28 @@ impl Connection {
         self.send_buffer.acknowledge(0, u64::from(segment.tcp.window) << set_up.window_shift);
     }
 
-    /// Settles the number of pipes, and with it the size of both buffers.
-    fn agree(&mut self, peer_pipes: u8) {
-        self.agreed_pipes = self.config.pipes.min(peer_pipes).max(1);
-        let pipes = u64::from(self.agreed_pipes);
-        self.send_buffer.capacity = self.config.send_buffer_per_pipe.as_u64() * pipes;
-        self.receive_buffer.resize(self.config.receive_buffer_per_pipe.as_u64() * pipes);
+    /// Settles the number of pipes for either stream, and with it the size of both buffers.
+    fn agree(&mut self, wanted: Agreed, peer: &SetUp) {
+        let transmit = wanted.transmit.min(peer.receive_pipes).max(1);
+        let receive = wanted.receive.min(peer.transmit_pipes).max(1);
+        self.agreed = Agreed { transmit, receive };
+        self.send_buffer.capacity = self.config.send_buffer_per_pipe.as_u64() * u64::from(transmit);
+        self.receive_buffer.resize(self.config.receive_buffer_per_pipe.as_u64() * u64::from(receive));
     }
 
-    /// Pipes that this end wants: one for each address, where it knows them.
-    fn wanted_pipes(&self) -> u8 {
-        match self.identity.locals.len() {
+    /// Pipes that this end wants as the one that opens: one for each address, where it knows them.
+    fn wanted(&self) -> Agreed {
+        let pipes = match self.identity.locals.len() {
             0 => self.config.pipes,
             addresses => self.config.pipes.min(addresses as u8),
-        }
+        };
+        self.allowed(pipes)
+    }
+
+    /// What the configuration allows of so many pipes.
+    fn allowed(&self, pipes: u8) -> Agreed {
+        let within = |most: u8| most.clamp(1, pipes);
+        Agreed { transmit: within(self.config.transmit_pipes), receive: within(self.config.receive_pipes) }
     }
 
     /// The set-up block of a SYN or SYN-ACK, of the first pipe or a further one.
@@ -216,10 +224,10 @@ impl Connection {
         if !is_first {
             return SetUp { token: identity.peer_token, ..SetUp::default() };
         }
-        let pipes = if identity.opened_here { self.wanted_pipes() } else { self.agreed_pipes };
+        let pipes = if identity.opened_here { self.wanted() } else { self.agreed };
         SetUp {
-            transmit_pipes: pipes,
-            receive_pipes: pipes,
+            transmit_pipes: pipes.transmit,
+            receive_pipes: pipes.receive,
             window_shift: identity.shift,
             token: identity.token,
             addresses: identity.locals.iter().copied().collect(),
@@ -237,7 +245,7 @@ impl Connection {
     pub(super) fn learn_from_answer(&mut self, segment: &Segment) {
         if let Some(set_up) = segment.set_up.as_deref() {
             self.learn(segment, set_up);
-            self.agree(self.wanted_pipes().min(set_up.receive_pipes));
+            self.agree(self.wanted(), set_up);
         }
     }
 
@@ -246,7 +254,7 @@ impl Connection {
     pub(super) fn open_others(&mut self, peer_addresses: &Addresses, now: Instant) {
         let first_remote = self.pipes[0].path.remote;
         let remotes = peer_addresses.as_slice();
-        for id in 1..self.agreed_pipes {
+        for id in 1..self.agreed.pipes() {
             let Some(&local) = self.identity.locals.get(usize::from(id)) else { break };
             let remote = match remotes.len() {
                 0 => first_remote,

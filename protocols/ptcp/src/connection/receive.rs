@@ -84,7 +84,7 @@ impl Connection {
             }
             return Some(index);
         }
-        let wanted = opening && !identity.opened_here && header.pipe < self.agreed_pipes;
+        let wanted = opening && !identity.opened_here && header.pipe < self.agreed.pipes();
         match (wanted, proven) {
             // The token proves that the peer has seen our answer, even if its acknowledgement is still under way.
             (true, true) if self.state != State::Closing => self.accept_pipe(segment, now),

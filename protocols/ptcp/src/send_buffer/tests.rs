@@ -7,7 +7,7 @@ fn at(millis: u64) -> Instant {
 
 /// 10,000 bytes to send, a window of `window`.
 fn send_buffer(window: u64) -> SendBuffer {
-    let mut send_buffer = SendBuffer { written: 10_000, ..SendBuffer::new(100_000) };
+    let mut send_buffer = SendBuffer { written: 10_000, ..SendBuffer::new(100_000, false) };
     send_buffer.acknowledge(0, window);
     send_buffer
 }
@@ -28,7 +28,7 @@ fn bytes_are_bound_in_order_as_far_as_the_windows_let_them() {
 
 #[test]
 fn the_tail_of_the_stream_is_sent_however_short() {
-    let mut send_buffer = SendBuffer { written: 1_100, window_end: 5_000, ..SendBuffer::new(100_000) };
+    let mut send_buffer = SendBuffer { written: 1_100, window_end: 5_000, ..SendBuffer::new(100_000, false) };
     send_buffer.bind(0, 1000, false);
     assert_eq!(send_buffer.bind(0, 1000, false), Some(1000..1100));
 }

@@ -22,6 +22,7 @@ mod setup;
 
 prismux_script::scripts! { machine::Machine;
     abort_and_reset: "abort-and-reset",
+    asymmetry: "asymmetry",
     blackout: "blackout",
     closing: "closing",
     congestion: "congestion",

@@ -80,6 +80,9 @@ fn change(config: &mut PtcpConfig, key: &str, value: &str) -> Result<(), String>
         }
         "resume_order" if value == "number" => config.resume_order = ResumeOrder::Number,
         "min_silence" => config.min_silence = duration(value)?,
+        "transmit_pipes" => config.transmit_pipes = number(value)?,
+        "receive_pipes" => config.receive_pipes = number(value)?,
+        "reassign_to_same_pipe" => config.reassign_to_same_pipe = on,
         "redundant_striping" => config.redundant_striping = on,
         "opportunistic_retransmission" => config.opportunistic_retransmission = on,
         "recheck_unconfirmed" => config.recheck_unconfirmed = on,
