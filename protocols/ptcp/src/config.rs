@@ -1,6 +1,7 @@
 //! Every switch of a connection.
 use crate::header::MAX_PIPES;
 use prismux_tcp::TcpConfig;
+use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration};
 
 /// When bytes bound to a pipe are unbound because its window shrank.
@@ -31,6 +32,9 @@ pub enum ResumeOrder {
 pub struct PtcpConfig {
     /// Switches of every pipe. Window, buffers and Nagle in it are without effect: pipes hold no bytes.
     pub tcp: TcpConfig,
+    /// Congestion control of each pipe by its number; where none is named it is that of [`PtcpConfig::tcp`]. What suits one
+    /// path need not suit another (a satellite link, a lossy one).
+    pub pipe_congestion: [Option<CongestionKind>; MAX_PIPES as usize],
     /// The most pipes to open or accept, from 1 to [`MAX_PIPES`]. One means a single TCP.
     pub pipes: u8,
     /// Of these, the most that our stream may use (nTx); all where it is no less than [`PtcpConfig::pipes`].
@@ -79,6 +83,7 @@ impl PtcpConfig {
         let buffer = tcp.receive_buffer;
         Self {
             tcp,
+            pipe_congestion: [None; MAX_PIPES as usize],
             pipes,
             transmit_pipes: MAX_PIPES,
             receive_pipes: MAX_PIPES,

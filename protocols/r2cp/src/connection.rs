@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_rcp::ranges::Ranges;
 use prismux_rcp::{Ending, PacketIn, PacketOut, Pipe, PipeState, RcpConfig};
-use prismux_tcp::engine::{EngineMetrics, Phase};
+use prismux_tcp::engine::{CongestionKind, EngineMetrics, Phase};
 use prismux_units::{ByteCount, Instant};
 use prismux_wire::SeqNumber;
 
@@ -121,12 +121,28 @@ impl Connection {
     }
 
     /// Opens a pipe: over another interface, to another server, or both. `initial` should be unpredictable on a real
-    /// network. A new pipe asks for gaps and for what nobody was asked for, never for what is here or on its way.
+    /// network. A new pipe asks for gaps and for what no pipe was asked for, never for what is here or on its way.
     pub fn open(&mut self, now: Instant, initial: SeqNumber, cost: Cost) -> PipeId {
+        self.open_with(now, initial, cost, self.rcp.engine.congestion)
+    }
+
+    /// As [`Connection::open`], with a congestion control for this pipe alone: what suits one interface need not suit
+    /// another (RCP-NewReno, RCP-STP).
+    pub fn open_with(
+        &mut self,
+        now: Instant,
+        initial: SeqNumber,
+        cost: Cost,
+        congestion: CongestionKind,
+    ) -> PipeId {
+        let mut config = Arc::clone(&self.rcp);
+        if congestion != config.engine.congestion {
+            Arc::make_mut(&mut config).engine.congestion = congestion;
+        }
         if let Some(buckets) = &mut self.buckets {
             buckets.add(cost);
         }
-        let pipe = Pipe::connect_from(Arc::clone(&self.rcp), initial, self.stream.next(), now);
+        let pipe = Pipe::connect_from(config, initial, self.stream.next(), now);
         self.pipes.push(Slot {
             pipe,
             binding: Binding::default(),

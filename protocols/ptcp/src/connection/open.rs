@@ -175,13 +175,27 @@ impl Connection {
     fn begin_pipe(&mut self, id: u8, path: Path, now: Instant) {
         let ports = (self.identity.local_port, self.identity.remote_port);
         let iss = SeqNumber(self.random.next_u64() as u32);
-        self.add_pipe(Pipe::open(id, path, &self.pipe_config, ports, iss, now));
+        self.add_pipe(Pipe::open(id, path, &self.config_of(id), ports, iss, now));
+    }
+
+    /// The switches of pipe `id`: those of all pipes, with its own congestion control.
+    fn config_of(&self, id: u8) -> Arc<TcpConfig> {
+        let named = self.config.pipe_congestion.get(usize::from(id)).copied().flatten();
+        match named.filter(|&congestion| congestion != self.pipe_config.engine.congestion) {
+            None => Arc::clone(&self.pipe_config),
+            Some(congestion) => {
+                let mut own = TcpConfig::clone(&self.pipe_config);
+                own.engine.congestion = congestion;
+                Arc::new(own)
+            }
+        }
     }
 
     /// A SYN that has passed all checks.
     pub(super) fn accept_pipe(&mut self, syn: &Segment, now: Instant) {
         let iss = SeqNumber(self.random.next_u64() as u32);
-        self.add_pipe(Pipe::accept(syn.header.pipe, syn.path, &self.pipe_config, &syn.tcp, iss, now));
+        let (id, config) = (syn.header.pipe, self.config_of(syn.header.pipe));
+        self.add_pipe(Pipe::accept(id, syn.path, &config, &syn.tcp, iss, now));
     }
 
     /// Takes over what the first segment of the other side says about itself.

@@ -80,6 +80,11 @@ fn change(config: &mut PtcpConfig, key: &str, value: &str) -> Result<(), String>
         }
         "resume_order" if value == "number" => config.resume_order = ResumeOrder::Number,
         "min_silence" => config.min_silence = duration(value)?,
+        "pipe_congestion" => {
+            for (own, name) in config.pipe_congestion.iter_mut().zip(value.split(',')) {
+                *own = Some(CongestionKind::parse(name).ok_or("no such congestion control")?);
+            }
+        }
         "transmit_pipes" => config.transmit_pipes = number(value)?,
         "receive_pipes" => config.receive_pipes = number(value)?,
         "reassign_to_same_pipe" => config.reassign_to_same_pipe = on,

@@ -79,7 +79,8 @@ fn pipe(words: &mut Words<'_>) -> Result<PipeId, String> {
 
 impl Machine {
     fn open(&mut self, now: Instant, cost: Cost) {
-        self.connection.open(now, RECEIVER_INITIAL, cost);
+        let congestion = self.setup.congestion(self.limits.len());
+        self.connection.open_with(now, RECEIVER_INITIAL, cost, congestion);
         self.limits.push(60_000);
     }
 

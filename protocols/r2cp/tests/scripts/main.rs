@@ -23,6 +23,7 @@ prismux_script::scripts! { machine::Machine;
     blackout: "blackout",
     buffer: "buffer",
     closing: "closing",
+    congestion_control: "congestion-control",
     handoff: "handoff",
     losses: "losses",
     migration: "migration",

@@ -3,6 +3,7 @@ use crate::switches;
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{R2cpConfig, Scheduling};
 use prismux_script::Words;
+use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Rate};
 
 /// What a script begins with.
@@ -11,6 +12,8 @@ pub struct Setup {
     /// Pipes that are open when the script begins, and what each costs.
     pub round_trips: Vec<Duration>,
     pub costs: Vec<Cost>,
+    /// The congestion control of each pipe, where it is not that of all.
+    pub congestion: Vec<CongestionKind>,
 }
 
 /// Reads `key=value ...`.
@@ -18,11 +21,15 @@ pub fn read(words: &mut Words<'_>) -> Result<Setup, String> {
     let mut config = R2cpConfig::new(switches::plain());
     // Small enough that distances are told to the byte.
     config.rcp.receive_buffer = ByteCount::new(8_000);
-    let mut setup = Setup { config, round_trips: Vec::new(), costs: Vec::new() };
+    let mut setup = Setup { config, round_trips: Vec::new(), costs: Vec::new(), congestion: Vec::new() };
     for (key, value) in words.switches()? {
         match key {
             "rtt" => setup.round_trips = list(value)?,
             "costs" => setup.costs = list(value)?.into_iter().map(Cost).collect(),
+            "pipe_congestion" => {
+                let kinds = value.split(',').map(CongestionKind::parse).collect::<Option<_>>();
+                setup.congestion = kinds.ok_or("no such congestion control")?;
+            }
             "length" => setup.config.length = Some(ByteCount::new(switches::number(value)?)),
             "target_rate" => setup.config.target_rate = Some(Rate::from_bps(switches::number(value)?)),
             "scheduling" => setup.config.scheduling = scheduling(value)?,
@@ -33,6 +40,11 @@ pub fn read(words: &mut Words<'_>) -> Result<Setup, String> {
 }
 
 impl Setup {
+    /// The congestion control of pipe `index`.
+    pub fn congestion(&self, index: usize) -> CongestionKind {
+        self.congestion.get(index).copied().unwrap_or(self.config.rcp.engine.congestion)
+    }
+
     /// What pipe `index` costs.
     pub fn cost(&self, index: usize) -> Cost {
         self.costs.get(index).copied().unwrap_or_default()
