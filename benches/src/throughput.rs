@@ -80,7 +80,7 @@ fn through_forwarder(duration: Duration) -> Result<Path, AnyError> {
             let tun = Tun::create("bare0")?;
             netconf::set_up("bare0", 1476)?;
             netconf::add_address("bare0", own.parse()?)?;
-            netconf::add_route("bare0", other.parse()?, None)?;
+            netconf::add_route("bare0", other.parse()?)?;
             Ok(tun)
         })
     };

@@ -8,6 +8,7 @@ mod proxy;
 mod text;
 
 use crate::tunnel::control::{MIN_TOKEN_BYTES, Token};
+use prismux_linux::netconf::Prefix;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,24 @@ fn find_key(text: &str, key: &str) -> Option<usize> {
     None
 }
 
+/// How the token in the examples begins.
+const PLACEHOLDER: &str = "replace-me";
+const MAKE_ONE: &str = "Make one: head -c 24 /dev/urandom | base64";
+
+/// Receivers are some addresses, never all: the routes of everything else are not the daemons'.
+fn check_receivers(receivers: &[Prefix]) -> Result<(), (&'static str, String)> {
+    match receivers.iter().find(|receiver| receiver.length == 0) {
+        Some(all) => Err((
+            "receivers",
+            format!(
+                "{all} is every address, this host's way to its members and to you included; expected the receivers' own \
+                 addresses, such as [\"10.77.0.2\"]"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The token given in the file itself or in a file of its own.
 fn read_token(token: Option<&str>, token_file: Option<&Path>) -> Result<Option<Token>, String> {
     let secret = match (token, token_file) {
@@ -100,9 +119,12 @@ fn read_token(token: Option<&str>, token_file: Option<&Path>) -> Result<Option<T
             .to_owned(),
         (None, None) => return Ok(None),
     };
-    Token::new(&secret).map(Some).ok_or_else(|| {
-        format!("the token is too short: at least {MIN_TOKEN_BYTES} bytes. Make one: head -c 24 /dev/urandom | base64")
-    })
+    if secret.starts_with(PLACEHOLDER) {
+        return Err(format!("the token is the example's placeholder, which anybody can read. {MAKE_ONE}"));
+    }
+    Token::new(&secret)
+        .map(Some)
+        .ok_or_else(|| format!("the token is too short: at least {MIN_TOKEN_BYTES} bytes. {MAKE_ONE}"))
 }
 
 /// The settings of a daemon's TUN device.
@@ -115,7 +137,7 @@ pub struct TunConfig {
     pub mtu: Option<usize>,
     /// An address for the device itself, so that traceroute shows it. Not needed.
     #[serde(deserialize_with = "text::list")]
-    pub addresses: Vec<prismux_linux::netconf::Prefix>,
+    pub addresses: Vec<Prefix>,
 }
 
 impl Default for TunConfig {

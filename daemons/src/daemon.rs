@@ -1,103 +1,145 @@
-//! What both daemons share: their errors, and small services of the system.
-use crate::counters::DropCounters;
-use crate::device;
-use crate::icmp;
-use crate::status::StatusError;
-use crate::tunnel::socket::{TunnelError, path_mtu_bytes};
-use prismux_linux::netconf::NetconfError;
-use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::{Tun, TunError};
-use prismux_trace::event::DropReason;
-use std::fmt;
+//! One daemon, whichever role it plays: device, tunnels, status page, timers and the request to stop in one loop.
+//!
+//! * [`Daemon`]: the loop. [`Role`]: what proxy and member do in it. [`DaemonError`]: why a daemon cannot start, or has to end.
+mod error;
+mod services;
+
+pub use error::DaemonError;
+pub(crate) use services::{send_failed, time_of_day_micros, warn_unless_forwarding};
+
+use crate::status::StatusServer;
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
+use prismux_units::Instant;
+use serde::Serialize;
 use std::io;
-use std::net::SocketAddr;
-use std::time::SystemTime;
+use std::os::fd::AsFd;
+use std::path::Path;
 
-/// Why a daemon could not start, or had to end.
-#[derive(Debug)]
-pub enum DaemonError {
-    /// The configuration makes no sense after all.
-    Config(String),
-    /// The TUN device could not be made.
-    Tun(TunError),
-    /// Addresses, routes or rules could not be set.
-    Netconf(NetconfError),
-    /// A tunnel socket could not be opened.
-    Tunnel(TunnelError),
-    /// The status socket could not be opened.
-    Status(StatusError),
-    /// The system failed in another way.
-    Io(io::Error),
+const TUN: Token = 0;
+const STATUS: Token = 1;
+const FIRST_TUNNEL: Token = 2;
+
+/// What a daemon does with what its loop reports.
+pub trait Role: Sized {
+    /// What its file says.
+    type Config;
+    /// Its name in the log: "proxy" or "member".
+    const NAME: &'static str;
+
+    /// Where it answers `prismux status`.
+    fn status_socket(config: &Self::Config) -> &Path;
+    /// Opens device, routes and tunnels, and has `wakes` report them.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: what it could not open or set.
+    fn open(config: Self::Config, wakes: &Wakes<'_>) -> Result<Self, DaemonError>;
+    /// When [`Role::expire`] is to be called next; `None` for no timer.
+    fn deadline(&self) -> Option<Instant>;
+    /// Does what is due.
+    fn expire(&mut self, now: Instant);
+    /// One batch from the kernel.
+    ///
+    /// # Errors
+    /// When the kernel takes the device away.
+    fn read_tun(&mut self, clock: Clock) -> io::Result<()>;
+    /// One batch from the tunnel socket `index`.
+    ///
+    /// # Errors
+    /// When the kernel takes the socket away.
+    fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()>;
+    /// Sends everything that is queued.
+    fn flush(&mut self);
+    /// The status page.
+    fn report(&self, now: Instant) -> impl Serialize;
+    /// Somebody asked it to stop: it takes its leave, if it has not yet.
+    fn stop(&mut self, now: Instant);
+    /// Whether it has stopped, and nothing is under way any more.
+    fn has_ended(&self, now: Instant) -> bool;
 }
 
-impl fmt::Display for DaemonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Config(message) => f.write_str(message),
-            Self::Tun(error) => error.fmt(f),
-            Self::Netconf(error) => error.fmt(f),
-            Self::Tunnel(error) => error.fmt(f),
-            Self::Status(error) => error.fmt(f),
-            Self::Io(error) => write!(f, "the system refused: {error}"),
-        }
+/// What a role has the loop watch while it opens.
+pub struct Wakes<'a> {
+    event_loop: &'a EventLoop,
+}
+
+impl Wakes<'_> {
+    /// Has the loop call [`Role::read_tun`] and [`Role::read_tunnel`] when there is something to read.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another descriptor.
+    pub fn watch<T: AsFd>(&self, tun: impl AsFd, tunnels: &[T]) -> io::Result<()> {
+        self.event_loop.watch(tun, TUN)?;
+        tunnels
+            .iter()
+            .zip(FIRST_TUNNEL..)
+            .try_for_each(|(socket, token)| self.event_loop.watch(socket, token))
+    }
+
+    /// The daemon's clock.
+    pub fn clock(&self) -> Clock {
+        self.event_loop.clock()
     }
 }
 
-impl std::error::Error for DaemonError {}
-
-macro_rules! from {
-    ($($source:ty => $variant:ident),*) => {
-        $(impl From<$source> for DaemonError {
-            fn from(error: $source) -> Self {
-                Self::$variant(error)
-            }
-        })*
-    };
+/// A running daemon.
+pub struct Daemon<R: Role> {
+    event_loop: EventLoop,
+    status: StatusServer,
+    role: R,
 }
 
-from!(TunError => Tun, NetconfError => Netconf, TunnelError => Tunnel, StatusError => Status, io::Error => Io);
-
-/// Microseconds since 1970: rises from run to run as long as nobody turns the clock back.
-pub(crate) fn time_of_day_micros() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+/// Runs a daemon until SIGINT or SIGTERM.
+pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
+    block_stop_signals()?;
+    let mut daemon = Daemon::<R>::open(config, StopHandle::new()?)?;
+    daemon.event_loop.stop_on_signals()?;
+    daemon.run()
 }
 
-/// A packet could not be sent into the tunnel: count it, and tell its sender if it was too large.
-pub(crate) fn send_failed(
-    error: &io::Error,
-    to: SocketAddr,
-    packet: &PacketBuf,
-    overhead_bytes: usize,
-    (tun, pool): (&Tun, &PacketPool),
-    drops: &mut DropCounters,
-) {
-    match error.raw_os_error() {
-        Some(libc::EMSGSIZE) => {
-            drops.count(DropReason::PathTooNarrow);
-            let inner_mtu_bytes = path_mtu_bytes(to.ip()).map(|mtu| mtu.saturating_sub(overhead_bytes));
-            if let Some(answer) = inner_mtu_bytes.and_then(|mtu| icmp::too_big(pool, packet, mtu)) {
-                device::write(tun, &answer, drops);
-            }
-        }
-        Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(DropReason::SendBufferFull),
-        _ => {
-            tracing::debug!(%error, %to, "a packet could not be sent");
-            drops.count(DropReason::SendFailed);
-        }
+impl<R: Role> Daemon<R> {
+    pub(crate) fn open(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
+        let event_loop = EventLoop::new(Clock::start(), stop)?;
+        let status = StatusServer::bind(R::status_socket(&config))?;
+        let role = R::open(config, &Wakes { event_loop: &event_loop })?;
+        event_loop.watch(&status, STATUS)?;
+        warn_unless_forwarding();
+        Ok(Self { event_loop, status, role })
     }
-}
 
-/// Packets pass through the kernel on their way to and from the TUN device, which it must be willing to do.
-pub(crate) fn warn_unless_forwarding() {
-    for (family, file, key) in [
-        ("IPv4", "/proc/sys/net/ipv4/ip_forward", "net.ipv4.ip_forward"),
-        ("IPv6", "/proc/sys/net/ipv6/conf/all/forwarding", "net.ipv6.conf.all.forwarding"),
-    ] {
-        if std::fs::read_to_string(file).is_ok_and(|value| value.trim() == "0") {
-            tracing::warn!(
-                "{family} forwarding is off: packets of other hosts will not get through. Remedy: sysctl -w {key}=1"
-            );
+    /// A handle that ends [`Daemon::run`] from another thread.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.event_loop.stop_handle()
+    }
+
+    /// Handles packets until stopped, and what is still under way then. Device, routes, rules and sockets are gone when this
+    /// returns.
+    ///
+    /// # Errors
+    /// [`DaemonError::Io`] when the kernel takes the device or a socket away.
+    pub fn run(mut self) -> Result<(), DaemonError> {
+        let clock = self.event_loop.clock();
+        let mut ready = Vec::new();
+        loop {
+            let wake = self.event_loop.wait(self.role.deadline(), &mut ready)?;
+            let now = clock.now();
+            if wake == Wake::Stop {
+                self.event_loop.take_stop();
+                self.role.stop(now);
+            }
+            if self.role.has_ended(now) {
+                tracing::info!("{} stopped", R::NAME);
+                return Ok(());
+            }
+            self.role.expire(now);
+            for &token in &ready {
+                match token {
+                    TUN => self.role.read_tun(clock)?,
+                    STATUS => self.status.answer(&self.role.report(now)),
+                    tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
+                }
+            }
+            self.role.flush();
         }
     }
 }

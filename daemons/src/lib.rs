@@ -3,7 +3,8 @@
 //!
 //! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
-//! * [`counters`]: what was dropped, and why. [`logging`]: structured logs.
+//! * [`daemon`]: the loop that both run in. `events`: what they tell. [`counters`]: what was dropped, and why.
+//! * [`logging`]: structured logs.
 //! * [`replay`]: a proxy's recording, decided once more.
 
 pub mod config;
@@ -11,6 +12,7 @@ pub mod counters;
 pub mod daemon;
 mod device;
 pub mod doctor;
+mod events;
 pub mod icmp;
 pub mod logging;
 pub mod member;

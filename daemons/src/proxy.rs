@@ -8,6 +8,7 @@
 //! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
+//! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
@@ -15,82 +16,92 @@
 mod inlet;
 pub mod members;
 pub(crate) mod outlet;
+mod receivers;
 pub mod recorder;
 mod registry;
 mod report;
 
 use crate::config::{ProxyConfig, prism_settings_to_toml};
 use crate::counters::DropCounters;
-use crate::daemon::{self, DaemonError};
+use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
-use crate::status::StatusServer;
+use crate::events::Events;
 use crate::tunnel::Transport;
 use crate::tunnel::control;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use members::Members;
 use outlet::{Core, Outlet};
-use prismux_endpoint::{Deadline, drive};
+use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
-use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
-use prismux_linux::netconf;
+use prismux_linux::event_loop::StopHandle;
 use prismux_units::Instant;
-use recorder::{Happening, Recorder};
+use recorder::{CoreInput, Recorder};
 use registry::Challenged;
+use serde::Serialize;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-
-const TUN: Token = 0;
-const STATUS: Token = 1;
-const FIRST_TUNNEL: Token = 2;
+use std::path::Path;
 
 /// A running proxy.
-pub struct ProxyDaemon {
+pub type ProxyDaemon = Daemon<Proxy>;
+
+/// What a proxy does.
+pub struct Proxy {
     config: ProxyConfig,
     token: Option<control::Token>,
-    event_loop: EventLoop,
     inner_mtu_bytes: usize,
     receivers: Vec<TunnelReceiver>,
     core: Core,
     /// When the core wants to be called, as of the last time it was drained.
     core_deadline: Option<Deadline>,
     outlet: Outlet,
-    status: StatusServer,
     /// Strangers are challenged no earlier than this.
     next_challenge: Instant,
     /// Who has been challenged and has not answered yet.
     challenged: Challenged,
+    stopped: bool,
 }
 
 /// Runs a proxy until SIGINT or SIGTERM.
+///
+/// # Errors
+/// [`DaemonError`]: what it could not open or set, or what the kernel took away while it ran.
 pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
-    block_stop_signals()?;
-    let mut daemon = ProxyDaemon::start(config, StopHandle::new()?)?;
-    daemon.event_loop.stop_on_signals()?;
-    daemon.run()
+    daemon::run::<Proxy>(config)
 }
 
 impl ProxyDaemon {
-    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by
-    /// [`ProxyDaemon::run`], on this thread.
+    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by [`Daemon::run`], on this
+    /// thread.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: what it could not open or set.
     pub fn start(config: ProxyConfig, stop: StopHandle) -> Result<Self, DaemonError> {
+        Self::open(config, stop)
+    }
+}
+
+impl Role for Proxy {
+    type Config = ProxyConfig;
+    const NAME: &'static str = "proxy";
+
+    fn status_socket(config: &ProxyConfig) -> &Path {
+        &config.status_socket
+    }
+
+    fn open(config: ProxyConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {
         let token = config.read_token().map_err(DaemonError::Config)?;
-        let clock = Clock::start();
         let inner_mtu_bytes = config.tun_mtu_bytes();
-        let event_loop = EventLoop::new(clock, stop)?;
-        let status = StatusServer::bind(&config.status_socket)?;
+        receivers::check(&config.receivers)?;
         let (receivers, senders) = open_sockets(&config, inner_mtu_bytes)?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
-        for &receiver in &config.receivers {
-            netconf::add_route(tun.name(), receiver, None)?;
-        }
-        event_loop.watch(&tun, TUN)?;
-        event_loop.watch(&status, STATUS)?;
-        for (socket, token) in receivers.iter().zip(FIRST_TUNNEL..) {
-            event_loop.watch(socket, token)?;
-        }
+        receivers::take_over(&tun, &config.receivers)?;
+        wakes.watch(&tun, &receivers)?;
         // The daemon clamps by address family, which the core's single number cannot.
         let settings = prismux_prism::ProxyConfig { mss_clamp: None, ..config.prism.clone() };
         let overhead_bytes = config.tunnel.overhead_bytes();
         let recorder = start_recording(&config, &settings, overhead_bytes)?;
+        tracing::info!(device = tun.name(), mtu = inner_mtu_bytes, "proxy started");
         let outlet = Outlet {
             tun,
             pool: device::pool(inner_mtu_bytes),
@@ -98,53 +109,24 @@ impl ProxyDaemon {
             members: Members::new(prismux_linux::random::nonzero_u64()?, config.liveness.dead_after),
             drops: DropCounters::default(),
             overhead_bytes,
+            name: config.name.clone(),
+            events: Events::default(),
             recorder,
         };
-        let mut daemon = Self {
+        let mut proxy = Self {
             token,
-            event_loop,
             inner_mtu_bytes,
             receivers,
             core: Core::new(settings),
             core_deadline: None,
             outlet,
-            status,
             next_challenge: Instant::ZERO,
             challenged: Challenged::default(),
+            stopped: false,
             config,
         };
-        daemon.join_listed(clock.now());
-        daemon::warn_unless_forwarding();
-        tracing::info!(device = daemon.outlet.tun.name(), mtu = inner_mtu_bytes, "proxy started");
-        Ok(daemon)
-    }
-
-    /// A handle that ends [`ProxyDaemon::run`] from another thread.
-    pub fn stop_handle(&self) -> StopHandle {
-        self.event_loop.stop_handle()
-    }
-
-    /// Handles packets until stopped. Device, routes and sockets are gone when this returns.
-    pub fn run(mut self) -> Result<(), DaemonError> {
-        let clock = self.event_loop.clock();
-        let mut ready = Vec::new();
-        loop {
-            let deadline = self.deadline();
-            if self.event_loop.wait(deadline, &mut ready)? == Wake::Stop {
-                tracing::info!("proxy stopped");
-                return Ok(());
-            }
-            let now = clock.now();
-            self.expire(now);
-            for &token in &ready {
-                match token {
-                    TUN => self.read_tun(clock)?,
-                    STATUS => self.answer_status(now),
-                    _ => self.read_tunnel((token - FIRST_TUNNEL) as usize, clock)?,
-                }
-            }
-            self.outlet.flush();
-        }
+        proxy.join_listed(wakes.clock().now());
+        Ok(proxy)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -152,24 +134,44 @@ impl ProxyDaemon {
         [core, self.outlet.members.deadline()].into_iter().flatten().min()
     }
 
-    /// What has become due: the core's timers and members that have fallen silent.
+    /// The core's timers, and members that have fallen silent.
     fn expire(&mut self, now: Instant) {
-        if self.core_deadline.is_some_and(|deadline| deadline.at <= now) {
-            self.outlet.record(|recorder| recorder.happening(now, &Happening::Timeout));
-            self.core.handle_timeout(now);
+        if expire(&mut self.core, now) {
+            self.outlet.record(|recorder| recorder.core_input(now, &CoreInput::Timeout));
             self.drain(now);
         }
         self.expire_members(now);
     }
 
+    fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
+        self.read_packets(clock)
+    }
+
+    fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
+        self.read_frames(index, clock)
+    }
+
+    fn flush(&mut self) {
+        self.outlet.flush();
+    }
+
+    fn report(&self, now: Instant) -> impl Serialize {
+        report::report(self, now)
+    }
+
+    fn stop(&mut self, _now: Instant) {
+        self.stopped = true;
+    }
+
+    fn has_ended(&self, _now: Instant) -> bool {
+        self.stopped
+    }
+}
+
+impl Proxy {
     /// Carries out what the core decided: to be called after every mutation of the core.
     fn drain(&mut self, now: Instant) {
         self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
-    }
-
-    fn answer_status(&mut self, now: Instant) {
-        let report = report::report(self, now);
-        self.status.answer(&report);
     }
 }
 

@@ -9,7 +9,7 @@ mod compare;
 mod tests;
 
 use crate::config::prism_settings_from_toml;
-use crate::proxy::recorder::{CORE, DROPPED, Happening, SENDER};
+use crate::proxy::recorder::{CORE, CoreInput, DROPPED, EVENTS, SENDER};
 use compare::{Input, Recorded, Typed};
 use prismux_prism::{LinkConfig, LinkId, Proxy, Verdict};
 use prismux_trace::pcapng::{self, Capture, Direction, NotACapture, Packet};
@@ -78,8 +78,8 @@ impl std::error::Error for ReplayError {}
 pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
     let capture = pcapng::read(file).map_err(ReplayError::NotACapture)?;
     let mut packets = capture.packets.iter();
-    let first = packets.next().map(|packet| happening(&capture, packet)).transpose()?.flatten();
-    let Some(Happening::Start { settings, overhead_bytes, .. }) = first else {
+    let first = packets.next().map(|packet| core_input(&capture, packet)).transpose()?.flatten();
+    let Some(CoreInput::Start { settings, overhead_bytes, .. }) = first else {
         return Err(ReplayError::NotARecording(format!(
             "it does not begin with the settings, on an interface \"{CORE}\""
         )));
@@ -106,7 +106,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
 }
 
 /// What an empty packet of the interface [`CORE`] says; `None` for packets of other interfaces.
-fn happening(capture: &Capture, packet: &Packet) -> Result<Option<Happening>, ReplayError> {
+fn core_input(capture: &Capture, packet: &Packet) -> Result<Option<CoreInput>, ReplayError> {
     if capture.interfaces[packet.interface].name != CORE {
         return Ok(None);
     }
@@ -128,11 +128,14 @@ struct Machine {
 impl Machine {
     /// The next entry of the recording: something that goes in, or a decision that came out.
     fn step(&mut self, capture: &Capture, packet: &Packet) -> Result<(), ReplayError> {
-        if let Some(happening) = happening(capture, packet)? {
+        if let Some(input) = core_input(capture, packet)? {
             self.leftovers();
-            return self.happen(packet, &happening);
+            return self.repeat(packet, &input);
         }
         let name = capture.interfaces[packet.interface].name.as_str();
+        if name == EVENTS {
+            return Ok(());
+        }
         if packet.direction == Some(Direction::Inbound) {
             self.leftovers();
             return self.feed(packet, name == SENDER);
@@ -157,23 +160,23 @@ impl Machine {
         Ok(())
     }
 
-    fn happen(&mut self, packet: &Packet, happening: &Happening) -> Result<(), ReplayError> {
-        match happening {
-            Happening::Start { .. } => {
+    fn repeat(&mut self, packet: &Packet, input: &CoreInput) -> Result<(), ReplayError> {
+        match input {
+            CoreInput::Start { .. } => {
                 return Err(ReplayError::NotARecording("it begins twice".to_owned()));
             }
-            Happening::Join { link, name, advertised_rate_bps, round_trip_ns } => {
+            CoreInput::Join { link, name, advertised_rate_bps, round_trip_ns } => {
                 self.replay.changes += 1;
                 let advertised_rate = advertised_rate_bps.map(Rate::from_bps);
                 let round_trip = round_trip_ns.map(Duration::from_nanos);
                 let config = LinkConfig { name: name.clone(), advertised_rate, round_trip };
                 self.core.join(packet.at, LinkId(*link), config);
             }
-            Happening::Leave { link } => {
+            CoreInput::Leave { link } => {
                 self.replay.changes += 1;
                 self.core.leave(packet.at, LinkId(*link));
             }
-            Happening::Timeout => {
+            CoreInput::Timeout => {
                 self.replay.timeouts += 1;
                 self.core.handle_timeout(packet.at);
             }

@@ -1,5 +1,5 @@
 //! A member's file.
-use super::{Checked, ConfigError, TunConfig, load, parse, read_token, text};
+use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 pub struct MemberConfig {
     /// The member's name, unique at its proxy.
     pub name: String,
-    /// The secret shared with the proxy, or
+    /// The secret shared with the proxy; alternatively in a file, see [`MemberConfig::token_file`].
     #[serde(default)]
     pub token: Option<String>,
-    /// the file that holds it.
+    /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
     /// Where `prismux status` asks.
@@ -100,11 +100,17 @@ impl TunnelToProxy {
 
 impl MemberConfig {
     /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         load(file)
     }
 
     /// Reads and checks the `text` of a file; `file` is for messages only.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
     pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
         parse(file, text)
     }
@@ -125,6 +131,9 @@ impl MemberConfig {
     }
 
     /// The shared token.
+    ///
+    /// # Errors
+    /// When there is none, its file cannot be read, or it is too short or a placeholder; the message names the remedy.
     pub fn read_token(&self) -> Result<Token, String> {
         read_token(self.token.as_deref(), self.token_file.as_deref())?
             .ok_or_else(|| "expected the token (or token_file) that the proxy has".to_owned())
@@ -141,6 +150,7 @@ impl Checked for MemberConfig {
         if !is_valid_name(&self.name) {
             return Err(("name", name_expected(&self.name)));
         }
+        check_receivers(&self.receivers)?;
         self.read_token().map_err(|message| ("token", message))?;
         if !(1400..=9000).contains(&self.tunnel.path_mtu) {
             let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);

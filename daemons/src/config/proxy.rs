@@ -1,5 +1,5 @@
 //! The proxy's file.
-use super::{Checked, ConfigError, TunConfig, load, parse, prism, read_token, text};
+use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
@@ -12,13 +12,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProxyConfig {
+    /// What the proxy is called in its events.
+    #[serde(default = "default_name")]
+    pub name: String,
     /// Addresses of receivers: traffic to them is taken over and spread over the members.
     #[serde(deserialize_with = "text::list")]
     pub receivers: Vec<Prefix>,
-    /// The secret that members must share, or
+    /// The secret that members must share; alternatively in a file, see [`ProxyConfig::token_file`].
     #[serde(default)]
     pub token: Option<String>,
-    /// the file that holds it.
+    /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
     /// Where `prismux status` asks.
@@ -111,11 +114,17 @@ pub struct StaticMember {
 
 impl ProxyConfig {
     /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         load(file)
     }
 
     /// Reads and checks the `text` of a file; `file` is for messages only.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
     pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
         parse(file, text)
     }
@@ -123,6 +132,7 @@ impl ProxyConfig {
     /// A configuration with defaults for everything that has one.
     pub fn new(receivers: Vec<Prefix>, token: &str, tunnel: TunnelListeners) -> Self {
         Self {
+            name: default_name(),
             receivers,
             token: Some(token.to_owned()),
             token_file: None,
@@ -137,6 +147,9 @@ impl ProxyConfig {
     }
 
     /// The shared token, if there is one.
+    ///
+    /// # Errors
+    /// When the token's file cannot be read, or the token is too short or a placeholder; the message names the remedy.
     pub fn read_token(&self) -> Result<Option<Token>, String> {
         read_token(self.token.as_deref(), self.token_file.as_deref())
     }
@@ -151,6 +164,10 @@ impl Checked for ProxyConfig {
     fn check(&self) -> Result<(), (&'static str, String)> {
         if self.receivers.is_empty() {
             return Err(("receivers", "expected at least one address, such as [\"10.77.0.2\"]".to_owned()));
+        }
+        check_receivers(&self.receivers)?;
+        if !is_valid_name(&self.name) {
+            return Err(("name", super::member::name_expected(&self.name)));
         }
         if self.tunnel.transports().next().is_none() {
             let expected = "expected gre = \"LOCAL ADDRESS\", udp = \"0.0.0.0:4754\", or both";
@@ -181,6 +198,10 @@ impl Checked for ProxyConfig {
         }
         Ok(())
     }
+}
+
+fn default_name() -> String {
+    "proxy".to_owned()
 }
 
 fn default_status_socket() -> PathBuf {

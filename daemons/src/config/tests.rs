@@ -7,12 +7,17 @@ use std::path::Path;
 const PROXY: &str = include_str!("../../examples/proxy.toml");
 const MEMBER: &str = include_str!("../../examples/member.toml");
 
+/// A token of somebody's own in place of the examples'.
+fn with_token(text: &str) -> String {
+    text.replace("replace-me-with-24-random-bytes", "a-token-that-nobody-else-has")
+}
+
 fn proxy(text: &str) -> Result<ProxyConfig, String> {
-    parse(Path::new("proxy.toml"), text).map_err(|error| error.to_string())
+    parse(Path::new("proxy.toml"), &with_token(text)).map_err(|error| error.to_string())
 }
 
 fn member(text: &str) -> Result<MemberConfig, String> {
-    parse(Path::new("member.toml"), text).map_err(|error| error.to_string())
+    parse(Path::new("member.toml"), &with_token(text)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -85,4 +90,27 @@ fn a_member_without_token_or_with_a_bad_name_is_refused() {
     assert!(error.contains("gre:192.0.2.1"), "{error}");
     let error = MemberConfig::load(Path::new("no-such-file.toml")).unwrap_err().to_string();
     assert!(error.starts_with("no-such-file.toml: cannot be read"), "{error}");
+}
+
+#[test]
+fn the_token_of_the_examples_is_refused() {
+    let proxy = parse::<ProxyConfig>(Path::new("proxy.toml"), PROXY).unwrap_err().to_string();
+    let member = parse::<MemberConfig>(Path::new("member.toml"), MEMBER).unwrap_err().to_string();
+    for (error, place) in [(proxy, "proxy.toml:10:1: token:"), (member, "member.toml:10:1: token:")] {
+        assert!(error.starts_with(place), "{error}");
+        assert!(error.contains("placeholder") && error.contains("urandom"), "{error}");
+    }
+}
+
+#[test]
+fn every_address_is_no_receiver() {
+    for all in ["0.0.0.0/0", "::/0"] {
+        let text = |example: &str| example.replace("receivers = [", &format!("receivers = [\"{all}\", "));
+        for error in [proxy(&text(PROXY)).unwrap_err(), member(&text(MEMBER)).unwrap_err()] {
+            assert!(
+                error.contains("receivers: ") && error.contains(all) && error.contains("10.77.0.2"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -1,12 +1,14 @@
 //! When a member calls the proxy, and what it concludes from the answers. No clock, no sockets: testable alone.
 use crate::tunnel::control::{Bye, Challenge, Hello, Message, Welcome};
+use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::{Duration, Instant, Rate};
+use std::collections::VecDeque;
 
 /// For this long after the last packet, hellos come at the short interval.
 const ACTIVE_FOR: Duration = Duration::from_secs(10);
 
 /// Unanswered hellos after which the proxy counts as silent.
-const PATIENCE_HELLOS: u32 = 3;
+const MAX_UNANSWERED: u32 = 3;
 
 /// How often a member calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub struct Intervals {
     pub idle: Duration,
 }
 
-/// Whether the proxy knows us.
+/// Whether the proxy knows this member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Not yet, or not any more.
@@ -26,7 +28,30 @@ pub enum State {
     Registered,
 }
 
-/// A member's side of the registration.
+/// What the proxy answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It accepted a hello.
+    Welcome(Welcome),
+    /// It wants the hello again: it has been restarted, or has heard this counter before.
+    Challenge(Challenge),
+}
+
+/// What a member learns about its registration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegistrationEvent {
+    /// The proxy knows this member from now on.
+    Registered,
+    /// Nobody has answered since this instant. Told after three hellos, and again whenever their number has doubled.
+    Unanswered {
+        /// When the first unanswered hello went out.
+        since: Instant,
+    },
+    /// The proxy has heard a later hello under this name than this member ever sent.
+    NameContested,
+}
+
+/// A member's side of the registration. It begins to call at once.
 #[derive(Debug)]
 pub struct Registration {
     name: String,
@@ -38,12 +63,16 @@ pub struct Registration {
     next_hello: Instant,
     last_traffic: Option<Instant>,
     unanswered: u32,
+    /// When the first hello without an answer was sent.
+    silent_since: Instant,
     sent_at: Instant,
     rtt: Option<Duration>,
+    messages: VecDeque<Message>,
+    events: VecDeque<RegistrationEvent>,
 }
 
 impl Registration {
-    /// Starts calling at once. `first_counter` must be greater than any used by this name before: the time of day in
+    /// A member that nobody knows yet. `first_counter` must be greater than any used by this name before: the time of day in
     /// microseconds is.
     pub fn new(name: &str, rate: Option<Rate>, intervals: Intervals, first_counter: u64) -> Self {
         Self {
@@ -56,40 +85,16 @@ impl Registration {
             next_hello: Instant::ZERO,
             last_traffic: None,
             unanswered: 0,
+            silent_since: Instant::ZERO,
             sent_at: Instant::ZERO,
             rtt: None,
+            messages: VecDeque::new(),
+            events: VecDeque::new(),
         }
-    }
-
-    /// When [`Registration::poll_hello`] will have one.
-    pub const fn deadline(&self) -> Instant {
-        self.next_hello
-    }
-
-    /// The hello that is due, if one is.
-    pub fn poll_hello(&mut self, now: Instant) -> Option<Message> {
-        if now < self.next_hello {
-            return None;
-        }
-        let interval = self.interval(now);
-        self.counter += 1;
-        self.next_hello = now + interval;
-        self.sent_at = now;
-        self.unanswered += 1;
-        if self.unanswered > PATIENCE_HELLOS {
-            self.state = State::Calling;
-        }
-        Some(Message::Hello(Hello {
-            session: self.session,
-            counter: self.counter,
-            next_within: interval,
-            rate: self.rate,
-            name: self.name.clone(),
-        }))
     }
 
     /// Notes a data packet in either direction. The first after a quiet time calls for a hello at once, because the
-    /// proxy must now hear from us soon.
+    /// proxy must now hear from this member soon.
     pub fn note_traffic(&mut self, now: Instant) {
         if !self.is_active(now) && self.state == State::Registered {
             self.next_hello = self.next_hello.min(now);
@@ -97,34 +102,15 @@ impl Registration {
         self.last_traffic = Some(now);
     }
 
-    /// The proxy accepted a hello. Says whether that is news.
-    pub fn welcome(&mut self, now: Instant, welcome: Welcome) -> bool {
-        if welcome.session != self.session || welcome.counter != self.counter {
-            return false;
-        }
-        self.rtt = Some(now - self.sent_at);
-        self.unanswered = 0;
-        std::mem::replace(&mut self.state, State::Registered) == State::Calling
-    }
-
-    /// The proxy wants the hello again: it has been restarted, or has heard this counter before.
-    pub fn challenge(&mut self, now: Instant, challenge: Challenge) {
-        let repeated = challenge.session == self.session && challenge.counter < self.counter;
-        self.session = challenge.session;
-        self.counter = self.counter.max(challenge.counter);
-        // The same challenge again must not make us call faster than the interval.
-        if !repeated || self.unanswered == 0 {
-            self.next_hello = self.next_hello.min(now);
-        }
-    }
-
-    /// The last message: we leave.
-    pub fn bye(&mut self) -> Message {
+    /// Takes leave: the last message.
+    pub fn bye(&mut self) {
         self.counter += 1;
-        Message::Bye(Bye { session: self.session, counter: self.counter, name: self.name.clone() })
+        let bye = Bye { session: self.session, counter: self.counter, name: self.name.clone() };
+        self.messages.push_back(Message::Bye(bye));
+        self.next_hello = Instant::MAX;
     }
 
-    /// Whether the proxy knows us.
+    /// Whether the proxy knows this member.
     pub const fn state(&self) -> State {
         self.state
     }
@@ -134,13 +120,94 @@ impl Registration {
         self.rtt
     }
 
+    fn hello(&mut self, now: Instant) {
+        let interval = self.interval(now);
+        self.counter += 1;
+        self.next_hello = now + interval;
+        self.sent_at = now;
+        if self.unanswered == 0 {
+            self.silent_since = now;
+        }
+        self.unanswered = self.unanswered.saturating_add(1);
+        if self.unanswered > MAX_UNANSWERED {
+            self.state = State::Calling;
+            if self.unanswered.is_power_of_two() {
+                self.events.push_back(RegistrationEvent::Unanswered { since: self.silent_since });
+            }
+        }
+        self.messages.push_back(Message::Hello(Hello {
+            session: self.session,
+            counter: self.counter,
+            next_within: interval,
+            rate: self.rate,
+            name: self.name.clone(),
+        }));
+    }
+
+    fn welcome(&mut self, now: Instant, welcome: Welcome) {
+        if welcome.session != self.session || welcome.counter != self.counter {
+            return;
+        }
+        self.rtt = Some(now.saturating_since(self.sent_at));
+        self.unanswered = 0;
+        if std::mem::replace(&mut self.state, State::Registered) == State::Calling {
+            self.events.push_back(RegistrationEvent::Registered);
+        }
+    }
+
+    fn challenge(&mut self, now: Instant, challenge: Challenge) {
+        let same_session = challenge.session == self.session;
+        if same_session && challenge.counter > self.counter {
+            self.events.push_back(RegistrationEvent::NameContested);
+        }
+        let repeated = same_session && challenge.counter < self.counter;
+        self.session = challenge.session;
+        self.counter = self.counter.max(challenge.counter);
+        // The same challenge again must not make this member call faster than the interval.
+        if !repeated || self.unanswered == 0 {
+            self.next_hello = self.next_hello.min(now);
+        }
+    }
+
     fn is_active(&self, now: Instant) -> bool {
-        self.last_traffic.is_some_and(|last| now - last < ACTIVE_FOR)
+        self.last_traffic.is_some_and(|last| now.saturating_since(last) < ACTIVE_FOR)
     }
 
     fn interval(&self, now: Instant) -> Duration {
         let quiet = self.state == State::Registered && !self.is_active(now) && self.unanswered == 0;
         if quiet { self.intervals.idle } else { self.intervals.active }
+    }
+}
+
+impl Endpoint for Registration {
+    type Input<'a> = Answer;
+    type Transmit = Message;
+    type Event = RegistrationEvent;
+
+    fn handle_input(&mut self, now: Instant, answer: Answer) {
+        match answer {
+            Answer::Welcome(welcome) => self.welcome(now, welcome),
+            Answer::Challenge(challenge) => self.challenge(now, challenge),
+        }
+        self.handle_timeout(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.next_hello {
+            self.hello(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Instant) -> Option<Message> {
+        self.messages.pop_front()
+    }
+
+    fn poll_event(&mut self) -> Option<RegistrationEvent> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        (self.next_hello != Instant::MAX).then_some(Deadline { at: self.next_hello, why: "hello" })
     }
 }
 

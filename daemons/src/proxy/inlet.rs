@@ -1,5 +1,5 @@
 //! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
-use super::ProxyDaemon;
+use super::Proxy;
 use crate::device;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, FrameError};
@@ -16,9 +16,9 @@ use prismux_wire::{IpPacket, TcpFlags, TcpHeader, TcpPacket, flow_hash};
 use std::io;
 use std::net::IpAddr;
 
-impl ProxyDaemon {
+impl Proxy {
     /// One batch from the kernel.
-    pub(super) fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
+    pub(super) fn read_packets(&mut self, clock: Clock) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
             let Some(packet) = device::read(&self.outlet.tun, &self.outlet.pool)? else { break };
             if let Err(reason) = self.data(clock.now(), packet) {
@@ -52,10 +52,14 @@ impl ProxyDaemon {
     }
 
     /// One batch from a tunnel socket.
-    pub(super) fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
+    pub(super) fn read_frames(&mut self, index: usize, clock: Clock) -> io::Result<()> {
         // Taken out for the time being: its frames borrow it while the rest of the proxy handles them.
         let mut receivers = std::mem::take(&mut self.receivers);
-        let received = receivers[index].receive(|frame| match frame {
+        let Some(socket) = receivers.get_mut(index) else {
+            self.receivers = receivers;
+            return Ok(());
+        };
+        let received = socket.receive(|frame| match frame {
             Ok(frame) => self.frame(clock.now(), &frame),
             Err(FrameError::TooLong) => self.outlet.drops.count(DropReason::TooLong),
             Err(FrameError::Malformed(_)) => self.outlet.drops.count(DropReason::MalformedTunnel),

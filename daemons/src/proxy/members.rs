@@ -13,6 +13,9 @@ const MISSED_HELLOS: u64 = 2;
 /// For so long a member that has left may still deliver what was under way, and bring back the answers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// A member that returns within this time to an address it has left moves to and fro.
+const CONTEST: Duration = Duration::from_secs(60);
+
 /// One member.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
@@ -35,6 +38,8 @@ pub struct Member {
     /// The counter of its last hello.
     counter: u64,
     next_hello_by: Instant,
+    /// The address that it moved away from last, and when.
+    moved: Option<(Peer, Instant)>,
     /// When it said goodbye; what its receivers answer meanwhile still passes for [`FAREWELL`].
     left_at: Option<Instant>,
     /// When the first packet was sent since anything was heard.
@@ -59,8 +64,19 @@ pub struct Traffic {
 pub enum Registration {
     /// The member is new, or back: its link joins.
     Joined(LinkId, Welcome),
-    /// The member was there already; its address may have changed.
+    /// The member was there already.
     Refreshed(LinkId, Welcome),
+    /// The member was there already, at another address.
+    Moved {
+        /// Its link.
+        link: LinkId,
+        /// The answer.
+        welcome: Welcome,
+        /// The address before.
+        from: Peer,
+        /// It is back at an address that it left a short time ago, as when two members have one name.
+        contested: bool,
+    },
     /// The member must repeat its hello with these values.
     Repeat(Challenge),
     /// The member left.
@@ -110,17 +126,22 @@ impl Members {
         };
         let dead_after = self.dead_after;
         let member = &mut self.members[index];
-        member.peer = peer;
+        let from = std::mem::replace(&mut member.peer, peer);
         member.rate = hello.rate;
         member.counter = hello.counter;
         member.last_heard = now;
         member.unanswered_since = None;
         member.next_hello_by = now + hello.next_within * MISSED_HELLOS + dead_after;
-        if std::mem::replace(&mut member.up, true) {
-            Registration::Refreshed(member.link, welcome)
-        } else {
-            Registration::Joined(member.link, welcome)
+        let link = member.link;
+        if !std::mem::replace(&mut member.up, true) {
+            return Registration::Joined(link, welcome);
         }
+        if from == peer {
+            return Registration::Refreshed(link, welcome);
+        }
+        let left = member.moved.replace((from, now));
+        let contested = left.is_some_and(|(other, at)| other == peer && now.saturating_since(at) < CONTEST);
+        Registration::Moved { link, welcome, from, contested }
     }
 
     /// Handles a bye whose tag was right.
@@ -201,6 +222,7 @@ impl Members {
             listed: false,
             counter: 0,
             next_hello_by: Instant::MAX,
+            moved: None,
             left_at: None,
             unanswered_since: None,
         })

@@ -1,7 +1,8 @@
 //! Carrying out the core's verdicts: into a tunnel, or to the kernel.
 use crate::counters::DropCounters;
+use crate::events::{self, Events};
 use crate::proxy::members::Members;
-use crate::proxy::recorder::{Happening, Recorder};
+use crate::proxy::recorder::{CoreInput, Recorder};
 use crate::tunnel::Peer;
 use crate::tunnel::socket::TunnelSender;
 use crate::{daemon, device};
@@ -9,7 +10,7 @@ use prismux_endpoint::Host;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict};
-use prismux_trace::event::DropReason;
+use prismux_trace::event::{DropReason, Event, EventSink, LinkState, LossRule, Name, PacketSummary};
 use prismux_units::Instant;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, SegmentRewrite, TcpPacket, WireError};
@@ -32,12 +33,19 @@ pub(super) struct Outlet {
     pub drops: DropCounters,
     /// Bytes that the tunnel with the largest headers adds.
     pub overhead_bytes: usize,
+    /// What the proxy is called in its events.
+    pub name: String,
+    /// What it tells.
+    pub events: Events,
     /// What passes is recorded, if asked for.
     pub recorder: Option<Box<Recorder>>,
 }
 
 impl Host<Core> for Outlet {
     fn transmit(&mut self, now: Instant, verdict: Verdict<PacketBuf>) {
+        if events::packets_are_logged() {
+            self.tell_verdict(now, &verdict);
+        }
         match verdict {
             Verdict::Forward { link, packet, rewrite } => self.forward(now, link, packet, &rewrite),
             Verdict::Release { packet, rewrite } => self.release(now, packet, &rewrite),
@@ -49,11 +57,50 @@ impl Host<Core> for Outlet {
     }
 
     fn event(&mut self, now: Instant, event: ProxyEvent) {
-        tracing::trace!(at_s = now.as_secs_f64(), ?event, "core");
+        let Some(member) = self.members.get(event.link()).map(|member| member.name.clone()) else { return };
+        let node = self.name.clone();
+        self.tell(now, &proxy_event(event, node.into(), member.into()));
     }
 }
 
 impl Outlet {
+    /// Tells an event to log, status page and recording.
+    pub fn tell(&mut self, now: Instant, event: &Event<'_>) {
+        self.events.event(now, event);
+        self.record(|recorder| recorder.event(now, event));
+    }
+
+    /// Tells what the core decided about a packet.
+    #[cold]
+    fn tell_verdict(&mut self, now: Instant, verdict: &Verdict<PacketBuf>) {
+        let (Verdict::Forward { packet, .. }
+        | Verdict::Release { packet, .. }
+        | Verdict::Drop { packet, .. }) = verdict;
+        let tcp = TcpPacket::parse(packet).ok().map(|tcp| tcp.flow());
+        let name = tcp.map_or_else(|| "no TCP".to_owned(), |flow| flow.to_string());
+        let (node, flow) = (self.name.as_str().into(), name.as_str().into());
+        let event = match verdict {
+            Verdict::Forward { link, .. } => {
+                let member = self.members.get(*link).map_or("", |member| &member.name).into();
+                Event::PacketScheduled { node, flow, member }
+            }
+            Verdict::Release { rewrite, packet } => Event::AckReleased {
+                node,
+                flow,
+                ack: rewrite.ack.0,
+                rewritten: TcpPacket::parse(packet).is_ok_and(|tcp| tcp.header.ack != rewrite.ack),
+                report: rewrite.report.is_some(),
+            },
+            Verdict::Drop { reason, packet } => Event::PacketDropped {
+                at: node,
+                from: None,
+                reason: drop_reason(*reason),
+                packet: PacketSummary::opaque(Some(&name), packet.len() as u32),
+            },
+        };
+        self.events.event(now, &event);
+    }
+
     /// Adds to the recording, if there is one; a recording that cannot be written ends.
     pub fn record(&mut self, write: impl FnOnce(&mut Recorder) -> io::Result<()>) {
         if let Some(recorder) = &mut self.recorder
@@ -71,7 +118,7 @@ impl Outlet {
             let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
             let round_trip_ns = config.round_trip.map(prismux_units::Duration::as_nanos);
             recorder
-                .happening(now, &Happening::Join { link: link.0, name, advertised_rate_bps, round_trip_ns })
+                .core_input(now, &CoreInput::Join { link: link.0, name, advertised_rate_bps, round_trip_ns })
         });
     }
 
@@ -136,6 +183,21 @@ impl Outlet {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
     }
+}
+
+/// What the core tells of a member's link, in the vocabulary of events.
+fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
+    let (state, cause) = match event {
+        ProxyEvent::LinkParked { reason, .. } => (LinkState::Standby, Some(reason.into())),
+        ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
+        ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
+        ProxyEvent::PacketLost { by_age, .. } => {
+            let by = if by_age { LossRule::Age } else { LossRule::LinkOrder };
+            return Event::LossDetected { node, member, by };
+        }
+        ProxyEvent::PacketRepaired { .. } => return Event::PacketRepaired { node, member },
+    };
+    Event::LinkStateChanged { node, member, state, cause }
 }
 
 /// The core's reason in the vocabulary of events.

@@ -3,11 +3,13 @@
 //! * Interface "sender": what comes from senders (inbound) and goes to them (outbound, rewritten).
 //! * One interface for each link: what goes to the member (outbound) and comes from it (inbound), without the tunnel.
 //! * Interface "dropped": packets that the core drops; the reason is the comment.
-//! * Interface "core": empty packets whose comments are a [`Happening`] each: settings, members, timers.
+//! * Interface "core": empty packets whose comments are a [`CoreInput`] each: settings, members, timers.
+//! * Interface "events": empty packets whose comments are the proxy's events, as in event logs.
 //!
 //! Packets are recorded as the core sees them: the MSS of SYNs lowered, congestion marks carried over. Order in the file is
 //! the order of events. Of data packets the first [`SNAP_BYTES`] are kept: all headers, little of anybody's data.
 use prismux_prism::LinkId;
+use prismux_trace::event::Event;
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
 use prismux_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -22,13 +24,15 @@ pub const SNAP_BYTES: usize = 160;
 pub const SENDER: &str = "sender";
 /// Name of the interface of dropped packets.
 pub const DROPPED: &str = "dropped";
-/// Name of the interface of happenings.
+/// Name of the interface of what the core is told beside packets.
 pub const CORE: &str = "core";
+/// Name of the interface of events.
+pub const EVENTS: &str = "events";
 
-/// What happens to the core beside packets.
+/// What the core is told beside packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Happening {
+pub enum CoreInput {
     /// The beginning.
     Start {
         /// Of prismux.
@@ -68,6 +72,7 @@ pub fn interface_name(link: LinkId) -> String {
 pub struct Recorder {
     capture: PcapNg<BufWriter<File>>,
     core: InterfaceId,
+    events: InterfaceId,
     sender: InterfaceId,
     dropped: InterfaceId,
     links: Vec<Option<InterfaceId>>,
@@ -80,50 +85,81 @@ impl Recorder {
     /// When the file cannot be made.
     pub fn create(path: &Path, settings: String, overhead_bytes: u32) -> io::Result<Self> {
         let mut capture = PcapNg::new(BufWriter::new(create_beside(path)?))?;
-        let core = capture.add_interface(CORE, "what happens to the core beside packets")?;
+        let core = capture.add_interface(CORE, "what the core is told beside packets")?;
         let sender = capture.add_interface(SENDER, "from and to senders")?;
         let dropped = capture.add_interface(DROPPED, "dropped by the core")?;
-        let mut recorder = Self { capture, core, sender, dropped, links: Vec::new() };
+        let events = capture.add_interface(EVENTS, "what the proxy tells")?;
+        let mut recorder = Self { capture, core, events, sender, dropped, links: Vec::new() };
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        recorder.happening(Instant::ZERO, &Happening::Start { version, settings, overhead_bytes })?;
+        recorder.core_input(Instant::ZERO, &CoreInput::Start { version, settings, overhead_bytes })?;
         Ok(recorder)
     }
 
-    /// Something other than a packet.
-    pub fn happening(&mut self, now: Instant, happening: &Happening) -> io::Result<()> {
-        if let Happening::Join { link, name, .. } = happening {
+    /// The core is told something other than a packet.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn core_input(&mut self, now: Instant, input: &CoreInput) -> io::Result<()> {
+        if let CoreInput::Join { link, name, .. } = input {
             self.add_link(LinkId(*link), name)?;
         }
-        let comment = serde_json::to_string(happening)?;
+        let comment = serde_json::to_string(input)?;
         self.put(self.core, now, &[], Direction::Inbound, &comment)
     }
 
+    /// An event.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn event(&mut self, now: Instant, event: &Event<'_>) -> io::Result<()> {
+        let comment = serde_json::to_string(event)?;
+        self.put(self.events, now, &[], Direction::Outbound, &comment)
+    }
+
     /// A packet from a sender.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn from_sender(&mut self, now: Instant, packet: &[u8]) -> io::Result<()> {
         self.put(self.sender, now, packet, Direction::Inbound, "")
     }
 
     /// A packet to a sender.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn to_sender(&mut self, now: Instant, packet: &[u8]) -> io::Result<()> {
         self.put(self.sender, now, packet, Direction::Outbound, "")
     }
 
     /// A packet from a member.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn from_member(&mut self, now: Instant, link: LinkId, packet: &[u8]) -> io::Result<()> {
         self.on_link(now, link, packet, Direction::Inbound)
     }
 
     /// A packet to a member.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn to_member(&mut self, now: Instant, link: LinkId, packet: &[u8]) -> io::Result<()> {
         self.on_link(now, link, packet, Direction::Outbound)
     }
 
     /// A packet that the core drops.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn dropped(&mut self, now: Instant, packet: &[u8], reason: &str) -> io::Result<()> {
         self.put(self.dropped, now, packet, Direction::Outbound, reason)
     }
 
     /// Writes out what is buffered, so that the file is whole should the process be killed.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.capture.flush()
     }
@@ -139,9 +175,9 @@ impl Recorder {
         Ok(())
     }
 
-    fn on_link(&mut self, now: Instant, link: LinkId, packet: &[u8], way: Direction) -> io::Result<()> {
+    fn on_link(&mut self, now: Instant, link: LinkId, packet: &[u8], direction: Direction) -> io::Result<()> {
         match self.links.get(usize::from(link.0)).copied().flatten() {
-            Some(interface) => self.put(interface, now, packet, way, ""),
+            Some(interface) => self.put(interface, now, packet, direction, ""),
             None => Ok(()),
         }
     }

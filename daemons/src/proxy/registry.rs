@@ -1,13 +1,12 @@
 //! Members that call, leave, fall silent or are unknown.
-use super::ProxyDaemon;
+use super::Proxy;
 use super::members::{MAX_MEMBERS, Registration};
-use super::recorder::Happening;
+use super::recorder::CoreInput;
 use crate::tunnel::Peer;
 use crate::tunnel::control::{self, ControlError, Message};
 use crate::tunnel::socket::Frame;
-use prismux_endpoint::drive;
 use prismux_prism::{LinkConfig, LinkId};
-use prismux_trace::event::DropReason;
+use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 
@@ -37,16 +36,16 @@ impl Challenged {
     }
 }
 
-impl ProxyDaemon {
+impl Proxy {
     /// Members that the configuration lists are there from the start.
     pub(super) fn join_listed(&mut self, now: Instant) {
-        for member in &self.config.members {
+        for member in self.config.members.clone() {
             if let Some(link) = self.outlet.members.add_listed(now, &member.name, member.peer, member.rate) {
-                let config =
-                    LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip: None };
+                self.tell_joined(now, &member.name, member.peer);
+                let config = LinkConfig { name: member.name, advertised_rate: member.rate, round_trip: None };
                 self.outlet.record_join(now, link, &config);
                 self.core.join(now, link, config);
-                self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
+                self.drain(now);
             }
         }
     }
@@ -54,26 +53,30 @@ impl ProxyDaemon {
     /// Members that have been silent for too long leave.
     pub(super) fn expire_members(&mut self, now: Instant) {
         while let Some(member) = self.outlet.members.expire(now) {
-            tracing::warn!(member = member.name, peer = %member.peer, "member fell silent and has left");
-            let link = member.link;
+            let (link, name) = (member.link, member.name.clone());
+            let cause = Some("it fell silent".into());
+            self.outlet.tell(now, &Event::MemberLeft { member: name.into(), cause });
             self.leave(now, link);
             self.drain(now);
         }
     }
 
     fn leave(&mut self, now: Instant, link: LinkId) {
-        self.outlet.record(|recorder| recorder.happening(now, &Happening::Leave { link: link.0 }));
+        self.outlet.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
         self.core.leave(now, link);
     }
 
     /// A control message.
     pub(super) fn control(&mut self, now: Instant, frame: &Frame<'_>) {
-        let Some(token) = &self.token else { return self.outlet.drops.count(DropReason::BadToken) };
+        let Some(token) = &self.token else { return self.refuse(now, frame.peer, DropReason::BadToken) };
         match Message::parse(frame.inner, token) {
             Ok(Message::Hello(hello)) => {
                 let registration = self.outlet.members.hello(now, frame.peer, &hello);
+                if let Registration::Moved { from, contested, .. } = registration {
+                    self.tell_moved(now, &hello.name, (from, frame.peer), contested);
+                }
                 if let Registration::Joined(link, _) = registration {
-                    tracing::info!(member = hello.name, peer = %frame.peer, "member joined");
+                    self.tell_joined(now, &hello.name, frame.peer);
                     let round_trip = self.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
                     self.outlet.record_join(now, link, &config);
@@ -86,15 +89,17 @@ impl ProxyDaemon {
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Welcome(_) | Message::Challenge(_)) | Err(ControlError::Malformed) => {
-                self.outlet.drops.count(DropReason::MalformedControl);
+                self.refuse(now, frame.peer, DropReason::MalformedControl);
             }
-            Err(ControlError::BadTag) => self.outlet.drops.count(DropReason::BadToken),
+            Err(ControlError::BadTag) => self.refuse(now, frame.peer, DropReason::BadToken),
         }
     }
 
     fn registered(&mut self, now: Instant, peer: Peer, registration: Registration) {
         match registration {
-            Registration::Joined(_, welcome) | Registration::Refreshed(_, welcome) => {
+            Registration::Joined(_, welcome)
+            | Registration::Refreshed(_, welcome)
+            | Registration::Moved { welcome, .. } => {
                 self.reply(peer, &Message::Welcome(welcome));
             }
             Registration::Repeat(challenge) => {
@@ -102,13 +107,36 @@ impl ProxyDaemon {
                 self.reply(peer, &Message::Challenge(challenge));
             }
             Registration::Left(link) => {
-                tracing::info!(%peer, %link, "member left");
+                let name = self.outlet.members.get(link).map(|member| member.name.clone());
+                let member = name.unwrap_or_default().into();
+                self.outlet.tell(now, &Event::MemberLeft { member, cause: None });
                 self.leave(now, link);
             }
-            Registration::Ignored => self.outlet.drops.count(DropReason::ReplayedControl),
-            Registration::Full => self.outlet.drops.count(DropReason::TooManyMembers),
+            Registration::Ignored => self.refuse(now, peer, DropReason::ReplayedControl),
+            Registration::Full => self.refuse(now, peer, DropReason::TooManyMembers),
         }
         self.drain(now);
+    }
+
+    /// Counts a control message that was refused, and tells of it now and then.
+    fn refuse(&mut self, now: Instant, peer: Peer, reason: DropReason) {
+        self.outlet.drops.count(reason);
+        if self.outlet.events.may_tell_refusal(now, reason) {
+            let (node, peer) = (self.outlet.name.clone().into(), peer.to_string().into());
+            self.outlet.tell(now, &Event::RegistrationRefused { node, peer, reason });
+        }
+    }
+
+    fn tell_joined(&mut self, now: Instant, member: &str, peer: Peer) {
+        let peer = Some(peer.to_string().into());
+        self.outlet.tell(now, &Event::MemberJoined { member: member.into(), peer });
+    }
+
+    fn tell_moved(&mut self, now: Instant, member: &str, (from, to): (Peer, Peer), contested: bool) {
+        let (node, from, to) = (self.outlet.name.clone().into(), from.to_string(), to.to_string());
+        let cause = contested.then(|| "it moves to and fro: have two members the same name?".into());
+        let event = Event::PeerMoved { node, member: member.into(), from: from.into(), to: to.into(), cause };
+        self.outlet.tell(now, &event);
     }
 
     /// Asks a stranger to register: after a restart that is how members are found again.

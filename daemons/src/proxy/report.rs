@@ -1,13 +1,15 @@
 //! What `prismux status` shows of a proxy.
-use super::ProxyDaemon;
+use super::Proxy;
 use super::members::{Member, Traffic};
 use super::outlet::Core;
 use crate::counters::DropCounters;
+use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkStatus, ProxyCounters};
 use prismux_units::{Duration, Instant};
 use prismux_wire::FlowKey;
 use serde::Serialize;
+use std::collections::VecDeque;
 
 /// Nobody reads more, and writing them takes time away from packets.
 const MAX_FLOWS: usize = 1000;
@@ -29,6 +31,7 @@ pub(super) struct Report<'a> {
     flow_memory_bytes: usize,
     counters: Counters,
     drops: &'a DropCounters,
+    events: &'a VecDeque<Shown>,
 }
 
 #[derive(Debug, Serialize)]
@@ -94,7 +97,7 @@ struct Counters {
     needless_retransmissions: u64,
 }
 
-pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
+pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
     let learned = daemon.core.link_status(now);
     let link = |member| link(member, learned.iter().find(|status| status.id == member.link), now);
     Report {
@@ -111,6 +114,7 @@ pub(super) fn report(daemon: &ProxyDaemon, now: Instant) -> Report<'_> {
         flow_memory_bytes: daemon.core.flow_memory_bytes(),
         counters: counters(daemon.core.counters()),
         drops: &daemon.outlet.drops,
+        events: daemon.outlet.events.shown(),
     }
 }
 

@@ -2,7 +2,7 @@
 use super::*;
 use crate::config::prism_settings_to_toml;
 use crate::proxy::outlet::to_bytes;
-use crate::proxy::recorder::{Happening, Recorder};
+use crate::proxy::recorder::{CoreInput, Recorder};
 use prismux_prism::ProxyConfig;
 use prismux_units::Instant;
 use prismux_wire::{IpHeader, SeqNumber, TcpFlags, TcpHeader, emit_tcp_packet, ip::protocol};
@@ -54,13 +54,13 @@ fn recording(name: &str, tamper: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
     for link in 0..2 {
         let name = format!("m{link}");
-        let join = Happening::Join {
+        let join = CoreInput::Join {
             link,
             name: name.clone(),
             advertised_rate_bps: Some(1_000_000),
             round_trip_ns: None,
         };
-        recorder.happening(at(0), &join).unwrap();
+        recorder.core_input(at(0), &join).unwrap();
         core.join(
             at(0),
             LinkId(link),

@@ -3,7 +3,9 @@
 //!
 //! `cargo test --test daemons [-- NAME]`. Works as root, and without where user namespaces are allowed.
 
+mod events;
 mod network;
+mod routes;
 mod scenarios;
 mod transfer;
 
@@ -26,6 +28,12 @@ const TESTS: &[Test] = &[
     ("a_killed_proxy_picks_up_connections_in_mid_stream", scenarios::killed_proxy),
     ("malformed_and_foreign_packets_are_counted", scenarios::hostile_packets),
     ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
+    ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
+    ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),
+    ("a_member_is_reached_from_its_own_lan", routes::own_addresses),
+    ("a_wrong_token_is_told_on_both_sides", events::wrong_token),
+    ("two_members_of_one_name_are_told", events::one_name_twice),
+    ("what_happened_is_in_the_recording_too", events::recorded),
     ("a_path_too_narrow_is_reported_to_the_sender", scenarios::narrow_path),
 ];
 

@@ -12,7 +12,7 @@ use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub const SENDER: &str = "10.1.0.1";
@@ -89,10 +89,19 @@ impl Network {
         self.start_proxy_with("0.0.0.0:4754", "")
     }
 
+    /// As [`Network::start_proxy`], with a recording in `file`.
+    pub fn start_proxy_recording(&self, file: &Path) -> Daemon {
+        self.start_proxy_as(&format!("record = {file:?}\n"), "0.0.0.0:4754", "")
+    }
+
     /// As [`Network::start_proxy`], with GRE in UDP at another address, and more configuration.
     pub fn start_proxy_with(&self, udp: &str, more: &str) -> Daemon {
+        self.start_proxy_as("", udp, more)
+    }
+
+    fn start_proxy_as(&self, first: &str, udp: &str, more: &str) -> Daemon {
         let config = format!(
-            "receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\
+            "{first}receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\
              [tunnel]\ngre = \"0.0.0.0\"\nudp = \"{udp}\"\n[liveness]\ndead_after = \"1500 ms\"\n{more}",
             self.socket("proxy")
         );
@@ -101,30 +110,51 @@ impl Network {
 
     /// Starts member `n` (1 or 2) with a tunnel by `transport`: "gre", "udp", or "udp6" for UDP over IPv6.
     pub fn start_member(&self, n: usize, transport: &str) -> Daemon {
+        self.start_member_as(n, transport, &format!("m{n}"), TOKEN)
+    }
+
+    /// As [`Network::start_member`], under another name or with another token.
+    pub fn start_member_as(&self, n: usize, transport: &str, name: &str, token: &str) -> Daemon {
         let proxy = match transport {
             "udp6" => format!("udp:[fd02:{n}::1]:4754"),
             _ => format!("{transport}:10.2.{n}.1"),
         };
         let config = format!(
-            "name = \"m{n}\"\ntoken = \"{TOKEN}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
+            "name = \"{name}\"\ntoken = \"{token}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
              [tunnel]\nproxy = \"{proxy}\"\nhello = \"400 ms\"\n",
             self.socket(&format!("m{n}"))
         );
         self.start(&self.members[n - 1], "member", &format!("m{n}"), &config)
     }
 
-    fn start(&self, space: &Namespace, role: &str, name: &str, config: &str) -> Daemon {
+    fn command(&self, space: &Namespace, role: &str, name: &str, config: &str) -> Command {
         let file = self.directory.join(format!("{name}.toml"));
         std::fs::write(&file, config).unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.arg(role).arg(&file);
         space.host(&mut command);
+        command
+    }
+
+    /// Starts a daemon with its status socket at [`Network::socket`], and waits until it answers.
+    pub fn start(&self, space: &Namespace, role: &str, name: &str, config: &str) -> Daemon {
+        let mut command = self.command(space, role, name, config);
         let daemon = Daemon { child: command.spawn().unwrap(), socket: self.socket(name) };
         wait_for("the daemon answers", || daemon.status().is_some());
         daemon
     }
 
-    fn socket(&self, name: &str) -> PathBuf {
+    /// Starts a daemon that does not come up, and returns what it says.
+    pub fn refused(&self, space: &Namespace, role: &str, config: &str) -> String {
+        let mut command = self.command(space, role, "refused", config);
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "it came up: {said}");
+        said
+    }
+
+    /// The status socket of the daemon called `name`.
+    pub fn socket(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}.sock"))
     }
 }
@@ -162,6 +192,18 @@ impl Daemon {
             .pointer(pointer)
             .and_then(serde_json::Value::as_u64)
             .unwrap_or_else(|| panic!("{pointer} in {status}"))
+    }
+
+    /// The events of one kind on the status page, as text.
+    pub fn events(&self, kind: &str) -> Vec<String> {
+        let status = self.status().expect("the daemon answers");
+        let events = status["events"].as_array().unwrap().iter();
+        events.filter(|event| event["event"] == kind).map(ToString::to_string).collect()
+    }
+
+    /// Whether a member's proxy knows it.
+    pub fn is_registered(&self) -> bool {
+        self.status().is_some_and(|status| status["state"] == "registered")
     }
 
     /// Links that are up, by the proxy's status page.

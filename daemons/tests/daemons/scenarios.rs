@@ -78,7 +78,7 @@ pub fn upload_and_datagrams() {
 
 /// Devices, addresses, routes and rules of a namespace: what an administrator would see. Without IPv6's link-local
 /// addresses and multicast routes and the remark "linkdown", which come and go by themselves as cables are noticed.
-fn configuration(space: &Namespace) -> BTreeSet<String> {
+pub fn configuration(space: &Namespace) -> BTreeSet<String> {
     let by_itself = |line: &str| ["fe80:", "ff00:", "anycast"].iter().any(|part| line.contains(part));
     let shown = ["-o address", "route show table all", "-6 route show table all", "rule", "-6 rule"]
         .map(|what| ip(space, what));
@@ -101,7 +101,7 @@ pub fn clean_shutdown() {
     let spaces = [&network.proxy, &network.members[0]];
     let before = spaces.map(configuration);
     let (proxy, member) = (network.start_proxy(), network.start_member(1, "udp"));
-    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+    wait_for("the member joins", || proxy.links_up() == ["m1"] && member.is_registered());
     let during = spaces.map(configuration);
     let has = |space: usize, part: &str| during[space].iter().any(|line| line.contains(part));
     assert!(has(0, "10.77.0.2 dev prism0") && has(0, "fd77::2 dev prism0"), "{:#?}", during[0]);
@@ -119,7 +119,7 @@ pub fn clean_shutdown() {
     proxy.kill();
     member.kill();
     let (proxy, member) = (network.start_proxy(), network.start_member(1, "udp"));
-    wait_for("the member joins again", || proxy.links_up() == ["m1"]);
+    wait_for("the member joins again", || proxy.links_up() == ["m1"] && member.is_registered());
     let rules = ip(&network.members[0], "rule").matches("lookup 4754").count();
     assert_eq!(rules, 1, "the rule of the killed member was replaced");
     member.stop();

@@ -1,5 +1,6 @@
-use super::{Intervals, Registration, State};
+use super::{Answer, Intervals, Registration, RegistrationEvent, State};
 use crate::tunnel::control::{Challenge, Hello, Message, Welcome};
+use prismux_endpoint::Endpoint;
 use prismux_units::{Duration, Instant};
 
 const INTERVALS: Intervals = Intervals { active: Duration::from_secs(1), idle: Duration::from_secs(25) };
@@ -8,33 +9,58 @@ fn at(milliseconds: u64) -> Instant {
     Instant::from_millis(milliseconds)
 }
 
+fn new() -> Registration {
+    Registration::new("m1", None, INTERVALS, 1000)
+}
+
+/// What is due or asked for at `now`: one hello.
 fn hello(registration: &mut Registration, now: Instant) -> Hello {
-    match registration.poll_hello(now) {
+    registration.handle_timeout(now);
+    match registration.poll_transmit(now) {
         Some(Message::Hello(hello)) => hello,
         other => panic!("expected a hello at {now:?}, got {other:?}"),
     }
 }
 
+fn is_quiet(registration: &mut Registration, now: Instant) -> bool {
+    registration.handle_timeout(now);
+    registration.poll_transmit(now).is_none()
+}
+
+fn challenge(registration: &mut Registration, now: Instant, session: u64, counter: u64) {
+    registration.handle_input(now, Answer::Challenge(Challenge { session, counter }));
+}
+
+/// Says whether the welcome is news.
+fn welcome(registration: &mut Registration, now: Instant, session: u64, counter: u64) -> bool {
+    registration.handle_input(now, Answer::Welcome(Welcome { session, counter }));
+    registration.poll_event() == Some(RegistrationEvent::Registered)
+}
+
+fn next_call(registration: &Registration) -> Instant {
+    registration.poll_timeout().expect("it calls again").at
+}
+
 /// A registration that the proxy with session 9 has accepted at 100 ms.
 fn registered() -> Registration {
-    let mut registration = Registration::new("m1", None, INTERVALS, 1000);
+    let mut registration = new();
     hello(&mut registration, at(0));
-    registration.challenge(at(50), Challenge { session: 9, counter: 0 });
+    challenge(&mut registration, at(50), 9, 0);
     let repeated = hello(&mut registration, at(50));
-    assert!(registration.welcome(at(100), Welcome { session: 9, counter: repeated.counter }));
+    assert!(welcome(&mut registration, at(100), 9, repeated.counter));
     registration
 }
 
 #[test]
 fn the_first_hello_is_challenged_and_repeated_at_once() {
-    let mut registration = Registration::new("m1", None, INTERVALS, 1000);
+    let mut registration = new();
     let first = hello(&mut registration, at(0));
     assert_eq!((first.session, first.counter), (0, 1001));
-    assert!(registration.poll_hello(at(50)).is_none());
-    registration.challenge(at(50), Challenge { session: 9, counter: 5000 });
+    assert!(is_quiet(&mut registration, at(50)));
+    challenge(&mut registration, at(50), 9, 5000);
     let second = hello(&mut registration, at(50));
     assert_eq!((second.session, second.counter), (9, 5001), "greater than what the proxy has seen");
-    assert!(registration.welcome(at(120), Welcome { session: 9, counter: 5001 }));
+    assert!(welcome(&mut registration, at(120), 9, 5001));
     assert_eq!(
         (registration.state(), registration.rtt()),
         (State::Registered, Some(Duration::from_millis(70)))
@@ -44,55 +70,81 @@ fn the_first_hello_is_challenged_and_repeated_at_once() {
 #[test]
 fn an_idle_member_calls_every_25_seconds() {
     let mut registration = registered();
-    assert_eq!(registration.deadline(), at(1050));
+    assert_eq!(next_call(&registration), at(1050));
     assert_eq!(hello(&mut registration, at(1050)).next_within, INTERVALS.idle);
-    assert_eq!(registration.deadline(), at(26_050));
+    assert_eq!(next_call(&registration), at(26_050));
 }
 
 #[test]
 fn traffic_after_a_quiet_time_calls_at_once_and_then_every_second() {
     let mut registration = registered();
     let idle = hello(&mut registration, at(1050));
-    registration.welcome(at(1100), Welcome { session: 9, counter: idle.counter });
+    welcome(&mut registration, at(1100), 9, idle.counter);
     registration.note_traffic(at(5000));
     assert_eq!(hello(&mut registration, at(5000)).next_within, INTERVALS.active);
     registration.note_traffic(at(5001));
-    assert!(registration.poll_hello(at(5001)).is_none(), "traffic itself does not call");
-    assert_eq!(registration.deadline(), at(6000));
+    assert!(is_quiet(&mut registration, at(5001)), "traffic itself does not call");
+    assert_eq!(next_call(&registration), at(6000));
 }
 
 #[test]
 fn a_silent_proxy_is_called_every_second_until_it_answers() {
     let mut registration = registered();
-    for second in [1050, 26_050, 27_050, 28_050, 29_050] {
-        hello(&mut registration, at(second));
+    for millis in [1050, 26_050, 27_050, 28_050, 29_050] {
+        hello(&mut registration, at(millis));
     }
     assert_eq!(registration.state(), State::Calling);
-    registration.challenge(at(29_100), Challenge { session: 10, counter: 0 });
+    challenge(&mut registration, at(29_100), 10, 0);
     let again = hello(&mut registration, at(29_100));
-    assert!(registration.welcome(at(29_150), Welcome { session: 10, counter: again.counter }), "news");
+    let events: Vec<_> = std::iter::from_fn(|| registration.poll_event()).collect();
+    assert_eq!(events, [RegistrationEvent::Unanswered { since: at(1050) }]);
+    assert!(welcome(&mut registration, at(29_150), 10, again.counter), "news");
+}
+
+#[test]
+fn silence_is_told_after_4_calls_and_again_when_they_have_doubled() {
+    let mut registration = new();
+    let mut told = Vec::new();
+    for second in 0..40 {
+        hello(&mut registration, Instant::from_secs(second));
+        told.extend(std::iter::from_fn(|| registration.poll_event()).map(|event| (second + 1, event)));
+    }
+    let unanswered = RegistrationEvent::Unanswered { since: at(0) };
+    assert_eq!(told, [(4, unanswered), (8, unanswered), (16, unanswered), (32, unanswered)]);
 }
 
 #[test]
 fn a_challenge_played_back_does_not_make_it_call_faster() {
-    let mut registration = Registration::new("m1", None, INTERVALS, 1000);
+    let mut registration = new();
     hello(&mut registration, at(0));
-    let challenge = Challenge { session: 9, counter: 0 };
-    registration.challenge(at(10), challenge);
+    challenge(&mut registration, at(10), 9, 0);
     hello(&mut registration, at(10));
     for _ in 0..5 {
-        registration.challenge(at(11), challenge);
-        assert!(registration.poll_hello(at(11)).is_none());
+        challenge(&mut registration, at(11), 9, 0);
+        assert!(is_quiet(&mut registration, at(11)));
     }
+}
+
+#[test]
+fn another_member_of_the_same_name_is_noticed() {
+    let mut registration = registered();
+    let own = hello(&mut registration, at(1050)).counter;
+    challenge(&mut registration, at(1100), 9, own);
+    assert_eq!(registration.poll_event(), None, "a hello of its own, played back or repeated");
+    challenge(&mut registration, at(1200), 9, own + 7000);
+    assert_eq!(registration.poll_event(), Some(RegistrationEvent::NameContested));
 }
 
 #[test]
 fn an_answer_to_an_old_hello_or_of_an_old_session_is_no_answer() {
     let mut registration = registered();
     let hello = hello(&mut registration, at(1050));
-    assert!(!registration.welcome(at(1060), Welcome { session: 8, counter: hello.counter }));
-    assert!(!registration.welcome(at(1060), Welcome { session: 9, counter: hello.counter - 1 }));
-    assert!(
-        matches!(registration.bye(), Message::Bye(bye) if bye.counter > hello.counter && bye.session == 9)
-    );
+    let rtt = registration.rtt();
+    welcome(&mut registration, at(1060), 8, hello.counter);
+    welcome(&mut registration, at(1060), 9, hello.counter - 1);
+    assert_eq!(registration.rtt(), rtt);
+    registration.bye();
+    let bye = registration.poll_transmit(at(1060));
+    assert!(matches!(bye, Some(Message::Bye(bye)) if bye.counter > hello.counter && bye.session == 9));
+    assert_eq!(registration.poll_timeout(), None, "whoever has said goodbye does not call");
 }

@@ -59,10 +59,9 @@ fn a_hello_or_bye_played_back_changes_nothing() {
 fn a_member_that_moves_keeps_its_link() {
     let mut members = members();
     members.hello(at(0), peer(1), &hello("m1", 1, 1));
-    assert!(matches!(
-        members.hello(at(1), peer(7), &hello("m1", 2, 1)),
-        Registration::Refreshed(LinkId(0), _)
-    ));
+    let welcome = Welcome { session: SESSION, counter: 2 };
+    let moved = Registration::Moved { link: LinkId(0), welcome, from: peer(1), contested: false };
+    assert_eq!(members.hello(at(1), peer(7), &hello("m1", 2, 1)), moved);
     assert_eq!(members.sent(at(1), LinkId(0), 100), Some(peer(7)));
     assert_eq!(members.heard(at(1), peer(1), 50), None, "the old address is a stranger's");
     assert_eq!(members.heard(at(1), peer(7), 50), Some(LinkId(0)));
@@ -129,4 +128,19 @@ fn a_member_that_left_brings_back_the_last_answers_and_no_more() {
     members.bye(at(10), &Bye { session: SESSION, counter: 2, name: "m1".to_owned() });
     assert_eq!(members.heard(at(11), peer(1), 50), Some(LinkId(0)));
     assert_eq!(members.heard(at(12), peer(1), 50), None, "by now it is a stranger");
+}
+
+#[test]
+fn two_members_of_one_name_are_seen_to_move_to_and_fro() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 1));
+    let mut contested =
+        |second, host, counter| match members.hello(at(second), peer(host), &hello("m1", counter, 1)) {
+            Registration::Moved { contested, .. } => contested,
+            other => panic!("expected a move, got {other:?}"),
+        };
+    assert!(!contested(1, 7, 2), "an uplink that changes");
+    assert!(contested(2, 1, 3));
+    assert!(contested(3, 7, 4));
+    assert!(!contested(100, 1, 5), "an uplink that is back after a while");
 }

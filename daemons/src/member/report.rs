@@ -1,0 +1,47 @@
+//! What `prismux status` shows of a member.
+use super::Member;
+use super::registration::State;
+use crate::counters::DropCounters;
+use crate::events::Shown;
+use crate::proxy::members::Traffic;
+use prismux_units::{Duration, Instant};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// The status page of a member. `forward` is towards the receivers. Times in seconds.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    role: &'static str,
+    version: &'static str,
+    name: &'a str,
+    uptime_s: f64,
+    proxy: String,
+    state: &'static str,
+    rtt_s: Option<f64>,
+    device: &'a str,
+    mtu_bytes: usize,
+    #[serde(flatten)]
+    traffic: Traffic,
+    drops: &'a DropCounters,
+    events: &'a VecDeque<Shown>,
+}
+
+pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
+    Report {
+        role: "member",
+        version: env!("CARGO_PKG_VERSION"),
+        name: &member.config.name,
+        uptime_s: now.as_secs_f64(),
+        proxy: member.config.tunnel.proxy.to_string(),
+        state: match member.registration.state() {
+            State::Calling => "calling",
+            State::Registered => "registered",
+        },
+        rtt_s: member.registration.rtt().map(Duration::as_secs_f64),
+        device: member.tun.name(),
+        mtu_bytes: member.inner_mtu_bytes,
+        traffic: member.traffic,
+        drops: &member.drops,
+        events: member.events.shown(),
+    }
+}
