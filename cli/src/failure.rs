@@ -1,7 +1,7 @@
 //! How a command ends when it does not succeed.
 
+use prismux_plan::Unsupported;
 use prismux_scenario::ScenarioError;
-use prismux_scenario::lower::Unsupported;
 use prismux_study::claims::ClaimsError;
 use prismux_study::run::RunError;
 use std::fmt;

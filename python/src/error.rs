@@ -1,7 +1,7 @@
 //! Errors, as Python raises them.
 
 use crate::scenario::Diagnostic;
-use prismux_scenario::lower::Unsupported;
+use prismux_plan::Unsupported;
 use prismux_study::run::RunError as NoResult;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

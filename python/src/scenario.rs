@@ -54,7 +54,7 @@ impl Scenario {
     /// Name of the experiment.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.scenario(py, None, &[])?.name)
+        Ok(self.scenario(py, None, &[])?.plan.name)
     }
 
     /// One line about what it shows.
@@ -66,7 +66,7 @@ impl Scenario {
     /// Longest duration of a run, in seconds.
     #[getter]
     fn duration_s(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.scenario(py, None, &[])?.duration.as_secs_f64())
+        Ok(self.scenario(py, None, &[])?.plan.duration.as_secs_f64())
     }
 
     /// The text as a file would have it.
@@ -91,7 +91,7 @@ impl Scenario {
         set: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let set = dictionary::overrides(set)?;
-        Ok(prismux_scenario::hash(&self.scenario(py, variant, &set)?))
+        Ok(prismux_scenario::hash(&self.scenario(py, variant, &set)?.plan))
     }
 
     /// The canonical form, after a variant and overrides: every setting with its default, one `path = value` on a line.
@@ -103,18 +103,18 @@ impl Scenario {
         set: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let set = dictionary::overrides(set)?;
-        Ok(prismux_scenario::canonical(&self.scenario(py, variant, &set)?))
+        Ok(prismux_scenario::canonical(&self.scenario(py, variant, &set)?.plan))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let scenario = self.scenario(py, None, &[])?;
         Ok(format!(
             "<prismux.Scenario {:?}: {} nodes, {} links, {} flows, {}>",
-            scenario.name,
-            scenario.nodes.len(),
-            scenario.links.len(),
-            scenario.flows.len(),
-            scenario.duration
+            scenario.plan.name,
+            scenario.plan.nodes.len(),
+            scenario.plan.links.len(),
+            scenario.plan.flows.len(),
+            scenario.plan.duration
         ))
     }
 }

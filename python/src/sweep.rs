@@ -52,7 +52,7 @@ impl SweepPlan {
     /// Name of the scenario.
     #[getter]
     fn scenario(&self) -> &str {
-        &self.tasks[0].point.scenario.name
+        &self.tasks[0].point.scenario.plan.name
     }
 
     /// Ids of the tasks, in order.

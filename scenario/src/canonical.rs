@@ -1,54 +1,45 @@
-//! The canonical form of a scenario: equal experiments have equal text, and so equal hashes.
+//! The canonical form of a plan: equal experiments have equal text, and so equal hashes.
 //!
 //! One `path = value` line per setting, defaults included, in the order of the file; the name, the summary and
 //! comments are left out, since they do not change what happens.
 
-use crate::model::{Action, Direction, Role, Scenario, Traffic};
-use crate::registry::{self, Transport, name_of};
+use crate::registry::{self, name_of};
+use prismux_plan::{
+    Action, Flow, LinkDirection, NodeId, Plan, PtcpSettings, Role, StripingSettings, Traffic, Transport,
+};
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
 
 /// The canonical form.
-pub fn canonical(scenario: &Scenario) -> String {
+pub fn canonical(plan: &Plan) -> String {
     let mut out = Lines(String::new());
-    out.line("duration", scenario.duration);
-    for (index, node) in scenario.nodes.iter().enumerate() {
-        let path = format!("nodes.{}", node.name);
-        out.line(&format!("{path}.kind"), name_of(registry::NODE_KINDS, &node.kind()));
-        match &node.role {
-            Role::Host | Role::Router => {}
-            Role::Member(member) => out.line(&format!("{path}.present"), member.present),
-            Role::PrismProxy(proxy) => {
-                out.debug(&format!("{path}.config"), &proxy.config);
-                out.line(&format!("{path}.tunnel"), name_of(registry::TUNNELS, &proxy.tunnel));
-                let members = scenario.members_of(index);
-                let names: Vec<&str> =
-                    members.iter().map(|&node| scenario.nodes[node].name.as_str()).collect();
-                out.debug(&format!("{path}.members"), &names);
-            }
-        }
-    }
-    for link in &scenario.links {
+    out.line("duration", plan.duration);
+    nodes(&mut out, plan);
+    for link in &plan.links {
         let path = format!("links.{}", link.name);
-        let [a, b] = link.ends.map(|end| scenario.nodes[end].name.as_str());
+        let [a, b] = link.ends.map(|end| plan[end].name.as_str());
         out.line(&format!("{path}.between"), format!("{a}, {b}"));
         out.line(&format!("{path}.shared"), link.shared);
         out.debug(&format!("{path}.advertised_rate"), &link.advertised_rate);
         direction(&mut out, &format!("{path}.forward"), &link.forward);
         direction(&mut out, &format!("{path}.reverse"), &link.reverse);
     }
-    flows(&mut out, scenario);
-    for (index, event) in scenario.events.iter().enumerate() {
-        out.line(&format!("events.{index}"), format!("{} {}", event.at, action(scenario, &event.action)));
+    for flow in &plan.flows {
+        self::flow(&mut out, plan, flow);
     }
-    out.line("measure.warm_up", scenario.measure.warm_up);
-    out.debug("measure.interval", &scenario.measure.interval);
+    for (index, event) in plan.events.iter().enumerate() {
+        out.line(&format!("events.{index}"), format!("{} {}", event.at, action(plan, &event.action)));
+    }
+    if let Some(warm_up) = plan.measure.warm_up {
+        out.line("measure.warm_up", warm_up);
+    }
+    out.debug("measure.interval", &plan.measure.interval);
     out.0
 }
 
 /// SHA-256 of the canonical form, in hexadecimal.
-pub fn hash(scenario: &Scenario) -> String {
-    let digest = Sha256::digest(canonical(scenario).as_bytes());
+pub fn hash(plan: &Plan) -> String {
+    let digest = Sha256::digest(canonical(plan).as_bytes());
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
@@ -70,53 +61,85 @@ impl Lines {
     }
 }
 
-fn direction(out: &mut Lines, path: &str, direction: &Direction) {
-    // The trace's content counts, not the name of its file.
-    out.debug(path, &direction.link);
-    out.line(&format!("{path}.up"), direction.up);
-}
-
-fn flows(out: &mut Lines, scenario: &Scenario) {
-    for flow in &scenario.flows {
-        let path = format!("flows.{}", flow.name);
-        let (from, to) = (&scenario.nodes[flow.from].name, &scenario.nodes[flow.to].name);
-        let transport = name_of(registry::TRANSPORTS, &flow.transport);
-        out.line(&path, format!("{from} -> {to} by {transport}, {} to {:?}", flow.start, flow.stop));
-        out.debug(&format!("{path}.via"), &flow.via.map(|node| &scenario.nodes[node].name));
-        out.debug(&format!("{path}.traffic"), &flow.traffic);
-        if !flow.links.is_empty() {
-            let links: Vec<&str> =
-                flow.links.iter().map(|&link| scenario.links[link].name.as_str()).collect();
-            out.debug(&format!("{path}.links"), &links);
-        }
-        if flow.transport.is_striped() {
-            out.debug(&format!("{path}.ptcp"), &flow.ptcp);
-            out.debug(&format!("{path}.striping"), &flow.striping);
-        }
-        if !matches!(flow.traffic, Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. }) {
-            out.debug(&format!("{path}.tcp"), &flow.tcp);
-        }
-        if flow.transport == Transport::R2cp {
-            out.debug(&format!("{path}.r2cp"), &flow.r2cp);
+fn nodes(out: &mut Lines, plan: &Plan) {
+    for id in plan.node_ids() {
+        let node = &plan[id];
+        let path = format!("nodes.{}", node.name);
+        out.line(&format!("{path}.kind"), name_of(registry::NODE_KINDS, &node.kind()));
+        match &node.role {
+            Role::Host | Role::Router => {}
+            Role::Member(member) => out.line(&format!("{path}.present"), member.present),
+            Role::PrismProxy(proxy) => {
+                out.debug(&format!("{path}.config"), &proxy.config);
+                out.line(&format!("{path}.tunnel"), name_of(registry::TUNNELS, &proxy.tunnel));
+                let names: Vec<&str> =
+                    plan.members_of(id).into_iter().map(|node| plan[node].name.as_str()).collect();
+                out.debug(&format!("{path}.members"), &names);
+            }
         }
     }
 }
 
-fn action(scenario: &Scenario, action: &Action) -> String {
-    let node = |index: usize| scenario.nodes[index].name.as_str();
-    match action {
-        Action::Join(who) => format!("join {}", node(*who)),
-        Action::Leave(who) => format!("leave {}", node(*who)),
-        Action::Kill(who) => format!("kill {}", node(*who)),
-        Action::Restart(who) => format!("restart {}", node(*who)),
-        Action::Handoff { host, link, bandwidth } => {
-            let link = link.map(|link| &scenario.links[link].name);
-            format!("handoff {} to {link:?} with {bandwidth:?}", node(*host))
+fn direction(out: &mut Lines, path: &str, direction: &LinkDirection) {
+    // Of a trace the content counts, not the name of its file.
+    out.debug(path, &direction.link);
+    out.line(&format!("{path}.up"), direction.up);
+}
+
+fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
+    let path = format!("flows.{}", flow.name);
+    let (from, to) = (&plan[flow.from].name, &plan[flow.to].name);
+    let transport = flow.transport.name();
+    out.line(&path, format!("{from} -> {to} by {transport}, {} to {:?}", flow.start, flow.stop));
+    out.debug(&format!("{path}.via"), &flow.via.map(|node| &plan[node].name));
+    match &flow.traffic {
+        // As before exchanges could be counted.
+        Traffic::RequestResponse { request, response, think, exchanges: None } => {
+            let text = format!("request: {request:?}, response: {response:?}, think: {think:?}");
+            out.line(&format!("{path}.traffic"), format!("RequestResponse {{ {text} }}"));
         }
-        Action::StartFlow(flow) => format!("start {}", scenario.flows[*flow].name),
-        Action::StopFlow(flow) => format!("stop {}", scenario.flows[*flow].name),
-        Action::ChangeLink { link, sides, change } => {
-            format!("link {} {sides:?} {change:?}", scenario.links[*link].name)
+        traffic => out.debug(&format!("{path}.traffic"), traffic),
+    }
+    if !flow.links.is_empty() {
+        let links: Vec<&str> = flow.links.iter().map(|&link| plan[link].name.as_str()).collect();
+        out.debug(&format!("{path}.links"), &links);
+    }
+    // Transports with a pipe for every link are told apart by both tables, whichever is theirs.
+    if flow.transport.has_pipe_per_link() {
+        let (mut ptcp, mut striping) = (PtcpSettings::DEFAULT, StripingSettings::DEFAULT);
+        match &flow.transport {
+            Transport::Ptcp(settings) => ptcp = *settings,
+            Transport::StripingUnaware(settings) | Transport::StripingSmart(settings) => {
+                striping = settings.clone();
+            }
+            _ => {}
+        }
+        out.debug(&format!("{path}.ptcp"), &ptcp);
+        out.debug(&format!("{path}.striping"), &striping);
+    }
+    if !flow.traffic.is_datagrams() {
+        out.debug(&format!("{path}.tcp"), &flow.tcp);
+    }
+    if let Transport::R2cp(settings) = &flow.transport {
+        out.debug(&format!("{path}.r2cp"), settings);
+    }
+}
+
+fn action(plan: &Plan, action: &Action) -> String {
+    let node = |id: NodeId| plan[id].name.as_str();
+    match *action {
+        Action::Join(who) => format!("join {}", node(who)),
+        Action::Leave(who) => format!("leave {}", node(who)),
+        Action::Kill(who) => format!("kill {}", node(who)),
+        Action::Restart(who) => format!("restart {}", node(who)),
+        Action::Handoff { host, link, bandwidth } => {
+            let link = link.map(|link| &plan[link].name);
+            format!("handoff {} to {link:?} with {bandwidth:?}", node(host))
+        }
+        Action::StartFlow(flow) => format!("start {}", plan[flow].name),
+        Action::StopFlow(flow) => format!("stop {}", plan[flow].name),
+        Action::ChangeLink { link, directions, change } => {
+            format!("link {} {directions:?} {change:?}", plan[link].name)
         }
     }
 }

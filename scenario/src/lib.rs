@@ -1,10 +1,9 @@
-//! A scenario file becomes a typed experiment, and the experiment either backend's network.
+//! A scenario file becomes a plan: the one description of an experiment that every host builds from. Knows no host.
 //!
 //! * [`ScenarioFile`]: the text of a file, its variants and overrides; [`ScenarioFile::scenario`] reads it into
 //!   a [`Scenario`] or says everything that is wrong with it, by line.
 //! * [`registry`]: every name a file may use. [`keys`]: every key, with its default and meaning.
-//! * [`canonical`] and [`hash`]: what makes two experiments the same.
-//! * [`lower`]: from a scenario to what a host runs.
+//! * [`canonical`] and [`hash`]: what makes two plans the same.
 //! * [`shipped`]: the scenarios that come with prismux.
 //!
 //! ```
@@ -21,7 +20,7 @@
 //! "#;
 //! let file = ScenarioFile::from_text("example.toml", text);
 //! let scenario = file.scenario(None, &["links.wire.delay=300ms"]).unwrap();
-//! assert_eq!(scenario.links[0].forward.link.delay.to_string(), "300 ms");
+//! assert_eq!(scenario.plan.links[0].forward.link.delay.to_string(), "300 ms");
 //! ```
 
 mod canonical;
@@ -30,9 +29,7 @@ pub mod diagnostic;
 mod document;
 mod file;
 pub mod keys;
-pub mod lower;
 pub mod model;
-pub mod paths;
 mod read;
 pub mod registry;
 pub mod shipped;

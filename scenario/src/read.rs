@@ -1,4 +1,4 @@
-//! From the tree of a file to a typed [`Scenario`].
+//! From the tree of a file to a [`Scenario`].
 
 mod events;
 mod flows;
@@ -6,15 +6,26 @@ mod links;
 mod nodes;
 mod pipes;
 pub(crate) mod reader;
+mod tcp;
+mod traffic;
+mod transports;
 
 use crate::check;
 use crate::diagnostic::{ScenarioError, Source};
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys;
-use crate::model::{Measure, Scenario, VariantNote};
+use crate::model::{Scenario, VariantNote};
+use prismux_plan::{LinkId, Measure, Plan};
 use prismux_units::Duration;
 use reader::{Problems, Reader};
 use std::path::Path;
+
+/// Names that settings may refer to.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    nodes: &'a [&'a str],
+    links: &'a [&'a str],
+}
 
 /// Reads `table`; `folder` is where relative file names start.
 pub(crate) fn scenario(
@@ -26,7 +37,7 @@ pub(crate) fn scenario(
     let problems = Problems::new(sources);
     let scenario = read_file(table, &problems, folder, default_name);
     if let Some(scenario) = scenario.as_ref().filter(|_| problems.is_empty()) {
-        check::check(scenario, table, &problems);
+        check::check(&scenario.plan, table, &problems);
     }
     match scenario {
         Some(scenario) if problems.is_empty() => Ok(scenario),
@@ -64,7 +75,8 @@ fn read_file(
     let link_names: Vec<&str> = names(link_entries);
     let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
-    let flow_table = flows::read(flow_entries, &node_names, &link_names, problems);
+    let known = Names { nodes: &node_names, links: &link_names };
+    let flow_table = flows::read(flow_entries, known, problems);
     let context = events::Context {
         nodes: &nodes,
         node_names: &node_names,
@@ -77,7 +89,8 @@ fn read_file(
     let variants = variants(&reader);
     reader.finish();
     let flows = flow_table.into_iter().flat_map(|read| read.flows).collect();
-    Some(Scenario { name, summary, duration, nodes, links, flows, events, measure, variants })
+    let plan = Plan { name, duration, nodes, links, flows, events, measure };
+    Some(Scenario { plan, summary, variants })
 }
 
 /// The entries of a required section.
@@ -116,10 +129,23 @@ fn entry_table<'a>(entry: &'a Entry, section: &str, problems: &Problems<'_>) -> 
     None
 }
 
+/// A list of links; that they end where the flow does is checked with the whole.
+fn link_list(reader: &Reader<'_>, key: &'static str, names: Names<'_>) -> Vec<LinkId> {
+    let Some(entry) = reader.entry(key) else { return Vec::new() };
+    let Value::List(items) = &entry.item.value else {
+        let found = format!("found {}", entry.item.value.describe());
+        let example = names.links.first().unwrap_or(&"wwan");
+        reader.wrong(key, found, "a list of links", Some(format!("for instance {key} = [\"{example}\"]")));
+        return Vec::new();
+    };
+    let link = |item| reader.reference_item(key, item, "links", names.links).map(LinkId::new);
+    items.iter().filter_map(link).collect()
+}
+
 fn measure(reader: &Reader<'_>, duration: Duration) -> Measure {
     let standard = (duration / 5).min(Duration::from_secs(30));
     let Some(table) = reader.table("measure", keys::MEASURE) else {
-        return Measure { warm_up: standard, interval: None };
+        return Measure { warm_up: Some(standard), interval: None };
     };
     let warm_up = table.duration("warm_up").unwrap_or(standard);
     let interval = table.duration("interval");
@@ -127,7 +153,7 @@ fn measure(reader: &Reader<'_>, duration: Duration) -> Measure {
         table.wrong("interval", "found an interval below 1 ms", "an interval of at least 1 ms", None);
     }
     table.finish();
-    Measure { warm_up, interval }
+    Measure { warm_up: Some(warm_up), interval }
 }
 
 /// Names and summaries of the variants; what they override is read when one is chosen.

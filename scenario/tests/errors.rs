@@ -80,7 +80,7 @@ fn an_override_names_itself_when_it_is_wrong() {
 fn overrides_reach_every_link_by_a_star_and_list_entries_by_number() {
     let file = ScenarioFile::from_text("good.toml", GOOD);
     let scenario = file.scenario(None, &["links.*.queue=7 packets", "links.wwan1.between.1=m1"]).unwrap();
-    for link in &scenario.links {
+    for link in &scenario.plan.links {
         assert_eq!(link.forward.link.queue, prismux_link::QueueLimit::Packets(7), "{}", link.name);
     }
 }

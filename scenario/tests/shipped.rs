@@ -26,7 +26,7 @@ fn shipped_scenarios_and_their_variants_are_readable_and_described() {
             "{name}: {}",
             scenario.summary
         );
-        assert!(!scenario.shared_links().is_empty(), "{name} has no link that counts as capacity");
+        assert!(!scenario.plan.shared_links().is_empty(), "{name} has no link that counts as capacity");
     }
 }
 
@@ -35,7 +35,9 @@ fn equal_experiments_have_equal_hashes_and_others_do_not() {
     let file = shipped::find("prism-delay-disparity").unwrap().file();
     let hashes: Vec<String> = ["500ms", "500 ms", "501 ms"]
         .iter()
-        .map(|delay| hash(&file.scenario(None, &[&format!("links.wwan2.forward.delay={delay}")]).unwrap()))
+        .map(|delay| {
+            hash(&file.scenario(None, &[&format!("links.wwan2.forward.delay={delay}")]).unwrap().plan)
+        })
         .collect();
     assert_eq!(hashes[0], hashes[1]);
     assert_ne!(hashes[0], hashes[2]);

@@ -1,7 +1,6 @@
 //! The event log of a run: what it begins and ends with, and where it lies.
 
-use prismux_scenario::lower::transport_name;
-use prismux_scenario::model::{Link, Scenario};
+use prismux_plan::{Link, NodeId, Plan};
 use prismux_scenario::registry::{self, Backend};
 use prismux_trace::event::{
     Event, EventSink, FlowDescription, LinkDescription, NodeDescription, RunDescription, SharedLog,
@@ -22,10 +21,10 @@ pub(crate) struct EventLog(SharedLog);
 
 impl EventLog {
     /// Begins a log with the description of the run.
-    pub fn create(path: &Path, scenario: &Scenario, backend: Backend, seed: u64) -> io::Result<Self> {
+    pub fn create(path: &Path, plan: &Plan, backend: Backend, seed: u64) -> io::Result<Self> {
         let file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
         let mut log = SharedLog::new(Box::new(file));
-        let description = Box::new(describe(scenario, backend, seed));
+        let description = Box::new(describe(plan, backend, seed));
         log.event(Instant::ZERO, &Event::RunStarted(description));
         Ok(Self(log))
     }
@@ -42,9 +41,9 @@ impl EventLog {
     }
 }
 
-/// What `scenario` is made of.
-fn describe(scenario: &Scenario, backend: Backend, seed: u64) -> RunDescription<'_> {
-    let name = |node: usize| Cow::Borrowed(scenario.nodes[node].name.as_str());
+/// What `plan` is made of.
+fn describe(plan: &Plan, backend: Backend, seed: u64) -> RunDescription<'_> {
+    let name = |node: NodeId| Cow::Borrowed(plan[node].name.as_str());
     let link = |link: &'_ Link| LinkDescription {
         name: Cow::Owned(link.name.clone()),
         ends: link.ends.map(name),
@@ -54,16 +53,16 @@ fn describe(scenario: &Scenario, backend: Backend, seed: u64) -> RunDescription<
         shared: link.shared,
     };
     RunDescription {
-        scenario: Cow::Borrowed(&scenario.name),
-        scenario_hash: Cow::Owned(prismux_scenario::hash(scenario)),
+        scenario: Cow::Borrowed(&plan.name),
+        scenario_hash: Cow::Owned(prismux_scenario::hash(plan)),
         backend: match backend {
             Backend::Sim => results::Backend::Sim,
             Backend::Lab => results::Backend::Lab,
         },
         seed,
         version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
-        duration_ns: scenario.duration.as_nanos(),
-        nodes: scenario
+        duration_ns: plan.duration.as_nanos(),
+        nodes: plan
             .nodes
             .iter()
             .map(|node| NodeDescription {
@@ -71,15 +70,15 @@ fn describe(scenario: &Scenario, backend: Backend, seed: u64) -> RunDescription<
                 kind: Cow::Borrowed(registry::name_of(registry::NODE_KINDS, &node.kind())),
             })
             .collect(),
-        links: scenario.links.iter().map(link).collect(),
-        flows: scenario
+        links: plan.links.iter().map(link).collect(),
+        flows: plan
             .flows
             .iter()
             .map(|flow| FlowDescription {
                 name: Cow::Borrowed(&flow.name),
                 from: name(flow.from),
                 to: name(flow.to),
-                transport: Cow::Borrowed(transport_name(flow)),
+                transport: Cow::Borrowed(flow.transport_name()),
             })
             .collect(),
     }

@@ -1,13 +1,13 @@
 //! Running a scenario on a backend.
 
 use crate::record::EventLog;
-use prismux_lab::plan::FlowPlan;
+use prismux_endpoint::random::Seed;
 use prismux_lab::{self as lab, LabError, LabOptions};
+use prismux_plan::{Plan, Unsupported};
 use prismux_scenario::Scenario;
-use prismux_scenario::lower::{self, Unsupported};
 use prismux_scenario::registry::Backend;
-use prismux_simulator::Simulation;
 pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
+use prismux_simulator::{Simulation, SimulationError, SimulationOptions};
 use prismux_trace::event::{EVENTS_FILE, SharedLog};
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
@@ -98,18 +98,19 @@ impl From<Unsupported> for RunError {
 /// [`RunError::Unsupported`] for what only the other backend has, [`RunError::Failed`] when files cannot be written
 /// or the lab cannot be built, [`RunError::Interrupted`].
 pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Result<RunResult, RunError> {
-    let log = event_log(scenario, backend, options)?;
+    let plan = &scenario.plan;
+    let log = event_log(plan, backend, options)?;
     let sink = log.as_ref().map(|(log, _)| log.sink());
     let mut result = match backend {
-        Backend::Sim => simulate(scenario, options, sink)?,
-        Backend::Lab => in_lab(scenario, options, sink)?,
+        Backend::Sim => simulate(plan, options, sink)?,
+        Backend::Lab => in_lab(plan, options, sink)?,
     };
     if let Some((log, path)) = log {
         log.finish(result.duration_s).map_err(|error| cannot_write(&path, &error))?;
     }
-    for flow in &scenario.flows {
+    for flow in &plan.flows {
         if let Some(line) = result.flows.get_mut(&flow.name) {
-            line.transport = lower::transport_name(flow).to_string();
+            line.transport = flow.transport_name().to_string();
         }
     }
     Ok(result)
@@ -117,7 +118,7 @@ pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Resul
 
 /// The event log that `options` ask for, begun, and where it lies.
 fn event_log(
-    scenario: &Scenario,
+    plan: &Plan,
     backend: Backend,
     options: &RunOptions,
 ) -> Result<Option<(EventLog, PathBuf)>, RunError> {
@@ -126,47 +127,39 @@ fn event_log(
     }
     let in_record = || options.record.as_ref().map(|folder| folder.join(EVENTS_FILE));
     let Some(path) = options.events.clone().or_else(in_record) else { return Ok(None) };
-    let log = EventLog::create(&path, scenario, backend, options.seed);
+    let log = EventLog::create(&path, plan, backend, options.seed);
     log.map(|log| Some((log, path.clone()))).map_err(|error| cannot_write(&path, &error))
 }
 
-fn simulate(
-    scenario: &Scenario,
-    options: &RunOptions,
-    events: Option<SharedLog>,
-) -> Result<RunResult, RunError> {
-    let mut plan = lower::to_simulation(scenario, options.seed)?;
-    let stem = format!("{}-seed{}", scenario.name.replace(['/', ' '], "-"), options.seed);
-    if let Some(factory) = &options.scheduler {
-        for &node in &plan.nodes {
-            plan.builder.scheduler(node, factory.clone());
-        }
-    }
-    if let Some(factory) = &options.congestion
-        && plan.builder.congestion(factory) == 0
-    {
-        return Err(RunError::Unsupported(Unsupported {
-            what: "a congestion control from outside has no flow to control: none runs over TCP".to_string(),
-            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\" or \"tcp-eln\"".to_string(),
-        }));
-    }
+fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Result<RunResult, RunError> {
+    let stem = format!("{}-seed{}", plan.name.replace(['/', ' '], "-"), options.seed);
+    prismux_simulator::check_supported(plan)?;
+    let mut simulated = SimulationOptions {
+        scheduler: options.scheduler.clone(),
+        congestion: options.congestion.clone(),
+        ..SimulationOptions::default()
+    };
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        plan.builder.capture(Box::new(create(&folder.join(format!("{stem}.pcapng")))?), &[]);
+        simulated.capture = Some(Box::new(create(&folder.join(format!("{stem}.pcapng")))?));
     }
     if let Some(events) = events {
-        plan.builder.log_events(Box::new(events));
+        simulated.events = Some(Box::new(events));
     }
-    let mut simulation = plan.builder.build().map_err(|error| RunError::Failed(error.to_string()))?;
+    let simulation = Simulation::from_plan(plan, Seed(options.seed), simulated);
+    let mut simulation = simulation.map_err(|error| match error {
+        SimulationError::Unsupported(what) => RunError::Unsupported(what),
+        error => RunError::Failed(error.to_string()),
+    })?;
     // With a policy from outside the scenario alone does not say what ran.
     let outside = options.scheduler.is_some() || options.congestion.is_some();
-    let hash = if outside { String::new() } else { prismux_scenario::hash(scenario) };
-    simulation.set_scenario(&scenario.name, &hash);
-    pass_time(&mut simulation, scenario, options)?;
+    let hash = if outside { String::new() } else { prismux_scenario::hash(plan) };
+    simulation.set_scenario(&plan.name, &hash);
+    pass_time(&mut simulation, plan, options)?;
     let result = simulation.result();
     if let Some(fault) = simulation.faults().first() {
         // Ours to mend: a result that breaks a rule of its own must not be believed.
-        let name = &scenario.name;
+        let name = &plan.name;
         let seed = options.seed;
         return Err(RunError::Failed(format!(
             "the simulator broke a rule in \"{name}\" with seed {seed}: {fault}"
@@ -180,12 +173,12 @@ fn simulate(
 const SLICES: u64 = 1000;
 
 /// Lets the virtual time of the run pass, slice by slice.
-fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOptions) -> Result<(), RunError> {
+fn pass_time(simulation: &mut Simulation, plan: &Plan, options: &RunOptions) -> Result<(), RunError> {
     let interrupted = || options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-    let ends_by_itself = lower::ends_by_itself(scenario);
+    let ends_by_itself = plan.ends_by_itself();
     for slice in 1..=SLICES {
-        let end = Instant::ZERO + scenario.duration;
-        let until = if slice == SLICES { end } else { Instant::ZERO + scenario.duration / SLICES * slice };
+        let end = Instant::ZERO + plan.duration;
+        let until = if slice == SLICES { end } else { Instant::ZERO + plan.duration / SLICES * slice };
         if ends_by_itself {
             if simulation.run_to_completion(until) {
                 break;
@@ -203,18 +196,14 @@ fn pass_time(simulation: &mut Simulation, scenario: &Scenario, options: &RunOpti
     Ok(())
 }
 
-fn in_lab(
-    scenario: &Scenario,
-    options: &RunOptions,
-    events: Option<SharedLog>,
-) -> Result<RunResult, RunError> {
+fn in_lab(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Result<RunResult, RunError> {
     if options.scheduler.is_some() || options.congestion.is_some() {
         return Err(RunError::Unsupported(Unsupported {
             what: "the lab takes no scheduler or congestion control from outside".to_string(),
             remedy: "use --on sim".to_string(),
         }));
     }
-    let plan = lower::to_lab(scenario, options.seed)?;
+    let orders = lab::to_lab(plan, options.seed, prismux_scenario::hash(plan))?;
     let interrupt = options.interrupt.clone();
     let mut lab_options = LabOptions { interrupt, events, ..LabOptions::default() };
     if let Some(program) = &options.program {
@@ -222,14 +211,14 @@ fn in_lab(
     }
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        let name = scenario.name.replace(['/', ' '], "-");
+        let name = plan.name.replace(['/', ' '], "-");
         lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
     }
     if let Some(folder) = &options.record {
         // The daemons open it from elsewhere.
         lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, &error))?);
     }
-    match lab::run(&plan, &lab_options) {
+    match lab::run(&orders, &lab_options) {
         Ok(mut outcome) => {
             // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
             let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
@@ -243,7 +232,7 @@ fn in_lab(
                     "flow \"{name}\": the bytes received are not those sent (SHA-256 differs)"
                 )));
             }
-            match plan.flows.iter().zip(outcome.flows.values()).find_map(client_trouble) {
+            match orders.flows.iter().zip(outcome.flows.values()).find_map(client_trouble) {
                 Some(trouble) => Err(RunError::Failed(trouble)),
                 None => Ok(outcome.result),
             }
@@ -254,7 +243,7 @@ fn in_lab(
 }
 
 /// Why a client of `prismux serve` failed. A connection of the kernel's that fails is a result: its program did what it could.
-fn client_trouble((flow, outcome): (&FlowPlan, &lab::FlowOutcome)) -> Option<String> {
+fn client_trouble((flow, outcome): (&lab::plan::FlowPlan, &lab::FlowOutcome)) -> Option<String> {
     let trouble = outcome.trouble.as_ref().filter(|_| flow.fetch.is_some())?;
     Some(format!("flow \"{}\": {trouble}", flow.name))
 }

@@ -10,11 +10,10 @@
 //!
 //! `-cubic`, `-newreno` and `-bbr` after a name choose the senders' congestion control.
 
-use prismux_scenario::ScenarioFile;
+use prismux_plan::{Flow, NodeId, Plan, Transport};
 use prismux_scenario::diagnostic::{ScenarioError, did_you_mean, list_of};
-use prismux_scenario::model::{Flow, Scenario};
-use prismux_scenario::paths;
-use prismux_scenario::registry::{Backend, Transport};
+use prismux_scenario::registry::Backend;
+use prismux_scenario::{Scenario, ScenarioFile};
 
 /// Names of the built-in variants.
 pub const BUILT_IN: [&str; 5] = ["single", "striping", "mptcp", "prism", "tcp-prism"];
@@ -71,7 +70,7 @@ fn variant(
         let candidate = Candidate { label: String::new(), scenario: file.scenario(Some(name), set)? };
         return Ok(Variant { name: name.to_string(), candidates: vec![candidate] });
     }
-    let Some(list) = built_in(base, name) else {
+    let Some(list) = built_in(&base.plan, name) else {
         let known: Vec<&str> = declared.iter().copied().chain(BUILT_IN).collect();
         let remedy =
             did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
@@ -88,36 +87,34 @@ fn variant(
 }
 
 /// Labels and overrides of a built-in variant; `None` if there is none of this name or nothing to apply it to.
-fn built_in(base: &Scenario, name: &str) -> Option<Vec<(String, Vec<String>)>> {
+fn built_in(base: &Plan, name: &str) -> Option<Vec<(String, Vec<String>)>> {
     let controls = ["cubic", "newreno", "bbr"];
     let control = controls.into_iter().find(|control| name.ends_with(&format!("-{control}")));
     let kind = control.map_or(name, |control| &name[..name.len() - control.len() - 1]);
-    let split: Vec<(&Flow, usize)> = base
+    let split: Vec<(&Flow, NodeId)> = base
         .flows
         .iter()
         .filter_map(|flow| {
             // A file may have the flow go another way; what counts is where it could go.
-            let ordinary = Flow { transport: Transport::Tcp, via: None, ..flow.clone() };
-            (flow.transport != Transport::Udp)
-                .then(|| paths::proxy_of(base, &ordinary))?
-                .map(|proxy| (flow, proxy))
+            let is_transfer = flow.transport != Transport::Udp;
+            is_transfer.then(|| base.proxy_between(flow.from, flow.to))?.map(|proxy| (flow, proxy))
         })
         .collect();
     if split.is_empty() {
         return None;
     }
     let on_flows = |key: &str, value: &str| -> Vec<String> {
-        split.iter().map(|(flow, _)| format!("flows.{}.{key}={value}", flow.entry)).collect()
+        split.iter().map(|(flow, _)| format!("flows.{}.{key}={value}", flow.group)).collect()
     };
-    let mut proxies: Vec<usize> = split.iter().map(|(_, proxy)| *proxy).collect();
+    let mut proxies: Vec<NodeId> = split.iter().map(|(_, proxy)| *proxy).collect();
     proxies.dedup();
     let on_proxies = |key: &str, value: &str| -> Vec<String> {
-        proxies.iter().map(|&proxy| format!("nodes.{}.{key}={value}", base.nodes[proxy].name)).collect()
+        proxies.iter().map(|&proxy| format!("nodes.{}.{key}={value}", base[proxy].name)).collect()
     };
     let mut list = match kind {
         "single" => {
-            let alone = |member: usize| {
-                let name = base.nodes[member].name.clone();
+            let alone = |member: NodeId| {
+                let name = base[member].name.clone();
                 let overrides = [on_flows("transport", "tcp"), on_flows("via", &name)].concat();
                 (name, overrides)
             };

@@ -1,7 +1,9 @@
 //! Every shipped scenario runs in the simulator, briefly, with the checkers on; equal seeds give equal bytes.
-use prismux_scenario::lower::to_simulation;
+use prismux_endpoint::random::Seed;
+use prismux_plan::Congestion;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, shipped};
+use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_study::run::{self, RunOptions};
 use prismux_study::variant;
 use prismux_units::{Duration, Instant};
@@ -14,27 +16,29 @@ fn options(seed: u64) -> RunOptions {
 }
 
 fn brief(mut scenario: Scenario) -> Scenario {
-    scenario.duration = scenario.duration.min(BRIEF);
-    scenario.events.retain(|event| event.at < BRIEF);
-    scenario.measure.warm_up = Duration::from_secs(2);
+    let plan = &mut scenario.plan;
+    plan.duration = plan.duration.min(BRIEF);
+    plan.events.retain(|event| event.at < BRIEF);
+    // What would begin later has no time to carry anything.
+    plan.flows.iter_mut().for_each(|flow| flow.start = flow.start.min(BRIEF - Duration::from_millis(1)));
+    plan.measure.warm_up = Some(Duration::from_secs(2));
     scenario
 }
 
 #[test]
 fn every_shipped_scenario_carries_data_and_the_checkers_find_nothing() {
     for shipped in shipped::ALL {
-        let scenario = brief(shipped.file().scenario(None, &[]).unwrap());
-        let mut plan =
-            to_simulation(&scenario, 1).unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
-        plan.builder.checks(true);
-        let mut simulation = plan.builder.build().unwrap();
-        simulation.run_until(Instant::ZERO + scenario.duration);
+        let plan = brief(shipped.file().scenario(None, &[]).unwrap()).plan;
+        let options = SimulationOptions { checks: Some(true), ..SimulationOptions::default() };
+        let mut simulation = Simulation::from_plan(&plan, Seed(1), options)
+            .unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
+        simulation.run_until(Instant::ZERO + plan.duration);
         let faults = simulation.faults();
         assert!(faults.is_empty(), "{} (seed 1): {faults:?}", shipped.name);
-        let begun = scenario.flows.iter().zip(&plan.flows).filter(|(flow, _)| flow.start < BRIEF);
-        for (flow, &id) in begun {
+        let result = simulation.result();
+        for flow in plan.flows.iter().filter(|flow| flow.start < BRIEF - Duration::from_millis(1)) {
             assert!(
-                simulation.delivered_bytes(id) > 0,
+                result.flows[&flow.name].bytes > 0,
                 "{}: {} got nothing (seed 1)",
                 shipped.name,
                 flow.name
@@ -77,7 +81,7 @@ fn results_speak_the_words_of_the_scenario() {
     let scenario = brief(file.scenario(None, &[]).unwrap());
     let result = run::run(&scenario, Backend::Sim, &options(1)).unwrap();
     assert_eq!(result.scenario, "prism-fluctuation");
-    assert_eq!(result.scenario_hash, prismux_scenario::hash(&scenario));
+    assert_eq!(result.scenario_hash, prismux_scenario::hash(&scenario.plan));
     let transports: Vec<&str> = result.flows.values().map(|flow| flow.transport.as_str()).collect();
     assert_eq!(transports, ["tcp-prism", "pareto", "pareto"]);
     let shared: Vec<&String> =
@@ -116,8 +120,8 @@ fn the_built_in_variants_are_the_scenarios_they_say() {
     let members: Vec<&str> = all[0].candidates.iter().map(|candidate| candidate.label.as_str()).collect();
     assert_eq!(members, ["m1", "m2", "m3"]);
     let bbr = variant::variants(&file, &["prism-bbr".to_string()], &[], Backend::Lab).unwrap();
-    let flow = &bbr[0].candidates[0].scenario.flows[0];
-    assert_eq!(flow.tcp.congestion, Some(prismux_scenario::registry::Congestion::Bbr));
+    let flow = &bbr[0].candidates[0].scenario.plan.flows[0];
+    assert_eq!(flow.tcp.congestion, Some(Congestion::Bbr));
     let error = variant::variants(&file, &["strping".to_string()], &[], Backend::Lab).unwrap_err();
     assert!(error.to_string().contains("did you mean \"striping\""), "{error}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the simulator
-/// and the Linux hosts never use each other; only `scenario` and the command line know both. `tcp` lies under the other
+/// and the Linux hosts never use each other; only `study` and what stands on it know both. `tcp` lies under the other
 /// transports because their loss detection and congestion control is its public
 /// engine; `r2cp` is several pipes of `rcp`.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -33,26 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
     ("daemons", &["units", "endpoint", "wire", "prism", "trace", "linux"]),
     ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
-    (
-        "scenario",
-        &[
-            "units",
-            "endpoint",
-            "wire",
-            "tcp",
-            "tcp-ho",
-            "prism",
-            "ptcp",
-            "rcp",
-            "r2cp",
-            "striping",
-            "link",
-            "plan",
-            "trace",
-            "simulator",
-            "lab",
-        ],
-    ),
+    ("scenario", &["units", "tcp", "prism", "link", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "linux"]),
     (
         "study",
@@ -68,6 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "r2cp",
             "theory",
             "link",
+            "plan",
             "trace",
             "simulator",
             "lab",

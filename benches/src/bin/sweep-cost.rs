@@ -2,7 +2,9 @@
 //! threads are done than one.
 use clap::Parser;
 use prismux_benches::cpu::{Stopwatch, process_seconds};
-use prismux_scenario::{ScenarioFile, lower};
+use prismux_endpoint::random::Seed;
+use prismux_scenario::ScenarioFile;
+use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_study::sweep::{Axis, Store, SweepRequest, Task, local, plan};
 use prismux_study::text_table::Table;
 use prismux_units::Instant as Moment;
@@ -103,13 +105,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn runs_alone(tasks: &[Task]) -> Result<(f64, f64), Box<dyn Error>> {
     let (mut core_s, mut whole_s) = (0.0, 0.0);
     for task in tasks {
-        let scenario = &task.point.scenario;
+        let plan = &task.point.scenario.plan;
         let whole = Stopwatch::start();
-        let plan = lower::to_simulation(scenario, task.seed).map_err(|error| error.to_string())?;
-        let mut simulation = plan.builder.build()?;
+        let mut simulation = Simulation::from_plan(plan, Seed(task.seed), SimulationOptions::default())?;
         let core = Stopwatch::start();
-        let end = Moment::ZERO + scenario.duration;
-        if lower::ends_by_itself(scenario) {
+        let end = Moment::ZERO + plan.duration;
+        if plan.ends_by_itself() {
             simulation.run_to_completion(end);
         } else {
             simulation.run_until(end);
@@ -129,7 +130,7 @@ fn sweep(request: &SweepRequest, threads: usize) -> Result<Measured, Box<dyn Err
     let (cpu_s, begun) = (process_seconds().unwrap_or(f64::NAN), Instant::now());
     let tasks = plan(request)?;
     let order: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
-    let store = Mutex::new(Store::open(&target, &request.axes, &tasks[0].point.scenario.name)?);
+    let store = Mutex::new(Store::open(&target, &request.axes, &tasks[0].point.scenario.plan.name)?);
     local::run(&tasks, &store, threads, &Default::default(), || {})?;
     store.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&order)?;
     let measured = Measured {

@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     for name in &arguments.scenarios {
         match check(name, &set) {
             Ok(scenario) if arguments.json => report.push(good_json(name, &scenario)),
-            Ok(scenario) if arguments.canonical => print(canonical(&scenario).trim_end())?,
+            Ok(scenario) if arguments.canonical => print(canonical(&scenario.plan).trim_end())?,
             Ok(scenario) => print(summary(name, &scenario))?,
             Err(error) if arguments.json => {
                 report.push(bad_json(name, &error));
@@ -44,17 +44,22 @@ fn check(name: &str, set: &[&str]) -> Result<Scenario, ScenarioError> {
 fn summary(name: &str, scenario: &Scenario) -> String {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let parts = [
-        count(scenario.nodes.len(), "node"),
-        count(scenario.links.len(), "link"),
-        count(scenario.flows.len(), "flow"),
-        count(scenario.events.len(), "event"),
+        count(scenario.plan.nodes.len(), "node"),
+        count(scenario.plan.links.len(), "link"),
+        count(scenario.plan.flows.len(), "flow"),
+        count(scenario.plan.events.len(), "event"),
         count(scenario.variants.len(), "variant"),
     ];
-    format!("{name}: good ({}, {}; hash {})", parts.join(", "), scenario.duration, &hash(scenario)[..12])
+    format!(
+        "{name}: good ({}, {}; hash {})",
+        parts.join(", "),
+        scenario.plan.duration,
+        &hash(&scenario.plan)[..12]
+    )
 }
 
 fn good_json(name: &str, scenario: &Scenario) -> Value {
-    json!({ "file": name, "good": true, "scenario": scenario.name, "scenario_hash": hash(scenario), "errors": [] })
+    json!({ "file": name, "good": true, "scenario": scenario.plan.name, "scenario_hash": hash(&scenario.plan), "errors": [] })
 }
 
 fn bad_json(name: &str, error: &ScenarioError) -> Value {

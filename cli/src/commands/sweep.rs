@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let request = request(arguments)?;
     let tasks = plan(&request)?;
     let order: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
-    let scenario = &tasks[0].point.scenario.name;
+    let scenario = &tasks[0].point.scenario.plan.name;
     let target = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{scenario}-sweep.parquet")));
     let store = Store::open(&target, &request.axes, scenario)?;
     let before = tasks.iter().filter(|task| store.has(&task.id)).count();
@@ -101,7 +101,7 @@ fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> 
     // What is wrong with the sweep shows without a cluster.
     let request = request(arguments)?;
     let tasks = plan(&request)?;
-    let scenario = &tasks[0].point.scenario.name;
+    let scenario = &tasks[0].point.scenario.plan.name;
     let target = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{scenario}-sweep.parquet")));
     let python = std::env::var("PRISMUX_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let mut command = Command::new(&python);

@@ -7,23 +7,35 @@
 //! * [`Node`] and [`Role`], [`Tunnel`]; [`Link`]; [`Flow`], [`Transport`], [`TcpSettings`], [`Traffic`]; [`Event`] and
 //!   [`Action`]; [`Measure`].
 //! * `path`: where flows go, by the rule that every host routes by.
+//! * [`FullSegment`] and [`FullPacket`]: what capacity is reckoned with.
+//! * [`registry`]: every name that files and results use.
+//! * [`Plan::check`]: everything that is wrong with a plan, as [`Fault`]s. [`Plan::refuse`]: what a host lacks of what it asks for.
 #![no_std]
 
 extern crate alloc;
 
+mod capability;
+mod capacity;
+mod check;
 mod event;
+mod fault;
+mod fault_text;
 mod flow;
 mod ids;
 mod link;
 mod node;
 mod path;
 mod plan;
+pub mod registry;
 mod tcp;
 mod traffic;
 mod transport;
 mod tunnel;
 
+pub use capability::{Feature, Lack, Unsupported};
+pub use capacity::{FullPacket, FullSegment, TCP_IP_HEADER_BYTES};
 pub use event::{Action, Event};
+pub use fault::{Fault, Part, PlanError, Problem};
 pub use flow::Flow;
 pub use ids::{FlowId, LinkId, NodeId};
 pub use link::{Direction, Directions, Link, LinkDirection};

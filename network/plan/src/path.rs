@@ -1,5 +1,5 @@
 //! Which path a flow takes: the fewest hops, ties by the order of the links, as every host routes.
-use crate::{Flow, NodeId, NodeKind, Plan, Transport};
+use crate::{Flow, LinkId, NodeId, NodeKind, Plan, Transport};
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -55,6 +55,18 @@ impl Plan {
             let members = if is_proxy { self.members_of(node) } else { return None };
             inner[position + 1..].iter().any(|later| members.contains(later)).then_some(node)
         })
+    }
+}
+
+impl Plan {
+    /// The access links of a flow, one for each pipe: those it names, else all of the multi-homed end where its transport has
+    /// a pipe for each.
+    pub fn access_links(&self, flow: &Flow) -> Vec<LinkId> {
+        if !flow.links.is_empty() || !flow.transport.has_pipe_per_link() {
+            return flow.links.clone();
+        }
+        let (from, to) = (self.links_at(flow.from), self.links_at(flow.to));
+        if from.len() > 1 || to.len() <= 1 { from } else { to }
     }
 }
 

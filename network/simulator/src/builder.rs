@@ -8,11 +8,11 @@ pub(crate) use interfaces::Interfaces;
 
 use crate::core::ids::{FlowId, LinkIndex, NodeId};
 use crate::flows::{CongestionFactory, FlowConfig};
-use crate::network::Tunnel;
 use crate::policy::SchedulerFactory;
 use crate::simulation::{Handoff, NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
+use prismux_plan::Tunnel;
 use prismux_prism::ProxyConfig;
 use prismux_trace::event::EventSink;
 use prismux_units::{Duration, Instant, Rate};

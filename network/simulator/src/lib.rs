@@ -1,6 +1,6 @@
 //! The packet simulator: protocol machines under virtual time.
 //!
-//! [`NetworkBuilder`] takes nodes, links, flows and events; [`Simulation`] runs them. The same seed gives the same
+//! [`Simulation::from_plan`] builds a network from a plan, [`NetworkBuilder`] by hand; [`Simulation`] runs it. The same seed gives the same
 //! bytes on every machine: events happen in order of (time, insertion), randomness comes from streams named
 //! after their users, nothing iterates over hash tables.
 //!
@@ -10,12 +10,13 @@
 //! * `routing`: next hops; `network`: links, nodes, members and PRISM proxies: everything a packet meets between two
 //!   endpoints.
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
-//! * `policy`: schedulers from outside.
+//! * `from_plan`: from a plan to a network. `policy`: schedulers from outside.
 //! * `simulation`: the loop, planned events, results.
 
 mod builder;
 mod core;
 mod flows;
+mod from_plan;
 mod network;
 mod policy;
 mod routing;
@@ -29,6 +30,8 @@ pub use flows::{
     FlowBuild, FlowConfig, FlowContext, ParetoOnOff, PtcpFlow, R2cpFlow, R2cpPath, RcpFlow, RequestResponse,
     SegmentShape, StripingFlow, TcpFlow, Transport, Window,
 };
-pub use network::{NetworkCounters, Tunnel};
+pub use from_plan::{SimulationError, SimulationOptions, check_supported};
+pub use network::NetworkCounters;
 pub use policy::SchedulerFactory;
+pub use prismux_plan::Tunnel;
 pub use simulation::{Handoff, NetworkEvent, PipeNames, Simulation};

@@ -10,7 +10,6 @@ use crate::core::observer::{Names, Observer};
 use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
 use crate::flows::Site;
 use crate::routing::Routes;
-pub use middle::Tunnel;
 pub(crate) use middle::{MemberNode, ProxyNode};
 use prismux_link::{Delivery, Dropped, Link, LinkChange};
 use prismux_tcp::SegmentOut;

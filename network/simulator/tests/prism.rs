@@ -80,7 +80,7 @@ fn one_download_uses_both_members() {
 
 #[test]
 fn tunnels_cost_their_headers_on_the_members_links_only() {
-    for (tunnel, overhead) in [(Tunnel::Free, 0), (Tunnel::Gre, 24), (Tunnel::GreInUdp, 36)] {
+    for (tunnel, overhead) in [(Tunnel::Free, 0), (Tunnel::Gre, 24), (Tunnel::GreInUdp, 32)] {
         let Community { mut network, server, receiver, wwan, wlan, .. } =
             community(ProxyConfig::default(), tunnel, [(4, 10), (4, 10)]);
         let cbr = Cbr { rate: Rate::from_kbps(800), packet_bytes: 1000 };

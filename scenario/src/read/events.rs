@@ -6,9 +6,8 @@ use super::reader::{Problems, Reader};
 use crate::diagnostic::{did_you_mean, list_of};
 use crate::document::{Item, Table, Value};
 use crate::keys;
-use crate::model::{Action, Event, Link, Node, Sides};
-use crate::registry::NodeKind;
 use prismux_link::LinkChange;
+use prismux_plan::{Action, Directions, Event, FlowId, Link, LinkId, Node, NodeId, NodeKind};
 use prismux_units::Duration;
 
 /// What events may refer to.
@@ -108,15 +107,15 @@ fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) ->
     actions.into_iter().map(|action| Event { at, action }).collect()
 }
 
-fn process(reader: &Reader<'_>, key: &'static str, context: &Context<'_>) -> Option<usize> {
+fn process(reader: &Reader<'_>, key: &'static str, context: &Context<'_>) -> Option<NodeId> {
     node(reader, key, context, &[NodeKind::Member, NodeKind::PrismProxy])
 }
 
 /// A node of one of `kinds`.
-fn node(reader: &Reader<'_>, key: &'static str, context: &Context<'_>, kinds: &[NodeKind]) -> Option<usize> {
+fn node(reader: &Reader<'_>, key: &'static str, context: &Context<'_>, kinds: &[NodeKind]) -> Option<NodeId> {
     let index = reader.reference(key, "nodes", context.node_names)?;
     if kinds.contains(&context.nodes[index].kind()) {
-        return Some(index);
+        return Some(NodeId::new(index));
     }
     let wanted: Vec<&str> =
         context.nodes.iter().filter(|n| kinds.contains(&n.kind())).map(|n| n.name.as_str()).collect();
@@ -142,25 +141,25 @@ fn handoff(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
     if let Some(link) = to.map(|link| context.link_names[link]).filter(ends_elsewhere) {
         let own: Vec<&str> =
             context.links.iter().filter(|l| l.ends.contains(&host)).map(|l| l.name.as_str()).collect();
-        let name = context.node_names[host];
+        let name = context.node_names[host.index()];
         let expected = format!("a link of \"{name}\": {}", list_of(&own));
         reader.wrong("to", format!("\"{link}\" does not end at \"{name}\""), expected, None);
         return None;
     }
-    Some(Action::Handoff { host, link: to, bandwidth })
+    Some(Action::Handoff { host, link: to.map(LinkId::new), bandwidth })
 }
 
 /// The flows that one entry of `[flows]` stands for.
-fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<usize> {
+fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<FlowId> {
     let Some(text) = reader.text(key) else { return Vec::new() };
     let mut first = 0;
     for read in flows {
-        let indices: Vec<usize> = (first..first + read.flows.len()).collect();
+        let indices: Vec<FlowId> = (first..first + read.flows.len()).map(FlowId::new).collect();
         if read.name == text {
             return indices;
         }
         if let Some(position) = read.flows.iter().position(|flow| flow.name == text) {
-            return vec![first + position];
+            return vec![FlowId::new(first + position)];
         }
         first += read.flows.len();
     }
@@ -173,13 +172,13 @@ fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<usize
 
 fn link_change(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
     let link = reader.reference("link", "links", context.link_names);
-    let sides = match reader.text("direction") {
-        None | Some("both") => Sides::Both,
-        Some("forward") => Sides::Forward,
-        Some("reverse") => Sides::Reverse,
+    let directions = match reader.text("direction") {
+        None | Some("both") => Directions::Both,
+        Some("forward") => Directions::Forward,
+        Some("reverse") => Directions::Reverse,
         Some(other) => {
             reader.wrong("direction", format!("there is no \"{other}\""), "both, forward or reverse", None);
-            Sides::Both
+            Directions::Both
         }
     };
     let change = LinkChange {
@@ -198,5 +197,5 @@ fn link_change(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
         let remedy = Some("for instance up = false for a blackout, or rate = \"300 kbit/s\"".to_string());
         reader.wrong("link", "the link changes in nothing", "rate, delay, loss or up", remedy);
     }
-    Some(Action::ChangeLink { link: link?, sides, change })
+    Some(Action::ChangeLink { link: LinkId::new(link?), directions, change })
 }

@@ -4,11 +4,11 @@ use super::entry_table;
 use super::reader::{Problems, Reader, probability_of};
 use crate::document::{Entry, Value};
 use crate::keys;
-use crate::model::{Direction, Link, Node};
-use crate::registry::{self, NodeKind};
+use crate::registry;
 use prismux_link::{DeliveryTrace, GilbertElliott, Jitter, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Link, LinkDirection, Node, NodeId, NodeKind};
 use prismux_units::{ByteCount, Probability};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Reads the links; one whose ends are unknown is reported and left out.
@@ -51,7 +51,7 @@ fn read_link(
     let shared = reader.boolean("shared");
     reader.finish();
     let ends = ends?;
-    let kinds = ends.map(|end| nodes[end].kind());
+    let kinds = ends.map(|end| nodes[end.index()].kind());
     let community =
         matches!(kinds, [NodeKind::PrismProxy, NodeKind::Member] | [NodeKind::Member, NodeKind::PrismProxy]);
     Some(Link {
@@ -64,7 +64,7 @@ fn read_link(
     })
 }
 
-fn between(reader: &Reader<'_>, node_names: &[&str]) -> Option<[usize; 2]> {
+fn between(reader: &Reader<'_>, node_names: &[&str]) -> Option<[NodeId; 2]> {
     let example = "for instance between = [\"proxy\", \"m1\"]";
     let Some(entry) = reader.entry("between") else {
         reader.missing("between", "the two nodes that the link joins", example.to_string());
@@ -82,9 +82,9 @@ fn between(reader: &Reader<'_>, node_names: &[&str]) -> Option<[usize; 2]> {
     };
     let first = reader.reference_item("between", first, "nodes", node_names);
     let second = reader.reference_item("between", second, "nodes", node_names);
-    let ends = [first?, second?];
+    let ends = [first?, second?].map(NodeId::new);
     if ends[0] == ends[1] {
-        let found = format!("both ends are \"{}\"", node_names[ends[0]]);
+        let found = format!("both ends are \"{}\"", node_names[ends[0].index()]);
         reader.wrong("between", found, "two different nodes", None);
         return None;
     }
@@ -92,7 +92,7 @@ fn between(reader: &Reader<'_>, node_names: &[&str]) -> Option<[usize; 2]> {
 }
 
 /// One direction, with `base` for what is not said.
-fn direction(reader: &Reader<'_>, base: &Direction, folder: Option<&Path>) -> Direction {
+fn direction(reader: &Reader<'_>, base: &LinkDirection, folder: Option<&Path>) -> LinkDirection {
     let rate = reader.rate("rate");
     if rate.is_some_and(|rate| rate.as_bps() == 0) {
         let remedy = "for a link that does not work, write up = false".to_string();
@@ -106,10 +106,10 @@ fn direction(reader: &Reader<'_>, base: &Direction, folder: Option<&Path>) -> Di
     let mut direction = base.clone();
     let link = &mut direction.link;
     if rate.is_some() {
-        (link.rate, link.trace, direction.trace_file) = (rate, None, None);
+        (link.rate, link.trace) = (rate, None);
     }
-    if let Some((path, trace)) = trace {
-        (link.rate, link.trace, direction.trace_file) = (None, Some(trace), Some(path));
+    if trace.is_some() {
+        (link.rate, link.trace) = (None, trace);
     }
     link.delay = reader.duration("delay").unwrap_or(link.delay);
     link.jitter = Jitter {
@@ -133,9 +133,9 @@ fn direction(reader: &Reader<'_>, base: &Direction, folder: Option<&Path>) -> Di
 }
 
 /// A wire that is perfect but for its queue of 50 packets.
-fn standard_direction() -> Direction {
+fn standard_direction() -> LinkDirection {
     let jitter = Jitter { in_order: true, ..Jitter::default() };
-    Direction { link: LinkConfig { jitter, ..LinkConfig::default() }, trace_file: None, up: true }
+    LinkDirection::from(LinkConfig { jitter, ..LinkConfig::default() })
 }
 
 /// `"50 packets"`, `"64 kB"`, `"1.5 bdp"`, `"unlimited"`.
@@ -204,9 +204,9 @@ pub(super) fn loss(reader: &Reader<'_>) -> Option<LossModel> {
 }
 
 /// Reads a Mahimahi trace: one millisecond per line, not decreasing.
-fn trace(reader: &Reader<'_>, folder: Option<&Path>) -> Option<(PathBuf, Arc<DeliveryTrace>)> {
+fn trace(reader: &Reader<'_>, folder: Option<&Path>) -> Option<Arc<DeliveryTrace>> {
     let text = reader.text("trace")?;
-    let path = folder.map_or_else(|| PathBuf::from(text), |folder| folder.join(text));
+    let path = folder.unwrap_or(Path::new("")).join(text);
     let expected = "a file with one delivery opportunity per line, in milliseconds, not decreasing";
     let content = match std::fs::read_to_string(&path) {
         Ok(content) => content,
@@ -217,7 +217,7 @@ fn trace(reader: &Reader<'_>, folder: Option<&Path>) -> Option<(PathBuf, Arc<Del
         }
     };
     match DeliveryTrace::parse(&content) {
-        Ok(trace) => Some((path, Arc::new(trace))),
+        Ok(trace) => Some(Arc::new(trace)),
         Err(error) => {
             reader.wrong("trace", format!("\"{text}\": {error}"), expected, None);
             None

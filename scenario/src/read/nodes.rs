@@ -4,9 +4,8 @@ use super::entry_table;
 use super::reader::{Problems, Reader};
 use crate::document::{Entry, Value};
 use crate::keys;
-use crate::model::{MemberSettings, Node, ProxySettings, Role};
-use crate::registry::{self, NodeKind, ProxyProfile, Tunnel};
-use prismux_prism::ProxyConfig;
+use crate::registry;
+use prismux_plan::{MemberSettings, Node, NodeId, NodeKind, ProxySettings, Role};
 
 /// Reads the nodes; an unreadable one stays in the list as a host, so that references to it still resolve.
 pub(super) fn read(entries: &[Entry], node_names: &[&str], problems: &Problems<'_>) -> Vec<Node> {
@@ -38,7 +37,8 @@ fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
         NodeKind::Host => Role::Host,
         NodeKind::Router => Role::Router,
         NodeKind::Member => {
-            Role::Member(MemberSettings { present: reader.boolean("present").unwrap_or(true) })
+            let standard = MemberSettings::default();
+            Role::Member(MemberSettings { present: reader.boolean("present").unwrap_or(standard.present) })
         }
         NodeKind::PrismProxy => Role::PrismProxy(Box::new(proxy(&reader, node_names))),
     };
@@ -48,11 +48,7 @@ fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
 
 /// The settings of a proxy: the profile, then key by key.
 fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
-    let profile = reader.name("profile", registry::PROXY_PROFILES).unwrap_or(ProxyProfile::Modern);
-    let mut config = match profile {
-        ProxyProfile::Modern => ProxyConfig::default(),
-        ProxyProfile::Paper => ProxyConfig::paper(),
-    };
+    let mut config = reader.name("profile", registry::PROXY_PROFILES).unwrap_or_default().config();
     put(&mut config.scheduler, reader.name("scheduler", registry::SCHEDULERS));
     put(&mut config.rpc, reader.name("rpc", registry::REVERSE_PATH));
     put(&mut config.weight_unit, reader.name("weight_unit", registry::WEIGHT_UNITS));
@@ -89,8 +85,8 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
             );
         }
     }
-    let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or(Tunnel::Gre);
-    ProxySettings { profile, config, tunnel, members: member_list(reader, node_names) }
+    let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or_default();
+    ProxySettings { config, tunnel, members: member_list(reader, node_names) }
 }
 
 /// Replaces `setting` by what the file says, if it says anything.
@@ -114,7 +110,7 @@ fn mss_clamp(reader: &Reader<'_>) -> Option<Option<u16>> {
 }
 
 /// The members a proxy names; that they are members is checked with the whole.
-fn member_list(reader: &Reader<'_>, node_names: &[&str]) -> Option<Vec<usize>> {
+fn member_list(reader: &Reader<'_>, node_names: &[&str]) -> Option<Vec<NodeId>> {
     let entry = reader.entry("members")?;
     let Value::List(items) = &entry.item.value else {
         let found = format!("found {}", entry.item.value.describe());
@@ -130,7 +126,6 @@ fn member_list(reader: &Reader<'_>, node_names: &[&str]) -> Option<Vec<usize>> {
         let remedy = "leave the key out to use all members that a link joins to the proxy".to_string();
         reader.wrong("members", "found an empty list", "at least one member", Some(remedy));
     }
-    Some(
-        items.iter().filter_map(|item| reader.reference_item("members", item, "nodes", node_names)).collect(),
-    )
+    let member = |item| reader.reference_item("members", item, "nodes", node_names).map(NodeId::new);
+    Some(items.iter().filter_map(member).collect())
 }

@@ -189,10 +189,10 @@ impl<'a> Reader<'a> {
     }
 
     /// One of the registered names.
-    pub fn name<T: Copy>(&self, key: &'static str, names: &[Name<T>]) -> Option<T> {
+    pub fn name<T: Clone>(&self, key: &'static str, names: &[Name<T>]) -> Option<T> {
         let text = self.text(key)?;
         if let Some(name) = names.iter().find(|name| name.name == text) {
-            return Some(name.value);
+            return Some(name.value.clone());
         }
         let known: Vec<&str> = names.iter().map(|name| name.name).collect();
         let remedy =

@@ -1,7 +1,7 @@
 //! The tasks of a sweep: every point of the axes, with every seed, checked before the first one runs.
 
 use super::axis::Axis;
-use prismux_scenario::lower::{Unsupported, to_simulation};
+use prismux_plan::Unsupported;
 use prismux_scenario::{Scenario, ScenarioError, ScenarioFile, canonical};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -113,7 +113,7 @@ pub fn plan(request: &SweepRequest) -> Result<Vec<Task>, PlanError> {
     for variant in variants {
         for values in grid(&request.axes) {
             let point = Arc::new(point(&request.file, &request.set, variant, values)?);
-            let canonical = canonical(&point.scenario);
+            let canonical = canonical(&point.scenario.plan);
             tasks.extend((0..request.seeds).map(|k| {
                 let seed = request.first_seed.wrapping_add(k);
                 Task { id: task_id(&canonical, &point, seed), point: point.clone(), seed }
@@ -132,7 +132,7 @@ fn point(
     let moved: Vec<String> = values.iter().map(|(path, value)| format!("{path}={value}")).collect();
     let all: Vec<&str> = set.iter().chain(&moved).map(String::as_str).collect();
     let scenario = file.scenario(variant, &all).map_err(PlanError::Scenario)?;
-    to_simulation(&scenario, 0).map_err(PlanError::Unsupported)?;
+    prismux_simulator::check_supported(&scenario.plan).map_err(PlanError::Unsupported)?;
     Ok(Point { variant: variant.map(str::to_string), values, scenario })
 }
 
@@ -199,7 +199,7 @@ impl TaskMessage {
     pub fn task(&self) -> Result<Task, PlanError> {
         let file = ScenarioFile::from_text(&self.name, &self.text).in_folder(self.folder.as_deref());
         let point = point(&file, &self.set, self.variant.as_deref(), self.values.clone())?;
-        let id = task_id(&canonical(&point.scenario), &point, self.seed);
+        let id = task_id(&canonical(&point.scenario.plan), &point, self.seed);
         if id != self.id {
             return Err(PlanError::Sweep(format!(
                 "this process (prismux {}) makes another run of the task than the one that planned it\n  remedy: the same \

@@ -17,7 +17,7 @@ pub fn scenario(data: &[u8]) {
     let names = variants.iter().map(|variant| Some(variant.name.as_str()));
     for variant in [None].into_iter().chain(names).take(4) {
         match file.scenario(variant, &[]) {
-            Ok(scenario) => assert_eq!(hash(&scenario), hash(&scenario.clone())),
+            Ok(scenario) => assert_eq!(hash(&scenario.plan), hash(&scenario.plan.clone())),
             Err(error) => assert!(error.to_string().contains("fuzz.toml"), "{error}"),
         }
     }

@@ -12,6 +12,7 @@ use crate::network::{End, Network, NodeRole, Port, Target};
 use crate::routing::{Place, Routes};
 use crate::simulation::{LinkRecord, NetworkEvent, Plan, Report, Simulation};
 use prismux_link::Link;
+use prismux_plan::FullPacket;
 use prismux_tcp::TcpConfig;
 use prismux_units::Instant;
 use std::collections::{BTreeSet, VecDeque};
@@ -72,7 +73,8 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         simulation.add_flow(&builder, &interfaces, plan, &mut configs);
     }
     simulation.name_residents();
-    (simulation.report.payload_bytes, simulation.report.packet_bytes) = full_packet(&builder);
+    let FullPacket { payload_bytes, packet_bytes } = full_packet(&builder);
+    (simulation.report.payload_bytes, simulation.report.packet_bytes) = (payload_bytes, packet_bytes);
     simulation.choose_return_members();
     for plan in &builder.flows {
         check_paths(&builder, &simulation, &places, &interfaces, plan)?;

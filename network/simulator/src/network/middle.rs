@@ -3,33 +3,14 @@ use super::{Network, NodeRole, Target};
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{Body, Carried, Packet};
 use prismux_endpoint::Endpoint;
+use prismux_plan::{IpFamily, Tunnel};
 use prismux_prism::{AckRewrite, DropReason, LinkId, Proxy, ProxyEvent, Verdict};
 use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
 use prismux_units::Instant;
 use prismux_wire::FlowKey;
 
-/// How a proxy reaches its members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tunnel {
-    /// GRE over IPv4 (RFC 2784): 24 bytes.
-    #[default]
-    Gre,
-    /// GRE in UDP over IPv4 with a key (RFC 8086): 36 bytes.
-    GreInUdp,
-    /// Nothing is added to a packet: an idealised tunnel.
-    Free,
-}
-
-impl Tunnel {
-    /// Bytes added to every packet inside.
-    pub const fn overhead_bytes(self) -> u32 {
-        match self {
-            Self::Gre => 24,
-            Self::GreInUdp => 36,
-            Self::Free => 0,
-        }
-    }
-}
+/// Nodes are known to each other by IPv4 addresses.
+const OUTER: IpFamily = IpFamily::V4;
 
 /// Whether `rewrite` would leave another header than there is.
 fn changes(packet: &Packet, rewrite: &AckRewrite) -> bool {
@@ -80,7 +61,7 @@ impl Network {
                 false => self.forward(node, size_bytes, carried),
             };
         };
-        let overhead = self.proxies[proxy as usize].tunnel.overhead_bytes();
+        let overhead = self.proxies[proxy as usize].tunnel.overhead_bytes(OUTER);
         let mut size_bytes = size_bytes;
         if carried.towards == node && self.pool.get(carried.packet).encapsulated {
             let packet = self.pool.get_mut(carried.packet);
@@ -108,7 +89,7 @@ impl Network {
     /// A proxy judges what is for the hosts it serves, and what TCP they send; the rest passes.
     fn pass_proxy(&mut self, node: NodeId, index: u32, size_bytes: u32, carried: Carried) {
         let ProxyNode { tunnel, serves, .. } = &self.proxies[index as usize];
-        let overhead = tunnel.overhead_bytes();
+        let overhead = tunnel.overhead_bytes(OUTER);
         let packet = *self.pool.get(carried.packet);
         let tunnel_ends = packet.encapsulated && carried.towards == node;
         if packet.encapsulated && !tunnel_ends {
@@ -197,7 +178,7 @@ impl Network {
                 let proxy = &self.proxies[index as usize];
                 let member = proxy.members[usize::from(link.0)];
                 packet.encapsulated = true;
-                let size_bytes = packet.ip_bytes() + proxy.tunnel.overhead_bytes();
+                let size_bytes = packet.ip_bytes() + proxy.tunnel.overhead_bytes(OUTER);
                 let handle = self.pool.insert(packet);
                 self.forward(node, size_bytes, Carried { packet: handle, towards: member });
             }

@@ -1,12 +1,12 @@
 //! From scenarios to plans of the lab: flows that `prismux serve` and `prismux fetch` carry.
 use prismux_lab::plan::{FetchPlan, Transport};
-use prismux_scenario::lower::{self, Unsupported};
+use prismux_plan::Unsupported;
 use prismux_scenario::shipped;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 fn fetch(name: &str, variant: Option<&str>, set: &[&str]) -> Result<FetchPlan, Unsupported> {
     let file = shipped::find(name).unwrap().file();
-    let plan = lower::to_lab(&file.scenario(variant, set).unwrap(), 1)?;
+    let plan = prismux_lab::to_lab(&file.scenario(variant, set).unwrap().plan, 1, String::new())?;
     assert_eq!(plan.flows[0].transport, Transport::Fetch);
     Ok(*plan.flows[0].fetch.clone().unwrap())
 }
@@ -28,7 +28,8 @@ fn pipes_keep_servers_links_costs_and_times() {
 #[test]
 fn rcp_is_one_pipe_and_count_makes_several_clients() {
     let file = shipped::find("rcp-fairness").unwrap().file();
-    let plan = lower::to_lab(&file.scenario(Some("all-rcp"), &[]).unwrap(), 1).unwrap();
+    let plan =
+        prismux_lab::to_lab(&file.scenario(Some("all-rcp"), &[]).unwrap().plan, 1, String::new()).unwrap();
     let pipes: Vec<usize> =
         plan.flows.iter().filter_map(|flow| Some(flow.fetch.as_ref()?.pipes.len())).collect();
     assert_eq!(pipes, [1; 20]);

@@ -1,28 +1,56 @@
-//! From a scenario to a plan of network namespaces.
+//! From a plan to what the lab builds.
 
 mod pipes;
 
-use super::Unsupported;
-use super::tcp::tcp_config;
-use crate::model::{Action, Flow, Role, Scenario, Sides, TcpSettings, Traffic};
-use crate::registry::{Congestion, Transport, Tunnel};
-use crate::{hash, paths, registry};
-use prismux_lab::plan::{
+use crate::plan::{
     self, EventPlan, FlowPlan, KernelTcp, LabPlan, LinkPlan, MemberPlan, NodePlan, OwnSender, ProxyPlan,
+};
+use prismux_plan::{
+    Action, Congestion, Direction, Feature, Flow, FlowId, Lack, NodeId, Plan, Role, TcpSettings, Traffic,
+    Transport, Tunnel, Unsupported,
 };
 use prismux_tcp::TcpProfile;
 use prismux_units::{Duration, Instant};
 
-/// The plan of `scenario`, or what in it the lab cannot do.
-pub fn to_lab(scenario: &Scenario, seed: u64) -> Result<LabPlan, Unsupported> {
-    no_handoffs(scenario)?;
+/// What plans may ask for and the lab does not have.
+const LACKS: &[Lack] = &[
+    Lack { feature: Feature::Handoff, what: "{} exists in the simulator only", remedy: "use --on sim" },
+    Lack {
+        feature: Feature::Transport("tcp-ho"),
+        what: "{}: TCP-HO exists in the simulator only",
+        remedy: "use --on sim",
+    },
+    not_spoken("tcp-eln", "{}: the lab's hosts do not speak \"tcp-eln\""),
+    not_spoken("rcp-eln", "{}: the lab's hosts do not speak \"rcp-eln\""),
+    not_spoken("ptcp", "{}: the lab's hosts do not speak \"ptcp\""),
+    not_spoken("striping-unaware", "{}: the lab's hosts do not speak \"striping-unaware\""),
+    not_spoken("striping-smart", "{}: the lab's hosts do not speak \"striping-smart\""),
+    Lack {
+        feature: Feature::Congestion(Congestion::Stp),
+        what: "{}: kernels have no STP",
+        remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"",
+    },
+    Lack {
+        feature: Feature::Tunnel(Tunnel::Free),
+        what: "{}: a tunnel without headers exists in the simulator only",
+        remedy: "use --on sim, or another tunnel",
+    },
+];
+
+const fn not_spoken(name: &'static str, what: &'static str) -> Lack {
+    Lack { feature: Feature::Transport(name), what, remedy: "use --on sim, or another transport" }
+}
+
+/// The orders for the lab that follow from `plan`, or what in it the lab cannot do.
+pub fn to_lab(scenario: &Plan, seed: u64, hash: String) -> Result<LabPlan, Unsupported> {
+    scenario.refuse(LACKS)?;
     let mut lab = LabPlan::new(&scenario.name, seed, scenario.duration);
-    lab.scenario_hash = hash(scenario);
-    lab.warm_up = scenario.measure.warm_up;
+    lab.scenario_hash = hash;
+    lab.warm_up = scenario.measure.warm_up.unwrap_or(Duration::ZERO);
     lab.series_interval = scenario.measure.interval;
-    lab.nodes = (0..scenario.nodes.len()).map(|index| node(scenario, index)).collect();
+    lab.nodes = scenario.node_ids().map(|id| node(scenario, id)).collect();
     for link in &scenario.links {
-        let [a, b] = link.ends.map(|end| scenario.nodes[end].name.clone());
+        let [a, b] = link.ends.map(|end| scenario[end].name.clone());
         lab.links.push(LinkPlan {
             name: link.name.clone(),
             a,
@@ -33,8 +61,8 @@ pub fn to_lab(scenario: &Scenario, seed: u64) -> Result<LabPlan, Unsupported> {
             shared: link.shared,
         });
     }
-    for index in 0..scenario.flows.len() {
-        lab.flows.push(flow(scenario, index)?);
+    for id in scenario.flow_ids() {
+        lab.flows.push(flow(scenario, id)?);
     }
     lab.events.extend(scenario.events.iter().filter_map(|event| {
         let action = action(scenario, &event.action)?;
@@ -43,72 +71,46 @@ pub fn to_lab(scenario: &Scenario, seed: u64) -> Result<LabPlan, Unsupported> {
     Ok(lab)
 }
 
-/// The lab's hosts stay where they are, and the kernels at their ends do not speak TCP-HO.
-fn no_handoffs(scenario: &Scenario) -> Result<(), Unsupported> {
-    let mover = scenario.events.iter().find_map(|event| match event.action {
-        Action::Handoff { host, .. } => Some(format!("the handoff of \"{}\"", scenario.nodes[host].name)),
-        _ => None,
-    });
-    let speaker = scenario.flows.iter().find(|flow| flow.transport == Transport::TcpHo);
-    match mover.or(speaker.map(|flow| format!("flow \"{}\": TCP-HO", flow.name))) {
-        Some(what) => Err(Unsupported {
-            what: format!("{what} exists in the simulator only"),
-            remedy: "use --on sim".to_string(),
-        }),
-        None => Ok(()),
-    }
-}
-
-fn node(scenario: &Scenario, index: usize) -> NodePlan {
-    let node = &scenario.nodes[index];
+fn node(scenario: &Plan, id: NodeId) -> NodePlan {
+    let node = &scenario[id];
     let role = match &node.role {
         Role::Host => plan::Role::Host,
         Role::Router => plan::Role::Router,
         Role::PrismProxy(settings) => plan::Role::Proxy(Box::new(ProxyPlan {
             config: settings.config.clone(),
             tunnel: match settings.tunnel {
-                Tunnel::Gre => plan::Tunnel::Gre,
+                // A free one is refused before.
+                Tunnel::Gre | Tunnel::Free => plan::Tunnel::Gre,
                 Tunnel::GreInUdp => plan::Tunnel::GreInUdp,
             },
-            members: Some(
-                scenario.members_of(index).iter().map(|&m| scenario.nodes[m].name.clone()).collect(),
-            ),
+            members: Some(scenario.members_of(id).iter().map(|&m| scenario[m].name.clone()).collect()),
         })),
         Role::Member(settings) => plan::Role::Member(MemberPlan {
             present: settings.present,
-            advertised_rate: scenario.advertised_rate(index),
+            advertised_rate: scenario.advertised_rate(id),
         }),
     };
     NodePlan { name: node.name.clone(), role }
 }
 
-fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
-    let flow = &scenario.flows[index];
-    let node = |index: usize| scenario.nodes[index].name.clone();
+fn flow(scenario: &Plan, id: FlowId) -> Result<FlowPlan, Unsupported> {
+    let flow = &scenario[id];
+    let node = |id: NodeId| scenario[id].name.clone();
     let transport = match flow.transport {
         Transport::Tcp => plan::Transport::Tcp,
         Transport::Mptcp => plan::Transport::Mptcp,
         Transport::Udp => plan::Transport::Udp,
-        Transport::Rcp | Transport::R2cp => plan::Transport::Fetch,
-        Transport::TcpEln
-        | Transport::RcpEln
-        | Transport::Ptcp
-        | Transport::StripingUnaware
-        | Transport::StripingSmart => {
-            let name = registry::name_of(registry::TRANSPORTS, &flow.transport);
-            return Err(Unsupported {
-                what: format!("flow \"{}\": the lab's hosts do not speak \"{name}\"", flow.name),
-                remedy: "use --on sim, or another transport".to_string(),
-            });
-        }
+        Transport::Rcp | Transport::R2cp(_) => plan::Transport::Fetch,
         // The kernels do not speak TCP-PRISM: its sender is our own TCP.
-        Transport::TcpPrism | Transport::TcpHo => plan::Transport::Tcp,
+        Transport::TcpPrism => plan::Transport::Tcp,
+        // Refused before.
+        _ => plan::Transport::Tcp,
     };
     let packet_bytes = |packet: prismux_units::ByteCount| packet.as_u64() as u32;
     let traffic = match flow.traffic {
         Traffic::Bulk { bytes } => plan::Traffic::Bulk { bytes },
-        Traffic::RequestResponse { request, response, think } => {
-            plan::Traffic::RequestResponse { request, response, think, exchanges: None }
+        Traffic::RequestResponse { request, response, think, exchanges } => {
+            plan::Traffic::RequestResponse { request, response, think, exchanges }
         }
         Traffic::Cbr { rate, packet } => plan::Traffic::Cbr { rate, packet_bytes: packet_bytes(packet) },
         Traffic::ParetoOnOff { rate, packet, on, off, shape } => {
@@ -118,12 +120,12 @@ fn flow(scenario: &Scenario, index: usize) -> Result<FlowPlan, Unsupported> {
     let mut tcp = kernel_tcp(flow)?;
     let mut own_sender = None;
     if flow.transport == Transport::TcpPrism {
-        let own = tcp_config(flow)?;
+        let own = own_tcp(flow)?;
         // The receiver answers as the sender's profile expects, not as kernels imitate it.
         (tcp.sack, tcp.dsack, tcp.timestamps) = (Some(own.sack), Some(own.dsack), Some(own.timestamps));
         own_sender = Some(Box::new(OwnSender { tcp: own, prism: true }));
     }
-    let (start, stop) = paths::times(scenario, index);
+    let (start, stop) = scenario.times_of(id);
     Ok(FlowPlan {
         name: flow.name.clone(),
         from: node(flow.from),
@@ -154,12 +156,8 @@ fn kernel_tcp(flow: &Flow) -> Result<KernelTcp, Unsupported> {
             Congestion::Cubic => "cubic",
             Congestion::NewReno => "reno",
             Congestion::Bbr => "bbr",
-            Congestion::Stp => {
-                return Err(Unsupported {
-                    what: format!("flow \"{}\": kernels have no STP", flow.name),
-                    remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"".to_string(),
-                });
-            }
+            // Refused before.
+            Congestion::Stp => return Ok(tcp),
         };
         tcp.congestion = Some(name.to_string());
     }
@@ -185,14 +183,22 @@ fn kernel_tcp(flow: &Flow) -> Result<KernelTcp, Unsupported> {
     Ok(tcp)
 }
 
+/// The switches of a sender that is our own.
+fn own_tcp(flow: &Flow) -> Result<prismux_tcp::TcpConfig, Unsupported> {
+    flow.tcp.config().map_err(|kernels| Unsupported {
+        what: format!("flow \"{}\": {kernels} and not our own TCP's", flow.name),
+        remedy: "use transport = \"tcp\", or congestion = \"cubic\" or \"newreno\"".to_string(),
+    })
+}
+
 fn put<T>(setting: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *setting = value;
     }
 }
 
-fn action(scenario: &Scenario, action: &Action) -> Option<plan::Action> {
-    let node = |index: usize| scenario.nodes[index].name.clone();
+fn action(scenario: &Plan, action: &Action) -> Option<plan::Action> {
+    let node = |id: NodeId| scenario[id].name.clone();
     Some(match action {
         Action::Join(member) => plan::Action::Join(node(*member)),
         Action::Leave(member) => plan::Action::Leave(node(*member)),
@@ -202,10 +208,10 @@ fn action(scenario: &Scenario, action: &Action) -> Option<plan::Action> {
         Action::StartFlow(_) | Action::StopFlow(_) => return None,
         // Refused before.
         Action::Handoff { .. } => return None,
-        Action::ChangeLink { link, sides, change } => plan::Action::ChangeLink {
-            link: scenario.links[*link].name.clone(),
-            forward: (*sides != Sides::Reverse).then_some(*change),
-            reverse: (*sides != Sides::Forward).then_some(*change),
+        Action::ChangeLink { link, directions, change } => plan::Action::ChangeLink {
+            link: scenario[*link].name.clone(),
+            forward: directions.include(Direction::Forward).then_some(*change),
+            reverse: directions.include(Direction::Reverse).then_some(*change),
         },
     })
 }

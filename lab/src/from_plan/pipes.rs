@@ -1,56 +1,48 @@
 //! Flows over RCP and R²CP: `prismux serve` and `prismux fetch` in the lab, with their own engine.
 
-use crate::lower::Unsupported;
-use crate::model::{Flow, Pipe, Scenario, TcpSettings};
-use crate::registry::Transport;
-use prismux_lab::plan::{FetchPlan, PipePlan};
-use prismux_r2cp::Scheduling;
+use crate::plan::{FetchPlan, PipePlan};
+use prismux_plan::{Flow, Pipe, Plan, R2cpSettings, TcpSettings, Transport, Unsupported};
 use prismux_units::{Duration, Instant};
 
 /// The pipes of a flow over RCP or R²CP; `None` for other transports.
 pub(super) fn fetch(
-    scenario: &Scenario,
+    scenario: &Plan,
     flow: &Flow,
     start: Duration,
 ) -> Result<Option<Box<FetchPlan>>, Unsupported> {
-    let pipes = match flow.transport {
-        Transport::R2cp => flow.r2cp.pipes.clone(),
-        Transport::Rcp => vec![single(scenario, flow, start)],
+    let r2cp = match &flow.transport {
+        Transport::R2cp(settings) => settings.clone(),
+        Transport::Rcp => {
+            R2cpSettings { pipes: vec![single(scenario, flow, start)], ..R2cpSettings::DEFAULT }
+        }
         _ => return Ok(None),
     };
-    settings(flow)?;
-    let pipes = pipes.iter().map(|pipe| lower(scenario, flow, pipe, start)).collect::<Result<_, _>>()?;
-    Ok(Some(Box::new(FetchPlan { pipes, target_rate: flow.r2cp.target_rate, window: flow.tcp.window })))
+    settings(flow, &r2cp)?;
+    let pipes = r2cp.pipes.iter().map(|pipe| lower(scenario, flow, pipe, start)).collect::<Result<_, _>>()?;
+    Ok(Some(Box::new(FetchPlan { pipes, target_rate: r2cp.target_rate, window: flow.tcp.window })))
 }
 
 /// The only pipe of a flow over RCP.
-fn single(scenario: &Scenario, flow: &Flow, start: Duration) -> Pipe {
-    Pipe {
-        name: scenario.nodes[flow.from].name.clone(),
-        server: flow.from,
-        link: flow.links.first().copied(),
-        cost: 0,
-        opens: start,
-        closes: None,
-        drops: None,
-    }
+fn single(scenario: &Plan, flow: &Flow, start: Duration) -> Pipe {
+    let link = flow.links.first().copied();
+    Pipe { link, opens: start, ..Pipe::new(&scenario[flow.from].name, flow.from) }
 }
 
-fn lower(scenario: &Scenario, flow: &Flow, pipe: &Pipe, start: Duration) -> Result<PipePlan, Unsupported> {
-    let link = pipe.link.map(|link| &scenario.links[link]);
+fn lower(scenario: &Plan, flow: &Flow, pipe: &Pipe, start: Duration) -> Result<PipePlan, Unsupported> {
+    let link = pipe.link.map(|link| &scenario[link]);
     if let Some(link) = link.filter(|link| !link.ends.contains(&flow.to)) {
         return Err(Unsupported {
             what: format!(
                 "flow \"{}\": the pipe \"{}\" is tied to link \"{}\" of its server; in the lab pipes are tied to the receiver's interfaces",
                 flow.name, pipe.name, link.name
             ),
-            remedy: format!("name a link of \"{}\", or use --on sim", scenario.nodes[flow.to].name),
+            remedy: format!("name a link of \"{}\", or use --on sim", scenario[flow.to].name),
         });
     }
     let at = |time: Duration| Instant::ZERO + time;
     Ok(PipePlan {
         name: pipe.name.clone(),
-        server: scenario.nodes[pipe.server].name.clone(),
+        server: scenario[pipe.server].name.clone(),
         link: link.map(|link| link.name.clone()),
         cost: pipe.cost,
         opens: at(pipe.opens.max(start)),
@@ -61,7 +53,7 @@ fn lower(scenario: &Scenario, flow: &Flow, pipe: &Pipe, start: Duration) -> Resu
 
 /// The programs run today's engine, segments by rank. Era profiles only say where switches begin, so they are let pass; a switch
 /// that somebody has set is not.
-fn settings(flow: &Flow) -> Result<(), Unsupported> {
+fn settings(flow: &Flow, r2cp: &R2cpSettings) -> Result<(), Unsupported> {
     let refused = |what: &str, remedy: &str| {
         Err(Unsupported {
             what: format!(
@@ -71,7 +63,7 @@ fn settings(flow: &Flow) -> Result<(), Unsupported> {
             remedy: remedy.to_string(),
         })
     };
-    if flow.r2cp.scheduling != Scheduling::ExpectedArrival {
+    if r2cp.scheduling != R2cpSettings::DEFAULT.scheduling {
         return refused("another scheduling than by rank", "leave scheduling out, or use --on sim");
     }
     if flow.via.is_some() {

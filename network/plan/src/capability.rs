@@ -1,0 +1,92 @@
+//! What a plan asks of a host, and how a host says what it lacks.
+use crate::{Action, Congestion, Plan, Role, Tunnel};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Something that not every host has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// A transport, by its name in [`crate::registry::TRANSPORTS`].
+    Transport(&'static str),
+    /// A congestion control.
+    Congestion(Congestion),
+    /// A tunnel.
+    Tunnel(Tunnel),
+    /// Hosts that move from link to link.
+    Handoff,
+    /// Processes that can be killed and started again.
+    Processes,
+}
+
+/// A host does not have [`Lack::feature`].
+#[derive(Debug, Clone, Copy)]
+pub struct Lack {
+    /// What is missing.
+    pub feature: Feature,
+    /// What to say; `{}` stands for whoever asks for it.
+    pub what: &'static str,
+    /// What to do instead.
+    pub remedy: &'static str,
+}
+
+/// A plan asks for something that the host does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What, and where in the plan.
+    pub what: String,
+    /// What to do instead.
+    pub remedy: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  remedy: {}", self.what, self.remedy)
+    }
+}
+
+impl core::error::Error for Unsupported {}
+
+impl Plan {
+    /// Refuses a plan that asks for something in `lacks`, a host's table of what it does not have.
+    ///
+    /// # Errors
+    /// For the first thing that is asked for and missing: what, where, and what to do instead.
+    pub fn refuse(&self, lacks: &[Lack]) -> Result<(), Unsupported> {
+        for (who, feature) in self.demands() {
+            if let Some(lack) = lacks.iter().find(|lack| lack.feature == feature) {
+                let (what, remedy) = (lack.what.replace("{}", &who), lack.remedy.into());
+                return Err(Unsupported { what, remedy });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the plan asks for, and who.
+    fn demands(&self) -> Vec<(String, Feature)> {
+        let mut demands = Vec::new();
+        for flow in &self.flows {
+            let who = format!("flow \"{}\"", flow.name);
+            demands.push((who.clone(), Feature::Transport(flow.transport.name())));
+            demands.extend(flow.tcp.congestion.map(|control| (who, Feature::Congestion(control))));
+        }
+        for node in &self.nodes {
+            if let Role::PrismProxy(settings) = &node.role {
+                demands.push((format!("proxy \"{}\"", node.name), Feature::Tunnel(settings.tunnel)));
+            }
+        }
+        for event in &self.events {
+            match event.action {
+                Action::Handoff { host, .. } => {
+                    demands.push((format!("the handoff of \"{}\"", self[host].name), Feature::Handoff));
+                }
+                Action::Kill(node) | Action::Restart(node) => {
+                    demands.push((format!("\"{}\"", self[node].name), Feature::Processes));
+                }
+                _ => {}
+            }
+        }
+        demands
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether a plan makes sense: what single settings cannot show.
+//!
+//! References lead somewhere; names differ; flows arrive over links that are theirs; proxies have members; members come
+//! before they go.
+mod events;
+mod flows;
+mod references;
+
+use crate::{Fault, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What was found so far.
+#[derive(Default)]
+struct Findings(Vec<Fault>);
+
+impl Findings {
+    fn add(&mut self, part: Part, key: Option<&'static str>, problem: Problem) {
+        self.0.push(Fault { part, key, problem });
+    }
+}
+
+impl Plan {
+    /// Everything that is wrong with the plan, whoever is to run it.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let mut found = Findings::default();
+        self.check_references(&mut found);
+        if found.0.is_empty() {
+            self.check_names(&mut found);
+            self.check_links(&mut found);
+            for flow in &self.flows {
+                self.check_flow(flow, &mut found);
+            }
+            self.check_proxies(&mut found);
+            self.check_events(&mut found);
+            self.check_memberships(&mut found);
+        }
+        if found.0.is_empty() { Ok(()) } else { Err(PlanError { faults: found.0 }) }
+    }
+
+    fn check_names(&self, found: &mut Findings) {
+        let nodes = self.nodes.iter().map(|node| node.name.as_str());
+        let links = self.links.iter().map(|link| link.name.as_str());
+        let flows = self.flows.iter().map(|flow| flow.name.as_str());
+        repeated(nodes, |name| found.add(Part::Node(name.clone()), None, Problem::DuplicateName(name)));
+        repeated(links, |name| found.add(Part::Link(name.clone()), None, Problem::DuplicateName(name)));
+        repeated(flows, |name| found.add(Part::Flow(name.clone()), None, Problem::DuplicateName(name)));
+    }
+
+    fn check_links(&self, found: &mut Findings) {
+        for link in self.links.iter().filter(|link| link.ends[0] == link.ends[1]) {
+            let node = self[link.ends[0]].name.clone();
+            found.add(Part::Link(link.name.clone()), Some("between"), Problem::LinkToItself(node));
+        }
+    }
+
+    /// Every proxy needs members to send through, and links that lead to them.
+    fn check_proxies(&self, found: &mut Findings) {
+        for proxy in self.proxies() {
+            let name = &self[proxy].name;
+            let mut add = |problem| found.add(Part::Node(name.clone()), Some("members"), problem);
+            let (members, seen) = (self.members_of(proxy), self.reachable_from(proxy));
+            if members.is_empty() {
+                add(Problem::NoMembers(name.clone()));
+            }
+            for member in members {
+                let Node { name: member_name, .. } = &self[member];
+                if self[member].kind() != NodeKind::Member {
+                    add(Problem::NotAMember(member_name.clone()));
+                } else if !seen[member.index()] {
+                    add(Problem::UnreachableMember { proxy: name.clone(), member: member_name.clone() });
+                }
+            }
+        }
+    }
+
+    /// The names of these nodes.
+    fn names_of(&self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<String> {
+        nodes.into_iter().map(|node| self[node].name.clone()).collect()
+    }
+}
+
+/// Tells `complain` of every name that has come before.
+fn repeated<'a>(names: impl Iterator<Item = &'a str>, mut complain: impl FnMut(String)) {
+    let mut seen = alloc::collections::BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            complain(name.into());
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Flows: ends, times, traffic, links and pipes that fit each other.
+use super::Findings;
+use crate::{Flow, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES, registry};
+use alloc::vec::Vec;
+use prismux_units::{ByteCount, Rate};
+
+impl Transport {
+    /// The traffic that the transport carries, as [`registry::PATTERNS`] has it.
+    pub fn patterns(&self) -> impl Iterator<Item = &'static registry::Name<Traffic>> + use<> {
+        let (is_tcp, is_udp) = (matches!(self, Self::Tcp), matches!(self, Self::Udp));
+        registry::PATTERNS.iter().filter(move |pattern| match pattern.value {
+            Traffic::Bulk { .. } => !is_udp,
+            Traffic::RequestResponse { .. } => is_tcp,
+            Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => is_udp,
+        })
+    }
+
+    /// What is wrong with `traffic` for this transport: it is of a kind that others carry.
+    pub fn check_pattern(&self, traffic: &Traffic) -> Result<(), Problem> {
+        if self.patterns().any(|pattern| pattern.value.is_same_as(traffic)) {
+            return Ok(());
+        }
+        let possible = self.patterns().map(|pattern| pattern.name).collect();
+        Err(Problem::WrongPattern { pattern: traffic.name(), transport: self.name(), possible })
+    }
+}
+
+impl Plan {
+    pub(super) fn check_flow(&self, flow: &Flow, found: &mut Findings) {
+        let mut add = |key, problem| found.add(Part::Flow(flow.name.clone()), Some(key), problem);
+        let (from, to) = (&self[flow.from].name, &self[flow.to].name);
+        if flow.from == flow.to {
+            add("to", Problem::FlowToItself(to.clone()));
+        }
+        let seen = self.reachable_from(flow.from);
+        if !seen[flow.to.index()] {
+            let near = self.names_of(self.node_ids().filter(|node| seen[node.index()]));
+            add("to", Problem::Unreachable { from: from.clone(), to: to.clone(), near });
+        }
+        if flow.start >= self.duration {
+            add("start", Problem::StartsAfterRun { start: flow.start, end: self.duration });
+        }
+        if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start) {
+            add("stop", Problem::StopsBeforeStart { start: flow.start, stop });
+        }
+        if let Err(problem) = flow.transport.check_pattern(&flow.traffic) {
+            add("pattern", problem);
+        }
+        if let Some((key, problem)) = numbers(&flow.traffic) {
+            add(key, problem);
+        }
+        if flow.transport == Transport::TcpPrism && self.proxies().is_empty() {
+            add("transport", Problem::PrismWithoutProxy);
+        }
+        self.check_via(flow, found);
+        self.check_flow_links(flow, found);
+        self.check_pipes(flow, found);
+    }
+
+    /// `via` names a member, and only where there is a proxy to go past.
+    fn check_via(&self, flow: &Flow, found: &mut Findings) {
+        let Some(via) = flow.via else { return };
+        let problem = if self[via].kind() != NodeKind::Member {
+            let members = self.names_of(self.of_kind(NodeKind::Member));
+            Problem::ViaIsNoMember { node: self[via].name.clone(), members }
+        } else if flow.transport == Transport::TcpPrism {
+            Problem::PrismPastProxy
+        } else {
+            return;
+        };
+        found.add(Part::Flow(flow.name.clone()), Some("via"), problem);
+    }
+
+    /// Access links end where the flow does; a flow of one pipe has one.
+    fn check_flow_links(&self, flow: &Flow, found: &mut Findings) {
+        let mut add = |problem| found.add(Part::Flow(flow.name.clone()), Some("links"), problem);
+        let ends = [flow.from, flow.to];
+        for &link in &flow.links {
+            let link = &self[link];
+            if !ends.iter().any(|end| link.ends.contains(end)) {
+                let ends = ends.map(|end| self[end].name.clone());
+                add(Problem::ForeignLink { link: link.name.clone(), ends });
+            }
+        }
+        let count = self.access_links(flow).len();
+        if !flow.transport.has_pipe_per_link() && count > 1 {
+            add(Problem::LinksForOnePipe(count));
+        }
+        let max = usize::from(prismux_ptcp::MAX_PIPES);
+        if count > max {
+            add(Problem::TooManyLinks { found: count, max });
+        }
+    }
+
+    /// A pipe leads from a host to the flow's receiver, over a link that one of them has.
+    fn check_pipes(&self, flow: &Flow, found: &mut Findings) {
+        let Transport::R2cp(settings) = &flow.transport else { return };
+        if settings.pipes.is_empty() {
+            found.add(Part::Flow(flow.name.clone()), Some("pipes"), Problem::NoPipes);
+        }
+        for pipe in &settings.pipes {
+            let part = || Part::Pipe { flow: flow.name.clone(), pipe: pipe.name.clone() };
+            for problem in self.problems_of(pipe, flow) {
+                found.add(part(), None, problem);
+            }
+        }
+    }
+
+    fn problems_of(&self, pipe: &Pipe, flow: &Flow) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let (server, to) = (self[pipe.server].name.clone(), self[flow.to].name.clone());
+        if self[pipe.server].kind() != NodeKind::Host || pipe.server == flow.to {
+            problems.push(Problem::BadServer { server: server.clone(), to: to.clone() });
+        } else if !self.reachable_from(pipe.server)[flow.to.index()] {
+            problems.push(Problem::UnreachableServer { server: server.clone(), to: to.clone() });
+        }
+        if let Some(link) = pipe.link.map(|link| &self[link])
+            && !link.ends.contains(&pipe.server)
+            && !link.ends.contains(&flow.to)
+        {
+            problems.push(Problem::ForeignPipeLink { link: link.name.clone(), server, to });
+        }
+        problems
+    }
+}
+
+/// Numbers of which no traffic can be made.
+fn numbers(traffic: &Traffic) -> Option<(&'static str, Problem)> {
+    match *traffic {
+        Traffic::ParetoOnOff { shape, .. } if shape.is_nan() || shape <= 1.0 => {
+            Some(("shape", Problem::ShapeWithoutMean(shape)))
+        }
+        Traffic::Cbr { rate, packet } | Traffic::ParetoOnOff { rate, packet, .. }
+            if packet.as_u64() <= UDP_HEADER_BYTES || rate == Rate::ZERO =>
+        {
+            Some(("packet", Problem::EmptyDatagrams))
+        }
+        Traffic::RequestResponse { request, response, .. } if request.min(response) == ByteCount::ZERO => {
+            Some(("response", Problem::EmptyExchange))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,286 @@
+//! What can be wrong with a plan, as values: where, what was found, what was expected, what to do.
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use prismux_units::Duration;
+
+/// Everything that is wrong with a plan; never empty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanError {
+    /// The faults, in the order of the plan.
+    pub faults: Vec<Fault>,
+}
+
+/// One thing that is wrong with a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// The part that it is about.
+    pub part: Part,
+    /// The setting of that part, as scenario files call it; `None` for the part as a whole.
+    pub key: Option<&'static str>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// A part of a plan, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// A node.
+    Node(String),
+    /// A link.
+    Link(String),
+    /// A flow.
+    Flow(String),
+    /// A pipe of a flow.
+    Pipe {
+        /// The flow.
+        flow: String,
+        /// The pipe.
+        pipe: String,
+    },
+    /// The event at this position of the list.
+    Event(usize),
+}
+
+/// What is wrong. Names are those of nodes, links and flows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Problem {
+    /// Two parts of one kind have this name.
+    DuplicateName(String),
+    /// A reference to a part that the plan does not have; "node", "link" or "flow".
+    Missing(&'static str),
+    /// A link leads from this node to itself.
+    LinkToItself(String),
+    /// A flow goes from this node to itself.
+    FlowToItself(String),
+    /// No links lead from the flow's sender to its receiver.
+    Unreachable {
+        /// Sender.
+        from: String,
+        /// Receiver.
+        to: String,
+        /// Nodes that links do lead to.
+        near: Vec<String>,
+    },
+    /// The flow starts when the run is over.
+    StartsAfterRun {
+        /// Start of the flow.
+        start: Duration,
+        /// End of the run.
+        end: Duration,
+    },
+    /// The flow stops before it starts.
+    StopsBeforeStart {
+        /// Start.
+        start: Duration,
+        /// Stop.
+        stop: Duration,
+    },
+    /// The transport does not carry this kind of traffic; both by name, with the kinds it does carry.
+    WrongPattern {
+        /// Name of the traffic's pattern.
+        pattern: &'static str,
+        /// Name of the transport.
+        transport: &'static str,
+        /// Patterns that it carries.
+        possible: Vec<&'static str>,
+    },
+    /// A shape of Pareto's law without a mean.
+    ShapeWithoutMean(f64),
+    /// Datagrams without room for their headers, or without a rate.
+    EmptyDatagrams,
+    /// Requests or responses without a byte.
+    EmptyExchange,
+    /// TCP-PRISM without a proxy to listen to.
+    PrismWithoutProxy,
+    /// `via` is not a member; the members there are.
+    ViaIsNoMember {
+        /// The node that was named.
+        node: String,
+        /// Members.
+        members: Vec<String>,
+    },
+    /// TCP-PRISM past the proxy.
+    PrismPastProxy,
+    /// An access link that the flow's ends do not have.
+    ForeignLink {
+        /// The link.
+        link: String,
+        /// The flow's ends, or those of its pipe.
+        ends: [String; 2],
+    },
+    /// Several access links for a transport with one pipe.
+    LinksForOnePipe(usize),
+    /// More access links than a connection has pipes.
+    TooManyLinks {
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A transport of named pipes without one.
+    NoPipes,
+    /// A pipe's server is not another host.
+    BadServer {
+        /// The server.
+        server: String,
+        /// The flow's receiver.
+        to: String,
+    },
+    /// No links lead from a pipe's server to the receiver.
+    UnreachableServer {
+        /// The server.
+        server: String,
+        /// The flow's receiver.
+        to: String,
+    },
+    /// A pipe is tied to a link that neither its server nor the receiver has.
+    ForeignPipeLink {
+        /// The link.
+        link: String,
+        /// The server.
+        server: String,
+        /// The flow's receiver.
+        to: String,
+    },
+    /// A proxy without members.
+    NoMembers(String),
+    /// A proxy names this node, which is no member.
+    NotAMember(String),
+    /// No links lead from a proxy to its member.
+    UnreachableMember {
+        /// The proxy.
+        proxy: String,
+        /// The member.
+        member: String,
+    },
+    /// A member joins when it is in the community.
+    JoinsInside {
+        /// The member.
+        member: String,
+        /// When.
+        at: Duration,
+    },
+    /// A member leaves when it is not in the community.
+    LeavesOutside {
+        /// The member.
+        member: String,
+        /// When.
+        at: Duration,
+    },
+    /// An event is about a node of another kind than it needs.
+    WrongKind {
+        /// The node.
+        node: String,
+        /// "a member", "a host", "a member or a proxy".
+        wanted: &'static str,
+        /// Nodes of that kind.
+        candidates: Vec<String>,
+    },
+    /// A host is handed over to a link that does not end at it.
+    ForeignHandoff {
+        /// The host.
+        host: String,
+        /// The link.
+        link: String,
+        /// Links of the host.
+        own: Vec<String>,
+    },
+}
+
+/// Names as "a, b or c".
+pub(crate) fn list_of<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => one.as_ref().to_owned(),
+        [rest @ .., last] => {
+            let rest: Vec<&str> = rest.iter().map(AsRef::as_ref).collect();
+            format!("{} or {}", rest.join(", "), last.as_ref())
+        }
+    }
+}
+
+impl Part {
+    /// What kind of part it is.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Node(_) => "node",
+            Self::Link(_) => "link",
+            Self::Flow(_) => "flow",
+            Self::Pipe { .. } => "pipe",
+            Self::Event(_) => "event",
+        }
+    }
+
+    /// Its path in a scenario file.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Node(name) => format!("nodes.{name}"),
+            Self::Link(name) => format!("links.{name}"),
+            Self::Flow(name) => format!("flows.{name}"),
+            Self::Pipe { flow, pipe } => format!("flows.{flow}.pipes.{pipe}"),
+            Self::Event(index) => format!("events.{index}"),
+        }
+    }
+}
+
+impl Fault {
+    /// The path of the part, or of its setting, in a scenario file.
+    pub fn path(&self) -> String {
+        match self.key {
+            Some(key) => format!("{}.{key}", self.part.path()),
+            None => self.part.path(),
+        }
+    }
+
+    /// What was found.
+    pub fn found(&self) -> String {
+        match &self.problem {
+            Problem::DuplicateName(name) => format!("two {}s are called \"{name}\"", self.part.kind()),
+            problem => problem.found(),
+        }
+    }
+
+    /// What was expected in its place.
+    pub fn expected(&self) -> String {
+        match &self.problem {
+            Problem::DuplicateName(_) => format!("every {} with a name of its own", self.part.kind()),
+            problem => problem.expected(),
+        }
+    }
+
+    /// What to do, where that can be said.
+    pub fn remedy(&self) -> Option<String> {
+        match (&self.problem, &self.part) {
+            (Problem::DuplicateName(_), Part::Flow(_)) => {
+                Some("flows with a count are called NAME-1, NAME-2, ...; rename one".to_string())
+            }
+            (Problem::DuplicateName(_), _) => Some("rename one".to_string()),
+            (problem, _) => problem.remedy(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}\n  expected: {}", self.path(), self.found(), self.expected())?;
+        match self.remedy() {
+            Some(remedy) => write!(f, "\n  remedy: {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.faults.iter().enumerate() {
+            let gap = if index > 0 { "\n\n" } else { "" };
+            write!(f, "{gap}{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for PlanError {}

@@ -1,0 +1,117 @@
+//! The words for every problem of a plan.
+use crate::fault::{Problem, list_of};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
+impl Problem {
+    /// What was found.
+    pub fn found(&self) -> String {
+        match self {
+            Self::DuplicateName(name) => format!("\"{name}\" is there twice"),
+            Self::Missing(what) => format!("it refers to a {what} that the plan does not have"),
+            Self::LinkToItself(node) => format!("both ends are \"{node}\""),
+            Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
+            Self::Unreachable { from, to, .. }
+            | Self::UnreachableServer { server: from, to }
+            | Self::UnreachableMember { proxy: from, member: to } => {
+                format!("no links lead from \"{from}\" to \"{to}\"")
+            }
+            Self::StartsAfterRun { start, end } => {
+                format!("the flow starts at {start} but the run ends at {end}")
+            }
+            Self::StopsBeforeStart { start, stop } => {
+                format!("the flow stops at {stop} but starts at {start}")
+            }
+            Self::WrongPattern { pattern, .. } => format!("found \"{pattern}\""),
+            Self::ShapeWithoutMean(shape) => format!("found {shape}"),
+            Self::EmptyDatagrams => "found packets without payload or without a rate".to_owned(),
+            Self::EmptyExchange => "found requests or responses without a byte".to_owned(),
+            Self::PrismWithoutProxy => "found \"tcp-prism\" without a proxy".to_owned(),
+            Self::ViaIsNoMember { node, .. } | Self::NotAMember(node) => {
+                format!("\"{node}\" is not a member")
+            }
+            Self::PrismPastProxy => "found via with transport \"tcp-prism\"".to_owned(),
+            Self::ForeignLink { link, ends: [from, to] }
+            | Self::ForeignPipeLink { link, server: from, to } => {
+                format!("link \"{link}\" ends neither at \"{from}\" nor at \"{to}\"")
+            }
+            Self::LinksForOnePipe(found) => format!("found {found} links for a flow of one pipe"),
+            Self::TooManyLinks { found, .. } => format!("found {found} links"),
+            Self::NoPipes => "found no pipe".to_owned(),
+            Self::BadServer { server, to } => format!("\"{server}\" cannot serve \"{to}\""),
+            Self::NoMembers(proxy) => format!("no link joins \"{proxy}\" to a member"),
+            Self::JoinsInside { member, at } => {
+                format!("\"{member}\" joins at {at} but is in the community already")
+            }
+            Self::LeavesOutside { member, at } => {
+                format!("\"{member}\" leaves at {at} but is not in the community")
+            }
+            Self::WrongKind { node, wanted, .. } => format!("\"{node}\" is not {wanted}"),
+            Self::ForeignHandoff { host, link, .. } => format!("\"{link}\" does not end at \"{host}\""),
+        }
+    }
+
+    /// What was expected in its place.
+    pub fn expected(&self) -> String {
+        let fixed = match self {
+            Self::DuplicateName(_) => "every part with a name of its own",
+            Self::Missing(_) => "a position in its list",
+            Self::LinkToItself(_) | Self::FlowToItself(_) => "two different nodes",
+            Self::StartsAfterRun { .. } => "a start within the run",
+            Self::StopsBeforeStart { .. } => "a stop after the start",
+            Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",
+            Self::EmptyDatagrams => "packets of more than 28 B, which are headers, and a rate above zero",
+            Self::EmptyExchange => "at least 1 B",
+            Self::PrismWithoutProxy => "a prism-proxy on the flow's way",
+            Self::PrismPastProxy => "a flow that passes the proxy",
+            Self::ForeignLink { .. } => "links of the flow's own ends",
+            Self::LinksForOnePipe(_) => "one link",
+            Self::NoPipes => "at least one pipe",
+            Self::BadServer { .. } => "another host as server",
+            Self::UnreachableServer { .. } => "a server that links lead from",
+            Self::ForeignPipeLink { .. } => "a link of the server or the receiver",
+            Self::NoMembers(_) => "at least one link to a node of kind \"member\"",
+            Self::NotAMember(_) => "nodes of kind \"member\"",
+            Self::UnreachableMember { .. } => "members that links lead to",
+            Self::JoinsInside { .. } | Self::LeavesOutside { .. } => "joining and leaving in turn",
+            Self::Unreachable { from, near, .. } => {
+                return format!("a node that links lead to from \"{from}\": {}", list_of(near));
+            }
+            Self::WrongPattern { transport, possible, .. } => {
+                return format!("with transport \"{transport}\": {}", list_of(possible));
+            }
+            Self::ViaIsNoMember { members, .. } => return format!("a member: {}", list_of(members)),
+            Self::TooManyLinks { max, .. } => return format!("at most {max} links"),
+            Self::WrongKind { wanted, candidates, .. } => {
+                return format!("{wanted}: {}", list_of(candidates));
+            }
+            Self::ForeignHandoff { host, own, .. } => {
+                return format!("a link of \"{host}\": {}", list_of(own));
+            }
+        };
+        fixed.to_owned()
+    }
+
+    /// What to do, where that can be said.
+    pub fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::Unreachable { to, .. } => format!("add a link towards \"{to}\""),
+            Self::WrongPattern { .. } => {
+                "cbr and pareto need transport = \"udp\"; the others need a TCP".to_owned()
+            }
+            Self::PrismWithoutProxy => {
+                "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_owned()
+            }
+            Self::PrismPastProxy => "use transport = \"tcp\" with via".to_owned(),
+            Self::LinksForOnePipe(_) => "name one link, or use transport = \"ptcp\"".to_owned(),
+            Self::NoPipes => "for instance pipes.first = { server = \"server1\" }".to_owned(),
+            Self::NoMembers(proxy) => format!("add a member and a link between = [\"{proxy}\", \"m1\"]"),
+            Self::JoinsInside { .. } => {
+                "write present = false on the member, or let it leave first".to_owned()
+            }
+            Self::LeavesOutside { .. } => "let it join first".to_owned(),
+            _ => return None,
+        })
+    }
+}
