@@ -5,7 +5,7 @@
 //! own, once for each path, size and time of change.
 use crate::digest::Digest;
 use crate::handshake::{Identity, Refusal};
-use crate::server::{Lookup, Object, Objects};
+use crate::server::{Lookup, Object, Objects, Unreadable};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use std::collections::HashMap;
@@ -166,8 +166,8 @@ impl Object for FileObject {
         self.identity
     }
 
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(buffer, offset)
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Unreadable> {
+        self.file.read_exact_at(buffer, offset).map_err(|_| Unreadable)
     }
 
     fn is_unchanged(&self) -> bool {

@@ -12,16 +12,18 @@ mod transport;
 
 pub use crate::client::Transport;
 pub use crate::socket::Via;
-pub use error::FetchError;
+pub use error::{FetchError, UsageError};
 pub use request::{FetchRequest, FetchSummary, PathProgress, Update};
 pub use sample::Sample;
 
-use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec};
+use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec, Received};
+use crate::os_entropy;
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
 use crate::url::Url;
 use links::Links;
 use orders::Orders;
+use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_linux::batch::BatchReceiver;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake};
@@ -62,17 +64,16 @@ pub fn run(
     let links = Links::new(request)?;
     let mut fetch = Fetch {
         request,
-        download: Download::new(config_of(request, leftover.as_ref()), [], clock.now()),
+        download: Download::new(config_of(request, leftover.as_ref()), [], os_entropy(), clock.now()),
         orders: None,
         // Without, an interface that goes is noticed by what is sent there.
         watch: LinkWatch::open(Estimates::default()).ok(),
         sampler: request.sample_every.map(Sampler::new),
         started_at: clock.now(),
-        leftover,
+        completed_at: None,
         file: None,
         names: Vec::new(),
         resumed_bytes: 0,
-        outgoing: Vec::new(),
         links,
     };
     for url in &request.urls {
@@ -92,6 +93,7 @@ fn config_of(request: &FetchRequest, leftover: Option<&Leftover>) -> DownloadCon
         transport: request.transport,
         rate: request.rate,
         digest: request.digest,
+        max_size: request.max_size,
         resume: leftover.map(|leftover| (leftover.identity, leftover.ranges.clone())),
         give_up_after: request.give_up_after,
         window: request.window,
@@ -117,12 +119,11 @@ struct Fetch<'a> {
     watch: Option<LinkWatch>,
     sampler: Option<Sampler>,
     started_at: Instant,
-    leftover: Option<Leftover>,
+    completed_at: Option<Instant>,
     /// From the moment the object is known.
     file: Option<PartialFile>,
     names: Vec<PathName>,
     resumed_bytes: u64,
-    outgoing: Vec<u8>,
 }
 
 impl Fetch<'_> {
@@ -135,15 +136,15 @@ impl Fetch<'_> {
         let started_at = self.started_at;
         let (mut batch, mut ready) = (socket::batch(), Vec::new());
         let (mut save_at, mut report_at) = (started_at + SAVE_EVERY, started_at + REPORT_EVERY);
-        let mut completed_at = None;
         loop {
             let now = clock.now();
-            self.download.handle_timeout(now);
-            self.transmit(now);
-            if self.take_events(now, observer)? {
-                completed_at.get_or_insert(now);
+            expire(&mut self.download, now);
+            self.drain(now, observer)?;
+            self.links.flush();
+            if let Some(file) = &mut self.file {
+                file.check()?;
             }
-            if completed_at.is_some() && self.download.is_over(now) {
+            if self.completed_at.is_some() && self.download.is_over(now) {
                 break;
             }
             if report_at <= now {
@@ -156,10 +157,11 @@ impl Fetch<'_> {
                 save_at = now + SAVE_EVERY;
                 self.save()?;
             }
-            let deadline = self.download.next_deadline().into_iter().chain([report_at]).min();
+            let deadline = self.download.poll_timeout().map(|deadline| deadline.at);
+            let deadline = deadline.into_iter().chain([report_at]).min();
             if event_loop.wait(deadline, &mut ready)? == Wake::Stop {
                 self.tell_last_sample(observer);
-                return self.interrupted(clock.now());
+                return self.interrupted(clock.now(), observer);
             }
             if ready.contains(&ORDERS) {
                 self.obey(&event_loop, observer);
@@ -170,7 +172,7 @@ impl Fetch<'_> {
             }
             self.receive(&ready, &mut batch, clock, observer)?;
         }
-        let elapsed = completed_at.unwrap_or(started_at) - started_at;
+        let elapsed = self.completed_at.unwrap_or(started_at) - started_at;
         self.tell_last_sample(observer);
         self.report(observer);
         self.finish(elapsed)
@@ -190,36 +192,31 @@ impl Fetch<'_> {
             }
             let now = clock.now();
             for datagram in batch.datagrams().filter(|datagram| !datagram.truncated) {
-                let ecn = datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits);
-                let file = &mut self.file;
-                self.download.handle_datagram(
-                    now,
+                let received = Received {
                     link,
-                    datagram.from,
-                    ecn,
-                    datagram.bytes,
-                    &mut |offset, bytes| {
-                        if let Some(file) = file {
-                            file.write(offset, bytes);
-                        }
-                    },
-                );
-                if self.file.is_none() {
-                    // The file must be there before the next datagram brings bytes for it.
-                    self.open_file(observer)?;
-                }
+                    from: datagram.from,
+                    ecn: datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits),
+                    bytes: datagram.bytes,
+                };
+                self.download.handle_input(now, received);
+                self.drain(now, observer)?;
             }
-            self.transmit(now);
+            self.links.flush();
             self.sample(now, observer);
         }
         Ok(())
     }
 
-    fn transmit(&mut self, now: Instant) {
-        while let Some(departure) = self.download.poll_transmit(now, &mut self.outgoing) {
-            self.links.push(&departure, &self.outgoing);
+    /// After a mutation: queues what leaves, keeps what came, passes on what happened.
+    fn drain(&mut self, now: Instant, observer: &mut dyn FnMut(Update<'_>)) -> Result<(), FetchError> {
+        let mut drain = Drain::new();
+        while let Some(output) = drain.next(&mut self.download, now) {
+            match output {
+                Output::Transmit(transmit) => self.links.push(&transmit, self.download.datagram()),
+                Output::Event(event) => self.take_event(now, event, observer)?,
+            }
         }
-        self.links.flush();
+        Ok(())
     }
 
     /// Once the object is known: the file that its bytes go to.
@@ -234,61 +231,56 @@ impl Fetch<'_> {
         Ok(())
     }
 
-    /// Passes on what happened; true once every byte is here.
-    fn take_events(
+    fn take_event(
         &mut self,
         now: Instant,
+        event: DownloadEvent,
         observer: &mut dyn FnMut(Update<'_>),
-    ) -> Result<bool, FetchError> {
-        let mut complete = false;
-        if let Some(file) = &mut self.file {
-            file.check()?;
-        }
-        while let Some(event) = self.download.poll_event() {
-            let at = now.saturating_since(self.started_at);
-            let mut tell = |path: usize, what| {
-                let PathName { link, server, .. } = &self.names[path];
-                observer(Update::Path { at, link, server, what });
-                format!("{server} via {link}")
-            };
-            match event {
-                DownloadEvent::Identified(_) => {}
-                DownloadEvent::Opened(path) => drop(tell(path, "open")),
-                DownloadEvent::Closed(path) => drop(tell(path, "closed")),
-                DownloadEvent::Lost(path, why) => {
-                    let name = tell(path, "lost");
-                    observer(Update::Note(format!("{name}: {why}; it is opened again")));
-                }
-                DownloadEvent::Refused(path, why) => {
-                    let name = tell(path, "refused");
-                    observer(Update::Note(format!("{name} is not used: {why}")));
-                }
-                DownloadEvent::Complete => complete = true,
-                DownloadEvent::Failed(why) => {
-                    self.save()?;
-                    return Err(FetchError::Failed(self.with_remedy(why)));
+    ) -> Result<(), FetchError> {
+        let at = now.saturating_since(self.started_at);
+        let mut tell = |path: usize, what| {
+            let PathName { link, server, .. } = &self.names[path];
+            observer(Update::Path { at, link, server, what });
+            format!("{server} via {link}")
+        };
+        match event {
+            DownloadEvent::Identified(_) => self.open_file(observer)?,
+            DownloadEvent::Received { offset, part } => {
+                if let Some(file) = &mut self.file {
+                    file.write(offset, self.download.part(part));
                 }
             }
+            DownloadEvent::Opened(path) => drop(tell(path, "open")),
+            DownloadEvent::Closed(path) => drop(tell(path, "closed")),
+            DownloadEvent::Lost(path, why) => {
+                let name = tell(path, "lost");
+                observer(Update::Note(format!("{name}: {why}; it is opened again")));
+            }
+            DownloadEvent::Refused(path, why) => {
+                let name = tell(path, "refused");
+                observer(Update::Note(format!("{name} is not used: {why}")));
+            }
+            DownloadEvent::Complete => self.completed_at = self.completed_at.or(Some(now)),
+            DownloadEvent::Failed(why) => {
+                self.save()?;
+                return Err(FetchError::Download(why));
+            }
         }
-        Ok(complete)
-    }
-
-    fn with_remedy(&self, why: String) -> String {
-        match &self.leftover {
-            Some(_) if why.contains("of the partial file") => format!(
-                "{why}\n  remedy: the object has changed since the last attempt; give --restart to fetch it from the start"
-            ),
-            _ => why,
-        }
+        Ok(())
     }
 
     fn save(&mut self) -> Result<(), FetchError> {
         Ok(self.file.as_mut().map_or(Ok(()), PartialFile::save)?)
     }
 
-    fn interrupted(mut self, now: Instant) -> Result<FetchSummary, FetchError> {
+    fn interrupted(
+        mut self,
+        now: Instant,
+        observer: &mut dyn FnMut(Update<'_>),
+    ) -> Result<FetchSummary, FetchError> {
         self.download.abort(now);
-        self.transmit(now);
+        self.drain(now, observer)?;
+        self.links.flush();
         self.save()?;
         let received_bytes = self.file.as_ref().map_or(0, PartialFile::received);
         Err(FetchError::Interrupted {
@@ -300,7 +292,7 @@ impl Fetch<'_> {
     fn finish(self, elapsed: Duration) -> Result<FetchSummary, FetchError> {
         let paths = self.paths();
         let (Some(identity), Some(file)) = (self.download.identity(), self.file) else {
-            return Err(FetchError::Failed("the download ended before it began".to_string()));
+            unreachable!("a download that is complete knows what it is of");
         };
         file.finish()?;
         let counters = self.download.counters();

@@ -1,40 +1,33 @@
 //! Files over RCP, R²CP and pTCP in sealed UDP: a server that is a plain RCP sender or one end of a pTCP connection, and a
 //! client that fetches one object over several interfaces, by R²CP from several servers too.
 //!
-//! What travels, from the datagram inwards (the page `docs/protocols/fetch.md` has the pictures):
+//! The machines, functions of bytes, time and a seed (the page `docs/protocols/fetch.md` has the pictures of what travels):
 //!
 //! * [`wire`]: datagrams: type, version, connection ids. [`cookie`]: proof that an address can be reached.
 //! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards; [`replay`]: nothing twice.
-//! * `segment`: pTCP segments inside sealed messages.
-//! * [`key`], [`url`]: how a server is known.
-//!
-//! The machines, which see bytes and time but no sockets:
-//!
-//! * [`server`]: answers thousands of clients out of [`server::Objects`].
-//! * [`client`]: one download over many paths.
+//! * [`key`]: how a server is known. [`entropy`]: the randomness that machines are given.
+//! * [`server`]: answers thousands of clients out of [`server::Objects`]. [`client`]: one download over many paths.
 //!
 //! And their life on Linux:
 //!
+//! * [`url`]: which object, at which server. [`key_file`]: a server's key on disk.
 //! * [`directory`]: the files below a folder. [`partial`]: a file that is not complete yet.
-//! * [`serve`], [`fetch`]: sockets, waiting, stopping.
+//! * [`serve`], [`fetch`]: sockets, waiting, stopping. [`os_entropy`]: a seed from the operating system.
 
-pub mod channel;
-pub mod client;
-pub mod cookie;
-pub mod digest;
 pub mod directory;
 pub mod fetch;
-pub mod handshake;
-pub mod key;
+pub mod key_file;
+mod machine;
+mod os_entropy;
 pub mod partial;
-mod random;
-pub mod replay;
-mod segment;
 pub mod serve;
-pub mod server;
 mod socket;
 pub mod url;
-pub mod wire;
+
+pub use machine::{channel, client, cookie, digest, entropy, handshake, key, replay, server, wire};
+pub use os_entropy::os_entropy;
+
+use machine::segment;
 
 /// The longest datagram sent, in bytes of UDP payload: 1,378 bytes with IPv4's and UDP's headers, which mobile networks and
 /// tunnels carry whole.

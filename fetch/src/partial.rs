@@ -19,7 +19,7 @@ const GATHERED_BYTES: usize = 256 << 10;
 /// What the sidecar looks like.
 const FORMAT: u32 = 1;
 /// No sidecar of ours is longer.
-const LONGEST_SIDECAR_BYTES: u64 = 64 << 20;
+const MAX_SIDECAR_BYTES: u64 = 64 << 20;
 
 /// The sidecar.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ pub fn leftover(output: &Path) -> Result<Option<Leftover>, PartialError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(PartialError::File(path, error)),
     };
-    if length > LONGEST_SIDECAR_BYTES {
+    if length > MAX_SIDECAR_BYTES {
         return Err(PartialError::Sidecar(path, format!("{length} bytes are too many")));
     }
     let text = fs::read(&path).map_err(|error| PartialError::File(path.clone(), error))?;

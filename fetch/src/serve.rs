@@ -1,8 +1,11 @@
 //! `prismux serve` on Linux: one loop over all sockets.
 use crate::directory::Directory;
 use crate::key::ServerKey;
-use crate::server::{Counters, Server, ServerConfig};
+use crate::os_entropy;
+use crate::server::{Counters, Received, Server, ServerConfig, Transmit};
 use crate::socket::{self, UdpPort};
+use prismux_endpoint::{Drain, Endpoint, Output, expire};
+use prismux_linux::batch::BatchReceiver;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Wake};
 use prismux_units::{Duration, Instant};
@@ -26,10 +29,17 @@ pub struct ServeConfig {
     pub report_every: Duration,
 }
 
+/// A socket and the server behind it.
+struct Port {
+    socket: UdpPort,
+    local: SocketAddr,
+    server: Server<Directory>,
+}
+
 /// A server that is bound and not running yet.
 pub struct Serving {
     event_loop: EventLoop,
-    ports: Vec<(UdpPort, Server<Directory>)>,
+    ports: Vec<Port>,
     addresses: Vec<SocketAddr>,
     report_every: Duration,
 }
@@ -57,7 +67,8 @@ impl Serving {
             })?;
             event_loop.watch(&port, ports.len() as u64)?;
             addresses.push(port.local_address()?);
-            ports.push((port, Server::new(config.key.clone(), config.server, directory.clone())));
+            let server = Server::new(config.key.clone(), config.server, directory.clone(), os_entropy());
+            ports.push(Port { socket: port, local: addresses[ports.len()], server });
         }
         Ok(Self { event_loop, ports, addresses, report_every: config.report_every })
     }
@@ -67,7 +78,7 @@ impl Serving {
         &self.addresses
     }
 
-    /// Serves until it is told to stop, then says goodbye to all clients. Returns the counters over all sockets.
+    /// Serves until it is told to stop, then closes all sessions. Returns the counters over all sockets.
     ///
     /// # Errors
     /// When waiting or receiving fails for good.
@@ -76,39 +87,19 @@ impl Serving {
         let clock = self.event_loop.clock();
         let mut report_at = clock.now() + self.report_every;
         loop {
-            let timers = self.ports.iter().filter_map(|(_, server)| server.next_deadline());
-            let deadline = timers.chain([report_at]).min();
+            let timers = self.ports.iter().filter_map(|port| port.server.poll_timeout());
+            let deadline = timers.map(|deadline| deadline.at).chain([report_at]).min();
             if self.event_loop.wait(deadline, &mut ready)? == Wake::Stop {
                 break;
             }
             for &token in &ready {
-                let (port, server) = &mut self.ports[token as usize];
-                for _ in 0..BATCHES_AT_ONCE {
-                    if port.receive(&mut batch)? == 0 {
-                        break;
-                    }
-                    let now = clock.now();
-                    for datagram in batch.datagrams().filter(|datagram| !datagram.truncated) {
-                        let ecn = datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits);
-                        port.note_asked(datagram.from, datagram.to);
-                        server.handle_datagram(
-                            now,
-                            datagram.from,
-                            ecn,
-                            datagram.bytes,
-                            &mut |to, ecn, bytes| {
-                                port.push(to, ecn, bytes);
-                            },
-                        );
-                    }
-                    port.flush();
-                }
+                self.ports[token as usize].receive(&mut batch, clock)?;
             }
             let now = clock.now();
-            for (port, server) in &mut self.ports {
-                if server.next_deadline().is_some_and(|at| at <= now) {
-                    server.handle_timeout(now, &mut |to, ecn, bytes| port.push(to, ecn, bytes));
-                    port.flush();
+            for port in &mut self.ports {
+                if expire(&mut port.server, now) {
+                    port.drain(now);
+                    port.socket.flush();
                 }
             }
             if report_at <= now {
@@ -116,23 +107,61 @@ impl Serving {
                 observer(&self.counters());
             }
         }
-        self.say_goodbye(clock.now());
+        self.close(clock.now());
         Ok(self.counters())
     }
 
-    fn say_goodbye(&mut self, now: Instant) {
-        for (port, server) in &mut self.ports {
-            server.stop(now, &mut |to, ecn, bytes| port.push(to, ecn, bytes));
-            port.flush();
+    fn close(&mut self, now: Instant) {
+        for port in &mut self.ports {
+            port.server.stop(now);
+            port.drain(now);
+            port.socket.flush();
         }
     }
 
     fn counters(&self) -> Counters {
-        self.ports.iter().fold(Counters::default(), |sum, (port, server)| {
-            let mut sum = sum.plus(&server.counters());
-            sum.unsent += port.unsent;
+        self.ports.iter().fold(Counters::default(), |sum, port| {
+            let mut sum = sum.plus(&port.server.counters());
+            sum.unsent += port.socket.unsent;
             sum
         })
+    }
+}
+
+impl Port {
+    /// Takes what has arrived, a few batches at most.
+    fn receive(&mut self, batch: &mut BatchReceiver, clock: Clock) -> io::Result<()> {
+        for _ in 0..BATCHES_AT_ONCE {
+            if self.socket.receive(batch)? == 0 {
+                break;
+            }
+            let now = clock.now();
+            for datagram in batch.datagrams().filter(|datagram| !datagram.truncated) {
+                self.socket.note_asked(datagram.from, datagram.to);
+                let asked = datagram.to.map(|address| SocketAddr::new(address, self.local.port()));
+                let received = Received {
+                    from: datagram.from,
+                    local: asked.unwrap_or(self.local),
+                    ecn: datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits),
+                    bytes: datagram.bytes,
+                };
+                self.server.handle_input(now, received);
+                self.drain(now);
+            }
+            self.socket.flush();
+        }
+        Ok(())
+    }
+
+    /// Queues what the server sends.
+    fn drain(&mut self, now: Instant) {
+        let mut drain = Drain::new();
+        while let Some(output) = drain.next(&mut self.server, now) {
+            match output {
+                Output::Transmit(Transmit { to, ecn }) => self.socket.push(to, ecn, self.server.datagram()),
+                Output::Event(never) => match never {},
+            }
+        }
     }
 }
 

@@ -14,14 +14,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::str::FromStr;
 
 /// Longer datagrams are none of ours.
-pub(crate) const LONGEST_BYTES: usize = 2048;
+pub(crate) const MAX_DATAGRAM_BYTES: usize = 2048;
 /// What thousands of clients may say while the loop is busy elsewhere.
 const SERVER_BUFFER_BYTES: usize = 32 << 20;
 /// A burst of one window.
 const CLIENT_BUFFER_BYTES: usize = 8 << 20;
 
 /// Of so many others it is remembered where they asked.
-const MOST_ASKED: usize = 1 << 16;
+const MAX_ASKED: usize = 1 << 16;
 
 /// What a path begins at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -145,7 +145,7 @@ impl UdpPort {
             socket.set_recv_tos_v4(true)?;
         }
         let sender = BatchSender::new(BATCH_PACKETS);
-        let pool = PacketPool::new(LONGEST_BYTES);
+        let pool = PacketPool::new(MAX_DATAGRAM_BYTES);
         Ok(Self { socket, is_ipv6, asked_at: None, sender, pool, unsent: 0, broken: None })
     }
 
@@ -158,7 +158,7 @@ impl UdpPort {
     /// `from` has sent something to `to`, one of this host's addresses: what goes to `from` leaves from there.
     pub(crate) fn note_asked(&mut self, from: SocketAddr, to: Option<IpAddr>) {
         let (Some(asked_at), Some(to)) = (&mut self.asked_at, to) else { return };
-        if asked_at.len() >= MOST_ASKED && !asked_at.contains_key(&from) {
+        if asked_at.len() >= MAX_ASKED && !asked_at.contains_key(&from) {
             // Invented addresses, most likely; who is real says something again.
             asked_at.clear();
         }
@@ -209,7 +209,7 @@ impl AsFd for UdpPort {
 
 /// A batch for datagrams of ours.
 pub(crate) fn batch() -> BatchReceiver {
-    BatchReceiver::new(BATCH_PACKETS, LONGEST_BYTES)
+    BatchReceiver::new(BATCH_PACKETS, MAX_DATAGRAM_BYTES)
 }
 
 fn own_address(interface: &str, is_ipv6: bool) -> io::Result<IpAddr> {

@@ -2,8 +2,9 @@
 mod common;
 
 use common::*;
-use prismux_fetch::client::{DownloadConfig, DownloadEvent};
-use prismux_fetch::key::ServerKey;
+use prismux_fetch::client::{DownloadConfig, DownloadError, DownloadEvent, PathEnd, PathLoss, Rejection};
+use prismux_fetch::handshake::Refusal;
+use prismux_fetch::server::ServerConfig;
 use prismux_units::{Duration, Instant, Rate};
 
 fn world(bytes: &[u8], servers: usize, links: usize, weather: Weather, seed: u64) -> World {
@@ -87,10 +88,7 @@ fn a_server_that_stops_in_order_is_left_at_once() {
     let bytes = content(3_000_000, 5);
     let mut world = world(&bytes, 2, 1, CLEAR, 1);
     world.run_until(|world| world.stored_bytes > 1_000_000);
-    let mut answers = Vec::new();
-    let now = world.now;
-    world.servers[0].stop(now, &mut |to, _, bytes| answers.push((to, bytes.to_vec())));
-    world.forward(0, answers);
+    world.stop_server(0);
     world.complete(&bytes);
     assert!(world.events.iter().any(|event| matches!(event, DownloadEvent::Lost(0, _))));
 }
@@ -98,16 +96,12 @@ fn a_server_that_stops_in_order_is_left_at_once() {
 #[test]
 fn a_server_that_forgot_everything_says_so_and_is_used_again() {
     let bytes = content(3_000_000, 6);
-    let (shelves, key) = ([Shelf::of(&bytes)], ServerKey::generate());
-    let specs = specs(std::slice::from_ref(&key), 1);
-    let config = DownloadConfig::default();
-    let mut world = World::with(&shelves, vec![key.clone()], specs, 1, config, CLEAR, 1);
+    let mut world = world(&bytes, 1, 1, CLEAR, 1);
     world.run_until(|world| world.stored_bytes > 1_000_000);
-    let fresh = prismux_fetch::server::Server::new(key, Default::default(), shelves[0].clone());
-    world.servers[0] = fresh;
+    world.restart_server(0, ServerConfig::default(), &Shelf::of(&bytes));
     let restarted_at = world.now;
     world.complete(&bytes);
-    let gone = DownloadEvent::Lost(0, "its server does not know the session any more");
+    let gone = DownloadEvent::Lost(0, PathLoss::StatelessReset);
     assert!(world.events.contains(&gone), "{:?}", world.events);
     assert!(world.now - restarted_at < Duration::from_secs(3), "took {}", world.now - restarted_at);
 }
@@ -149,7 +143,7 @@ fn an_interface_that_goes_and_returns_carries_again() {
 fn a_closed_path_brings_what_is_on_its_way_and_nothing_more() {
     let bytes = content(6_000_000, 12);
     let config = DownloadConfig { rate: Some(Rate::from_mbps(20)), ..DownloadConfig::default() };
-    let keys = [ServerKey::generate()];
+    let keys = [key(0)];
     let both = specs(&keys, 2);
     let mut world = World::with(&[Shelf::of(&bytes)], keys.to_vec(), both.clone(), 2, config, CLEAR, 1);
     world.run_until(|world| world.stored_bytes > 1_000_000);
@@ -174,7 +168,7 @@ fn a_closed_path_brings_what_is_on_its_way_and_nothing_more() {
 #[test]
 fn a_server_that_is_named_midway_takes_over_from_one_that_is_closed() {
     let bytes = content(6_000_000, 13);
-    let keys = [ServerKey::generate(), ServerKey::generate()];
+    let keys = [key(0), key(1)];
     let both = specs(&keys, 1);
     let shelves = [Shelf::of(&bytes), Shelf::of(&bytes)];
     let config = DownloadConfig { rate: Some(Rate::from_mbps(20)), ..DownloadConfig::default() };
@@ -243,8 +237,8 @@ fn a_changed_object_is_not_mixed_with_the_old_one() {
     };
     let mut world = World::new(&[Shelf::of(&new)], 1, config, CLEAR, 1);
     world.run_until(|world| world.failure().is_some());
-    let why = world.failure().unwrap_or_default();
-    assert!(why.contains("of the partial file"), "{why}");
+    let why = world.failure().expect("it failed");
+    assert!(why.is_of_partial_file() && why.to_string().contains("--restart"), "{why}");
     assert_eq!(world.stored_bytes, 0);
 }
 
@@ -259,7 +253,7 @@ fn a_server_that_disagrees_is_refused_and_the_others_go_on() {
         let refused = world
             .events
             .iter()
-            .any(|event| matches!(event, DownloadEvent::Refused(0, why) if why.contains("its object has")));
+            .any(|event| matches!(event, DownloadEvent::Refused(0, Rejection::Digest { .. })));
         assert!(refused, "{:?}", world.events);
         assert_eq!(received(&world, 0), 0);
     }
@@ -279,9 +273,8 @@ fn without_a_digest_the_first_answer_counts_and_the_other_server_is_refused() {
 
 #[test]
 fn a_server_with_another_key_is_never_believed() {
-    let (bytes, impostor) = (content(100_000, 17), ServerKey::generate());
-    let mut specs = specs(&[ServerKey::generate()], 1);
-    specs[0].object = "object".to_string();
+    let (bytes, impostor) = (content(100_000, 17), key(7));
+    let specs = specs(&[key(0)], 1);
     let config = DownloadConfig { give_up_after: Duration::from_secs(20), ..DownloadConfig::default() };
     let mut world = World::with(&[Shelf::of(&bytes)], vec![impostor], specs, 1, config, CLEAR, 1);
     world.run_until(|world| world.failure().is_some());
@@ -293,12 +286,14 @@ fn a_server_with_another_key_is_never_believed() {
 #[test]
 fn an_object_that_is_not_there_ends_the_download_at_once() {
     let bytes = content(10, 18);
-    let key = ServerKey::generate();
+    let key = key(0);
     let mut specs = specs(std::slice::from_ref(&key), 1);
     specs[0].object = "../object".to_string();
     let mut world =
         World::with(&[Shelf::of(&bytes)], vec![key], specs, 1, DownloadConfig::default(), CLEAR, 1);
     world.run_until(|world| world.failure().is_some());
-    assert!(world.failure().is_some_and(|why| why.contains("no such object")), "{:?}", world.events);
+    let refused = PathEnd::Refused(Rejection::Server(Refusal::NotFound));
+    let why = DownloadError::NoServer { paths: vec![(server_address(0), refused)] };
+    assert_eq!(world.failure(), Some(&why));
     assert!(world.now < Instant::from_secs(2));
 }

@@ -57,11 +57,11 @@ struct Client {
 impl Client {
     /// Its first pipe is established, in session 0, and what the server sent first is lost.
     fn connect() -> Self {
-        let key = ServerKey::generate();
+        let key = key(0);
         let now = Instant::from_secs(1);
         let config = PtcpConfig::new(TcpConfig::modern(), 3);
         let mut connection = Connection::connect_over(config, path(0), Seed(5).stream("client"), now);
-        let server = Server::new(key.clone(), ServerConfig::default(), Shelves);
+        let server = server_of(&key, ServerConfig::default(), Shelves);
         let syn = connection.poll_transmit(now).expect("a SYN").segment;
         let mut client = Self { server, key, now, connection, sessions: Vec::new(), first_ack: syn.clone() };
         client.open_session("object");
@@ -83,9 +83,7 @@ impl Client {
     /// Seals `message` in a session; returns the segments that come back, and keeps what they bring.
     fn send(&mut self, session: usize, message: &Message<'_>) -> Vec<Segment> {
         let (from, channel) = &mut self.sessions[session];
-        let (mut plain, mut datagram) = (Vec::new(), Vec::new());
-        message.emit(&mut plain);
-        channel.seal(&plain, &mut datagram);
+        let datagram = sealed(channel, message);
         let answers = ask(&mut self.server, self.now, *from, &datagram);
         answers.iter().filter_map(|(to, bytes)| self.open(*to, bytes)).collect()
     }
@@ -224,8 +222,10 @@ fn a_connection_whose_client_vanishes_is_forgotten_with_its_timers() {
     let mut client = Client::connect();
     let now = client.now;
     let mut last_sent_at = now;
-    while let Some(at) = client.server.next_deadline() {
-        client.server.handle_timeout(at, &mut |_, _, _| last_sent_at = at);
+    while let Some(at) = deadline(&client.server) {
+        if !wait(&mut client.server, at).is_empty() {
+            last_sent_at = at;
+        }
     }
     assert_eq!((client.server.clients(), client.server.counters().sessions.vanished), (0, 1));
     let repeated = now + Duration::from_millis(200)..now + Duration::from_secs(70);
@@ -236,7 +236,7 @@ fn a_connection_whose_client_vanishes_is_forgotten_with_its_timers() {
 fn begun(bytes: &[u8]) -> World {
     let config = DownloadConfig { transport: Transport::Ptcp, ..DownloadConfig::default() };
     let mut world = World::new(&[Shelf::of(bytes)], 2, config, CLEAR, 1);
-    world.rate = Some(prismux_units::Rate::from_mbps(20));
+    world.network.rate = Some(prismux_units::Rate::from_mbps(20));
     world.keep = true;
     world.run_until(|world| world.stored_bytes > 500_000);
     world
@@ -256,19 +256,6 @@ fn datagrams_sent_again_are_counted_and_bring_nothing_out() {
 fn who_passes_on_datagrams_of_others_gets_no_data() {
     let bytes = content(4_000_000, 4);
     let mut world = begun(&bytes);
-    let (mut datagram, mut passed_on) = (Vec::new(), 0);
-    while passed_on < 20 {
-        assert!(world.step());
-        // Caught before it reaches the server, and sent from elsewhere.
-        while world.download.poll_transmit(world.now, &mut datagram).is_some() {
-            let answers = world.reach_server(0, attacker(), &datagram);
-            passed_on += 1;
-            world.forward(0, answers);
-        }
-    }
-    let (sent, received) = world.traffic[&attacker()];
-    assert!(received > 0 && received <= 3 * sent, "{received} bytes for {sent}");
-    let sessions = world.servers[0].counters().sessions;
-    assert!(sessions.migrations == 0 && sessions.challenges > 0, "{sessions:?}");
+    world.pass_on_from_elsewhere(20);
     world.complete(&bytes);
 }

@@ -6,6 +6,7 @@ use prismux_endpoint::random::Seed;
 use prismux_fetch::directory::Directory;
 use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, Transport, Update};
 use prismux_fetch::key::{PublicKey, ServerKey};
+use prismux_fetch::os_entropy;
 use prismux_fetch::partial;
 use prismux_fetch::serve::{ServeConfig, Serving};
 use prismux_fetch::server::{Counters, ServerConfig};
@@ -62,7 +63,7 @@ fn serve(folder: &Path, server: ServerConfig) -> Running {
 }
 
 fn serve_at(listen: SocketAddr, folder: &Path, server: ServerConfig) -> Running {
-    let (key, stop) = (ServerKey::generate(), StopHandle::new().expect("descriptors"));
+    let (key, stop) = (ServerKey::generate(&mut os_entropy()), StopHandle::new().expect("descriptors"));
     let public = key.public();
     let config = ServeConfig { listen: vec![listen], key, server, report_every: Duration::from_secs(3600) };
     let directory = Directory::open(folder).expect("a folder");
@@ -291,7 +292,7 @@ fn a_relay_that_loses_reorders_duplicates_and_corrupts_changes_no_byte() {
     let summary = fetch(&request(&[server.url_at(relay.address)], scratch.output())).expect("fetched");
     assert!(fs::read(scratch.output()).expect("there") == bytes);
     let (client, counters) = (summary.counters, server.stop());
-    let forged = client.forged + client.strangers + client.malformed + counters.sessions.forged;
+    let forged = client.forged + client.unmatched + client.malformed + counters.sessions.forged;
     assert!(forged > 0 && client.replayed + counters.sessions.replayed > 0, "{client:?} {counters:?}");
 }
 
@@ -337,7 +338,7 @@ fn by_ptcp_a_relay_that_loses_reorders_duplicates_and_corrupts_changes_no_byte()
     let summary = fetch(&by_ptcp(&[server.url_at(relay.address)], scratch.output())).expect("fetched");
     assert!(fs::read(scratch.output()).expect("there") == bytes);
     let (client, counters) = (summary.counters, server.stop());
-    let forged = client.forged + client.strangers + client.malformed + counters.sessions.forged;
+    let forged = client.forged + client.unmatched + client.malformed + counters.sessions.forged;
     assert!(forged > 0 && client.replayed + counters.sessions.replayed > 0, "{client:?} {counters:?}");
 }
 
@@ -363,7 +364,8 @@ fn by_ptcp_an_interrupted_fetch_goes_on_where_it_stopped() {
 #[test]
 fn what_ptcp_cannot_do_is_refused_with_the_transport_that_does() {
     let scratch = Scratch::new("ptcp-refused");
-    let urls = ["a", "b"].map(|host| format!("prismux://{}@{host}/object", ServerKey::generate().public()));
+    let urls = ["a", "b"]
+        .map(|host| format!("prismux://{}@{host}/object", ServerKey::generate(&mut os_entropy()).public()));
     let one = by_ptcp(&urls[..1], scratch.output());
     let via = |name: &str| name.parse().expect("an interface");
     let refused = [
@@ -374,7 +376,7 @@ fn what_ptcp_cannot_do_is_refused_with_the_transport_that_does() {
     ];
     for request in refused {
         let error = fetch(&request).expect_err("refused");
-        assert!(matches!(&error, FetchError::Usage(why) if why.contains("--transport r2cp")), "{error}");
+        assert!(error.is_usage() && error.to_string().contains("--transport r2cp"), "{error}");
     }
 }
 
@@ -439,7 +441,7 @@ fn a_wrong_key_a_path_outside_and_an_existing_output_are_clear_errors() {
     let (scratch, bytes) = (Scratch::new("errors"), content(1000, 10));
     let server = serve(&scratch.served("a", &bytes), ServerConfig::default());
     fs::write(scratch.0.join("secret"), "secret").expect("writable");
-    let other = ServerKey::generate().public();
+    let other = ServerKey::generate(&mut os_entropy()).public();
     let stranger = server.url().replace(&server.key.to_string(), &other.to_string());
     let mut wrong_key = request(&[stranger], scratch.output());
     wrong_key.give_up_after = Duration::from_secs(2);

@@ -2,9 +2,9 @@
 mod common;
 
 use common::*;
-use prismux_fetch::client::{DownloadConfig, DownloadEvent, Transport};
-use prismux_fetch::key::ServerKey;
-use prismux_fetch::server::{Server, ServerConfig};
+use prismux_endpoint::Endpoint;
+use prismux_fetch::client::{DownloadConfig, DownloadEvent, PathLoss, Transport};
+use prismux_fetch::server::ServerConfig;
 use prismux_units::{Duration, Rate};
 
 fn config() -> DownloadConfig {
@@ -18,17 +18,15 @@ fn world(bytes: &[u8], links: usize, weather: Weather, seed: u64) -> World {
 /// A world whose interfaces have 10 Mbit/s each.
 fn slow(bytes: &[u8], links: usize) -> World {
     let mut world = world(bytes, links, CLEAR, 1);
-    world.rate = Some(Rate::from_mbps(10));
+    world.network.rate = Some(Rate::from_mbps(10));
     world
 }
 
 /// A world whose server gives each client no more than `rate`.
 fn capped(bytes: &[u8], links: usize, rate: Rate) -> World {
-    let (shelves, key) = ([Shelf::of(bytes)], ServerKey::generate());
-    let specs = specs(std::slice::from_ref(&key), links);
-    let mut world = World::with(&shelves, vec![key.clone()], specs, links, config(), CLEAR, 1);
+    let mut world = world(bytes, links, CLEAR, 1);
     let server = ServerConfig { rate_cap: Some(rate), ..ServerConfig::default() };
-    world.servers[0] = Server::new(key, server, shelves[0].clone());
+    world.restart_server(0, server, &Shelf::of(bytes));
     world
 }
 
@@ -49,9 +47,9 @@ fn one_interface() {
     assert_eq!((counters.sessions.refused_segments, counters.sessions.nonsense), (0, 0));
     let now = world.now;
     for second in 1..9 {
-        world.servers[0].handle_timeout(now + Duration::from_secs(second), &mut |_, _, _| {});
+        wait(&mut world.servers[0], now + Duration::from_secs(second));
     }
-    assert_eq!((world.servers[0].clients(), world.servers[0].next_deadline()), (0, None), "all is forgotten");
+    assert_eq!((world.servers[0].clients(), world.servers[0].poll_timeout()), (0, None), "all is forgotten");
 }
 
 #[test]
@@ -96,7 +94,7 @@ fn a_blackout_of_one_of_two_pipes_costs_at_most_one_timeout_of_it() {
     let mut world = slow(&bytes, 2);
     world.run_until(|world| world.stored_bytes > 1_000_000);
     assert!(received(&world, 1) > 100_000);
-    world.dark[1] = true;
+    world.network.dark[1] = true;
     world.longest_stall = Duration::ZERO;
     world.complete(&bytes);
     // A round trip with a full queue takes 110 ms: the timeout is that and the least variation of 200 ms. What is repeated needs
@@ -110,10 +108,10 @@ fn a_pipe_that_dies_silently_is_opened_again_and_replaces_the_old_one() {
     let bytes = content(40_000_000, 5);
     let mut world = slow(&bytes, 2);
     world.run_until(|world| world.stored_bytes > 1_000_000);
-    world.dark[1] = true;
+    world.network.dark[1] = true;
     world.run_until(|world| world.events.iter().any(|event| matches!(event, DownloadEvent::Lost(1, _))));
     let before = received(&world, 1);
-    world.dark[1] = false;
+    world.network.dark[1] = false;
     // Its address is another now.
     world.moved[1] = 7;
     world.run_until(|world| received(world, 1) > before + 1_000_000);
@@ -161,11 +159,11 @@ fn a_silent_path_that_moves_is_found_again() {
     let mut world = slow(&bytes, 1);
     world.run_until(|world| world.stored_bytes > 1_000_000);
     // What the server sends to the old address is lost, so the client has nothing to acknowledge.
-    world.dark[0] = true;
+    world.network.dark[0] = true;
     let dark_at = world.now;
     world.run_until(|world| world.now > dark_at + Duration::from_secs(1));
     world.moved[0] = 1;
-    world.dark[0] = false;
+    world.network.dark[0] = false;
     world.run_until(|world| world.servers[0].counters().sessions.migrations > 0);
     assert!(world.now - dark_at < Duration::from_secs(5), "took {}", world.now - dark_at);
     world.complete(&bytes);
@@ -200,14 +198,12 @@ fn everything_here_already_only_confirms_the_object() {
 #[test]
 fn a_server_that_forgot_everything_goes_on_at_the_first_byte_missing() {
     let bytes = content(3_000_000, 12);
-    let (shelves, key) = ([Shelf::of(&bytes)], ServerKey::generate());
-    let specs = specs(std::slice::from_ref(&key), 2);
-    let mut world = World::with(&shelves, vec![key.clone()], specs, 2, config(), CLEAR, 1);
+    let mut world = world(&bytes, 2, CLEAR, 1);
     world.run_until(|world| world.stored_bytes > 1_000_000);
-    world.servers[0] = Server::new(key, ServerConfig::default(), shelves[0].clone());
+    world.restart_server(0, ServerConfig::default(), &Shelf::of(&bytes));
     let restarted_at = world.now;
     world.complete(&bytes);
-    let gone = |path| DownloadEvent::Lost(path, "its server does not know the session any more");
+    let gone = |path| DownloadEvent::Lost(path, PathLoss::StatelessReset);
     assert!(world.events.contains(&gone(0)) || world.events.contains(&gone(1)), "{:?}", world.events);
     assert!(world.now - restarted_at < Duration::from_secs(3), "took {}", world.now - restarted_at);
     let sessions = world.servers[0].counters().sessions;
@@ -220,10 +216,7 @@ fn a_server_that_stops_ends_the_download_in_bounded_time_with_a_reason() {
     let bytes = content(3_000_000, 13);
     let mut world = world(&bytes, 2, CLEAR, 1);
     world.run_until(|world| world.stored_bytes > 500_000);
-    let (mut answers, now) = (Vec::new(), world.now);
-    world.servers[0].stop(now, &mut |to, _, bytes| answers.push((to, bytes.to_vec())));
-    assert_eq!(answers.len(), 2, "one reset for each pipe");
-    world.forward(0, answers);
+    assert_eq!(world.stop_server(0), 2, "one reset for each pipe");
     world.dead[0] = true;
     world.fail_for_silence();
 }

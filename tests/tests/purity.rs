@@ -95,3 +95,60 @@ fn a_crate_with_the_standard_library_would_be_found() {
     let reason = ["panic_impl", "can't find crate for `std`"].iter().any(|reason| message.contains(reason));
     assert!(reason, "refused for another reason:\n{message}");
 }
+
+/// What would let a clock, a socket, a file, a thread, the operating system's randomness or its order of hashing into a machine.
+const IMPURE: &[&str] = &[
+    "std::time",
+    "SystemTime",
+    "Socket::",
+    "std::fs",
+    "std::thread",
+    "std::env",
+    "getrandom",
+    "os_entropy",
+    "HashMap",
+    "HashSet",
+    "prismux_linux",
+    "nix::",
+    "socket2",
+];
+
+/// The lines of `text` that hold anything impure.
+fn impure_lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| IMPURE.iter().any(|word| line.contains(word))).collect()
+}
+
+fn source_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path());
+    entries.flat_map(|path| if path.is_dir() { source_files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn the_machines_of_fetch_see_only_bytes_time_and_a_seed() {
+    let files = source_files(&root().join("fetch/src/machine"));
+    assert!(files.len() > 30, "{files:?}");
+    let found = files.iter().flat_map(|file| {
+        let text = fs::read_to_string(file).expect("text");
+        impure_lines(&text).into_iter().map(|line| format!("{}: {line}", file.display())).collect::<Vec<_>>()
+    });
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    // Beside their own modules they use nothing of the crate but its constants.
+    let outside = ["crate::socket", "crate::fetch", "crate::serve", "crate::directory", "crate::partial"];
+    for file in &files {
+        let text = fs::read_to_string(file).expect("text");
+        assert!(!outside.iter().any(|module| text.contains(module)), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_machine_with_a_clock_or_a_seeded_hash_map_would_be_found() {
+    for line in [
+        "let now = std::time::Instant::now();",
+        "use std::collections::HashMap;",
+        "getrandom::fill(&mut seed)",
+    ] {
+        assert_eq!(impure_lines(line), [line]);
+    }
+    assert!(impure_lines("use prismux_units::Instant;").is_empty());
+}

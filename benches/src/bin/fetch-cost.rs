@@ -94,7 +94,7 @@ fn main() -> ExitCode {
 
 /// The server process: prints its URL, then reports; ends when its input does.
 fn serve(folder: &Path) -> Result<(), Failed> {
-    let (key, stop) = (ServerKey::generate(), StopHandle::new()?);
+    let (key, stop) = (ServerKey::generate(&mut prismux_fetch::os_entropy()), StopHandle::new()?);
     let public = key.public();
     let config = ServeConfig {
         listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],

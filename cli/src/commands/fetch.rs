@@ -57,12 +57,12 @@ fn or_input(path: &Path) -> PathBuf {
 
 fn failure(error: FetchError) -> Failure {
     match error {
-        FetchError::Usage(why) => Failure::Usage(why),
-        FetchError::Failed(why) => Failure::Failed(why),
         FetchError::Interrupted { .. } => {
             eprintln!("{error}");
             Failure::Interrupted
         }
+        _ if error.is_usage() => Failure::Usage(error.to_string()),
+        _ => Failure::Failed(error.to_string()),
     }
 }
 
@@ -154,7 +154,7 @@ fn print_json(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
         "sha256": summary.identity.digest.to_string(), "resumed_bytes": summary.resumed_bytes,
         "elapsed_s": summary.elapsed.as_secs_f64(), "paths": paths, "duplicate_bytes": counters.duplicate_bytes,
         "longest_gap_s": summary.delivery.longest_gap.as_secs_f64(), "longest_gap_at_s": longest_gap_at_s(summary),
-        "dropped": { "forged": counters.forged, "replayed": counters.replayed, "strangers": counters.strangers,
+        "dropped": { "forged": counters.forged, "replayed": counters.replayed, "unmatched": counters.unmatched,
             "malformed": counters.malformed },
     }))?)
 }

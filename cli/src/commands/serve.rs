@@ -4,7 +4,8 @@ use crate::args::ServeArguments;
 use crate::failure::Failure;
 use crate::output::print;
 use prismux_fetch::directory::Directory;
-use prismux_fetch::key::{PublicKey, ServerKey};
+use prismux_fetch::key::PublicKey;
+use prismux_fetch::key_file;
 use prismux_fetch::serve::{ServeConfig, Serving, reachable_at};
 use prismux_fetch::server::{Counters, ServerConfig};
 use prismux_linux::event_loop::{StopHandle, block_stop_signals};
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
         Failure::Usage(format!("{folder}: {error}\n  remedy: name a folder that can be read"))
     })?;
     let path = arguments.key.clone().map_or_else(default_key_file, Ok)?;
-    let key = ServerKey::load_or_create(&path)
+    let key = key_file::load_or_create(&path)
         .map_err(|error| Failure::Usage(format!("key file {}: {error}", path.display())))?;
     let public = key.public();
     let config = ServeConfig {

@@ -1,6 +1,6 @@
 //! Sockets on interfaces that come and go.
-use super::{FetchError, FetchRequest, spec_for};
-use crate::client::{Departure, Download, PathSpec};
+use super::{FetchError, FetchRequest, UsageError, spec_for};
+use crate::client::{Download, PathSpec, Transmit};
 use crate::socket::{UdpPort, Via};
 use crate::url::Url;
 use prismux_linux::batch::BatchReceiver;
@@ -40,9 +40,7 @@ impl Links {
         let is_used =
             |via: &Via| request.via.contains(via) || request.urls.iter().any(|url| url.via.contains(via));
         if let Some((via, _)) = request.costs.iter().find(|(via, _)| !is_used(via)) {
-            return Err(FetchError::Usage(format!(
-                "a cost is given for {via}, which is not used\n  remedy: name it in --via too"
-            )));
+            return Err(UsageError::UnusedCost(via.clone()).into());
         }
         Ok(Self { links: Vec::new(), via: request.via.clone(), costs: request.costs.clone() })
     }
@@ -60,13 +58,15 @@ impl Links {
         let any = [Via::Any];
         let own = [&url.via[..], &self.via[..], &any[..]].into_iter().find(|vias| !vias.is_empty());
         let vias = own.unwrap_or_default().to_vec();
-        let addresses = url.resolve().map_err(|error| {
-            FetchError::Usage(format!("{}: {error}\n  remedy: check the host in the URL", url.host))
-        })?;
+        let addresses =
+            url.resolve().map_err(|error| UsageError::UnknownHost { host: url.host.clone(), error })?;
         let mut specs = Vec::new();
         for via in vias {
-            let (address, port) =
-                reach(&via, &addresses).map_err(|error| unusable(&via, url.host.as_str(), &error))?;
+            let (address, port) = reach(&via, &addresses).map_err(|error| UsageError::Unreachable {
+                via: via.clone(),
+                host: url.host.clone(),
+                error,
+            })?;
             let cost = self.costs.iter().find(|(name, _)| *name == via).map_or(Cost(0), |(_, cost)| *cost);
             let cost = Cost(cost.0.saturating_add(url.cost.0));
             let known = self
@@ -104,9 +104,9 @@ impl Links {
         }
     }
 
-    pub(super) fn push(&mut self, departure: &Departure, datagram: &[u8]) {
-        if let Some(port) = &mut self.links[departure.link].port {
-            port.push(departure.to, departure.ecn, datagram);
+    pub(super) fn push(&mut self, transmit: &Transmit, datagram: &[u8]) {
+        if let Some(port) = &mut self.links[transmit.link].port {
+            port.push(transmit.to, transmit.ecn, datagram);
         }
     }
 
@@ -202,11 +202,4 @@ fn reach(via: &Via, addresses: &[SocketAddr]) -> io::Result<(SocketAddr, UdpPort
 fn has_route(address: SocketAddr) -> bool {
     let local = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
     UdpSocket::bind(local).and_then(|socket| socket.connect(address)).is_ok()
-}
-
-fn unusable(via: &Via, host: &str, error: &io::Error) -> FetchError {
-    FetchError::Usage(format!(
-        "{via} cannot be used towards {host}: {error}\n  remedy: compare --via with: ip address; an interface needs an address of \
-         the server's family"
-    ))
 }

@@ -3,7 +3,7 @@
 //! `use URL` brings in one more server, or an interface (`#via=`) towards one; `close NAME...` asks for nothing more over the paths
 //! that all the names fit: interfaces, source addresses, hosts.
 use super::request::PathName;
-use super::{Fetch, FetchError, ORDERS, Update, transport};
+use super::{Fetch, FetchError, ORDERS, Update, UsageError, transport};
 use crate::url::Url;
 use prismux_linux::event_loop::EventLoop;
 use std::fs::File;
@@ -115,13 +115,12 @@ fn read(path: &Path, lines: &Sender<io::Result<String>>, mut bell: UnixStream) {
 }
 
 /// Takes orders from `path`.
+///
+/// # Errors
+/// When there is no such file, or no thread.
 pub(super) fn take(path: &Path, event_loop: &EventLoop) -> Result<Orders, FetchError> {
-    let orders = Orders::open(path).map_err(|error| {
-        let path = path.display();
-        FetchError::Usage(format!(
-            "orders from {path}: {error}\n  remedy: name a file or a named pipe (mkfifo), or - for the input"
-        ))
-    })?;
+    let orders =
+        Orders::open(path).map_err(|error| UsageError::Orders { path: path.to_path_buf(), error })?;
     event_loop.watch(&orders, ORDERS)?;
     Ok(orders)
 }

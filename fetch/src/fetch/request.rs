@@ -24,6 +24,8 @@ pub struct FetchRequest {
     pub rate: Option<Rate>,
     /// The digest that the object must have.
     pub digest: Option<Digest>,
+    /// It may have no more bytes than this.
+    pub max_size: Option<ByteCount>,
     /// Where it goes.
     pub output: PathBuf,
     /// Replace a file that is there.
@@ -50,6 +52,7 @@ impl FetchRequest {
             costs: Vec::new(),
             rate: None,
             digest: None,
+            max_size: None,
             output,
             overwrite: false,
             restart: false,

@@ -1,13 +1,14 @@
 //! Targets for fetched files: what is read before anything is believed, and both machines behind an honest handshake.
-use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
+use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_fetch::channel::{Channel, Message};
-use prismux_fetch::client::{Download, DownloadConfig, PathSpec, Transport};
+use prismux_fetch::client::{self, Download, DownloadConfig, DownloadEvent, PathSpec, Transport};
 use prismux_fetch::digest::Digest;
+use prismux_fetch::entropy::Entropy;
 use prismux_fetch::handshake::{Answer, Identity, Initiator, Responder};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::partial::parse_sidecar;
-use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
+use prismux_fetch::server::{self, Lookup, Object, Objects, Server, ServerConfig, Unreadable};
 use prismux_fetch::url::Url;
 use prismux_fetch::wire::{ConnectionId, Datagram};
 use prismux_ptcp::header::{self, Parsed};
@@ -17,7 +18,6 @@ use prismux_rcp::{Pipe, RcpConfig, RcpHeader};
 use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, SeqNumber};
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ pub fn datagram(data: &[u8]) {
 
 /// Datagrams of every type, messages, answers, a sidecar and a URL.
 pub(super) fn datagrams() -> Vec<Vec<u8>> {
-    let (client, cookie, proof, noise) = (ConnectionId(7), [1; 24], [2; 16], [3; 60]);
+    let (client, cookie, reset_token, noise) = (ConnectionId(7), [1; 24], [2; 16], [3; 60]);
     let mut seeds: Vec<Vec<u8>> = [
         Datagram::Hello { client, cookie: &cookie, noise: &noise },
         Datagram::Retry { client, cookie: &cookie },
         Datagram::Welcome { client, noise: &noise },
         Datagram::Sealed { to: client, nonce: 9, noise: &noise },
-        Datagram::Gone { server: client, proof: &proof },
+        Datagram::StatelessReset { server: client, token: &reset_token },
         Datagram::Notice { client, version: 2 },
     ]
     .iter()
@@ -80,7 +80,7 @@ pub(super) fn datagrams() -> Vec<Vec<u8>> {
         Message::PtcpOpening { offset: 7, segment: &segment }.emit(&mut message);
         seeds.push(message);
     }
-    seeds.push(Answer::Ready { server: client, proof, identity }.emit());
+    seeds.push(Answer::Ready { server: client, reset_token, identity }.emit());
     seeds.push(format!(r#"{{"prismux_part":1,"size":9,"sha256":"{digest}","ranges":[[0,3],[5,9]]}}"#).into());
     seeds.push(format!("prismux://{digest}@[2001:db8::1]:99/a%20b").into());
     seeds
@@ -93,7 +93,7 @@ impl Object for Ramp {
     fn identity(&self) -> Identity {
         Identity { size: SIZE, digest: Digest([0; 32]) }
     }
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Unreadable> {
         assert!(offset + buffer.len() as u64 <= SIZE, "asked for bytes that are not there");
         (offset..).zip(buffer).for_each(|(at, byte)| *byte = at as u8);
         Ok(())
@@ -109,6 +109,11 @@ impl Objects for Shelf {
     fn find(&mut self, _: &str) -> Lookup {
         Lookup::Ready(Arc::new(Ramp))
     }
+}
+
+/// The same in every run: an input shows the same each time.
+fn entropy() -> Entropy {
+    Entropy::from_seed([7; 32])
 }
 
 fn home() -> SocketAddr {
@@ -128,10 +133,11 @@ struct Served {
 
 impl Served {
     fn new() -> Self {
-        let key = ServerKey::generate();
+        let mut entropy = entropy();
+        let key = ServerKey::generate(&mut entropy);
         let now = Instant::from_secs(1);
-        let mut server = Server::new(key.clone(), ServerConfig::default(), Shelf);
-        let (mut initiator, noise) = Initiator::new(&key.public(), "object");
+        let (mut initiator, noise) = Initiator::new(&key.public(), "object", &mut entropy);
+        let mut server = Server::new(key, ServerConfig::default(), Shelf, entropy);
         let client = ConnectionId(5);
         let mut hello = Vec::new();
         Datagram::Hello { client, cookie: &[0; 24], noise: &noise }.emit(&mut hello);
@@ -165,7 +171,8 @@ impl Served {
             };
             hand(&mut self.server, self.now, from, &datagram);
             self.now += Duration::from_millis(u64::from(order >> 3) * 10);
-            self.server.handle_timeout(self.now, &mut |_, _, _| {});
+            expire(&mut self.server, self.now);
+            while self.server.poll_transmit(self.now).is_some() {}
         }
     }
 }
@@ -173,14 +180,16 @@ impl Served {
 /// Hands a datagram to the server and returns the first answer. An address that proves nothing never gets three times what
 /// it sent.
 fn hand(server: &mut Server<Shelf>, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<u8> {
-    let (mut unproved, mut first) = (0, None);
-    server.handle_datagram(now, from, Ecn::NotEct, datagram, &mut |to, _, bytes| {
-        if to == elsewhere() {
-            unproved += bytes.len();
+    let (mut unvalidated, mut first) = (0, None);
+    let local = SocketAddr::from(([192, 0, 2, 1], 4717));
+    server.handle_input(now, server::Received { from, local, ecn: Ecn::NotEct, bytes: datagram });
+    while let Some(transmit) = server.poll_transmit(now) {
+        if transmit.to == elsewhere() {
+            unvalidated += server.datagram().len();
         }
-        first.get_or_insert_with(|| bytes.to_vec());
-    });
-    assert!(unproved <= 3 * datagram.len(), "{unproved} bytes for {}", datagram.len());
+        first.get_or_insert_with(|| server.datagram().to_vec());
+    }
+    assert!(unvalidated <= 3 * datagram.len(), "{unvalidated} bytes for {}", datagram.len());
     first.unwrap_or_default()
 }
 
@@ -261,35 +270,53 @@ pub fn pipes_client(data: &[u8]) {
     download(Transport::Ptcp, 120, data);
 }
 
-/// A download takes whatever its server says; no byte is kept beyond the object.
+/// Hands a datagram to the download and drains it; the last datagram that leaves. No byte comes from beyond the object.
+fn give(download: &mut Download, now: Instant, from: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    download.handle_input(now, client::Received { link: 0, from, ecn: Ecn::NotEct, bytes });
+    drained(download, now)
+}
+
+fn drained(download: &mut Download, now: Instant) -> Vec<u8> {
+    let (mut drain, mut last) = (Drain::new(), Vec::new());
+    while let Some(output) = drain.next(download, now) {
+        match output {
+            Output::Transmit(_) => last = download.datagram().to_vec(),
+            Output::Event(DownloadEvent::Received { offset, part }) => {
+                let bytes = download.part(part.clone()).len();
+                assert_eq!(bytes, part.len(), "bytes that have not come");
+                assert!(offset + bytes as u64 <= SIZE, "bytes beyond the object");
+            }
+            Output::Event(_) => {}
+        }
+    }
+    last
+}
+
+/// A download takes whatever its server says.
 fn download(transport: Transport, chunk: usize, data: &[u8]) {
-    let key = ServerKey::generate();
+    let mut entropy = entropy();
+    let key = ServerKey::generate(&mut entropy);
     let address = SocketAddr::from(([192, 0, 2, 1], 4717));
     let spec = PathSpec { link: 0, address, key: key.public(), object: "object".to_string(), cost: Cost(0) };
     let mut now = Instant::from_secs(1);
     let config = DownloadConfig { transport, ..DownloadConfig::default() };
-    let mut download = Download::new(config, [spec], now);
-    download.handle_timeout(now);
-    let (mut out, mut id) = (Vec::new(), ConnectionId(0));
-    let mut channel = None;
-    while download.poll_transmit(now, &mut out).is_some() {
-        if let Ok(Datagram::Hello { client, noise, .. }) = Datagram::parse(&out) {
-            let identity = Identity { size: SIZE, digest: Digest([0; 32]) };
-            let answer = Answer::Ready { server: ConnectionId(8), proof: [1; 16], identity };
-            let answered = Responder::read(&key, noise).and_then(|request| request.answer(&answer, client));
-            let Some((noise, ours)) = answered else { panic!("an honest client") };
-            let mut welcome = Vec::new();
-            Datagram::Welcome { client, noise: &noise }.emit(&mut welcome);
-            download.handle_datagram(now, 0, address, Ecn::NotEct, &welcome, &mut |_, _| {});
-            (id, channel) = (client, Some(ours));
-        }
-    }
-    let Some(mut channel) = channel else { panic!("it says Hello") };
+    let mut download = Download::new(config, [spec], self::entropy(), now);
+    expire(&mut download, now);
+    let hello = drained(&mut download, now);
+    let Ok(Datagram::Hello { client: id, noise, .. }) = Datagram::parse(&hello) else { panic!("a Hello") };
+    let identity = Identity { size: SIZE, digest: Digest([0; 32]) };
+    let answer = Answer::Ready { server: ConnectionId(8), reset_token: [1; 16], identity };
+    let request = Responder::read(&key, noise, &mut entropy);
+    let Some((noise, mut channel)) = request.and_then(|request| request.answer(&answer, id)) else {
+        panic!("an honest client")
+    };
+    let mut welcome = Vec::new();
+    Datagram::Welcome { client: id, noise: &noise }.emit(&mut welcome);
+    let opening = give(&mut download, now, address, &welcome);
     let mut data = data.to_vec();
     if transport == Transport::Ptcp {
-        let (answer, names) = accept_opening(&mut channel, &out, now);
-        let datagram = sealed(&mut channel, &answer);
-        download.handle_datagram(now, 0, address, Ecn::NotEct, &datagram, &mut |_, _| {});
+        let (answer, names) = accept_opening(&mut channel, &opening, now);
+        give(&mut download, now, address, &sealed(&mut channel, &answer));
         name_segments(&mut data, chunk, names);
     }
     for step in data.chunks(chunk) {
@@ -299,13 +326,10 @@ fn download(transport: Transport, chunk: usize, data: &[u8]) {
             1 => [&[0x14, 0, 0, 0][..], &id.0.to_be_bytes(), rest].concat(),
             _ => sealed(&mut channel, rest),
         };
-        download.handle_datagram(now, 0, address, Ecn::NotEct, &datagram, &mut |offset, bytes| {
-            assert!(offset + bytes.len() as u64 <= SIZE, "bytes beyond the object");
-        });
+        give(&mut download, now, address, &datagram);
         now += Duration::from_millis(u64::from(order >> 2) * 10);
-        download.handle_timeout(now);
-        while download.poll_transmit(now, &mut out).is_some() {}
-        while download.poll_event().is_some() {}
+        expire(&mut download, now);
+        drained(&mut download, now);
     }
 }
 

@@ -57,7 +57,11 @@ impl Setting {
         fs::create_dir_all(folder.join("served"))?;
         let bytes: Vec<u8> = (0..size).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         fs::write(folder.join("served/object"), &bytes)?;
-        Ok(Self { bytes: Arc::new(bytes), folder, key: ServerKey::generate() })
+        Ok(Self {
+            bytes: Arc::new(bytes),
+            folder,
+            key: ServerKey::generate(&mut prismux_fetch::os_entropy()),
+        })
     }
 
     /// Seconds until the whole file is there; its bytes are compared afterwards.
