@@ -264,6 +264,6 @@ impl Endpoint for Download {
             None => Deadline { at: self.progress_at + self.config.give_up_after, why: "give-up" },
         };
         let paths = self.paths.iter().filter_map(Path::deadline).filter(|_| self.ended_at.is_none());
-        paths.chain(carrier).fold(Some(end), |earliest, at| Deadline::earliest(earliest, Some(at)))
+        paths.chain(carrier).chain([end]).min_by_key(|deadline| deadline.at)
     }
 }
