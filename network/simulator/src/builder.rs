@@ -1,14 +1,14 @@
 //! Building a network.
 mod assemble;
 mod capacity;
-mod community;
 mod interfaces;
 
 pub(crate) use interfaces::Interfaces;
 
 use crate::core::ids::{FlowId, LinkIndex, NodeId};
 use crate::flows::{CongestionFactory, FlowConfig};
-use crate::policy::SchedulerFactory;
+use crate::nodes::Node;
+use crate::nodes::prism::{Membership, PrismPlan, ProxyPlan, SchedulerFactory};
 use crate::simulation::{Handoff, NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
@@ -30,8 +30,7 @@ pub struct NetworkBuilder {
     flows: Vec<FlowPlan>,
     events: Vec<(Instant, NetworkEvent)>,
     routes: Vec<(NodeId, NodeId, LinkIndex)>,
-    memberships: Vec<Membership>,
-    return_members: Vec<(NodeId, NodeId)>,
+    prism: PrismPlan,
     sample_every: Option<Duration>,
     warm_up: Option<Duration>,
     checks: bool,
@@ -42,29 +41,25 @@ pub struct NetworkBuilder {
 #[derive(Debug)]
 struct NodePlan {
     name: String,
-    kind: NodeKind,
+    /// Carries other nodes' packets.
+    forwards: bool,
+    /// Forwards by this rule, not by a table.
+    rule: Option<Box<dyn Node>>,
 }
 
 #[derive(Debug)]
-enum NodeKind {
-    Host,
-    Router,
-    Member,
-    Proxy { config: Box<ProxyConfig>, tunnel: Tunnel, scheduler: Option<SchedulerFactory> },
-}
-
-#[derive(Debug)]
-struct LinkPlan {
-    name: String,
-    ends: [NodeId; 2],
-    forward: LinkConfig,
-    reverse: LinkConfig,
-    shared: Option<bool>,
+pub(crate) struct LinkPlan {
+    pub name: String,
+    pub ends: [NodeId; 2],
+    pub forward: LinkConfig,
+    pub reverse: LinkConfig,
+    /// Counts as capacity, where somebody has said so.
+    pub shared: Option<bool>,
 }
 
 impl LinkPlan {
     /// Propagation there and back.
-    fn round_trip(&self) -> Duration {
+    pub fn round_trip(&self) -> Duration {
         self.forward.delay + self.reverse.delay
     }
 }
@@ -75,15 +70,6 @@ struct FlowPlan {
     name: String,
     config: FlowConfig,
     congestion: Option<CongestionFactory>,
-}
-
-/// A member's place in a community.
-#[derive(Debug, Clone)]
-struct Membership {
-    proxy: NodeId,
-    member: NodeId,
-    advertised_rate: Option<Rate>,
-    from_start: bool,
 }
 
 struct CapturePlan {
@@ -178,8 +164,7 @@ impl NetworkBuilder {
             flows: Vec::new(),
             events: Vec::new(),
             routes: Vec::new(),
-            memberships: Vec::new(),
-            return_members: Vec::new(),
+            prism: PrismPlan::default(),
             sample_every: None,
             warm_up: None,
             checks: cfg!(debug_assertions),
@@ -190,17 +175,24 @@ impl NetworkBuilder {
 
     /// A host: the end of flows; it forwards nothing.
     pub fn host(&mut self, name: &str) -> NodeId {
-        self.node(name, NodeKind::Host)
+        self.add_node(name, false)
     }
 
     /// A router: forwards by shortest path.
     pub fn router(&mut self, name: &str) -> NodeId {
-        self.node(name, NodeKind::Router)
+        self.add_node(name, true)
+    }
+
+    /// Gives a node a rule of its own, in place of the shortest path. It sees every packet that comes to it.
+    pub fn forward_by(&mut self, node: NodeId, rule: impl Node) {
+        self.nodes[node.index()].rule = Some(Box::new(rule));
     }
 
     /// A host of the community: forwards, ends tunnels, and may be the end of flows too.
     pub fn member(&mut self, name: &str) -> NodeId {
-        self.node(name, NodeKind::Member)
+        let node = self.add_node(name, true);
+        self.prism.members.push(node);
+        node
     }
 
     /// A PRISM proxy that reaches its members through GRE.
@@ -210,13 +202,15 @@ impl NetworkBuilder {
 
     /// A PRISM proxy with another tunnel.
     pub fn prism_proxy_with_tunnel(&mut self, name: &str, config: ProxyConfig, tunnel: Tunnel) -> NodeId {
-        self.node(name, NodeKind::Proxy { config: Box::new(config), tunnel, scheduler: None })
+        let node = self.add_node(name, true);
+        self.prism.proxies.push(ProxyPlan { node, config, tunnel, scheduler: None });
+        node
     }
 
     /// Gives a proxy a scheduler from outside in place of the one that its settings name; any other node ignores it.
     pub fn scheduler(&mut self, proxy: NodeId, factory: SchedulerFactory) {
-        if let NodeKind::Proxy { scheduler, .. } = &mut self.nodes[proxy.index()].kind {
-            *scheduler = Some(factory);
+        if let Some(plan) = self.prism.proxies.iter_mut().find(|plan| plan.node == proxy) {
+            plan.scheduler = Some(factory);
         }
     }
 
@@ -227,8 +221,8 @@ impl NetworkBuilder {
         transfers.map(|plan| plan.congestion = Some(factory.clone())).count()
     }
 
-    fn node(&mut self, name: &str, kind: NodeKind) -> NodeId {
-        self.nodes.push(NodePlan { name: name.into(), kind });
+    fn add_node(&mut self, name: &str, forwards: bool) -> NodeId {
+        self.nodes.push(NodePlan { name: name.into(), forwards, rule: None });
         NodeId((self.nodes.len() - 1) as u32)
     }
 
@@ -278,13 +272,13 @@ impl NetworkBuilder {
         advertised_rate: Option<Rate>,
         from_start: bool,
     ) {
-        self.memberships.push(Membership { proxy, member, advertised_rate, from_start });
+        self.prism.memberships.push(Membership { proxy, member, advertised_rate, from_start });
     }
 
     /// Packets from `receiver` to the outside, ACKs above all, leave through `member` as long as it is in the
     /// community. Without a word they leave through the receiver's first link to a member that is.
     pub fn return_through(&mut self, receiver: NodeId, member: NodeId) {
-        self.return_members.push((receiver, member));
+        self.prism.return_members.push((receiver, member));
     }
 
     /// Adds a flow.
@@ -337,7 +331,7 @@ impl NetworkBuilder {
         for (_, event) in &self.events {
             let NetworkEvent::Handoff(Handoff { host, link, .. }) = event else { continue };
             let node = &self.nodes[host.index()];
-            if !matches!(node.kind, NodeKind::Host) {
+            if node.forwards {
                 return Err(BuildError::WrongKind { node: node.name.clone(), expected: "a host" });
             }
             let link = link.map(|link| &self.links[link.index()]);
@@ -379,5 +373,25 @@ impl NetworkBuilder {
 
     pub(crate) fn has_checks(&self) -> bool {
         self.checks
+    }
+
+    pub(crate) fn prism(&self) -> &PrismPlan {
+        &self.prism
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn node_name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].name
+    }
+
+    pub(crate) fn link_plan(&self, link: LinkIndex) -> &LinkPlan {
+        &self.links[link.index()]
+    }
+
+    pub(crate) fn link_indices(&self) -> impl Iterator<Item = LinkIndex> + use<> {
+        (0..self.links.len() as u32).map(LinkIndex)
     }
 }

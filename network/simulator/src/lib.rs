@@ -7,10 +7,10 @@
 //! The map, from below:
 //! * `core`: a timing wheel of events, the pool of packets under way, names; checkers, observers and time series, who only
 //!   watch.
-//! * `routing`: next hops; `network`: links, nodes, members and PRISM proxies: everything a packet meets between two
-//!   endpoints.
+//! * `network`: links and packets under way between two endpoints; `nodes`: what they meet in between, by a table of next hops
+//!   or by the rule of a [`Node`]; `nodes::prism`: proxies, members, and who has joined whom.
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
-//! * `from_plan`: from a plan to a network. `policy`: schedulers from outside.
+//! * `from_plan`: from a plan to a network.
 //! * `simulation`: the loop, planned events, results.
 
 mod builder;
@@ -18,8 +18,7 @@ mod core;
 mod flows;
 mod from_plan;
 mod network;
-mod policy;
-mod routing;
+mod nodes;
 mod simulation;
 
 pub use builder::{BuildError, NetworkBuilder};
@@ -32,6 +31,7 @@ pub use flows::{
 };
 pub use from_plan::{SimulationError, SimulationOptions, check_supported};
 pub use network::NetworkCounters;
-pub use policy::SchedulerFactory;
+pub use nodes::prism::SchedulerFactory;
+pub use nodes::{Node, NodeContext, Transit};
 pub use prismux_plan::Tunnel;
 pub use simulation::{Handoff, NetworkEvent, PipeNames, Simulation};

@@ -1,16 +1,14 @@
-//! The network below the transports: nodes, links, routes and packets under way.
+//! The network below the transports: links, the nodes between them, and packets under way.
 //!
 //! A packet enters by [`Network::inject`] and leaves by [`Network::next_arrival`] (or is dropped and counted). In between it
 //! is a handle in the queues of links; each direction of a link has at most one event pending.
-mod middle;
-
 use crate::core::event_queue::EventQueue;
 use crate::core::ids::{EndpointId, NodeId, PortId};
 use crate::core::observer::{Names, Observer};
 use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
 use crate::flows::Site;
-use crate::routing::Routes;
-pub(crate) use middle::{MemberNode, ProxyNode};
+use crate::nodes::routing::Routes;
+use crate::nodes::{Forwarding, RuleNode};
 use prismux_link::{Delivery, Dropped, Link, LinkChange};
 use prismux_tcp::SegmentOut;
 use prismux_trace::event::{self, Event};
@@ -24,25 +22,14 @@ pub(crate) enum Target {
     Port(PortId),
     /// A timer of an end of a flow.
     Endpoint(EndpointId),
-    /// A timer of the proxy with this index.
-    Proxy(u32),
+    /// A timer of the node at this place among those with rules of their own.
+    Node(u32),
     /// The application of an endpoint wants to go on.
     Application(EndpointId),
     /// The entry with this index of the list of planned events.
     Planned(u32),
     /// Time to sample.
     Sample,
-}
-
-/// What a node does with packets that are not for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodeRole {
-    /// Passes them on if routes lead through it (hosts are left out by routing).
-    Plain,
-    /// Ends tunnels and begins them; index of the member.
-    Member(u32),
-    /// Judges them; index of the proxy.
-    Proxy(u32),
 }
 
 /// One direction of a link: an uncontended packet needs the first of its three cache lines.
@@ -69,19 +56,19 @@ pub struct NetworkCounters {
     pub corrupted: u64,
     /// Packets for which there was no route.
     pub no_route: u64,
-    /// Packets handed to proxies.
-    pub into_proxies: u64,
-    /// Packets that came out of proxies, repairs included.
-    pub out_of_proxies: u64,
-    /// Packets that proxies dropped.
-    pub dropped_by_proxies: u64,
+    /// Packets that nodes with rules of their own, such as proxies, took in to keep.
+    pub taken_by_nodes: u64,
+    /// Packets that such nodes gave out again, repairs included.
+    pub returned_by_nodes: u64,
+    /// Packets that such nodes dropped.
+    pub dropped_by_nodes: u64,
 }
 
 /// The node that a port leads to, with all that most packets need to know of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub node: NodeId,
-    /// Whether its role is [`NodeRole::Plain`], and its endpoint if it has just one. In one word: there are many ends.
+    /// Whether it forwards by its table, and its endpoint if it has just one. In one word: there are many ends.
     resident: u32,
 }
 
@@ -122,12 +109,13 @@ pub(crate) struct Network {
     pub armed: Vec<Instant>,
     /// By port: where it leads.
     pub ends: Vec<End>,
-    pub roles: Vec<NodeRole>,
+    /// By node, further addresses included.
+    pub forwarding: Vec<Forwarding>,
+    /// Nodes with rules of their own.
+    pub rules: Vec<RuleNode>,
     pub routes: Routes,
     /// Further addresses of multi-homed hosts, numbered after the nodes: the host of each.
     pub interfaces: Vec<NodeId>,
-    pub members: Vec<MemberNode>,
-    pub proxies: Vec<ProxyNode>,
     pub counters: NetworkCounters,
     /// Packets that are where they belong without another link to cross.
     pub local: VecDeque<PacketHandle>,
@@ -165,9 +153,9 @@ impl Network {
 
     /// What [`Network::inject`] takes as `exit`: only plain nodes can skip the look at their role.
     pub fn direct_exit(&self, node: NodeId, towards: NodeId) -> Option<PortId> {
-        match self.roles[node.index()] {
-            NodeRole::Plain => self.routes.next(node, towards).filter(|_| node != towards),
-            _ => None,
+        match self.forwarding[node.index()] {
+            Forwarding::Table => self.routes.next(node, towards).filter(|_| node != towards),
+            Forwarding::Rule(_) => None,
         }
     }
 
@@ -232,13 +220,13 @@ impl Network {
     /// Whether `address` is a further address of `node`. Addresses are numbered after the nodes.
     #[inline]
     fn is_interface_of(&self, address: NodeId, node: NodeId) -> bool {
-        let nodes = self.roles.len() - self.interfaces.len();
+        let nodes = self.forwarding.len() - self.interfaces.len();
         address.index() >= nodes && self.interfaces[address.index() - nodes] == node
     }
 
     /// Sends a packet on by the routes of `node`.
     #[inline]
-    fn forward(&mut self, node: NodeId, size_bytes: u32, carried: Carried) {
+    pub fn forward(&mut self, node: NodeId, size_bytes: u32, carried: Carried) {
         match self.routes.next(node, carried.towards) {
             Some(port) => self.send(port, size_bytes, carried),
             None => {
@@ -252,7 +240,7 @@ impl Network {
 
     /// Hands a packet to a link.
     #[inline]
-    fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
+    pub fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
         }
@@ -352,10 +340,11 @@ impl Network {
         if self.pool.len() as u64 != inside + self.local.len() as u64 {
             faults.push(format!("{} packets in the pool, {inside} in links", self.pool.len()));
         }
-        let NetworkCounters { sent, delivered, corrupted, no_route, into_proxies, out_of_proxies, .. } =
-            self.counters;
-        let came = sent + copies + out_of_proxies;
-        let gone = delivered + dropped + corrupted + no_route + into_proxies + inside;
+        let NetworkCounters {
+            sent, delivered, corrupted, no_route, taken_by_nodes, returned_by_nodes, ..
+        } = self.counters;
+        let came = sent + copies + returned_by_nodes;
+        let gone = delivered + dropped + corrupted + no_route + taken_by_nodes + inside;
         if came != gone {
             faults.push(format!("{came} packets came into the network, {gone} are accounted for"));
         }

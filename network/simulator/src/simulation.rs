@@ -10,8 +10,9 @@ use crate::core::packet::PacketHandle;
 use crate::core::series::Sampler;
 use crate::flows::{Arrival, Flow, FlowContext, FlowRecord, Flows};
 use crate::network::{Network, NetworkCounters, Target};
+use crate::nodes::Node;
+use crate::nodes::prism::Community;
 use prismux_link::LinkStats;
-use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use std::any::Any;
@@ -21,7 +22,7 @@ pub use handoff::Handoff;
 pub use planned::NetworkEvent;
 pub(crate) use planned::Plan;
 pub use report::PipeNames;
-pub(crate) use report::{LinkRecord, MemberRecord, Receiver, Report};
+pub(crate) use report::{LinkRecord, Report};
 
 /// A network with its flows, ready to run or running.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ pub struct Simulation {
     pub(crate) planned: Vec<Plan>,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) report: Report,
+    pub(crate) community: Community,
     /// Flows with an end that have not reached it.
     pub(crate) unfinished: usize,
     /// The stream checkers are on.
@@ -66,7 +68,7 @@ impl Simulation {
         match target {
             Target::Port(port) => self.take_port(port),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
-            Target::Proxy(proxy) => self.network.proxy_timeout(proxy),
+            Target::Node(place) => self.network.node_timeout(place),
             Target::Application(endpoint) => {
                 let (flow, end) = self.flows.owner(endpoint);
                 self.with_flow(flow, |flow, context| flow.resume(context, end));
@@ -169,6 +171,11 @@ impl Simulation {
         flow.downcast_ref()
     }
 
+    /// A node with a rule of its own, if the rule is of type `T`.
+    pub fn node_as<T: Node>(&self, node: NodeId) -> Option<&T> {
+        self.network.node_as(node)
+    }
+
     fn take_sample(&mut self) {
         let Some(mut sampler) = self.sampler.take() else { return };
         sampler.sample(self);
@@ -200,32 +207,6 @@ impl Simulation {
     /// Counters of a link, from its second node to its first.
     pub fn reverse_stats(&self, link: LinkIndex) -> LinkStats {
         self.network.ports[link.reverse().index()].link.stats()
-    }
-
-    /// The links of the proxy on `node` as it sees them.
-    pub fn proxy_links(&self, node: NodeId) -> Vec<LinkStatus> {
-        let found = self.network.proxies.iter().find(|proxy| proxy.node == node);
-        found.map_or_else(Vec::new, |proxy| proxy.proxy.link_status(self.network.now))
-    }
-
-    /// Counters of the proxy on `node`.
-    pub fn proxy_counters(&self, node: NodeId) -> Option<&ProxyCounters> {
-        self.network.proxies.iter().find(|proxy| proxy.node == node).map(|proxy| proxy.proxy.counters())
-    }
-
-    /// What the proxy on `node` knows of a TCP flow.
-    pub fn proxy_flow(&self, node: NodeId, flow: FlowId) -> Option<FlowStatus> {
-        let key = self.flows.get(flow).tcp_key()?;
-        let found = self.network.proxies.iter().find(|proxy| proxy.node == node)?;
-        found.proxy.flow_status(&key)
-    }
-
-    /// ACKs of a TCP flow that proxies hold back at the moment; `None` where there is no proxy.
-    pub fn held_acks(&self, flow: FlowId) -> Option<u64> {
-        let key = self.flows.get(flow).tcp_key()?;
-        let statuses = self.network.proxies.iter().map(|proxy| proxy.proxy.flow_status(&key));
-        let held = statuses.map(|status| status.map_or(0, |status| status.held_acks as u64));
-        held.reduce(|a, b| a + b)
     }
 
     /// Ends captures, so that nothing stays in buffers.

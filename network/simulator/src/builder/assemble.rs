@@ -1,15 +1,16 @@
 //! From the builder's lists to a simulation.
 use super::capacity::full_packet;
 use super::interfaces::Interfaces;
-use super::{BuildError, FlowPlan, LinkPlan, NetworkBuilder, NodeKind, community};
+use super::{BuildError, FlowPlan, LinkPlan, NetworkBuilder};
 use crate::core::event_queue::EventQueue;
 use crate::core::ids::{FlowId, LinkIndex, NodeId};
 use crate::core::observer::{Capture, LastSeen, Names, Observer};
 use crate::core::packet::PacketPool;
 use crate::core::series::Sampler;
 use crate::flows::{FlowBuild, FlowRecord, Flows};
-use crate::network::{End, Network, NodeRole, Port, Target};
-use crate::routing::{Place, Routes};
+use crate::network::{End, Network, Port, Target};
+use crate::nodes::routing::{Place, Routes};
+use crate::nodes::{Forwarding, Node, RuleNode, prism};
 use crate::simulation::{LinkRecord, NetworkEvent, Plan, Report, Simulation};
 use prismux_link::Link;
 use prismux_plan::FullPacket;
@@ -24,18 +25,26 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     let mut places = places(&builder);
     interfaces.add_places(&mut places);
     let mut routes = Routes::shortest_paths(&places);
-    let mut community = community::found(&builder, &places, &routes)?;
+    let found = prism::found(&builder, &places, &routes)?;
     let mut report = report(&builder);
-    community.describe(&builder, &mut report);
+    for link in found.community.members.iter().flat_map(|member| &member.links) {
+        let record = &mut report.links[link.index()];
+        record.shared = builder.links[link.index()].shared.unwrap_or(true);
+        record.in_use = false;
+    }
     for &(at, destination, link) in &builder.routes {
         let LinkPlan { ends, .. } = &builder.links[link.index()];
         routes.set(at, destination, if ends[0] == at { link.forward() } else { link.reverse() });
     }
     interfaces.add_routes(&places, &mut routes);
-    community.roles.extend(interfaces.hosts().map(|_| NodeRole::Plain));
+    let rules = rules(&mut builder, found.nodes);
+    let mut forwarding = vec![Forwarding::Table; places.len()];
+    for (place, RuleNode { node, .. }) in rules.iter().enumerate() {
+        forwarding[node.index()] = Forwarding::Rule(place as u32);
+    }
     let observer = observer(&mut builder)?;
     let ports = ports(&builder);
-    let end = |node: NodeId| End::new(node, community.roles[node.index()] == NodeRole::Plain);
+    let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
     let mut network = Network {
         now: Instant::ZERO,
         queue: EventQueue::new(),
@@ -43,11 +52,10 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         armed: vec![Instant::MAX; ports.len()],
         ports,
         ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
-        roles: community.roles,
+        forwarding,
+        rules,
         routes,
         interfaces: interfaces.hosts().collect(),
-        members: community.members,
-        proxies: community.proxies,
         counters: Default::default(),
         local: VecDeque::new(),
         observer,
@@ -65,6 +73,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         planned: Vec::new(),
         sampler,
         report,
+        community: found.community,
         unfinished: 0,
         checks: builder.checks,
     };
@@ -79,11 +88,21 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     for plan in &builder.flows {
         check_paths(&builder, &simulation, &places, &interfaces, plan)?;
     }
-    for node in community.joins {
+    for node in found.joins {
         simulation.apply(NetworkEvent::Join(node));
     }
     simulation.plan_events(&builder);
     Ok(simulation)
+}
+
+/// Every node with a rule of its own, in the order of nodes.
+fn rules(builder: &mut NetworkBuilder, found: Vec<(NodeId, Box<dyn Node>)>) -> Vec<RuleNode> {
+    let own = builder.nodes.iter_mut().enumerate();
+    let own = own.filter_map(|(index, plan)| Some((NodeId(index as u32), plan.rule.take()?)));
+    let mut rules: Vec<RuleNode> =
+        own.chain(found).map(|(node, rule)| RuleNode { node, rule: Some(rule) }).collect();
+    rules.sort_by_key(|rule| rule.node);
+    rules
 }
 
 /// What can be said of the plan before anything is built.
@@ -109,9 +128,8 @@ fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a String>) -> Re
 }
 
 fn places(builder: &NetworkBuilder) -> Vec<Place> {
-    let forwards = |kind: &NodeKind| !matches!(kind, NodeKind::Host);
     let mut places: Vec<Place> =
-        builder.nodes.iter().map(|node| Place { exits: vec![], forwards: forwards(&node.kind) }).collect();
+        builder.nodes.iter().map(|node| Place { exits: vec![], forwards: node.forwards }).collect();
     for (index, link) in builder.links.iter().enumerate() {
         let (index, [a, b]) = (LinkIndex(index as u32), link.ends);
         places[a.index()].exits.push((index.forward(), b));

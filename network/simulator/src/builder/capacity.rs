@@ -1,7 +1,7 @@
 //! What capacity is reckoned with.
-use super::{NetworkBuilder, NodeKind};
+use super::NetworkBuilder;
 use crate::flows::SegmentShape;
-use prismux_plan::{FullPacket, FullSegment, IpFamily};
+use prismux_plan::{FullPacket, FullSegment};
 
 /// MSS of a full Ethernet frame over IPv4.
 const ETHERNET_MSS: u16 = 1460;
@@ -12,11 +12,9 @@ pub(super) fn full_packet(builder: &NetworkBuilder) -> FullPacket {
     let segment = builder.flows.iter().find_map(|plan| plan.config.transport.get().segment());
     let SegmentShape { mss, timestamps } = segment.unwrap_or(ethernet);
     let (mut mss_bytes, mut tunnel_bytes) = (u32::from(mss), 0);
-    for node in &builder.nodes {
-        if let NodeKind::Proxy { config, tunnel, .. } = &node.kind {
-            mss_bytes = mss_bytes.min(config.mss_clamp.map_or(mss_bytes, u32::from));
-            tunnel_bytes = tunnel_bytes.max(tunnel.overhead_bytes(IpFamily::V4));
-        }
+    for proxy in &builder.prism.proxies {
+        mss_bytes = mss_bytes.min(proxy.config.mss_clamp.map_or(mss_bytes, u32::from));
+        tunnel_bytes = tunnel_bytes.max(proxy.tunnel_bytes());
     }
     FullSegment { mss_bytes, timestamps }.packet(tunnel_bytes)
 }

@@ -2,7 +2,7 @@
 use super::NetworkBuilder;
 use crate::core::ids::{LinkIndex, NodeId, PortId};
 use crate::flows::FlowConfig;
-use crate::routing::{Place, Routes};
+use crate::nodes::routing::{Place, Routes};
 
 /// A host's address on one of its links.
 #[derive(Debug, Clone, Copy)]

@@ -39,7 +39,7 @@ pub(crate) struct LastSeen {
     /// By flow: congestion window, slow-start threshold and bytes in flight of its sender, and when that was told.
     windows: BTreeMap<FlowId, (Instant, [u64; 3])>,
     /// By proxy and flow: ACKs held back.
-    held_acks: BTreeMap<(u32, FlowId), u64>,
+    held_acks: BTreeMap<(NodeId, FlowId), u64>,
 }
 
 /// A pcapng capture of some links. What is captured is what is handed to a link, lost packets included.
@@ -147,10 +147,10 @@ impl Observer {
     }
 
     /// How many ACKs of a flow a proxy holds back, where that has changed.
-    pub fn held_acks(&mut self, now: Instant, (proxy, node): (u32, NodeId), flow: FlowId, held_acks: u64) {
+    pub fn held_acks(&mut self, now: Instant, proxy: NodeId, flow: FlowId, held_acks: u64) {
         let Some(sink) = &mut self.events else { return };
         if self.last.held_acks.insert((proxy, flow), held_acks).unwrap_or(0) != held_acks {
-            let (node, flow) = (self.names.node(node), self.names.flow(flow));
+            let (node, flow) = (self.names.node(proxy), self.names.flow(flow));
             sink.event(now, &Event::HeldChanged { node, flow, held_acks });
         }
     }

@@ -41,7 +41,7 @@ impl Simulation {
             (inwards, outwards) = (outwards, inwards);
         }
         let access = network.ends[outwards.index()].node;
-        for node in (0..network.roles.len() as u32).map(NodeId) {
+        for node in (0..network.forwarding.len() as u32).map(NodeId) {
             if node == host {
                 continue;
             }

@@ -1,9 +1,8 @@
 //! Events that the scenario foresees.
 use super::{Handoff, Simulation};
 use crate::core::ids::{FlowId, LinkIndex, NodeId};
-use crate::network::{NodeRole, Target};
+use crate::network::Target;
 use prismux_link::LinkChange;
-use prismux_prism::LinkConfig;
 use prismux_trace::event::Event;
 use prismux_units::Instant;
 
@@ -68,55 +67,6 @@ impl Simulation {
         while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);
         }
-    }
-
-    fn join(&mut self, node: NodeId) {
-        let NodeRole::Member(member) = self.network.roles[node.index()] else { return };
-        let entry = &mut self.network.members[member as usize];
-        let Some((proxy, link)) = entry.proxy.filter(|_| !entry.joined) else { return };
-        entry.joined = true;
-        let record = &self.report.members[member as usize];
-        let config = LinkConfig {
-            name: record.link_name.clone(),
-            advertised_rate: record.advertised_rate,
-            round_trip: Some(record.round_trip),
-        };
-        let now = self.network.now;
-        self.network.proxies[proxy as usize].proxy.join(now, link, config);
-        self.network.carry_out(proxy);
-        self.choose_return_members();
-        self.note_membership(member, true);
-        self.network.observe(|names| Event::MemberJoined { member: names.node(node), peer: None });
-    }
-
-    fn leave(&mut self, node: NodeId) {
-        let NodeRole::Member(member) = self.network.roles[node.index()] else { return };
-        let entry = &mut self.network.members[member as usize];
-        let Some((proxy, link)) = entry.proxy.filter(|_| entry.joined) else { return };
-        entry.joined = false;
-        let now = self.network.now;
-        self.network.proxies[proxy as usize].proxy.leave(now, link);
-        self.network.carry_out(proxy);
-        self.choose_return_members();
-        self.note_membership(member, false);
-        self.network.observe(|names| Event::MemberLeft { member: names.node(node), cause: None });
-    }
-
-    /// Points every receiver's way out at the first member of its list that has joined (or stays, when none has).
-    pub(crate) fn choose_return_members(&mut self) {
-        for receiver in &self.report.receivers {
-            let joined = |node: NodeId| match self.network.roles[node.index()] {
-                NodeRole::Member(member) => self.network.members[member as usize].joined,
-                _ => false,
-            };
-            let Some(&(_, port)) = receiver.ways_out.iter().find(|(member, _)| joined(*member)) else {
-                continue;
-            };
-            for &destination in &receiver.beyond {
-                self.network.routes.set(receiver.node, destination, port);
-            }
-        }
-        self.refresh_exits();
     }
 
     /// Looks up again where endpoints send their packets first.

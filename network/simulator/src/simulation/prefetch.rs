@@ -60,7 +60,7 @@ impl Simulation {
 
     /// Notes at the ends of links which nodes have a single endpoint.
     pub(crate) fn name_residents(&mut self) {
-        let mut residents = vec![(0u32, None); self.network.roles.len()];
+        let mut residents = vec![(0u32, None); self.network.forwarding.len()];
         for site in self.flows.sites_mut() {
             let resident = &mut residents[site.node.index()];
             *resident = (resident.0 + 1, Some(site.own));

@@ -1,6 +1,7 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
+use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::nodes::RuleNode;
 use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
@@ -20,27 +21,6 @@ pub(crate) struct LinkRecord {
     pub in_use: bool,
 }
 
-/// A member in the report.
-#[derive(Debug)]
-pub(crate) struct MemberRecord {
-    pub link_name: String,
-    pub advertised_rate: Option<Rate>,
-    /// Propagation from the proxy to the member and back, as a registration over an idle link would measure it.
-    pub round_trip: Duration,
-    /// Its own link, that is, the last one on the way from the proxy.
-    pub links: Vec<LinkIndex>,
-}
-
-/// A host whose packets leave through a member.
-#[derive(Debug)]
-pub(crate) struct Receiver {
-    pub node: NodeId,
-    /// Members, the preferred one first, and the exits towards them.
-    pub ways_out: Vec<(NodeId, PortId)>,
-    /// Everything that lies beyond the members.
-    pub beyond: Vec<NodeId>,
-}
-
 /// Names and settings that only reports and rare events need.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -50,8 +30,6 @@ pub(crate) struct Report {
     /// Left out of steady goodput, from each flow's start.
     pub warm_up: Option<Duration>,
     pub links: Vec<LinkRecord>,
-    pub members: Vec<MemberRecord>,
-    pub receivers: Vec<Receiver>,
     pub node_names: Vec<String>,
     /// Payload and whole packet of a full-size segment on the shared links.
     pub payload_bytes: u32,
@@ -155,13 +133,14 @@ impl Simulation {
     }
 
     fn node_counters(&self) -> Named<Named<u64>> {
-        let proxies = self.network.proxies.iter();
-        let mut nodes: Named<Named<u64>> = proxies
-            .map(|proxy| {
-                let name = self.report.node_names[proxy.node.index()].clone();
-                (name, proxy_counters(proxy.proxy.counters()))
-            })
-            .collect();
+        let mut nodes: Named<Named<u64>> = Named::default();
+        for RuleNode { node, rule } in &self.network.rules {
+            let counters = rule.as_ref().map(|rule| rule.counters()).unwrap_or_default();
+            if !counters.is_empty() {
+                let counters = counters.into_iter().map(|(name, count)| (name.to_string(), count));
+                nodes.insert(self.report.node_names[node.index()].clone(), counters.collect());
+            }
+        }
         let links = 0..self.report.links.len();
         for index in 0..self.flows.len() {
             for (host, name, count) in self.flows.get(FlowId(index as u32)).counters() {
@@ -179,18 +158,10 @@ impl Simulation {
     }
 
     /// Brings the account of what a link has offered up to now.
-    pub(super) fn account_link(&mut self, link: LinkIndex) {
+    pub(crate) fn account_link(&mut self, link: LinkIndex) {
         let port = &self.network.ports[link.forward().index()];
         let (rate, up) = (port.link.rate(), port.link.is_up());
         self.report.links[link.index()].account(self.network.now, rate, up);
-    }
-
-    /// A member has joined or left: its links count as capacity, or no longer.
-    pub(super) fn note_membership(&mut self, member: u32, joined: bool) {
-        for link in self.report.members[member as usize].links.clone() {
-            self.account_link(link);
-            self.report.links[link.index()].in_use = joined;
-        }
     }
 }
 
@@ -202,7 +173,7 @@ impl PipeNames<'_> {
     /// A pipe between two addresses is called by its access link; `pipe-INDEX` where it has none.
     pub(crate) fn of(&self, own: NodeId, other: NodeId, index: usize) -> String {
         let network = &self.0.network;
-        let nodes = network.roles.len() - network.interfaces.len();
+        let nodes = network.forwarding.len() - network.interfaces.len();
         let address = [own, other].into_iter().find(|address| address.index() >= nodes);
         let link = address.and_then(|address| network.routes.next(address, address));
         link.map_or_else(
@@ -210,28 +181,4 @@ impl PipeNames<'_> {
             |port| self.0.report.links[port.link().index()].name.clone(),
         )
     }
-}
-
-fn proxy_counters(counters: &prismux_prism::ProxyCounters) -> Named<u64> {
-    let list = [
-        ("data_packets", counters.data_packets),
-        ("retransmissions", counters.retransmissions),
-        ("opaque_packets", counters.opaque_packets),
-        ("reverse_packets", counters.reverse_packets),
-        ("acks_held", counters.acks_held),
-        ("acks_corrected", counters.acks_corrected),
-        ("dropped_no_link", counters.dropped_no_link),
-        ("dropped_acks", counters.dropped_acks),
-        ("losses_detected", counters.losses_detected),
-        ("losses_by_time", counters.losses_by_time),
-        ("no_data_holes", counters.no_data_holes),
-        ("false_losses", counters.false_losses),
-        ("reports_sent", counters.reports_sent),
-        ("loss_episodes", counters.loss_episodes),
-        ("local_repairs", counters.local_repairs),
-        ("probe_copies", counters.probe_copies),
-        ("waited_packets", counters.waited_packets),
-        ("needless_retransmissions", counters.needless_retransmissions),
-    ];
-    list.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

@@ -1,0 +1,234 @@
+//! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
+use super::look::counters;
+use crate::core::ids::{FlowId, NodeId};
+use crate::core::packet::{Body, Carried, Packet};
+use crate::nodes::{Node, NodeContext, Transit};
+use prismux_endpoint::{Alarm, Drain, Endpoint as _, Output, expire};
+use prismux_prism::{AckRewrite, DropReason, LinkConfig, LinkId, Proxy, ProxyEvent, ProxyInput, Verdict};
+use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
+use prismux_wire::FlowKey;
+use std::sync::Arc;
+
+/// A node that runs the PRISM proxy.
+#[derive(Debug)]
+pub(crate) struct ProxyNode {
+    pub proxy: Proxy<Packet>,
+    /// Bytes that a tunnel to a member adds to a packet.
+    pub tunnel_bytes: u32,
+    /// Member nodes, by [`LinkId`].
+    pub members: Vec<NodeId>,
+    /// By node: packets for it travel over the members' links.
+    pub serves: Arc<[bool]>,
+    pub alarm: Alarm,
+}
+
+impl Node for ProxyNode {
+    fn arrive(&mut self, context: &mut NodeContext<'_>, arrived: Transit) {
+        let Transit { mut size_bytes, carried } = arrived;
+        let network = &mut *context.network;
+        let stored = network.pool.get_mut(carried.packet);
+        if stored.encapsulated {
+            if carried.towards != context.node {
+                return context.forward(arrived);
+            }
+            stored.encapsulated = false;
+            size_bytes -= self.tunnel_bytes;
+        }
+        let inward = self.serves[stored.destination.index()];
+        let outward = self.serves[stored.source.index()];
+        let towards = stored.destination;
+        let is_tcp = network.pool.is_tcp(carried.packet);
+        if !(inward || outward && is_tcp) {
+            let packet = Transit { size_bytes, carried: Carried { towards, ..carried } };
+            return match towards == context.node {
+                true => context.deliver(packet),
+                false => context.forward(packet),
+            };
+        }
+        let packet = network.pool.remove(carried.packet);
+        if packet.damaged {
+            network.counters.corrupted += 1;
+            network.observe_drop(context.node, event::DropReason::Corrupted, &packet);
+            return network.pool.forget(&packet);
+        }
+        network.counters.taken_by_nodes += 1;
+        let key = if inward { packet.flow_key() } else { packet.flow_key().reversed() };
+        self.proxy.handle_input(context.now(), self.input(packet, inward, size_bytes));
+        self.drain(context);
+        if is_tcp && context.network.observer.is_some() {
+            self.observe_held(context, packet.flow, key);
+        }
+    }
+
+    fn timeout(&mut self, context: &mut NodeContext<'_>) {
+        if self.alarm.rings(context.now()) {
+            expire(&mut self.proxy, context.now());
+            self.drain(context);
+        }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        counters(self.proxy.counters())
+    }
+}
+
+impl ProxyNode {
+    /// A packet as the proxy sees it: towards a receiver, or back.
+    fn input(&self, packet: Packet, inward: bool, size_bytes: u32) -> ProxyInput<Packet> {
+        let (flow, payload_bytes) = (packet.flow_key(), packet.payload_bytes);
+        match packet.body {
+            Body::Tcp { header, .. } if inward => {
+                let wire_bytes = size_bytes + self.tunnel_bytes;
+                ProxyInput::Data { flow, header, payload_bytes, wire_bytes, packet }
+            }
+            Body::Tcp { header, .. } => {
+                ProxyInput::Reverse { data_flow: flow.reversed(), header, payload_bytes, packet }
+            }
+            Body::Datagram(_) => ProxyInput::Opaque { flow_hash: flow.hash64(), packet },
+        }
+    }
+
+    /// A member joins.
+    pub fn join(&mut self, context: &mut NodeContext<'_>, link: LinkId, config: LinkConfig) {
+        self.proxy.join(context.now(), link, config);
+        self.drain(context);
+    }
+
+    /// A member leaves.
+    pub fn leave(&mut self, context: &mut NodeContext<'_>, link: LinkId) {
+        self.proxy.leave(context.now(), link);
+        self.drain(context);
+    }
+
+    /// After one mutation: carries out the verdicts and sets the next event.
+    fn drain(&mut self, context: &mut NodeContext<'_>) {
+        let now = context.now();
+        let mut drain = Drain::new();
+        while let Some(output) = drain.next(&mut self.proxy, now) {
+            match output {
+                Output::Transmit(verdict) => self.carry_out(context, verdict),
+                Output::Event(event) => self.observe_link(context, event),
+            }
+        }
+        if let Some(at) = self.alarm.set(now, self.proxy.poll_timeout()) {
+            context.wake(at);
+        }
+    }
+
+    fn carry_out(&self, context: &mut NodeContext<'_>, verdict: Verdict<Packet>) {
+        if context.network.observer.is_some() {
+            self.observe(context, &verdict);
+        }
+        match verdict {
+            Verdict::Forward { link, mut packet, rewrite } => {
+                if let Body::Tcp { header, .. } = &mut packet.body {
+                    rewrite.apply(header);
+                }
+                packet.encapsulated = true;
+                let size_bytes = packet.ip_bytes() + self.tunnel_bytes;
+                let towards = self.members[usize::from(link.0)];
+                let packet = put_back(context, packet, size_bytes, towards);
+                context.forward(packet);
+            }
+            Verdict::Release { mut packet, rewrite } => {
+                if context.network.observer.is_some() {
+                    self.observe_held(context, packet.flow, packet.flow_key().reversed());
+                }
+                if let Body::Tcp { header, .. } = &mut packet.body {
+                    rewrite.apply(header);
+                }
+                let (size_bytes, towards) = (packet.ip_bytes(), packet.destination);
+                let packet = put_back(context, packet, size_bytes, towards);
+                match towards == context.node {
+                    true => context.deliver(packet),
+                    false => context.forward(packet),
+                }
+            }
+            Verdict::Drop { packet, .. } => {
+                context.network.counters.dropped_by_nodes += 1;
+                context.network.pool.forget(&packet);
+            }
+        }
+    }
+
+    /// Tells how many ACKs the proxy holds back for a flow whose data packets have the key `key`.
+    #[cold]
+    fn observe_held(&self, context: &mut NodeContext<'_>, flow: FlowId, key: FlowKey) {
+        let held = self.proxy.flow_status(&key).map_or(0, |status| status.held_acks as u64);
+        let (now, node) = (context.now(), context.node);
+        if let Some(observer) = &mut context.network.observer {
+            observer.held_acks(now, node, flow, held);
+        }
+    }
+
+    #[cold]
+    fn observe(&self, context: &mut NodeContext<'_>, verdict: &Verdict<Packet>) {
+        let node = context.node;
+        match verdict {
+            Verdict::Forward { packet, link, .. } => {
+                let (flow, member) = (packet.flow, self.members[usize::from(link.0)]);
+                context.network.observe(|names| Event::PacketScheduled {
+                    node: names.node(node),
+                    flow: names.flow(flow),
+                    member: names.node(member),
+                });
+            }
+            Verdict::Release { packet, rewrite } => context.network.observe(|names| Event::AckReleased {
+                node: names.node(node),
+                flow: names.flow(packet.flow),
+                ack: rewrite.ack.0,
+                rewritten: changes(packet, rewrite),
+                report: rewrite.report.is_some(),
+            }),
+            Verdict::Drop { packet, reason } => {
+                context.network.observe_drop(node, drop_reason(*reason), packet);
+            }
+        }
+    }
+
+    /// Tells what the proxy has noticed about a link.
+    fn observe_link(&self, context: &mut NodeContext<'_>, event: ProxyEvent) {
+        let (node, member) = (context.node, self.members[usize::from(event.link().0)]);
+        context.network.observe(|names| proxy_event(event, names.node(node), names.node(member)));
+    }
+}
+
+/// A packet comes out of the proxy.
+fn put_back(context: &mut NodeContext<'_>, packet: Packet, size_bytes: u32, towards: NodeId) -> Transit {
+    context.network.counters.returned_by_nodes += 1;
+    Transit { size_bytes, carried: Carried { packet: context.network.pool.insert(packet), towards } }
+}
+
+/// Whether `rewrite` would leave another header than there is.
+fn changes(packet: &Packet, rewrite: &AckRewrite) -> bool {
+    let Body::Tcp { mut header, .. } = packet.body else { return false };
+    let before = header;
+    rewrite.apply(&mut header);
+    header != before
+}
+
+/// What a proxy tells of a member's link, in the vocabulary of events.
+fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
+    let (state, cause) = match event {
+        ProxyEvent::LinkParked { reason, .. } => (LinkState::Standby, Some(reason.into())),
+        ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
+        ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
+        ProxyEvent::PacketLost { by_age, .. } => {
+            let by = if by_age { LossRule::Age } else { LossRule::LinkOrder };
+            return Event::LossDetected { node, member, by };
+        }
+        ProxyEvent::PacketRepaired { .. } => return Event::PacketRepaired { node, member },
+    };
+    Event::LinkStateChanged { node, member, state, cause }
+}
+
+/// The proxy's reason in the vocabulary of events.
+const fn drop_reason(reason: DropReason) -> event::DropReason {
+    match reason {
+        DropReason::NoLink => event::DropReason::NoLink,
+        DropReason::RepeatedAck => event::DropReason::RepeatedAck,
+        DropReason::ProbeAnswer => event::DropReason::ProbeAnswer,
+        DropReason::StaleAck => event::DropReason::StaleAck,
+        DropReason::NeedlessRetransmission => event::DropReason::SpuriousRetransmission,
+    }
+}
