@@ -55,6 +55,11 @@ pub trait Flow: Any + fmt::Debug + Send {
     /// The flow is cut off.
     fn stop(&mut self, context: &mut FlowContext<'_>);
 
+    /// The receiver cuts the flow off with data unread; nothing for transports that cannot say so.
+    fn reset(&mut self, context: &mut FlowContext<'_>) {
+        let _ = context;
+    }
+
     /// A packet has arrived for the end `end`.
     fn deliver(&mut self, context: &mut FlowContext<'_>, end: usize, arrival: Arrival);
 

@@ -3,11 +3,10 @@ use crate::backlog;
 use crate::config::RpcMode;
 use crate::flow::Flow;
 use crate::flow::history::{PacketState, Record};
-use crate::flow::receiver_model::ReceiverModel;
 use crate::link_table::LinkId;
 use crate::needless;
 use crate::probe;
-use crate::reverse_path::Context;
+use crate::reverse_path::{Context, release};
 use crate::scheduler::PacketView;
 use crate::window_control;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
@@ -17,6 +16,8 @@ use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 pub(crate) enum Placement {
     /// Over this link, now.
     Over(LinkId),
+    /// Over this link, and nothing is to be remembered of it.
+    Unrecorded(LinkId),
     /// Nowhere yet: a copy must be kept, which leaves when there is room.
     Waits,
     /// Nowhere: see [`crate::needless`].
@@ -30,11 +31,10 @@ pub(crate) fn schedule<P: Clone>(
     payload_bytes: u32,
     context: &mut Context<'_, P>,
 ) -> Option<Placement> {
-    let syn = header.flags.contains(TcpFlags::SYN);
-    if syn {
-        on_syn(flow, header, context);
-    }
     let length = header.sequence_length(payload_bytes);
+    if !changes_flow(flow, header, length, context) {
+        return context.links.fastest(context.now).map(Placement::Unrecorded);
+    }
     let (start, end) = (header.seq, header.seq + length);
     if length == 0 {
         // A bare ACK or RST: nothing that could be lost noticeably, so the quickest link.
@@ -73,6 +73,44 @@ pub(crate) fn schedule<P: Clone>(
     Some(if waits { Placement::Waits } else { Placement::Over(link) })
 }
 
+/// Takes note of what a packet says of its connection; false for one that is carried without changing anything.
+fn changes_flow<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    length: u32,
+    context: &mut Context<'_, P>,
+) -> bool {
+    let flags = header.flags;
+    if flags.contains(TcpFlags::RST) {
+        if flow.finished.reset.is_none() && flow.is_reset_by_sender(header) {
+            reset(flow, context);
+        }
+        return false;
+    }
+    if flags.contains(TcpFlags::SYN) {
+        if flow.is_live() {
+            flow.remember_sender_syn(header);
+            return false;
+        }
+        on_syn(flow, header, context);
+    } else if flow.finished.reset.is_some() || !flow.believes_sender(header, length) {
+        context.counters.implausible_data += u64::from(flow.finished.reset.is_none());
+        return false;
+    }
+    flow.last_activity = context.now;
+    flow.evidence.note_sender(header);
+    flow.finished.forward |= flags.contains(TcpFlags::FIN);
+    true
+}
+
+/// The connection has been reset: nothing of it is repaired any more, and what it has in flight is in flight no longer. No link has
+/// lost it.
+pub(crate) fn reset<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    settle(flow, context);
+    flow.renew(context.now);
+    flow.finished.reset = Some(context.now);
+}
+
 /// True when the proxy can keep a packet that starts at `start` until the links have room.
 fn may_wait<P: Clone>(flow: &Flow<P>, start: SeqNumber, context: &Context<'_, P>) -> bool {
     let config = context.config;
@@ -88,17 +126,12 @@ fn on_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Contex
         && flow.history.iter().next().is_some_and(|record| record.seq == header.seq);
     if !again {
         settle(flow, context);
-        let (key, window) = (flow.key, flow.window);
-        let (queued, timers) = (flow.pool.queued, (flow.timer_at, flow.idle_at));
-        *flow = Flow::new(context.now, key);
-        flow.pool.queued = queued;
-        (flow.timer_at, flow.idle_at) = timers;
+        let (window, evidence) = (flow.window, flow.evidence);
+        flow.renew(context.now);
         if header.flags.contains(TcpFlags::ACK) {
-            flow.window = window;
+            (flow.window, flow.evidence) = (window, evidence);
         }
-        flow.receiver = Some(ReceiverModel::new(header.seq));
-        flow.released = header.seq;
-        flow.sent_end = Some(header.seq);
+        flow.open(header.seq);
     }
     flow.window.on_sender_syn(header.options.window_scale.is_some());
 }
@@ -204,8 +237,9 @@ fn push_order<P: Clone>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index:
     sent.push_back((seq, index));
 }
 
-/// Takes everything this flow has in flight off the links' books.
+/// Takes everything this flow has in flight off the links' books; the ACKs that it keeps go nowhere any more.
 pub(crate) fn settle<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    release::discard_kept(flow, context);
     for record in flow.history.iter().filter(|record| record.state() == PacketState::InFlight) {
         if let Some(link) = context.links.get_mut(record.link) {
             link.on_departed(u32::from(record.length));

@@ -137,14 +137,13 @@ impl<P: Clone> Proxy<P> {
         };
         let clamp = self.config.mss_clamp;
         self.links.backlogged = !self.valve.waiting.is_empty();
+        let mut recorded = true;
         with_flow!(self, now, number, |flow, context| {
-            flow.last_activity = now;
-            flow.finished.forward |= header.flags.contains(TcpFlags::FIN);
-            flow.finished.reset |= header.flags.contains(TcpFlags::RST);
             match forward::schedule(flow, header, payload_bytes, context) {
                 Some(placement) => {
                     let syn = header.flags.contains(TcpFlags::SYN);
-                    if placement != Placement::Needless {
+                    recorded = !matches!(placement, Placement::Unrecorded(_));
+                    if recorded && placement != Placement::Needless {
                         keep_copy(flow, header, payload_bytes, &packet, context);
                     }
                     match placement {
@@ -157,7 +156,7 @@ impl<P: Clone> Proxy<P> {
                             context.counters.waited_packets += 1;
                             reverse_path::wait_for_room(flow, context);
                         }
-                        Placement::Over(link) => {
+                        Placement::Over(link) | Placement::Unrecorded(link) => {
                             let rewrite =
                                 DataRewrite { mss_clamp: clamp.filter(|_| syn), ..DataRewrite::default() };
                             context.out.push_back(Verdict::Forward { link, packet, rewrite });
@@ -170,7 +169,9 @@ impl<P: Clone> Proxy<P> {
                 }
             }
         });
-        self.review(now);
+        if recorded {
+            self.review(now);
+        }
     }
 
     /// The flow of a data packet, new if need be; `None` when the table is full or the packet opens nothing.
@@ -216,18 +217,14 @@ impl<P: Clone> Proxy<P> {
             let rewrite = AckRewrite { mss_clamp, ..AckRewrite::identity(header) };
             return self.verdicts.push_back(Verdict::Release { packet, rewrite });
         };
+        let mut believed = false;
         with_flow!(self, now, number, |flow, context| {
-            flow.last_activity = now;
-            flow.heard = context.micros();
-            flow.tail_probe.on_heard();
-            if header.flags.contains(TcpFlags::ACK) {
-                flow.note_echo(header.options.timestamps.map(|timestamps| timestamps.echo));
-            }
-            flow.finished.reverse |= header.flags.contains(TcpFlags::FIN);
-            reverse(flow, header, payload_bytes, packet, context)
+            believed = reverse(flow, header, payload_bytes, packet, context);
         });
-        self.serve_waiting(now);
-        self.review(now);
+        if believed {
+            self.serve_waiting(now);
+            self.review(now);
+        }
     }
 
     /// Flows whose ACKs wait for room get their turn.
@@ -355,39 +352,74 @@ fn keep_copy<P: Clone>(
     }
 }
 
-/// A TCP packet from the receiver, by kind.
+/// A TCP packet from the receiver, by kind; says whether it was believed.
 fn reverse<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
     payload_bytes: u32,
     packet: P,
     context: &mut Context<'_, P>,
-) {
+) -> bool {
     let flags = header.flags;
-    if flags.contains(TcpFlags::RST) {
-        flow.finished.reset = true;
-        release::held_in_original_form(flow, context);
-        context.out.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
-    } else if flags.contains(TcpFlags::SYN) {
-        if !flags.contains(TcpFlags::ACK) {
-            // A new connection between the same ports.
-            forward::settle(flow, context);
-            release::held_in_original_form(flow, context);
-            let (queued, timers) = (flow.pool.queued, (flow.timer_at, flow.idle_at));
-            *flow = Flow::new(context.now, flow.key);
-            flow.pool.queued = queued;
-            (flow.timer_at, flow.idle_at) = timers;
-        }
-        flow.window.on_receiver_syn(header.options.window_scale);
-        let rewrite = AckRewrite { mss_clamp: context.config.mss_clamp, ..AckRewrite::identity(header) };
-        flow.latest_tsval(rewrite.tsval);
-        if flags.contains(TcpFlags::ACK) {
-            reverse_path::handle_syn_ack(flow, header, context);
-        }
-        context.out.push_back(Verdict::Release { packet, rewrite });
-    } else if flags.contains(TcpFlags::ACK) {
-        reverse_path::handle_ack(flow, header, payload_bytes, packet, context);
-    } else {
-        context.out.push_back(Verdict::Release { packet, rewrite: AckRewrite::identity(header) });
+    let mss_clamp = context.config.mss_clamp.filter(|_| flags.contains(TcpFlags::SYN));
+    let rewrite = AckRewrite { mss_clamp, ..AckRewrite::identity(header) };
+    if let Some(renewal) = flow.renewal(header).filter(|_| flow.is_live()) {
+        forward::settle(flow, context);
+        flow.renew(context.now);
+        renewal.open(flow);
     }
+    let believed = if flags.contains(TcpFlags::RST) {
+        let resets = flow.finished.reset.is_none() && flow.is_reset_by_receiver(header);
+        if resets {
+            forward::reset(flow, context);
+        }
+        resets
+    } else if flags.contains(TcpFlags::SYN) {
+        reverse_syn(flow, header, context)
+    } else if flow.finished.reset.is_none() && flow.believes_receiver(header) {
+        heard(flow, header, payload_bytes, context);
+        if flags.contains(TcpFlags::ACK) {
+            reverse_path::handle_ack(flow, header, payload_bytes, packet, context);
+            return true;
+        }
+        true
+    } else {
+        context.counters.implausible_acks += u64::from(flow.finished.reset.is_none());
+        false
+    };
+    context.out.push_back(Verdict::Release { packet, rewrite });
+    believed
+}
+
+/// The receiver's SYN or SYN-ACK; says whether it was believed.
+fn reverse_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) -> bool {
+    let answers = header.flags.contains(TcpFlags::ACK);
+    if flow.is_live() {
+        flow.remember_receiver_syn(header);
+        return false;
+    }
+    if !answers {
+        // A new connection between the same ports.
+        forward::settle(flow, context);
+        flow.renew(context.now);
+    }
+    heard(flow, header, 0, context);
+    flow.window.on_receiver_syn(header.options.window_scale);
+    flow.latest_tsval(header.options.timestamps.map(|timestamps| timestamps.value));
+    if answers {
+        reverse_path::handle_syn_ack(flow, header, context);
+    }
+    true
+}
+
+/// A packet of the receiver that is believed.
+fn heard<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, payload_bytes: u32, context: &Context<'_, P>) {
+    flow.last_activity = context.now;
+    flow.heard = context.micros();
+    flow.tail_probe.on_heard();
+    flow.evidence.note_receiver(header, payload_bytes);
+    if header.flags.contains(TcpFlags::ACK) {
+        flow.note_echo(header.options.timestamps.map(|timestamps| timestamps.echo));
+    }
+    flow.finished.reverse |= header.flags.contains(TcpFlags::FIN);
 }

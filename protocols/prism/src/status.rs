@@ -129,6 +129,8 @@ pub struct ProxyCounters {
     pub dsacks: u64,
     /// SACK blocks or ACK numbers outside what was ever sent: ignored.
     pub implausible_acks: u64,
+    /// Data packets whose numbers do not fit their connection: carried without changing anything.
+    pub implausible_data: u64,
     /// Flows picked up in mid-stream.
     pub midstream_flows: u64,
     /// Packets resent by the proxy itself.

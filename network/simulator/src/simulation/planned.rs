@@ -26,6 +26,8 @@ pub enum NetworkEvent {
     FlowStart(FlowId),
     /// A flow is cut off (if it runs).
     FlowStop(FlowId),
+    /// The receiver of a flow cuts it off, with data unread: over TCP, a reset goes to the sender.
+    FlowReset(FlowId),
 }
 
 /// What a planned event does.
@@ -62,6 +64,7 @@ impl Simulation {
             NetworkEvent::Handoff(handoff) => self.hand_over(&handoff),
             NetworkEvent::FlowStart(flow) => self.start_flow(flow),
             NetworkEvent::FlowStop(flow) => self.stop_flow(flow),
+            NetworkEvent::FlowReset(flow) => self.reset_flow(flow),
         }
         // Verdicts may have brought packets to endpoints.
         while let Some(packet) = self.network.local.pop_front() {
@@ -104,6 +107,10 @@ impl Simulation {
         let bytes = self.delivered_bytes(flow);
         self.network.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
         self.with_flow(flow, |flow, context| flow.stop(context));
+    }
+
+    fn reset_flow(&mut self, flow: FlowId) {
+        self.with_flow(flow, |flow, context| flow.reset(context));
     }
 
     fn mark_steady(&mut self, flow: FlowId) {

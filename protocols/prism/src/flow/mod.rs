@@ -1,4 +1,5 @@
 //! What the proxy remembers of one TCP flow.
+pub(crate) mod evidence;
 pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod receiver_model;
@@ -12,6 +13,7 @@ use crate::reverse_path::tail_probe::TailProbe;
 use crate::window_control::AckPool;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use evidence::Evidence;
 use held::HeldAcks;
 use history::History;
 use prismux_units::{Duration, Instant};
@@ -104,6 +106,7 @@ pub(crate) struct Flow<P> {
     pub(crate) idle_at: Instant,
     pub(crate) last_activity: Instant,
     pub(crate) finished: Finished,
+    pub(crate) evidence: Evidence,
     /// Copies for repair and probing.
     pub(crate) copies: Copies<P>,
     /// Packets that wait for room on the links.
@@ -127,8 +130,8 @@ pub(crate) struct Finished {
     pub(crate) forward: bool,
     /// A FIN has passed towards the sender.
     pub(crate) reverse: bool,
-    /// A RST has passed.
-    pub(crate) reset: bool,
+    /// When a RST ended the connection.
+    pub(crate) reset: Option<Instant>,
 }
 
 impl<P: Clone> Flow<P> {
@@ -158,6 +161,7 @@ impl<P: Clone> Flow<P> {
             idle_at: Instant::MAX,
             last_activity: now,
             finished: Finished::default(),
+            evidence: Evidence::default(),
             copies: Copies::default(),
             backlog: Backlog::default(),
             pool: AckPool::default(),
@@ -166,6 +170,28 @@ impl<P: Clone> Flow<P> {
             edge_sent: None,
             pool_wait: Duration::ZERO,
         }
+    }
+
+    /// The same flow anew, known from the SYN of the sender, which has this sequence number.
+    pub(crate) fn open(&mut self, seq: SeqNumber) {
+        self.receiver = Some(ReceiverModel::new(seq));
+        self.released = seq;
+        self.sent_end = Some(seq);
+    }
+
+    /// Forgets the connection; timers and the place in the queue of those that wait are the flow's own.
+    pub(crate) fn renew(&mut self, now: Instant) {
+        let (queued, timers) = (self.pool.queued, (self.timer_at, self.idle_at));
+        *self = Self::new(now, self.key);
+        self.pool.queued = queued;
+        (self.timer_at, self.idle_at) = timers;
+    }
+
+    /// True while the connection lives: both ends have shown that they know of it, and none has ended it.
+    pub(crate) fn is_live(&self) -> bool {
+        self.evidence.confirmed
+            && self.finished.reset.is_none()
+            && !(self.finished.forward && self.finished.reverse)
     }
 
     /// The highest ACK number on its way to the sender, waiting ones included.

@@ -73,7 +73,6 @@ impl WindowEdge {
     }
 
     /// The newest right edge; `None` while the scale is unknown.
-    #[cfg(test)]
     pub(crate) fn edge(&self) -> Option<SeqNumber> {
         self.edge
     }

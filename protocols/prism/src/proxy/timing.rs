@@ -8,10 +8,20 @@ use prismux_units::{Duration, Instant};
 /// How long a closed connection's flow is kept for stragglers.
 const LINGER: Duration = Duration::from_secs(5);
 
+/// How long a flow is kept that the receiver has not answered: a flood of SYNs must not take the room of connections.
+const UNCONFIRMED: Duration = Duration::from_secs(10);
+
 /// When a flow is forgotten if nothing more happens.
 pub(super) fn expiry<P: Clone>(flow: &Flow<P>, idle: Duration) -> Instant {
-    let closed = flow.finished.reset || (flow.finished.forward && flow.finished.reverse);
-    flow.last_activity + if closed { LINGER.min(idle) } else { idle }
+    if let Some(reset) = flow.finished.reset {
+        return reset + LINGER.min(idle);
+    }
+    let patience = match (flow.finished.forward && flow.finished.reverse, flow.evidence.confirmed) {
+        (true, _) => LINGER,
+        (false, false) => UNCONFIRMED,
+        (false, true) => idle,
+    };
+    flow.last_activity + patience.min(idle)
 }
 
 /// Makes sure the flow is looked at when it next needs to be. An armed deadline is only ever brought forward; one that

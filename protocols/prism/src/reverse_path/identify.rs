@@ -55,12 +55,8 @@ pub(crate) fn identify<P: Clone>(
         return result;
     };
     result.old_cumulative = receiver.cumulative();
-    if beyond {
-        context.counters.implausible_acks += 1;
-        result.in_step = false;
-        return result;
-    }
     receiver.advance(header.ack, new);
+    flow.evidence.confirmed |= !new.is_empty();
     result.dsack = dsack_block(header);
     context.counters.dsacks += u64::from(result.dsack.is_some());
     if let Some(block) = result.dsack {
@@ -106,4 +102,5 @@ fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Conte
         flow.add_unscheduled(header.ack, first);
     }
     flow.receiver = Some(receiver);
+    flow.evidence.confirmed = true;
 }

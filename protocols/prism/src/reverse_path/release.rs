@@ -174,6 +174,20 @@ pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut 
     }
 }
 
+/// The connection is over: the ACKs that it keeps say nothing to anybody.
+pub(crate) fn discard_kept<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+    let mut serial = None;
+    for ack in flow.held.drain_by_arrival() {
+        // Copies of one ACK, made because it stood for several ranges, are one packet.
+        if serial.replace(ack.serial) != Some(ack.serial) {
+            context.out.push_back(Verdict::Drop { packet: ack.packet, reason: DropReason::StaleAck });
+        }
+    }
+    while let Some(ack) = flow.pool.pop() {
+        context.out.push_back(Verdict::Drop { packet: ack.packet, reason: DropReason::StaleAck });
+    }
+}
+
 /// A packet that goes nowhere; its ECN echo is not lost with it.
 pub(crate) fn swallow<P: Clone>(
     flow: &mut Flow<P>,

@@ -31,6 +31,10 @@ impl TailProbe {
 
 /// When the next probe is due; `None` when nothing is in flight that could be sent again.
 pub(super) fn deadline<P: Clone>(flow: &mut Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+    if !flow.evidence.confirmed {
+        // A SYN that nobody answers is the sender's affair.
+        return None;
+    }
     let lowest = flow.history.lowest_in_flight().filter(|record| flow.copies.has(record.seq))?;
     if context.now.saturating_since(flow.last_activity) > SENDER_PATIENCE {
         return None;

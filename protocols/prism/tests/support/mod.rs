@@ -1,5 +1,7 @@
 //! A receiver, packets and a bench for the proxy, shared by the tests.
-#![allow(dead_code)]
+#![allow(dead_code)] // Each test binary uses some of it.
+
+pub mod world;
 
 use core::net::{IpAddr, Ipv4Addr};
 use prismux_prism::{AckRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
@@ -50,7 +52,7 @@ pub struct Released {
 }
 
 /// What one call made the proxy say.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Said {
     pub forwarded: Vec<(u64, LinkId)>,
     pub released: Vec<Released>,

@@ -50,6 +50,10 @@ impl Flow for TcpPair {
         self.ends[OPENING].with_connection(context.network, Connection::abort);
     }
 
+    fn reset(&mut self, context: &mut FlowContext<'_>) {
+        self.ends[LISTENING].with_connection(context.network, Connection::abort);
+    }
+
     fn deliver(&mut self, context: &mut FlowContext<'_>, end: usize, arrival: Arrival) {
         let Some((segment, stream_offset)) = arrival.segment() else { return };
         if context.checks {

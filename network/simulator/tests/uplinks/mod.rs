@@ -1,0 +1,57 @@
+//! Two home uplinks behind a proxy: server - proxy = two members = receiver.
+#![allow(dead_code)] // Each test binary uses some of it.
+
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkConfig, QueueLimit};
+use prismux_prism::ProxyConfig;
+use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, NodeId, Simulation, TcpFlow};
+use prismux_tcp::TcpConfig;
+use prismux_units::{Duration, Instant, Rate};
+
+/// The network before it runs.
+pub struct Uplinks {
+    pub network: NetworkBuilder,
+    pub server: NodeId,
+    pub proxy: NodeId,
+    pub members: [NodeId; 2],
+    pub receiver: NodeId,
+    pub wwan: [LinkIndex; 2],
+}
+
+/// 20 Mbit/s 15 ms and 8 Mbit/s 30 ms, each with a queue of two bandwidth-delay products.
+pub fn uplinks() -> Uplinks {
+    let mut network = NetworkBuilder::new(Seed(5));
+    network.checks(true);
+    let server = network.host("server");
+    let proxy = network.prism_proxy("proxy", ProxyConfig::default());
+    let members = [network.member("m1"), network.member("m2")];
+    let receiver = network.host("receiver");
+    let link =
+        |mbps, ms, queue| LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms)).with_queue(queue);
+    network.symmetric_link("backbone", server, proxy, link(1000, 10, QueueLimit::Unlimited));
+    let wwan = [
+        network.symmetric_link("wwan1", proxy, members[0], link(20, 15, QueueLimit::Bdp(2.0))),
+        network.symmetric_link("wwan2", proxy, members[1], link(8, 30, QueueLimit::Bdp(2.0))),
+    ];
+    for (index, member) in members.into_iter().enumerate() {
+        let name = format!("wlan{}", index + 1);
+        network.symmetric_link(&name, member, receiver, link(300, 1, QueueLimit::Unlimited));
+    }
+    Uplinks { network, server, proxy, members, receiver, wwan }
+}
+
+impl Uplinks {
+    /// A download that begins at `start` and has no end.
+    pub fn download(&mut self, name: &str, start: Instant) -> FlowId {
+        let transport = TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() });
+        let flow = FlowConfig { start, ..FlowConfig::new(self.server, self.receiver, transport) };
+        self.network.flow(name, flow)
+    }
+}
+
+/// Bit/s of `flow` in the next `span`.
+pub fn goodput(simulation: &mut Simulation, flow: FlowId, span: Duration) -> f64 {
+    let before = simulation.delivered_bytes(flow);
+    simulation.run_until(simulation.now() + span);
+    (simulation.delivered_bytes(flow) - before) as f64 * 8.0 / span.as_secs_f64()
+}
