@@ -239,8 +239,7 @@ impl LinkModel {
     fn end_startup_on_queue(&mut self, now: Instant, rtt: Duration) {
         let (Some(shortest), true) = (self.min_rtt(), self.startup) else { return };
         let packet = self.planning_rate().map_or(0.0, |rate| self.packet_bytes / rate);
-        let rtt = rtt.as_secs_f64();
-        if rtt <= QueueSign::longest(shortest, packet) {
+        if rtt.as_secs_f64() <= QueueSign::longest(shortest, packet) {
             self.queue_sign = QueueSign::default();
             return;
         }
@@ -248,8 +247,10 @@ impl LinkModel {
         let (Some(rate), before) = (seen, self.rate.get()) else { return };
         if before > 0.0 {
             self.startup = false;
-            // No link carries more than was in flight on it over the time that took.
-            self.rate.update(self.rounds, rate.min(self.cap / rtt).max(before));
+            // No link carries more in a round trip than was in flight on it.
+            let in_flight = self.round.map_or(0, |round| round.peak_in_flight()) as f64;
+            self.rate
+                .update(self.rounds, rate.min(in_flight.max(self.cap) / shortest.as_secs_f64()).max(before));
         }
     }
 

@@ -71,6 +71,11 @@ impl Round {
         self.peak_in_flight = self.peak_in_flight.max(bytes);
     }
 
+    /// Most bytes in flight at any time.
+    pub(super) fn peak_in_flight(&self) -> u64 {
+        self.peak_in_flight
+    }
+
     /// A round trip was measured.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.as_secs_f64();

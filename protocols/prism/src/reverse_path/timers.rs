@@ -138,7 +138,9 @@ fn hold_limit<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Dura
 /// Time until an ACK has been held too long; a hole that the proxy has just refilled gets time to arrive.
 fn hold_remaining<P: Clone>(flow: &Flow<P>, context: &Context<'_, P>) -> Option<Duration> {
     let arrived = flow.held.oldest_arrival()?;
-    let remaining = hold_limit(flow, context)?.saturating_sub(context.micros().since(arrived));
+    // While other ACKs still go out, the sender's timer starts anew with each.
+    let starved = context.now.saturating_since(flow.pool.last_release());
+    let remaining = hold_limit(flow, context)?.saturating_sub(context.micros().since(arrived).min(starved));
     let cumulative = flow.receiver.as_ref()?.cumulative();
     let at = flow.history.first_ending_after(cumulative);
     let repaired =

@@ -198,6 +198,11 @@ impl<P: Clone> AckPool<P> {
         self.last_release = now;
     }
 
+    /// When an ACK with a new number last left; the beginning of time where ACKs are not paced.
+    pub(crate) fn last_release(&self) -> Instant {
+        self.last_release
+    }
+
     /// How long the present train of ACKs has lasted.
     pub(super) fn train(&self, now: Instant) -> Duration {
         now.saturating_since(self.train_since)
