@@ -5,20 +5,20 @@ use core::ops::Range;
 /// What a virtual segment has to do with the bytes it last carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// They are bound here and nowhere else.
+    /// The bytes are bound to this pipe and to no other.
     Owner,
-    /// They are bound elsewhere, or will be; this pipe repeats them as its probe (redundant striping).
+    /// The bytes are bound to another pipe, or will be; this pipe repeats them as its probe (redundant striping).
     Copy,
-    /// They have been unbound: the next transmission takes others.
+    /// The bytes have been unbound: the next transmission takes others.
     None,
 }
 
-/// One outstanding virtual segment.
+/// One outstanding virtual segment, and the bytes of the connection that it carried last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Binding {
     /// First position in the pipe's stream.
     pub start: u64,
-    /// Length there.
+    /// Length in the pipe's stream.
     pub length: u32,
     /// First byte of the connection's stream that the last transmission carried, and how many.
     pub data: u64,
@@ -139,8 +139,8 @@ impl Bindings {
         }
     }
 
-    /// Unbinds what lies beyond the first `window` positions that have not arrived. With `copy_first` the first such segment
-    /// is given away too, and kept as a copy; says whether it was.
+    /// Unbinds what lies beyond the first `window` positions that have not arrived. With `copy_first` the first such
+    /// segment is given away too, and kept as a copy; says whether it was.
     pub(crate) fn shrink(
         &mut self,
         window: u64,

@@ -13,8 +13,8 @@ pub enum Reassignment {
     Timeout,
     /// Whenever bytes come to lie beyond the pipe's window, as published.
     Window,
-    /// As [`Reassignment::Window`], and all of them when a pipe has been silent for so long that its TCP sends a tail loss
-    /// probe (RFC 8985): the timeout would come a timeout after that probe. Without probes the same as `Window`.
+    /// As [`Reassignment::Window`], and all of them when a pipe has been silent for so long that its TCP sends a tail
+    /// loss probe (RFC 8985): the timeout would come a timeout after that probe. Without probes the same as `Window`.
     Probe,
 }
 
@@ -23,17 +23,17 @@ pub enum Reassignment {
 pub enum ResumeOrder {
     /// Least smoothed round-trip time first; pipes without a sample last.
     LeastRtt,
-    /// By number.
+    /// The lowest number first.
     Number,
 }
 
-/// How a connection behaves. Both ends need not agree on any of it.
+/// Every switch of a connection. The two ends need not agree on any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PtcpConfig {
     /// Switches of every pipe. Window, buffers and Nagle in it are without effect: pipes hold no bytes.
     pub tcp: TcpConfig,
-    /// Congestion control of each pipe by its number; where none is named it is that of [`PtcpConfig::tcp`]. What suits one
-    /// path need not suit another (a satellite link, a lossy one).
+    /// Congestion control of each pipe by its number; where none is named it is that of [`PtcpConfig::tcp`]. What
+    /// suits one path need not suit another (a satellite link, a lossy one).
     pub pipe_congestion: [Option<CongestionKind>; MAX_PIPES as usize],
     /// The most pipes to open or accept, from 1 to [`MAX_PIPES`]. One means a single TCP.
     pub pipes: u8,
@@ -49,29 +49,31 @@ pub struct PtcpConfig {
     pub consume_on_arrival: bool,
     /// When bytes are unbound from pipes in trouble.
     pub reassignment: Reassignment,
-    /// With [`Reassignment::Probe`]: a probe sooner than this after the pipe last spoke or heard something unbinds nothing. Where round
-    /// trips are shorter than acknowledgements are delayed, or than the peer's process may have to wait for its turn, a probe says
-    /// nothing of the path.
+    /// With [`Reassignment::Probe`]: a probe sooner than this after the pipe last spoke or heard something unbinds
+    /// nothing. Where round trips are shorter than acknowledgements are delayed, or than the peer's process may have
+    /// to wait for its turn, a probe says nothing of the path.
     pub min_silence: Duration,
-    /// The pipe from which bytes were unbound may take them anew like any other, as published. Otherwise it does not while its
-    /// copy of them may still arrive.
+    /// The pipe from which bytes were unbound may take them anew like any other, as published. Otherwise it does not
+    /// while its copy of them may still arrive.
     pub reassign_to_same_pipe: bool,
     /// After a timeout the one segment left in the pipe's window is also given to another pipe.
     pub redundant_striping: bool,
-    /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its round-trip
-    /// time: everything behind the hole waits for the repair (beyond the source; C. Raiciu et al., "How hard can it be?", NSDI 2012).
+    /// What a pipe has lost and repeats is also given to another pipe, if there is one with less than half of its
+    /// round-trip time: everything behind the hole waits for the repair (beyond the source; C. Raiciu et al., "How
+    /// hard can it be?", NSDI 2012).
     pub opportunistic_retransmission: bool,
     /// Which pipe is asked first.
     pub resume_order: ResumeOrder,
-    /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are unconfirmed: they are sent again
-    /// unless the connection's own acknowledgement covers them in time. Without it a connection can hang.
+    /// Bytes whose virtual segment was acknowledged although it had carried other bytes before are unconfirmed: they
+    /// are sent again unless the connection's own acknowledgement covers them in time. Without it a connection can
+    /// hang.
     pub recheck_unconfirmed: bool,
     /// The least time that unconfirmed bytes are given.
     pub min_confirmation_time: Duration,
     /// When nothing is on its way on any pipe and bytes are missing all the same, send them again.
     pub keep_alive_check: bool,
-    /// Explicit loss notification on every pipe: the receiver marks acknowledgements that wait for a segment which its link
-    /// layer has seen arrive damaged, and the pipe resends it without reducing its window (TCP-ELN).
+    /// Explicit loss notification on every pipe: the receiver marks acknowledgements that wait for a segment which
+    /// its link layer has seen arrive damaged, and the pipe resends it without reducing its window (TCP-ELN).
     pub loss_notification: bool,
     /// The increase of all pipes together is that of one TCP on the best of them (RFC 6356).
     pub coupled: bool,

@@ -32,7 +32,7 @@ use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
 use timers::Stall;
 
-/// State of a connection.
+/// State of a connection, as in the source's state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// The first pipe is not established yet.
@@ -41,11 +41,11 @@ pub enum State {
     Established(u8),
     /// The application closed and everything has been acknowledged: pipes are closing.
     Closing,
-    /// No pipe is left.
+    /// No pipe is left: the connection may be dropped.
     Closed,
 }
 
-/// Who this end is, and what it knows of the other.
+/// What identifies this end, and what it knows of the peer.
 #[derive(Debug)]
 struct Identity {
     /// True for the side that opened the connection.
@@ -137,8 +137,8 @@ impl Connection {
         self.enter_closed();
     }
 
-    /// The path of a pipe is gone, as the host knows: what is bound to the pipe is free at once. The connection goes on even
-    /// without any pipe, until one is opened again; one that is not established yet ends.
+    /// The path of a pipe is gone, as the host knows: what is bound to the pipe is free at once. The connection goes
+    /// on even without any pipe, until one is opened again; one that is not established yet ends.
     pub fn drop_pipe(&mut self, now: Instant, path: Path) {
         let Some(index) = self.pipes.iter().position(|pipe| pipe.path == path && !pipe.ended) else { return };
         self.pipes[index].abort(now);
@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// The state.
+    /// The state of the connection.
     pub const fn state(&self) -> State {
         self.state
     }

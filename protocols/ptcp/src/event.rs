@@ -5,17 +5,17 @@ use prismux_tcp::TcpEvent;
 /// Something the application, the keeper of the bytes, or a trace should know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PtcpEvent {
-    /// What a TCP would tell, here of the striped connection: it is connected with its first pipe, and closed, reset or timed
-    /// out with its last one; segments and acknowledgements are those of any pipe.
+    /// What a TCP would tell, here of the striped connection: it is connected with its first pipe, and closed, reset
+    /// or timed out with its last one; segments and acknowledgements are those of any pipe.
     Connection(TcpEvent),
     /// A pipe is established; the first one too.
     PipeEstablished {
-        /// Its number.
+        /// The pipe's number.
         pipe: u8,
     },
     /// A pipe has ended, or could not be opened; the others go on.
     PipeClosed {
-        /// Its number.
+        /// The pipe's number.
         pipe: u8,
     },
 }

@@ -1,7 +1,7 @@
 //! The pTCP header and its set-up block, between typed form and bytes.
 //!
-//! Over UDP a segment is: pTCP header, set-up block where flagged, TCP header of the pipe (RFC 9293, checksum zero: UDP's
-//! covers it), payload. All numbers are big-endian.
+//! Over UDP a segment is: pTCP header, set-up block where flagged, TCP header of the pipe (RFC 9293, checksum zero:
+//! UDP's covers it), payload. All numbers are big-endian.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -17,15 +17,15 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! Set-up block: nTx, nRx, shift of the window field, number of addresses (one byte each), token (8 bytes), then for every
-//! address its family (4 or 6) and its 4 or 16 bytes.
+//! Set-up block: nTx, nRx, shift of the window field, number of addresses (one byte each), token (8 bytes), then for
+//! every address its family (4 or 6) and its 4 or 16 bytes.
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use prismux_wire::{SeqNumber, TcpHeader, WireError};
 
 /// The most pipes of a connection, and the most addresses in a list.
 pub const MAX_PIPES: u8 = 8;
-/// The version this is.
+/// The version of the wire format.
 pub const VERSION: u8 = 1;
 const FLAG_SET_UP: u8 = 1;
 const SET_UP_BYTES: usize = 12;
@@ -37,8 +37,8 @@ const MAX_SHIFT: u8 = 14;
 pub struct PtcpHeader {
     /// Number of the pipe, counted by the side that opened the connection.
     pub pipe: u8,
-    /// Length of the segment in the pipe's sequence space. It is the payload's length, or more where a retransmission has
-    /// nothing left to carry.
+    /// Length of the segment in the pipe's sequence space. It is the payload's length, or more where a retransmission
+    /// has nothing left to carry.
     pub virtual_bytes: u16,
     /// pSRC: the sender's name for the connection.
     pub source: u16,
@@ -46,22 +46,23 @@ pub struct PtcpHeader {
     pub destination: u16,
     /// pSEQ: number of the first payload byte in the connection's stream.
     pub seq: SeqNumber,
-    /// pACK: everything before this number of the other stream has arrived; valid where the TCP header's ACK bit is set.
+    /// pACK: everything before this number of the other stream has arrived; valid where the TCP header's ACK bit is
+    /// set.
     pub ack: SeqNumber,
 }
 
 /// What the first segments of a pipe add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SetUp {
-    /// nTx: pipes I want to send on.
+    /// nTx: pipes that the sender of the block wants to send on.
     pub transmit_pipes: u8,
-    /// nRx: pipes I am willing to receive on.
+    /// nRx: pipes that the sender of the block is willing to receive on.
     pub receive_pipes: u8,
-    /// Shift of the window field in every segment of mine, this one included.
+    /// Shift of the window field in every segment of the block's sender, this one included.
     pub window_shift: u8,
-    /// First pipe: my token, which further pipes must show. Further pipes: the token shown.
+    /// First pipe: the token that further pipes must show. Further pipes: the token shown.
     pub token: u64,
-    /// ipTx or ipRx: my addresses.
+    /// ipTx and ipRx: the addresses of the block's sender.
     pub addresses: Addresses,
 }
 
@@ -87,7 +88,7 @@ impl Addresses {
         true
     }
 
-    /// The addresses.
+    /// The addresses in the order of pipes.
     pub fn as_slice(&self) -> &[IpAddr] {
         &self.list[..usize::from(self.count)]
     }
@@ -112,11 +113,11 @@ impl FromIterator<IpAddr> for Addresses {
 /// Why bytes are not a pTCP segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HeaderError {
-    /// They end too early.
+    /// The bytes end too early.
     Truncated,
-    /// Another version.
+    /// A version other than [`VERSION`].
     Version(u8),
-    /// Flags or counts that mean nothing.
+    /// Flags or counts that have no meaning.
     Malformed,
     /// The virtual segment is shorter than its payload.
     VirtualLength,
@@ -144,18 +145,18 @@ impl core::error::Error for HeaderError {}
 /// Headers of one segment and where its payload begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parsed {
-    /// The connection's part.
+    /// The header of the connection.
     pub header: PtcpHeader,
-    /// The set-up block.
+    /// The set-up block, where one is flagged.
     pub set_up: Option<SetUp>,
-    /// The pipe's part.
+    /// The header of the pipe's TCP.
     pub tcp: TcpHeader,
     /// Offset of the payload; it goes to the end.
     pub payload_offset: usize,
 }
 
 impl PtcpHeader {
-    /// Length on the wire.
+    /// Length on the wire in bytes.
     pub const WIRE_BYTES: usize = 16;
 
     fn parse(bytes: &[u8]) -> Result<(Self, bool), HeaderError> {
@@ -192,7 +193,7 @@ impl PtcpHeader {
 }
 
 impl SetUp {
-    /// Length on the wire.
+    /// Length on the wire in bytes.
     pub fn wire_bytes(&self) -> usize {
         let each = |address: &IpAddr| if address.is_ipv4() { 5 } else { 17 };
         SET_UP_BYTES + self.addresses.as_slice().iter().map(each).sum::<usize>()

@@ -1,18 +1,18 @@
 //! pTCP: one reliable, ordered connection over several end-to-end pipes, each with a TCP of its own.
 //!
-//! A pipe decides *how much* may be sent on its path (windows, loss recovery); the connection decides *which* bytes. Bytes are
-//! bound to a pipe only when it has room for them, and unbound when its window shrinks.
+//! A pipe decides *how much* may be sent on its path (windows, loss recovery); the connection decides *which* bytes.
+//! Bytes are bound to a pipe only when it has room for them, and unbound when its window shrinks.
 //!
 //! The map of the machine:
 //!
 //! * [`Connection`]: opening pipe by pipe, arriving segments, timers, closing. Drives
 //! * `pipe`: TCP-v, a [`prismux_tcp::Connection`] without bytes, and the eight calls between it and the connection;
-//! * `binding`: what each virtual segment of a pipe stands for; `send_buffer`: the bytes that are bound to no pipe, and those
-//!   whose delivery is not confirmed;
+//! * `binding`: what each virtual segment of a pipe stands for; `send_buffer`: the bytes that are bound to no pipe,
+//!   and those whose delivery is not confirmed;
 //! * `receive_buffer`: the buffer that all pipes share for what arrives, and its one window.
 //! * [`header`]: the wire format (over UDP). [`PtcpConfig`]: every switch.
 //!
-//! As in [`prismux_tcp`], payload is a pair (stream offset, length); whoever drives the machine keeps the bytes.
+//! As in [`prismux_tcp`], payload is a pair (stream offset, length); the host keeps the bytes.
 #![no_std]
 
 extern crate alloc;

@@ -9,7 +9,7 @@
 //! | `receive` | down | [`Pipe::receive`] (and [`Pipe::fire`], time's own segment) |
 //! | `resume` | down | [`Pipe::resume`], then [`Pipe::send`] until it has nothing to say |
 //! | `established`, `closed`, `shrunk` | up | the [`PipeUpdate`] that `receive` and `fire` return |
-//! | `send` | up | [`SendBuffer::offer`] and [`SendBuffer::bind`], called from [`Pipe::send`]; an offer of nothing is *freeze* |
+//! | `send` | up | [`SendBuffer::offer`], [`SendBuffer::bind`], from [`Pipe::send`]; an offer of nothing is *freeze* |
 mod bytes;
 
 pub(crate) use bytes::Settle;
@@ -29,11 +29,11 @@ use prismux_wire::{Ecn, SeqNumber, TcpHeader};
 /// How a pipe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Both sides closed it.
+    /// Both sides closed the pipe.
     Closed,
-    /// The peer refused or reset it.
+    /// The peer refused or reset the pipe.
     Reset,
-    /// It was given up.
+    /// Retransmissions went unanswered for too long.
     TimedOut,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Shrunk {
     pub timeout: bool,
 }
 
-/// What a pipe tells the connection.
+/// What a pipe tells the connection after a segment or a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct PipeUpdate {
     pub established: bool,
@@ -67,12 +67,12 @@ pub(crate) struct PipeSegment {
     pub offered_elsewhere: bool,
 }
 
-/// One pipe.
+/// One pipe: its TCP, and what each of its virtual segments carries.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     pub id: u8,
     pub path: Path,
-    /// It opened the connection, and has no token to show.
+    /// The pipe that opened the connection has no token to show.
     pub is_first: bool,
     tcp: Tcp,
     /// Sequence number of the first position of the pipe's stream.
@@ -81,9 +81,9 @@ pub(crate) struct Pipe {
     /// Congestion window and timeouts when last looked at.
     window: u64,
     timeouts: u64,
-    /// It waited in vain for an acknowledgement, and none has come since.
+    /// The pipe waited in vain for an acknowledgement, and none has come since.
     silent: bool,
-    /// It may have something to say.
+    /// The pipe may have something to send.
     resumed: bool,
     /// Our stream may use it; otherwise it carries acknowledgements and the peer's alone.
     pub carries_ours: bool,
@@ -239,12 +239,12 @@ impl Pipe {
         self.tcp.poll_timeout()
     }
 
-    /// It can still take bytes.
+    /// The pipe can still take bytes of our stream.
     pub(crate) fn can_send(&self) -> bool {
         self.carries_ours && self.established && self.tcp.state().can_send() && !self.tcp.is_closing()
     }
 
-    /// Bytes given to it are on their way at once, as far as anybody knows.
+    /// Bytes given to the pipe leave at once, and it is not known to be dark.
     pub(crate) fn is_live(&self) -> bool {
         self.can_send() && !self.silent
     }
@@ -282,7 +282,7 @@ impl Pipe {
         self.silent = true;
     }
 
-    /// `established`, `closed`, `shrunk`.
+    /// What has happened since the last call: `established`, `closed`, `shrunk`.
     fn update(&mut self) -> PipeUpdate {
         let mut update = PipeUpdate::default();
         while let Some(event) = self.tcp.poll_event() {
@@ -309,8 +309,9 @@ impl Pipe {
         update
     }
 
-    /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much new
-    /// as its window lets it and `send_buffer` has for it. With `quicker`, what it repeats is offered to other pipes too.
+    /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much
+    /// new as its window lets it and `send_buffer` has for it. With `quicker`, what it repeats is offered to other
+    /// pipes too.
     pub(crate) fn send(
         &mut self,
         now: Instant,

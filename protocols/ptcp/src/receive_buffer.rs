@@ -22,11 +22,11 @@ pub(crate) struct ReceiveBuffer {
 /// What arriving payload changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storing {
-    /// New bytes, perhaps completing others.
+    /// New bytes, which perhaps complete others.
     Stored,
-    /// Nothing new.
+    /// Bytes that had all arrived before.
     Duplicate,
-    /// It does not fit the buffer.
+    /// Bytes for which the buffer has no room.
     NoRoom,
 }
 

@@ -7,9 +7,9 @@ use prismux_wire::{Ecn, TcpHeader};
 /// The two addresses that a pipe joins, as this end sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
-    /// Ours.
+    /// The address of this end.
     pub local: IpAddr,
-    /// The peer's.
+    /// The address of the peer.
     pub remote: IpAddr,
 }
 
@@ -18,13 +18,13 @@ pub struct Path {
 pub struct Segment {
     /// The path, as the end that has the segment in hand sees it.
     pub path: Path,
-    /// The connection's header.
+    /// The header of the connection.
     pub header: PtcpHeader,
     /// Set-up block of a pipe's first segments.
     pub set_up: Option<Box<SetUp>>,
-    /// The pipe's header.
+    /// The header of the pipe's TCP.
     pub tcp: TcpHeader,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub payload_bytes: u32,
     /// ECN bits of the IP header.
     pub ecn: Ecn,
@@ -33,7 +33,7 @@ pub struct Segment {
 /// A segment to send, and where in our stream its payload is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentOut {
-    /// The segment.
+    /// The segment's headers and length.
     pub segment: Segment,
     /// Offset in our stream of the first payload byte; meaningless without payload.
     pub stream_offset: u64,

@@ -37,8 +37,9 @@ pub struct StripingCounters {
 
 /// The bytes written, by what they are bound to.
 ///
-/// Everything from `acked` to `frontier` has been bound at least once. Of it, what is in `unbound` waits for a pipe again,
-/// what is in `unconfirmed` waits for its deadline, the rest is bound to a pipe or known to have arrived on one.
+/// Everything from `acked` to `frontier` has been bound at least once. Of it, what is in `unbound` waits for a pipe
+/// again, what is in `unconfirmed` waits for its deadline, the rest is bound to a pipe or known to have arrived on
+/// one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SendBuffer {
     /// Everything below has been acknowledged by the connection's peer (pACK).
@@ -63,7 +64,8 @@ pub(crate) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// Nothing written, room for `capacity` unacknowledged bytes; with `same_pipe` a pipe may take anew what was unbound from it.
+    /// Nothing written, room for `capacity` unacknowledged bytes; with `same_pipe` a pipe may take anew what was
+    /// unbound from it.
     pub(crate) fn new(capacity: u64, same_pipe: bool) -> Self {
         Self { capacity, same_pipe, ..Self::default() }
     }
@@ -73,8 +75,8 @@ impl SendBuffer {
         self.window_end.min(self.acked.saturating_add(self.capacity))
     }
 
-    /// The next bytes for `pipe`, at most `most`: the lowest unbound ones, else those that follow the frontier. For a virtual
-    /// segment sent anew (`again`) also those that the pipe itself has lost.
+    /// The next bytes for `pipe`, at most `most`: the lowest unbound ones, else those that follow the frontier. For a
+    /// virtual segment sent anew (`again`) also those that the pipe itself has lost.
     fn next(&self, pipe: Origin, most: u32, again: bool) -> Option<Range<u64>> {
         let most = u64::from(most);
         let waiting = self.unbound.iter().find(|piece| again || self.same_pipe || piece.tag != pipe);
@@ -135,7 +137,7 @@ impl SendBuffer {
         true
     }
 
-    /// A pipe is gone: what it was expected to deliver is for everybody.
+    /// A pipe is gone: what it was expected to deliver any pipe may take.
     pub(crate) fn forget_origin(&mut self, pipe: Origin) {
         self.unbound.retag(pipe, NO_PIPE);
     }
@@ -149,7 +151,7 @@ impl SendBuffer {
         }
     }
 
-    /// Bytes that nobody holds have arrived after all, as the acknowledgement of their only carrier says: they need not be
+    /// Unbound bytes have arrived after all, as the acknowledgement of their only carrier says: they need not be
     /// sent by others, unless the connection's acknowledgement fails to cover them by `due`.
     pub(crate) fn note_arrival(&mut self, range: Range<u64>, due: Instant) {
         let unconfirmed = &mut self.unconfirmed;
@@ -216,7 +218,7 @@ impl SendBuffer {
         !self.unbound.is_empty() || self.frontier < self.written
     }
 
-    /// Unbound pieces, for checkers.
+    /// The ranges that wait for a pipe, for checkers.
     pub(crate) fn unbound(&self) -> impl Iterator<Item = Range<u64>> {
         self.unbound.iter().map(|piece| piece.start..piece.end)
     }

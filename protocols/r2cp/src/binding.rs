@@ -7,13 +7,13 @@ use prismux_units::Instant;
 /// Data asked for through one unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Positions of the stream.
+    /// The positions of the stream that were asked for.
     pub(crate) data: Range<u64>,
     /// Local units of the pipe.
     pub(crate) units: Range<u64>,
     /// When the request left.
     pub(crate) asked_at: Instant,
-    /// A copy of what others are asked for too, to find out whether the pipe lives: nobody waits for it.
+    /// A copy of what others are asked for too, to find out whether the pipe lives: no other pipe waits for it.
     pub(crate) is_copy: bool,
 }
 
@@ -73,7 +73,7 @@ impl Binding {
         Some(bound)
     }
 
-    /// Takes everything.
+    /// Takes everything that is bound.
     pub(crate) fn take_all(&mut self) -> Vec<Bound> {
         self.by_unit.clear();
         self.by_time.clear();
@@ -81,7 +81,7 @@ impl Binding {
         core::mem::take(&mut self.by_data).into_values().collect()
     }
 
-    /// In order of data.
+    /// What is bound, in order of data.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Bound> {
         self.by_data.values()
     }

@@ -1,4 +1,4 @@
-//! Every switch of a connection over several pipes.
+//! The switches of a connection.
 use prismux_rcp::RcpConfig;
 use prismux_units::{ByteCount, Rate};
 
@@ -7,17 +7,17 @@ use prismux_units::{ByteCount, Rate};
 pub enum Scheduling {
     /// By rank: the segment that will be next in line when the data arrives.
     ExpectedArrival,
-    /// As by rank, but with the successors' successors counted too, for as long as the data is under way: what round trips
-    /// that differ by more than a factor of two call for.
+    /// As by rank, but with the successors' successors counted too, for as long as the data is under way: what round
+    /// trips that differ by more than a factor of two call for.
     ExpectedArrivalChained,
-    /// The first that nobody has been asked for (R²CP-s): lags behind when round trips differ.
+    /// The first that no pipe has been asked for (R²CP-s): lags behind when round trips differ.
     FirstPending,
     /// Segments are dealt out to the pipes in turn, as an application does that stripes over connections without
     /// looking at them (APPS).
     Dealt,
 }
 
-/// How a connection behaves.
+/// Every switch of a connection over several pipes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct R2cpConfig {
     /// Switches of the pipes. The receive buffer is the connection's, shared by all.

@@ -51,7 +51,7 @@ impl Slot {
     }
 }
 
-/// Measures of a connection.
+/// Counters of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ConnectionMetrics {
     /// Data packets that arrived.
@@ -64,12 +64,12 @@ pub struct ConnectionMetrics {
     pub unrequested: u64,
 }
 
-/// Measures of a pipe.
+/// Measures of one pipe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipeMetrics {
-    /// State.
+    /// The state of the pipe.
     pub state: PipeState,
-    /// Window, RTT, losses.
+    /// Congestion window, round trip and losses.
     pub engine: EngineMetrics,
     /// Bytes asked for over it, those asked for again included.
     pub requested_bytes: u64,
@@ -158,7 +158,7 @@ impl Connection {
         PipeId(self.pipes.len() - 1)
     }
 
-    /// These bytes are here from an earlier attempt: nobody is asked for them. To be said before the first pipe opens.
+    /// These bytes are here from an earlier attempt: no pipe asks for them. To be said before the first pipe opens.
     pub fn already_here(&mut self, range: &core::ops::Range<u64>) {
         let range = range.start..self.end.map_or(range.end, |end| range.end.min(end - 1));
         if range.start < range.end {
@@ -190,7 +190,7 @@ impl Connection {
         self.read = (self.read + bytes).min(self.bytes_received_in_order());
     }
 
-    /// Ends everything at once.
+    /// Ends every pipe at once.
     pub fn abort(&mut self, now: Instant) {
         for index in 0..self.pipes.len() {
             self.drop_pipe(now, PipeId(index));
@@ -203,8 +203,8 @@ impl Connection {
         self.end.map_or(next, |end| next.min(end - 1))
     }
 
-    /// Requests never reach beyond this position: segments dealt out in turn no further than the buffer, others as far as
-    /// the room that they take lets them, but no further than a purge distance can say.
+    /// Requests never reach beyond this position: segments dealt out in turn no further than the buffer, others as
+    /// far as the room that they take lets them, but no further than a purge distance can say.
     pub fn request_edge(&self) -> u64 {
         let read =
             if self.config.rcp.consume_on_arrival { self.bytes_received_in_order() } else { self.read };
@@ -212,8 +212,8 @@ impl Connection {
         read + self.config.rcp.receive_buffer.as_u64() * spans
     }
 
-    /// Bytes of the receive buffer that are taken: by data the application has not read or cannot read yet, and by what has
-    /// been asked for. What a slow pipe leaves out on its way ahead takes no room until somebody asks for it.
+    /// Bytes of the receive buffer that are taken: by data the application has not read or cannot read yet, and by
+    /// what has been asked for. What a slow pipe leaves out on its way ahead takes no room until it is asked for.
     pub(crate) fn taken(&self) -> u64 {
         let in_order = self.bytes_received_in_order();
         let unread = if self.config.rcp.consume_on_arrival { 0 } else { in_order - self.read };
@@ -230,12 +230,12 @@ impl Connection {
         self.pipes.len()
     }
 
-    /// Counters so far.
+    /// Counters of the connection so far.
     pub const fn metrics(&self) -> ConnectionMetrics {
         self.metrics
     }
 
-    /// Measures of a pipe.
+    /// Measures of one pipe.
     pub fn pipe_metrics(&self, id: PipeId) -> Option<PipeMetrics> {
         self.pipes.get(id.0).map(|slot| PipeMetrics {
             state: slot.pipe.state(),

@@ -9,9 +9,9 @@ pub enum R2cpEvent {
     PipeOpened(PipeId),
     /// A pipe has ended: closed by us, reset by its server, or given up. What it owed is asked for elsewhere.
     PipeEnded {
-        /// Which.
+        /// The pipe that ended.
         pipe: PipeId,
-        /// Not by our wish.
+        /// It did not end by our wish.
         failed: bool,
     },
     /// What happened to the stream, which all pipes fetch together.

@@ -1,4 +1,4 @@
-//! What nobody has been asked for: gaps below the highest request, and everything above it.
+//! What no pipe has been asked for: gaps below the highest request, and everything above it.
 use alloc::collections::BTreeMap;
 use core::ops::Range;
 
@@ -17,14 +17,14 @@ impl Pending {
         self.fresh
     }
 
-    /// First position that somebody must ask for.
+    /// First position that must be asked for.
     pub(crate) fn first(&self) -> u64 {
         self.gaps.keys().next().map_or(self.fresh, |&start| start.min(self.fresh))
     }
 
-    /// What can be asked for of a stream that ends at `end`, in segments of at most `segment`, in order. A segment that passes
-    /// `limit` is left out, not cut short: a request is answered by a whole segment, and the rest of one cut short would
-    /// be asked for and come a second time (the receiver's silly window, RFC 9293 section 3.8.6.2.2).
+    /// What can be asked for of a stream that ends at `end`, in segments of at most `segment`, in order. A segment
+    /// that passes `limit` is left out, not cut short: a request is answered by a whole segment, and the rest of one
+    /// cut short would be asked for and come a second time (the receiver's silly window, RFC 9293 section 3.8.6.2.2).
     pub(crate) fn segments(
         &self,
         segment: u64,

@@ -1,17 +1,21 @@
-//! The header of an RCP packet, as a typed value; [`wire`](self::wire) turns it into bytes and back.
+//! The header of an RCP packet, as a typed value; module `wire` turns it into bytes and back.
 //!
-//! An RCP packet is the payload of a UDP datagram: ports and checksum are UDP's. With UDP's 8 bytes a data packet without
-//! options has 20 bytes of header, as a TCP segment has.
+//! An RCP packet is the payload of a UDP datagram: ports and checksum are UDP's. With UDP's 8 bytes a data packet
+//! without options has 20 bytes of header, as a TCP segment has.
 //!
 //! | bytes | field | meaning |
 //! |---|---|---|
 //! | 0 | version, length | version (4 bits, now 1); header length in 32-bit words (4 bits) |
 //! | 1 | flags | [`RcpFlags`] |
-//! | 2-3 | window | in requests SEG.DEQ: the distance from SEG.REQ down to the first byte not yet here in order, what lies below may be purged; from the sender: the distance from SEG.SEQ up to the end of what may be requested. Scaled, except in packets with SYN |
+//! | 2-3 | window | in requests SEG.DEQ, from the sender its limit; both are distances (below) |
 //! | 4-7 | number | SEG.REQ in requests, SEG.SEQ in data |
 //! | 8-11 | proof | in SYN-ACK: the number acknowledged; in every other packet but SYN: the upper half of the token |
 //! | 12-15 | proof | with REQ only: the lower half of the token |
 //! | then | options | padded to a multiple of 4 bytes |
+//!
+//! SEG.DEQ is the distance from SEG.REQ down to the first byte not yet here in order: what lies below may be purged.
+//! The sender's limit is the distance from SEG.SEQ up to the end of what may be requested. Both are scaled, except in
+//! packets with SYN.
 //!
 //! Options are lists of kind, length, value; kinds are TCP's where the meaning is the same: 0 end, 1 padding, 2 MSS,
 //! 3 window scale, 5 request blocks, 8 timestamps, 9 token, 10 start. Unknown kinds are skipped.
@@ -31,9 +35,9 @@ pub struct RcpFlags(pub u8);
 impl RcpFlags {
     /// No flag: data, or news of the sender's limit.
     pub const NONE: Self = Self(0);
-    /// Opens a connection.
+    /// SYN: opens a connection.
     pub const SYN: Self = Self(1);
-    /// Answers SYN or FIN.
+    /// ACK: answers SYN or FIN.
     pub const ACK: Self = Self(1 << 1);
     /// From the sender: the stream ends after this packet's data. With REQ: everything has arrived, goodbye.
     pub const FIN: Self = Self(1 << 2);
@@ -81,19 +85,19 @@ pub struct RcpOptions {
     pub blocks: RequestBlocks,
 }
 
-/// An RCP header.
+/// The header of an RCP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RcpHeader {
-    /// Flags.
+    /// What kind of packet it is.
     pub flags: RcpFlags,
     /// SEG.DEQ in requests, the sender's request limit otherwise; both as distances.
     pub window: u16,
-    /// SEG.REQ or SEG.SEQ.
+    /// SEG.REQ in requests, SEG.SEQ in data.
     pub number: SeqNumber,
     /// What shows that the packet belongs to the connection; see [`RcpHeader::acknowledging`] and
     /// [`RcpHeader::under`]. Without REQ only the upper half travels.
     pub proof: u64,
-    /// Options.
+    /// Options, where present.
     pub options: RcpOptions,
 }
 

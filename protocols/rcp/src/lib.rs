@@ -1,8 +1,8 @@
 //! RCP, the Reception Control Protocol: TCP turned around. (Not the Rate Control Protocol of other simulators.)
 //!
-//! The receiver asks for data and decides how fast, repairs what is lost and keeps within its own buffer; the sender only
-//! answers. A mobile receiver can so use what it knows of its links, or another congestion control, without any change at
-//! servers.
+//! The receiver asks for data and decides how fast, repairs what is lost and keeps within its own buffer; the sender
+//! only answers. A mobile receiver can so use what it knows of its links, or another congestion control, without any
+//! change at servers.
 //!
 //! The map of the machine:
 //!
@@ -12,7 +12,7 @@
 //!   ([`prismux_tcp::engine`]) turned around: a request sent is a unit outstanding, its data a unit returned.
 //! * [`Receiver`]: a pipe and a stream: which data each unit stands for, resequencing, flow control.
 //! * [`ranges`]: a prefix and what lies beyond it, for streams and for units.
-//! * [`rate_cap`]: a token bucket for senders that give nobody more than a share.
+//! * [`rate_cap`]: a token bucket for senders that give no receiver more than a share.
 //! * [`RcpConfig`]: every switch; [`RcpConfig::from_tcp`] turns a TCP's switches around.
 #![no_std]
 

@@ -6,9 +6,9 @@ use prismux_wire::Ecn;
 /// An arriving packet: its header, the length of its payload, and the ECN bits of its IP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketIn {
-    /// The header.
+    /// The RCP header.
     pub header: RcpHeader,
-    /// Bytes after the header.
+    /// Length of the payload in bytes.
     pub payload_bytes: u32,
     /// ECN bits of the IP header.
     pub ecn: Ecn,
@@ -17,7 +17,7 @@ pub struct PacketIn {
 /// A packet to send. The host adds UDP, addresses and the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketOut {
-    /// The header.
+    /// The RCP header.
     pub header: RcpHeader,
     /// Offset in the stream of the first payload byte; meaningless without payload.
     pub stream_offset: u64,

@@ -1,9 +1,9 @@
 //! One path's state at the receiver: the engine turned around, and the requests that leave for one sender.
 //!
-//! The engine counts *units*: a request sent is a unit outstanding, its data a unit returned. Units are numbered in the
-//! pipe's own local space, one position per byte asked for, and only whoever owns the pipe knows which data a unit stands
-//! for: [`Receiver`](crate::Receiver) binds them one after the other to its stream, a connection over several pipes
-//! binds them as it schedules.
+//! The engine counts *units*: a request sent is a unit outstanding, its data a unit returned. Units are numbered in
+//! the pipe's own local space, one position per byte asked for, and only the owner of the pipe knows which data a
+//! unit stands for: [`Receiver`](crate::Receiver) binds them one after the other to its stream, a connection over
+//! several pipes binds them as it schedules.
 //!
 //! `opening`: handshake, goodbye, resets. `requests`: building what leaves. `blocks`: earlier pulls named in requests.
 //! `poll`: requests in bundles, for STP. `sleep`: freezing. `timers`: deadlines beside the engine's.
@@ -36,31 +36,32 @@ pub enum PipeState {
     SynSent,
     /// The sender opened; our answer is out.
     SynReceived,
-    /// Requests may leave.
+    /// The handshake is over: requests may leave.
     Established,
     /// Everything has arrived; our goodbye is not answered yet.
     Closing,
-    /// No connection.
+    /// There is no connection, or none any more.
     Closed,
 }
 
-/// Data from the sender (perhaps none of it, when the packet only tells the limit or the end), in positions of the stream.
+/// Data from the sender (perhaps none of it, when the packet only tells the limit or the end), in positions of the
+/// stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataArrival {
     /// Positions of the payload; empty for a bare limit.
     pub range: Range<u64>,
     /// The stream ends with this packet.
     pub fin: bool,
-    /// The network marked congestion.
+    /// The network marked congestion on the packet (RFC 3168).
     pub congested: bool,
     /// Time since the request that the sender says it answers.
     pub rtt: Option<Duration>,
 }
 
-/// What became of a unit.
+/// How a unit returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Returned {
-    /// The network marked congestion.
+    /// The network marked congestion on the packet (RFC 3168).
     pub congested: bool,
     /// Time since the request, by timestamp.
     pub rtt: Option<Duration>,
@@ -80,13 +81,13 @@ pub enum Ending {
 /// Counters of a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PipeCounters {
-    /// Requests sent.
+    /// Requests that were sent.
     pub requests: u64,
-    /// Pull requests among them.
+    /// Pull requests among [`PipeCounters::requests`].
     pub pulls: u64,
     /// Standing requests and probes of a sender without data.
     pub probes: u64,
-    /// Packets without the token.
+    /// Packets that did not carry the token.
     pub forged: u64,
     /// Packets with flags or numbers that make no sense.
     pub malformed: u64,
@@ -105,7 +106,7 @@ enum Control {
     Reset,
 }
 
-/// See the module's description.
+/// One path's state at the receiver: handshake, requests, and TCP's engine turned around.
 #[derive(Debug)]
 pub struct Pipe {
     config: Arc<RcpConfig>,
@@ -324,8 +325,8 @@ impl Pipe {
         self.engine.on_ack(now, &ack);
     }
 
-    /// The link lost these units (as its own layer says), so their loss says nothing of congestion: they leave the books
-    /// as if returned, and their data can be asked for again through other units at once.
+    /// The link lost these units (as its own layer says), so their loss says nothing of congestion: they leave the
+    /// books as if returned, and their data can be asked for again through other units at once.
     pub fn units_lost_by_link(&mut self, now: Instant, units: Range<u64>) {
         self.counters.link_losses += 1;
         self.units_returned(now, units, Returned::default());
@@ -337,7 +338,7 @@ impl Pipe {
         self.returned.advance_to(self.engine.next());
     }
 
-    /// The state.
+    /// The state of the pipe.
     pub const fn state(&self) -> PipeState {
         self.state
     }
@@ -347,12 +348,12 @@ impl Pipe {
         &self.engine
     }
 
-    /// The engine's measures.
+    /// Measures of the engine: window, round trip, losses.
     pub fn metrics(&self) -> EngineMetrics {
         self.engine.metrics()
     }
 
-    /// Counters so far.
+    /// Counters of the pipe so far.
     pub const fn counters(&self) -> PipeCounters {
         self.counters
     }

@@ -86,8 +86,8 @@ impl Ranges {
         self.beyond.get(index).filter(|&&(start, _)| start <= position).map(|&(start, end)| start..end)
     }
 
-    /// Marks `whole` present, of which the bytes `arrived` came; names each part of these that was missing, and returns how
-    /// many bytes these parts have together.
+    /// Marks `whole` present, of which the bytes `arrived` came; names each part of these that was missing, and
+    /// returns how many bytes these parts have together.
     pub fn take_in(
         &mut self,
         arrived: &Range<u64>,

@@ -1,8 +1,8 @@
 //! A token bucket: whatever is requested or allowed otherwise, no more than a set rate leaves.
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
-/// Tokens are time: what has been sent pushes `clear_at` ahead, and sending pauses while it is more than the burst ahead
-/// of now.
+/// Tokens are time: what has been sent pushes `clear_at` ahead, and sending pauses while it is more than the burst
+/// ahead of now.
 #[derive(Debug, Clone)]
 pub struct RateCap {
     rate: Rate,

@@ -23,9 +23,9 @@ use prismux_wire::SeqNumber;
 /// A snapshot of the receiver's measures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceiverMetrics {
-    /// State of the pipe.
+    /// State of the receiver's pipe.
     pub state: PipeState,
-    /// Window, RTT, losses.
+    /// Congestion window, round trip and losses.
     pub engine: EngineMetrics,
     /// Requests and what they were.
     pub pipe: PipeCounters,
@@ -35,9 +35,9 @@ pub struct ReceiverMetrics {
     pub duplicate_bytes: u64,
     /// Data packets that arrived beyond a hole.
     pub out_of_order_packets: u64,
-    /// Data nobody had asked for, or after the end of the stream.
+    /// Data packets that were not asked for, or lie after the end of the stream.
     pub unrequested: u64,
-    /// Data for which the out-of-order store had no room.
+    /// Data packets for which the out-of-order store had no room.
     pub store_full: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The sending end: it answers requests and knows nothing of congestion.
 //!
 //! Its state is a buffer (kept by the host), SND.NXT, how far the receiver has asked, and a ring of the last pulls it
-//! answered. It times nothing: a lost packet is the receiver's affair. Only a vanished receiver is given up, by a deadline
-//! that moves for free with every packet heard, and a rate cap, where set, spreads its answers.
+//! answered. It times nothing: a lost packet is the receiver's affair. Only a vanished receiver is given up, by a
+//! deadline that moves for free with every packet heard, and a rate cap, where set, spreads its answers.
 //!
 //! `requests`: what a request does. `answer`: what leaves. `ring`: blocks against pulls lost.
 mod answer;
@@ -20,7 +20,8 @@ use prismux_units::Instant;
 use prismux_wire::SeqNumber;
 use ring::Ring;
 
-/// Pulls waiting for their turn (rate cap) or for data that does not exist yet; more are dropped, the receiver asks again.
+/// Pulls waiting for their turn (rate cap) or for data that does not exist yet; more are dropped, the receiver asks
+/// again.
 const MAX_WAITING_PULLS: usize = 64;
 
 /// State of the sending end.
@@ -30,7 +31,7 @@ pub enum SenderState {
     SynSent,
     /// The receiver opened; nothing under our token has come yet.
     SynReceived,
-    /// Requests are answered.
+    /// The handshake is over: requests are answered.
     Established,
     /// The receiver has everything, or went away.
     Closed,
@@ -39,9 +40,9 @@ pub enum SenderState {
 /// Packets that were not processed, and requests that were cut, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SenderDrops {
-    /// Without the token.
+    /// Packets without the token.
     pub forged: u64,
-    /// With flags that make no sense in the state.
+    /// Packets with flags that make no sense in the state.
     pub malformed: u64,
     /// Requests, or parts of them, beyond the limit we advertise.
     pub beyond_limit: u64,
@@ -56,7 +57,7 @@ pub struct SenderDrops {
 /// A snapshot of the sender's measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SenderMetrics {
-    /// Requests taken.
+    /// Requests that were processed.
     pub requests: u64,
     /// Data packets sent.
     pub data_packets: u64,
@@ -68,7 +69,7 @@ pub struct SenderMetrics {
     pub recovered_pulls: u64,
     /// Payload bytes sent below SND.NXT, that is, not for the first time.
     pub repeated_bytes: u64,
-    /// What was refused.
+    /// Packets and requests that were refused, by cause.
     pub drops: SenderDrops,
 }
 
@@ -131,7 +132,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Answers a receiver's SYN.
+    /// Answers the SYN of a receiver.
     ///
     /// On a real network `initial` and `token` must be unpredictable; a host without state for half-open connections
     /// derives both from the flow by a keyed hash and calls this with the first request instead of the SYN.
@@ -233,7 +234,7 @@ impl Sender {
         }
     }
 
-    /// The state.
+    /// The state of the sending end.
     pub const fn state(&self) -> SenderState {
         self.state
     }
@@ -258,7 +259,7 @@ impl Sender {
         self.token
     }
 
-    /// Counters so far.
+    /// Counters of the sending end so far.
     pub const fn metrics(&self) -> SenderMetrics {
         self.metrics
     }

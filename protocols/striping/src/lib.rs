@@ -1,15 +1,16 @@
-//! Application striping: one ordered byte stream over several ordinary TCP sockets, put in order by the receiving application.
+//! Application striping: one ordered byte stream over several ordinary TCP sockets, put in order by the receiving
+//! application.
 //!
-//! The baseline that transports over several pipes are measured against. TCP is not touched: the sending application cuts
-//! its data into numbered records and writes each to one socket; the receiving application reads the sockets, keeps what is
-//! early in a buffer of limited size, and peeks before it reads once that is full.
+//! The baseline that transports over several pipes are measured against. TCP is not touched: the sending application
+//! cuts its data into numbered records and writes each to one socket; the receiving application reads the sockets,
+//! keeps what is early in a buffer of limited size, and peeks before it reads once that is full.
 //!
 //! * [`record`]: a record's header on the wire.
 //! * [`Sender`]: unaware (round robin) or smart (in proportion to estimated rates).
 //! * [`Receiver`]: resequencing, and peek mode.
 //!
-//! Neither owns a socket: whoever drives them says how much room a socket has, or what its next record is, and does the
-//! writing and reading. Bytes stay with the host.
+//! Neither owns a socket: the host says how much room a socket has, or what its next record is, and does the writing
+//! and reading. Bytes stay with the host.
 #![no_std]
 
 extern crate alloc;

@@ -5,17 +5,18 @@ use alloc::vec::Vec;
 
 /// The sockets as the receiving application sees them.
 pub trait Sockets {
-    /// How many there are.
+    /// How many sockets there are.
     fn count(&self) -> usize;
 
-    /// Header of the next record in socket `socket`, once the whole record can be read, without reading it (`MSG_PEEK`).
+    /// Header of the next record in socket `socket`, once the whole record can be read, without reading it
+    /// (`MSG_PEEK`).
     fn peek(&self, socket: usize) -> Option<RecordHeader>;
 }
 
 /// A record to read now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read {
-    /// The socket.
+    /// The socket to read from.
     pub socket: usize,
     /// The record at its head.
     pub header: RecordHeader,
@@ -23,7 +24,7 @@ pub struct Read {
     pub in_order: bool,
 }
 
-/// The receiving side.
+/// The receiving application: puts the records of all sockets in order.
 #[derive(Debug, Clone)]
 pub struct Receiver {
     /// Number of the next record to deliver.
@@ -61,7 +62,7 @@ impl Receiver {
         self.delivered_bytes
     }
 
-    /// Bytes held early.
+    /// Bytes held because records before them are missing.
     pub const fn held(&self) -> u64 {
         self.held_bytes
     }

@@ -34,10 +34,10 @@ impl fmt::Display for RecordError {
 impl core::error::Error for RecordError {}
 
 impl RecordHeader {
-    /// Length of the header.
+    /// Length of the header in bytes.
     pub const WIRE_BYTES: usize = 12;
 
-    /// Header and payload.
+    /// Length of header and payload in bytes.
     pub const fn record_bytes(&self) -> u64 {
         Self::WIRE_BYTES as u64 + self.payload_bytes as u64
     }
@@ -56,7 +56,7 @@ impl RecordHeader {
         Ok(Self { number: u64::from_be_bytes([a, b, c, d, e, f, g, h]), payload_bytes })
     }
 
-    /// The header's bytes.
+    /// The header as it goes to the wire.
     pub fn emit(&self) -> [u8; Self::WIRE_BYTES] {
         let mut bytes = [0; Self::WIRE_BYTES];
         bytes[..8].copy_from_slice(&self.number.to_be_bytes());

@@ -3,7 +3,7 @@ use crate::record::RecordHeader;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How sockets are chosen.
+/// How the socket for the next record is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// Write to a socket until it would block, then go on to the next: knows nothing of rates.
@@ -13,7 +13,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Every policy.
+    /// Every policy there is.
     pub const ALL: [Self; 2] = [Self::Unaware, Self::Smart];
 
     /// The name used in files and on the command line.
@@ -25,10 +25,10 @@ impl Policy {
     }
 }
 
-/// A record to write.
+/// A record to write, and the socket for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
-    /// The socket.
+    /// The socket to write to.
     pub socket: usize,
     /// The record's header, which goes first.
     pub header: RecordHeader,
@@ -36,7 +36,7 @@ pub struct Write {
     pub stream_offset: u64,
 }
 
-/// The sending side.
+/// The sending application: cuts its stream into records and chooses their sockets.
 #[derive(Debug, Clone)]
 pub struct Sender {
     policy: Policy,
@@ -100,7 +100,8 @@ impl Sender {
         self.served.fill(0.0);
     }
 
-    /// The next record to write, if its socket has room for all of it; `room` tells for every socket. Call until `None`.
+    /// The next record to write, if its socket has room for all of it; `room` tells for every socket. Call until
+    /// `None`.
     pub fn poll_write(&mut self, room: impl Fn(usize) -> u64) -> Option<Write> {
         if self.is_done() {
             return None;

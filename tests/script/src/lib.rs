@@ -12,9 +12,9 @@
 //!           write 1000               a step of the machine's own vocabulary
 //! ```
 //!
-//! What is common to all machines is here: lines and their times ([`Script`]), words ([`Words`]), expected packets against
-//! sent ones ([`Packet`]), the passing of time ([`play`]), folders of scripts ([`scripts!`]). A machine adds its
-//! vocabulary by implementing [`Subject`].
+//! What is common to all machines is here: lines and their times ([`Script`]), words ([`Words`]), expected packets
+//! against sent ones ([`Packet`]), the passing of time ([`play`]), folders of scripts ([`scripts!`]). A machine adds
+//! its vocabulary by implementing [`Subject`].
 mod folder;
 mod packet;
 mod play;

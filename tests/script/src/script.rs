@@ -37,7 +37,8 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// When a time cannot be read, or `config` is not the first line. The words of steps are judged when they are played.
+    /// When a time cannot be read, or `config` is not the first line. The words of steps are judged when they are
+    /// played.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self::default();
         for (index, raw) in text.lines().enumerate() {

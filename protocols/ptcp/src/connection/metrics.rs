@@ -11,19 +11,19 @@ use prismux_tcp::{ConnectionMetrics, State};
 /// Segments that were not processed, and bytes not needed, by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Drops {
-    /// For another connection, or for none.
+    /// Segments for another connection, or for none.
     pub wrong_connection: u64,
-    /// For a pipe that does not exist.
+    /// Segments for a pipe that does not exist.
     pub unknown_pipe: u64,
-    /// A further pipe that did not show the token.
+    /// SYNs of further pipes that did not show the token.
     pub bad_token: u64,
-    /// From or to other addresses than the pipe's.
+    /// Segments from or to other addresses than the pipe's.
     pub foreign_path: u64,
-    /// An answer to the opening without what it needs.
+    /// Answers to the opening that do not say what it needs.
     pub not_set_up: u64,
-    /// Acknowledged bytes that were never sent.
+    /// Acknowledgements of bytes that were never sent.
     pub bad_ack: u64,
-    /// Payload outside the receive buffer.
+    /// Segments whose payload lies outside the receive buffer.
     pub out_of_buffer: u64,
     /// Payload bytes that had arrived before.
     pub duplicate_bytes: u64,
@@ -32,22 +32,22 @@ pub struct Drops {
 /// Measures of one pipe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipeMetrics {
-    /// Number.
+    /// The pipe's number.
     pub pipe: u8,
-    /// Addresses.
+    /// The addresses that the pipe joins.
     pub path: Path,
-    /// State of its TCP.
+    /// State of the pipe's TCP.
     pub state: State,
     /// Payload bytes sent over it, repetitions included.
     pub sent_bytes: u64,
     /// Payload bytes that came over it, repetitions included.
     pub received_bytes: u64,
-    /// Its TCP's own measures.
+    /// Measures of the pipe's TCP.
     pub tcp: ConnectionMetrics,
 }
 
 impl Connection {
-    /// Segments not processed.
+    /// Segments that were not processed, by cause.
     pub const fn drops(&self) -> &Drops {
         &self.drops
     }

@@ -36,8 +36,8 @@ impl fmt::Display for Refusal {
 impl core::error::Error for Refusal {}
 
 impl Connection {
-    /// Opens actively: the first transmit is the SYN of the first pipe, from the first of `locals` to `remote`. Once it is
-    /// established every further local address gets a pipe, as far as both sides want.
+    /// Opens actively: the first transmit is the SYN of the first pipe, from the first of `locals` to `remote`. Once
+    /// it is established every further local address gets a pipe, as far as both sides want.
     ///
     /// `random` should be unpredictable on a real network: names, token and sequence numbers are drawn from it.
     pub fn connect(
@@ -53,8 +53,8 @@ impl Connection {
     }
 
     /// Opens actively over `path`, for a host that finds the paths itself: it opens further pipes with
-    /// [`Connection::open_pipe`], at most as many at a time as both sides want, and [drops](Connection::drop_pipe) those
-    /// whose path is gone. No addresses are told.
+    /// [`Connection::open_pipe`], at most as many at a time as both sides want, and [drops](Connection::drop_pipe)
+    /// those whose path is gone. No addresses are told.
     ///
     /// `random` as in [`Connection::connect`].
     pub fn connect_over(config: PtcpConfig, path: Path, random: RandomStream, now: Instant) -> Self {
@@ -76,8 +76,8 @@ impl Connection {
         connection
     }
 
-    /// Opens a further pipe over `path`, under the lowest number that no pipe has (any more), which it returns. A pipe that
-    /// the peer still knows under this number ends there, and what was bound to it is free.
+    /// Opens a further pipe over `path`, under the lowest number that no pipe has (any more), which it returns. A
+    /// pipe that the peer still knows under this number ends there, and what was bound to it is free.
     ///
     /// `None` when the connection is not established, was opened by the peer, or has as many pipes as were agreed on.
     pub fn open_pipe(&mut self, now: Instant, path: Path) -> Option<u8> {
@@ -263,8 +263,8 @@ impl Connection {
         }
     }
 
-    /// ESTABLISHED(1) was reached on the side that opened: the other pipes follow, one for each further local address, the
-    /// peer's addresses in rotation.
+    /// ESTABLISHED(1) was reached on the side that opened: the other pipes follow, one for each further local
+    /// address, the peer's addresses in rotation.
     pub(super) fn open_others(&mut self, peer_addresses: &Addresses, now: Instant) {
         let first_remote = self.pipes[0].path.remote;
         let remotes = peer_addresses.as_slice();

@@ -33,7 +33,8 @@ impl Connection {
         self.close_when_complete(now);
     }
 
-    /// `shrunk`: what lies beyond the new window is free for other pipes, and after a timeout the one segment left in it too.
+    /// `shrunk`: what lies beyond the new window is free for other pipes, and after a timeout the one segment left in
+    /// it too.
     fn shrunk(&mut self, index: usize, shrunk: Shrunk) {
         let wanted = match self.config.reassignment {
             Reassignment::Off => false,

@@ -17,8 +17,8 @@ impl Connection {
         }
         let has_payload = segment.payload_bytes > 0;
         let known = self.pipes[index].established;
-        // Payload first: a pipe may discard as a repetition what the connection has never seen. And what does not fit must
-        // not be acknowledged by the pipe.
+        // Payload first: a pipe may discard as a repetition what the connection has never seen. And what does not fit
+        // must not be acknowledged by the pipe.
         if has_payload && known && !self.store(index, segment) {
             return;
         }

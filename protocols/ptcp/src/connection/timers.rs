@@ -1,5 +1,5 @@
-//! The timers of the connection itself, beside those of its pipes: bytes whose delivery is not confirmed, and the time in which
-//! no pipe has anything on its way although something is to be done.
+//! The timers of the connection itself, beside those of its pipes: bytes whose delivery is not confirmed, and the
+//! time in which no pipe has anything on its way although something is to be done.
 use super::{Connection, State};
 use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
@@ -21,7 +21,8 @@ impl Stall {
 }
 
 impl Connection {
-    /// How long the connection's acknowledgement may take to confirm what a pipe's did: three halves of the longest round trip.
+    /// How long the connection's acknowledgement may take to confirm what a pipe's did: three halves of the longest
+    /// round trip.
     pub(super) fn confirmation_time(&self) -> Duration {
         let longest = self.pipes.iter().filter_map(|pipe| pipe.srtt()).max().unwrap_or(Duration::ZERO);
         (longest * 3 / 2).max(self.config.min_confirmation_time)
@@ -81,7 +82,7 @@ impl Connection {
         self.stall.at = None;
         self.stall.tries = self.stall.tries.saturating_add(1);
         if self.send_buffer.outstanding() > 0 {
-            // The keep-alive check: nobody is going to deliver what is missing.
+            // The keep-alive check: no pipe is going to deliver what is missing.
             if self.config.keep_alive_check {
                 self.send_buffer.reclaim_all();
                 self.resume_all();

@@ -1,4 +1,5 @@
-//! Which bytes of the connection a pipe's virtual segments carry when they leave, and what acknowledgements say of them.
+//! Which bytes of the connection a pipe's virtual segments carry when they leave, and what acknowledgements say of
+//! them.
 use super::Pipe;
 use crate::binding::{Binding, Hold};
 use crate::send_buffer::SendBuffer;
@@ -20,7 +21,7 @@ impl Pipe {
         let due = settle.due;
         let send_buffer = &mut *settle.send_buffer;
         let mut settled = |binding: Binding| match binding.hold {
-            // It may have been an earlier transmission, with other bytes.
+            // The acknowledgement may answer an earlier transmission, with other bytes.
             Hold::Owner if binding.ambiguous && settle.recheck_unconfirmed => {
                 send_buffer.doubt(binding.carried(), due);
             }
@@ -51,7 +52,8 @@ impl Pipe {
         data
     }
 
-    /// The virtual segment at `start` keeps its bytes as a copy, and they are unbound. Says whether there was something to unbind.
+    /// The virtual segment at `start` keeps its bytes as a copy, and they are unbound. Says whether there was
+    /// something to unbind.
     pub(super) fn copy_out(&mut self, send_buffer: &mut SendBuffer, start: u64) -> bool {
         let owned =
             self.bindings.at(start).filter(|binding| binding.hold == Hold::Owner && !binding.ambiguous);
@@ -73,10 +75,10 @@ impl Pipe {
             return carried.start.max(acked)..carried.end;
         }
         if !binding.ambiguous {
-            // The pipe holds its only transmission for lost: nobody need wait for it.
+            // The pipe holds its only transmission for lost: no byte need wait for it.
             send_buffer.give_up(carried, self.id);
         }
-        // Reported as arrived or not: what it carries now may get lost without anybody noticing.
+        // Reported as arrived or not: what it carries now may get lost unnoticed by the pipe.
         (binding.ambiguous, binding.arrived) = (true, false);
         // Into the dark goes a copy: what a silent pipe alone held would wait for its next timeout, each twice as long.
         let data =

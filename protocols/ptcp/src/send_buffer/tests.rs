@@ -51,7 +51,7 @@ fn unbound_bytes_go_first_but_not_back_to_where_they_may_still_arrive() {
 }
 
 #[test]
-fn bytes_of_a_pipe_that_ended_are_for_everybody() {
+fn bytes_of_a_pipe_that_ended_are_for_any_pipe() {
     let mut send_buffer = send_buffer(10_000);
     send_buffer.bind(0, 1000, false);
     send_buffer.unbind(0..1000, 0);

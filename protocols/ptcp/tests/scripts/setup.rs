@@ -20,8 +20,8 @@ pub struct Setup {
     pub window: u16,
 }
 
-/// A TCP whose numbers are easy to follow: segments of 1000 bytes, a first window of two, every segment acknowledged at once,
-/// losses found by three duplicates or the timeout alone, the window halved at once.
+/// A TCP whose numbers are easy to follow: segments of 1000 bytes, a first window of two, every segment acknowledged
+/// at once, losses found by three duplicates or the timeout alone, the window halved at once.
 fn plain() -> TcpConfig {
     let mut tcp = TcpConfig::modern();
     (tcp.mss, tcp.timestamps, tcp.delayed_ack, tcp.quick_ack_segments) = (1000, false, None, 0);

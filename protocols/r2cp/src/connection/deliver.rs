@@ -19,7 +19,7 @@ impl Connection {
             self.drop_pipe(now, id);
             return;
         }
-        // What nobody waits for any more must find room like what nobody asked for.
+        // What is not waited for any more must find room like what was not asked for.
         let asked_for = self.pipes[id.0].binding.holds(whole.start);
         let length = whole.end - whole.start;
         let no_room = !asked_for
@@ -96,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// What pipe `id` takes for lost is asked for by whoever is next.
+    /// What pipe `id` takes for lost goes to the pipe that asks next.
     pub(crate) fn requeue_losses(&mut self, id: PipeId) {
         let slot = &mut self.pipes[id.0];
         let lost: Vec<u64> = slot.pipe.engine().lost().map(|units| units.start).collect();
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// When the byte that everybody waits for will have been under way for a whole timeout, if another pipe could
+    /// When the byte that the application waits for will have been under way for a whole timeout, if another pipe could
     /// bring it.
     pub(crate) fn rescue_deadline(&self) -> Option<Instant> {
         let head = self.stream.next();
@@ -122,8 +122,8 @@ impl Connection {
         holders.min()
     }
 
-    /// The byte that everybody waits for, and whatever else is as late, is asked for elsewhere when its pipe has not brought
-    /// it within a timeout.
+    /// The byte that the application waits for, and all else that is as late, is asked for elsewhere when its pipe
+    /// has not brought it within a timeout.
     pub(crate) fn rescue_head(&mut self, now: Instant) {
         if self.rescue_deadline().is_none_or(|at| at > now) {
             return;

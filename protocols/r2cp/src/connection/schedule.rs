@@ -1,8 +1,8 @@
 //! Which segment a pipe's next request takes.
 //!
-//! A slow pipe's request sent now brings its data long after several later requests of a fast pipe have brought theirs. So
-//! the slow pipe takes a later segment: as many further as requests will be answered, *and their successors asked for*,
-//! before its data comes. That is its rank.
+//! A slow pipe's request sent now brings its data long after several later requests of a fast pipe have brought
+//! theirs. So the slow pipe takes a later segment: as many further as requests will be answered, *and their
+//! successors asked for*, before its data comes. That is its rank.
 use super::{Connection, PipeId};
 use crate::binding::Bound;
 use crate::config::Scheduling;
@@ -73,7 +73,7 @@ impl Connection {
         // With nothing outstanding a limit heard long ago does not bind: the answer will tell the present one.
         let limit = if slot.binding.is_empty() { room } else { room.min(slot.pipe.limit()) };
         if slot.is_silent {
-            // It may be dead: what it is asked for must not be missed by anybody.
+            // The pipe may be dead: what it is asked for must not be missed by others.
             let missing = self.stream.first_missing(self.stream.next()..limit)?;
             return Some((missing.start..missing.end.min(missing.start + segment), true));
         }
@@ -99,8 +99,9 @@ impl Connection {
         chosen.map(|data| (data, false))
     }
 
-    /// A request goes out only if its data will find room, even if it comes first of all. The last segment's room is for
-    /// the first that is pending: when all the rest is taken by data that waits for it, somebody must be able to ask for it.
+    /// A request goes out only if its data will find room, even if it comes first of all. The last segment's room is
+    /// for the first that is pending: when all the rest is taken by data that waits for it, a pipe must be able to
+    /// ask for it.
     fn has_room(&self, data: &Range<u64>, segment: u64) -> bool {
         if self.config.scheduling == Scheduling::Dealt {
             return true;
@@ -110,9 +111,9 @@ impl Connection {
         self.taken() + (data.end - data.start) + kept <= self.config.rcp.receive_buffer.as_u64()
     }
 
-    /// One plus the number of outstanding requests whose successors will have been answered before a request of pipe `id`
-    /// is: those sent at `t` over a pipe with round trip `r` for which `t + 2 r` lies before `now` plus this pipe's round
-    /// trip.
+    /// One plus the number of outstanding requests whose successors will have been answered before a request of pipe
+    /// `id` is: those sent at `t` over a pipe with round trip `r` for which `t + 2 r` lies before `now` plus this
+    /// pipe's round trip.
     pub(crate) fn rank(&self, now: Instant, id: PipeId) -> usize {
         let arrives = now + self.round_trip_at_least(now, id);
         let most = if self.config.scheduling == Scheduling::ExpectedArrivalChained { usize::MAX } else { 1 };

@@ -1,11 +1,11 @@
 //! Packet scripts of R²CP: one file per rule under `cases/`, one test per mechanism.
 //!
-//! The language is that of `prismux_script`, packets are those of RCP's scripts behind the number of their pipe. Positions are
-//! those of the stream; segments have 100 bytes.
+//! The language is that of `prismux_script`, packets are those of RCP's scripts behind the number of their pipe.
+//! Positions are those of the stream; segments have 100 bytes.
 //!
 //! ```text
-//! config rtt=100ms,300ms window=2    pipes that are open already, with their round trips; changed switches (`setup.rs`).
-//!                                    Times count from when the last of them opened
+//! config rtt=100ms,300ms window=2    pipes that are open already, with their round trips; changed switches
+//!                                    (`setup.rs`). Times count from when the last of them opened
 //! config                             no pipe yet: `open` opens them
 //! < pipe 1 DATA 400:500              data comes by a pipe, from its server
 //! > pipe 0 PUL 200 deq 100           a request leaves by a pipe

@@ -4,9 +4,9 @@ use prismux_wire::SeqNumber;
 /// A range that was requested: first number, and the number after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RequestBlock {
-    /// First number.
+    /// The first number of the block.
     pub start: SeqNumber,
-    /// Number after the last.
+    /// The number after the block's last.
     pub end: SeqNumber,
 }
 

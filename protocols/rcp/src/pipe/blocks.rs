@@ -14,8 +14,8 @@ struct Named {
     arrived: bool,
 }
 
-/// The most recent pulls, the newest last. A pull stays until three later requests have named it and its data has come, or
-/// until newer ones push it out.
+/// The most recent pulls, the newest last. A pull stays until three later requests have named it and its data has
+/// come, or until newer ones push it out.
 #[derive(Debug, Clone)]
 pub(super) struct NamedPulls {
     pulls: VecDeque<Named>,

@@ -1,5 +1,5 @@
-//! Requests for new data in bundles, for a congestion control that works with polls (STP): when a third of the window is free, or a
-//! third of a round trip has passed. What was lost is asked for at once.
+//! Requests for new data in bundles, for a congestion control that works with polls (STP): when a third of the window
+//! is free, or a third of a round trip has passed. What was lost is asked for at once.
 use super::Pipe;
 use prismux_units::Instant;
 

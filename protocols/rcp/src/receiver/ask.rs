@@ -88,9 +88,9 @@ impl Receiver {
         Some(taken)
     }
 
-    /// The standing request: a segment beyond all that the sender said it has, so that new data comes without being asked
-    /// for. It is not in the engine's books, for it may be answered in a year; probes with growing distance make sure
-    /// that neither it nor its answer was lost.
+    /// The standing request: a segment beyond all that the sender said it has, so that new data comes without being
+    /// asked for. It is not in the engine's books, for it may be answered in a year; probes with growing distance
+    /// make sure that neither it nor its answer was lost.
     fn ask_beyond(&mut self, now: Instant) -> Option<PacketOut> {
         let open = self.pipe.state() == PipeState::Established && !self.pipe.is_frozen();
         let has_all =

@@ -43,7 +43,7 @@ impl Receiver {
     }
 
     /// The part that was asked for: a pull of less than a segment is answered by a whole one, and what of it passes the
-    /// buffer is cut off. `None` for data nobody asked for, or that contradicts the end of the stream.
+    /// buffer is cut off. `None` for data that was not asked for, or that contradicts the end of the stream.
     fn acceptable(&self, data: &DataArrival) -> Option<DataArrival> {
         let beyond = self.standing.at.map_or(0, |at| at + u64::from(self.pipe.segment_bytes()));
         let asked = self.fresh.max(beyond);

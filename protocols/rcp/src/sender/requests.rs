@@ -108,8 +108,8 @@ impl Sender {
         // The distance is rounded up by scaling, so that never too much is purged.
         let distance = u64::from(header.window) << self.distance_shift;
         self.purge(position.saturating_sub(distance).min(self.stream_end()));
-        // The blocks name the requests before this one, newest first: against the ring as it is without this one, oldest
-        // first.
+        // The blocks name the requests before this one, newest first: against the ring as it is without this one,
+        // oldest first.
         for block in header.options.blocks.as_slice().iter().rev() {
             self.take_block(block.start.unwrap_near(self.initial + 1, position));
         }

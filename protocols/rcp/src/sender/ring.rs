@@ -24,9 +24,9 @@ impl Ring {
         self.starts.push_back(start);
     }
 
-    /// A later request names the pull of the segment at `start`. If it was answered lately it becomes the newest again, so
-    /// that the ring always holds what the next request will name: otherwise one pull answered late would push out a
-    /// newer one, which the next request names and has answered again, and so on for ever.
+    /// A later request names the pull of the segment at `start`. If it was answered lately it becomes the newest
+    /// again, so that the ring always holds what the next request will name: otherwise one pull answered late would
+    /// push out a newer one, which the next request names and has answered again, and so on for ever.
     pub(super) fn refresh(&mut self, start: u64) -> bool {
         let Some(index) = self.starts.iter().position(|&known| known == start) else { return false };
         self.starts.remove(index);

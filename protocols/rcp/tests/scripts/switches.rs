@@ -3,8 +3,8 @@ use prismux_rcp::RcpConfig;
 use prismux_tcp::engine::{CongestionKind, WindowReduction};
 use prismux_units::{ByteCount, Duration, Rate};
 
-/// Switches with which numbers are easy to follow: segments of 100 bytes, no timestamps, no scaling, a first window of four,
-/// halved at once.
+/// Switches with which numbers are easy to follow: segments of 100 bytes, no timestamps, no scaling, a first window
+/// of four, halved at once.
 pub fn plain() -> RcpConfig {
     let mut config = RcpConfig::modern();
     (config.mss, config.timestamps, config.consume_on_arrival) = (100, false, true);

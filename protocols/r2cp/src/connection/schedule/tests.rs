@@ -62,8 +62,8 @@ fn the_third_in_rank_takes_the_third_segment_not_asked_for() {
         let data = order as u64 * SEGMENT..(order as u64 + 1) * SEGMENT;
         connection.request(now, PipeId(0), &send, data, false);
     }
-    // At 100 ms the slow pipe's answer would come at 400 ms: of the requests those at 140 and 199 ms will have been answered,
-    // and their successors' data been here, by then.
+    // At 100 ms the slow pipe's answer would come at 400 ms: of the requests those at 140 and 199 ms will have been
+    // answered, and their successors' data been here, by then.
     let asks_at = Instant::from_millis(100);
     assert_eq!(connection.rank(asks_at, PipeId(1)), 3);
     assert_eq!(connection.choose(asks_at, PipeId(1)), Some((8 * SEGMENT..9 * SEGMENT, false)));
@@ -78,7 +78,8 @@ fn what_a_rank_skips_takes_no_room() {
         connection.pipes[1].is_leaving = true;
         assert_eq!(asked(&mut connection, Instant::from_millis(10)).len(), 6);
         connection.pipes[1].is_leaving = false;
-        // Six segments are under way, the seventh in rank is segment 12; one segment's room is kept for the first pending.
+        // Six segments are under way, the seventh in rank is segment 12; one segment's room is kept for the first
+        // pending.
         let chosen = connection.choose(Instant::from_millis(20), PipeId(1));
         assert_eq!(chosen.map(|(data, _)| data.start / SEGMENT), expected, "{buffer}");
     }
