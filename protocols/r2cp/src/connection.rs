@@ -1,8 +1,9 @@
 //! The connection: its pipes, its stream, and what happens to them.
 //!
 //! * `schedule`: which segment a pipe's next request takes. `policy`: which pipes may ask.
-//! * `deliver`: arriving data, losses, the end of the stream.
+//! * `deliver`: arriving data, losses, the end of the stream. `interface`: what a pipe's interface knows.
 mod deliver;
+mod interface;
 mod policy;
 mod schedule;
 
@@ -47,7 +48,8 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn is_usable(&self) -> bool {
-        self.pipe.state() == PipeState::Established && !self.is_silent && !self.is_leaving
+        let can_ask = self.pipe.state() == PipeState::Established && !self.pipe.is_frozen();
+        can_ask && !self.is_silent && !self.is_leaving
     }
 }
 

@@ -4,6 +4,7 @@ use crate::setup::{self, Setup};
 use prismux_endpoint::Endpoint;
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpEvent};
+use prismux_rcp::PacketIn;
 use prismux_script::{Packet, Subject, Words, same};
 use prismux_units::Instant;
 
@@ -43,6 +44,22 @@ impl Subject for Machine {
             "drop-pipe" => {
                 let id = pipe(words)?;
                 self.connection.drop_pipe(now, id);
+            }
+            "freeze" => {
+                let id = pipe(words)?;
+                self.connection.freeze(now, id);
+            }
+            "thaw" => {
+                let id = pipe(words)?;
+                self.connection.thaw(now, id);
+            }
+            "lost-by-link" => {
+                let (id, positions) = (pipe(words)?, words.range("positions")?);
+                self.connection.lost_by_link(now, id, &positions);
+            }
+            "damaged" => {
+                let (id, packet) = self.packet(words)?;
+                self.connection.damaged(now, id, &packet);
             }
             "read" => self.connection.read(now, words.number("bytes")?),
             "already-here" => self.connection.already_here(&words.range("positions")?),
@@ -103,14 +120,18 @@ impl Machine {
     }
 
     fn receive(&mut self, now: Instant, words: &mut Words<'_>) -> Result<(), String> {
+        let (id, packet) = self.packet(words)?;
+        self.connection.handle_input(now, (id, packet));
+        Ok(())
+    }
+
+    fn packet(&mut self, words: &mut Words<'_>) -> Result<(PipeId, PacketIn), String> {
         if !words.skip("pipe") {
             return Err("a packet begins with its pipe".to_owned());
         }
         let id = pipe(words)?;
         let limit = self.limits.get_mut(id.0).ok_or("no such pipe")?;
-        let packet = packet::read(words, false, limit)?;
-        self.connection.handle_input(now, (id, packet));
-        Ok(())
+        Ok((id, packet::read(words, false, limit)?))
     }
 
     fn take_events(&mut self) {

@@ -9,7 +9,8 @@
 //! config                             no pipe yet: `open` opens them
 //! < pipe 1 DATA 400:500              data comes by a pipe, from its server
 //! > pipe 0 PUL 200 deq 100           a request leaves by a pipe
-//! open cost 1 | close-pipe 0 | drop-pipe 0 | read 500 | already-here 0:500 | abort
+//! open cost 1 | close-pipe 0 | drop-pipe 0 | freeze 0 | thaw 0 | read 500 | already-here 0:500 | abort
+//! lost-by-link 0 100:200 | damaged pipe 0 DATA 100:200
 //! state 0 ESTABLISHED | event Complete | no-event Stranded | received 400 | count NAME N
 //! ```
 mod machine;
@@ -26,6 +27,7 @@ prismux_script::scripts! { machine::Machine;
     congestion_control: "congestion-control",
     handoff: "handoff",
     losses: "losses",
+    losses_of_the_link: "losses-of-the-link",
     migration: "migration",
     opening: "opening",
     policy: "policy",
@@ -34,4 +36,5 @@ prismux_script::scripts! { machine::Machine;
     scheduling: "scheduling",
     several_servers: "several-servers",
     simple_schedulers: "simple-schedulers",
+    sleep: "sleep",
 }
