@@ -75,7 +75,8 @@ pub struct PtcpConfig {
     /// Explicit loss notification on every pipe: the receiver marks acknowledgements that wait for a segment which
     /// its link layer has seen arrive damaged, and the pipe resends it without reducing its window (TCP-ELN).
     pub loss_notification: bool,
-    /// The increase of all pipes together is that of one TCP on the best of them (RFC 6356).
+    /// The increase of all pipes together is that of one TCP on the best of them (RFC 6356). Pipes with BBR have no
+    /// increase to couple: each keeps its own rate.
     pub coupled: bool,
 }
 

@@ -205,9 +205,10 @@ impl Pipe {
         self.tcp.engine()
     }
 
-    /// Coupled increase: the share of its own that this pipe takes.
+    /// Coupled increase: the share of its own that this pipe takes. Without effect on a congestion control that has no
+    /// increase, as [`PtcpConfig::coupled`](crate::PtcpConfig::coupled) says.
     pub(crate) fn set_increase_share(&mut self, share: f64) {
-        self.tcp.set_increase_share(share);
+        self.tcp.set_increase_share(share).ok();
     }
 
     pub(crate) fn state(&self) -> State {

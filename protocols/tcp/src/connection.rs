@@ -38,6 +38,7 @@ pub use state::State;
 
 use crate::config::TcpConfig;
 use crate::engine::Engine;
+use crate::engine::congestion::UnscalableIncrease;
 use crate::extension::SenderExtension;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -307,8 +308,11 @@ impl Connection {
     }
 
     /// See [`Engine::set_increase_share`].
-    pub fn set_increase_share(&mut self, share: f64) {
-        self.engine.set_increase_share(share);
+    ///
+    /// # Errors
+    /// The congestion control has no such increase (BBR).
+    pub fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.engine.set_increase_share(share)
     }
 
     /// The engine, for traces and closed-form checks.

@@ -10,7 +10,7 @@
 //!   ns-2, copied in behaviour. Neither knows the other.
 //! * What both stand on. `sender`: the state that every sender keeps, and what explicit loss notices do to it.
 //!   `scoreboard`: outstanding segments. `rtt`: RTT and timeout (RFC 6298). `delivery`: what one ACK reports as arrived.
-//! * [`congestion`]: NewReno (RFC 5681), CUBIC (RFC 9438), HyStart++ (RFC 9406), STP.
+//! * [`congestion`]: NewReno (RFC 5681), CUBIC (RFC 9438), HyStart++ (RFC 9406), BBR, STP.
 //!
 //! Driving it: after every [`Engine::on_ack`], [`Engine::on_timeout`] or change of the limits, call
 //! [`Engine::poll_send`] until it answers `None`, transmit each answer and confirm it with [`Engine::on_sent`].
@@ -34,7 +34,7 @@ pub use path::{PathChange, PathUpdate};
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use congestion::{Congestion, CustomControl};
+use congestion::{Congestion, CongestionControl, CustomControl, UnscalableIncrease};
 use core::ops::Range;
 use ns2::Ns2;
 use prismux_endpoint::Deadline;
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// When [`Engine::on_timeout`] wants to be called: `"rto"`, `"tlp"` or `"rack-reorder"`.
+    /// When [`Engine::on_timeout`] wants to be called: `"rto"`, `"tlp"`, `"rack-reorder"` or `"pacing"`.
     pub fn deadline(&self) -> Option<Deadline> {
         let first = self.first_timer();
         (first.at < Instant::MAX).then_some(first)
@@ -250,6 +250,7 @@ impl Engine {
     pub fn on_rtt_sample(&mut self, now: Instant, rtt: Duration) {
         let sender = self.sender_mut();
         sender.rtt.sample(now, rtt, sender.acked, sender.next);
+        sender.congestion.on_first_rtt(rtt, &sender.window);
     }
 
     /// The opening exchange needed a retransmission: start from one segment (RFC 6298 (5.7), RFC 5681 section 3.1).
@@ -272,22 +273,33 @@ impl Engine {
     }
 
     /// From now on the window takes only `share`, between 0 and 1, of the increase that congestion avoidance would give it:
-    /// windows of several paths are coupled by their owner (RFC 6356 section 4). NewReno only.
-    pub fn set_increase_share(&mut self, share: f64) {
-        self.sender_mut().congestion.set_share(share.clamp(0.0, 1.0));
+    /// windows of several paths are coupled by their owner (RFC 6356 section 4).
+    ///
+    /// # Errors
+    /// The congestion control has no such increase (BBR).
+    pub fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.sender_mut().congestion.set_increase_share(share.clamp(0.0, 1.0))
     }
 
-    /// Hands the window to a policy from outside, in place of the one that the configuration names.
+    /// Hands the window to a policy from outside, in place of the one that the configuration names. To be called before
+    /// anything is sent. A rate-based policy needs the machine of the RFCs, whatever the configuration says.
     pub fn set_congestion(&mut self, policy: Box<dyn CustomControl>) {
-        self.sender_mut().congestion = Congestion::Custom(policy);
+        if policy.is_rate_based()
+            && let Machine::Ns2(ns2) = &self.machine
+        {
+            self.machine = Machine::Standard(Standard::new(ns2.sender.clone()));
+        }
+        match &mut self.machine {
+            Machine::Standard(standard) => standard.set_congestion(policy),
+            Machine::Ns2(ns2) => ns2.sender.congestion = Congestion::Custom(policy),
+        }
     }
 
     /// Begins anew with what both ends have agreed on; a policy from outside stays.
     pub(crate) fn renew(&mut self, config: &EngineConfig, mss: u32) {
         let mut renewed = Self::new(config, mss);
-        let old = &mut self.sender_mut().congestion;
-        if matches!(old, Congestion::Custom(_)) {
-            core::mem::swap(&mut renewed.sender_mut().congestion, old);
+        if let Congestion::Custom(policy) = &self.sender().congestion {
+            renewed.set_congestion(policy.clone());
         }
         *self = renewed;
     }

@@ -21,6 +21,8 @@ fn senders() -> Vec<(&'static str, EngineConfig)> {
         ("rfc 6582", EngineConfig { sack: false, reduction: WindowReduction::Immediate, ..reno.clone() }),
         ("prr without sack", EngineConfig { sack: false, limited_transmit: false, ..reno }),
         ("stp", EngineConfig { congestion: CongestionKind::Stp, ..modern.clone() }),
+        ("bbr", EngineConfig { congestion: CongestionKind::Bbr, ..modern.clone() }),
+        ("bbr without sack", EngineConfig { congestion: CongestionKind::Bbr, sack: false, ..modern.clone() }),
         ("stp without sack", EngineConfig { congestion: CongestionKind::Stp, sack: false, ..modern.clone() }),
         ("burst limit", EngineConfig { max_burst: Some(3), ..modern }),
         ("linux-2.4", EngineConfig::linux24()),

@@ -8,19 +8,22 @@ pub enum CongestionKind {
     NewReno,
     /// Cubic growth in time since the last reduction (RFC 9438).
     Cubic,
+    /// Rate and window from a model of the path: bottleneck bandwidth and round-trip propagation time (BBR, version 1).
+    Bbr,
     /// The satellite transport protocol's: polled reports, windows in bytes, losses found by reports.
     Stp,
 }
 
 impl CongestionKind {
     /// Every kind, in the order people see them.
-    pub const ALL: [Self; 3] = [Self::NewReno, Self::Cubic, Self::Stp];
+    pub const ALL: [Self; 4] = [Self::NewReno, Self::Cubic, Self::Bbr, Self::Stp];
 
     /// The name used in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NewReno => "newreno",
             Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
             Self::Stp => "stp",
         }
     }
@@ -30,6 +33,7 @@ impl CongestionKind {
         match name {
             "newreno" | "reno" => Some(Self::NewReno),
             "cubic" => Some(Self::Cubic),
+            "bbr" => Some(Self::Bbr),
             "stp" => Some(Self::Stp),
             _ => None,
         }

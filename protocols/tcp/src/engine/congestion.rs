@@ -1,7 +1,9 @@
 //! Congestion control: how the window grows with acknowledgements and where it falls to.
 //!
-//! *When* it falls is decided by loss detection and recovery; a policy here only answers *how far*. `policy`: the trait.
-//! `newreno`, `cubic`, `stp`: one file for each; `slow_start` and `hystart` serve several.
+//! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A rate-based one
+//! (BBR) sets window and pacing rate from a model of the path. `policy`: the trait.
+//! `newreno`, `cubic`, `bbr`, `stp`: one file for each; `slow_start` and `hystart` serve several.
+mod bbr;
 mod cubic;
 mod hystart;
 mod newreno;
@@ -9,8 +11,11 @@ mod policy;
 mod slow_start;
 mod stp;
 
-pub use policy::{AckSample, CongestionControl, CongestionSignal, CustomControl, Window};
+pub use policy::{
+    AckSample, CongestionControl, CongestionSignal, CustomControl, RateSample, UnscalableIncrease, Window,
+};
 
+pub(crate) use bbr::Bbr;
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
 pub(crate) use newreno::NewReno;
@@ -18,13 +23,14 @@ pub(crate) use stp::{POLLS_PER_RTT, Stp};
 
 use super::config::{CongestionKind, EngineConfig};
 use alloc::boxed::Box;
-use prismux_units::Duration;
+use prismux_units::{Duration, Rate};
 
 /// The policies, dispatched without a table.
 #[derive(Debug, Clone)]
 pub(crate) enum Congestion {
     NewReno(NewReno),
     Cubic(Cubic),
+    Bbr(Box<Bbr>),
     Custom(Box<dyn CustomControl>),
     Stp(Stp),
 }
@@ -35,6 +41,7 @@ impl Congestion {
         match config.congestion {
             CongestionKind::NewReno => Self::NewReno(NewReno::new(hystart, config.growth_per_ack)),
             CongestionKind::Cubic => Self::Cubic(Cubic::new(hystart)),
+            CongestionKind::Bbr => Self::Bbr(Box::new(Bbr::new(config.initial_window_segments))),
             CongestionKind::Stp => Self::Stp(Stp::default()),
         }
     }
@@ -46,10 +53,13 @@ impl Congestion {
         }
     }
 
-    /// The share of the ordinary increase to take (RFC 6356); with effect on NewReno alone.
-    pub(crate) fn set_share(&mut self, share: f64) {
-        if let Self::NewReno(policy) = self {
-            policy.set_share(share);
+    fn as_policy(&self) -> &dyn CongestionControl {
+        match self {
+            Self::NewReno(policy) => policy,
+            Self::Cubic(policy) => policy,
+            Self::Bbr(policy) => policy.as_ref(),
+            Self::Custom(policy) => policy.as_ref(),
+            Self::Stp(policy) => policy,
         }
     }
 
@@ -57,6 +67,7 @@ impl Congestion {
         match self {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
+            Self::Bbr(policy) => policy.as_mut(),
             Self::Custom(policy) => policy.as_mut(),
             Self::Stp(policy) => policy,
         }
@@ -69,6 +80,7 @@ impl CongestionControl for Congestion {
         match self {
             Self::NewReno(policy) => policy.on_ack(sample, window),
             Self::Cubic(policy) => policy.on_ack(sample, window),
+            Self::Bbr(policy) => policy.on_ack(sample, window),
             Self::Custom(policy) => {
                 policy.on_ack(sample, window);
                 window.cwnd = window.cwnd.max(u64::from(window.mss));
@@ -94,5 +106,30 @@ impl CongestionControl for Congestion {
 
     fn on_idle(&mut self, idle: Duration) {
         self.policy().on_idle(idle);
+    }
+
+    fn on_first_rtt(&mut self, rtt: Duration, window: &Window) {
+        self.policy().on_first_rtt(rtt, window);
+    }
+
+    fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.policy().set_increase_share(share)
+    }
+
+    fn is_paced(&self) -> bool {
+        self.as_policy().is_paced()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.as_policy().pacing_rate()
+    }
+
+    fn is_rate_based(&self) -> bool {
+        self.as_policy().is_rate_based()
+    }
+
+    fn on_rate_sample(&mut self, sample: &RateSample, window: &mut Window) {
+        self.policy().on_rate_sample(sample, window);
+        window.cwnd = window.cwnd.max(u64::from(window.mss));
     }
 }

@@ -11,6 +11,7 @@
 //! All sums are kept as segments change state, so an acknowledgement costs what it changes.
 mod returned;
 mod segment;
+mod split;
 
 pub(crate) use segment::{Index, Segment, SegmentState, Tally};
 
@@ -43,6 +44,8 @@ pub(crate) struct Scoreboard {
     in_flight: Tally,
     lost_tally: Tally,
     sacked: Tally,
+    /// Bytes ever taken for lost.
+    lost_ever: u64,
     /// Every unsacked segment below has been judged by the duplicate threshold; see `judge`.
     judged: Index,
     /// Sacked segments at or above `judged`.
@@ -62,6 +65,7 @@ impl Scoreboard {
             in_flight: Tally::default(),
             lost_tally: Tally::default(),
             sacked: Tally::default(),
+            lost_ever: 0,
             judged: 0,
             sacked_above_judged: 0,
             forward: 0,
@@ -86,6 +90,11 @@ impl Scoreboard {
 
     pub(crate) fn sacked(&self) -> Tally {
         self.sacked
+    }
+
+    /// Bytes ever taken for lost, those that were not after all included.
+    pub(crate) fn lost_ever(&self) -> u64 {
+        self.lost_ever
     }
 
     /// End of the highest segment known to have arrived.
@@ -286,6 +295,7 @@ impl Scoreboard {
             return;
         }
         self.unlink(index);
+        self.lost_ever += u64::from(self.get(index).length);
         let offset = self.offset(index);
         let (mut before, mut after) = (self.lost.tail, NIL);
         if before != NIL && offset < self.offset(before) {
@@ -333,55 +343,12 @@ impl Scoreboard {
                 }
                 self.sacked.remove(segment.length);
             }
+            if segment.state == SegmentState::InFlight {
+                self.lost_ever += u64::from(segment.length);
+            }
             self.link_between(index, self.lost.tail, NIL, SegmentState::Lost);
         }
         self.judged = self.index_at(self.count);
         self.sacked_above_judged = 0;
-    }
-
-    /// Splits segments longer than `mss` after the path's segment size fell. Rare, so the ring is rebuilt.
-    pub(crate) fn split(&mut self, mss: u32) {
-        let old: Vec<Segment> = (0..self.count).map(|offset| *self.get(self.index_at(offset))).collect();
-        let (forward, judged) = (self.forward, self.offset(self.judged));
-        *self = Self { forward, ..Self::new() };
-        let mut flight = Vec::new();
-        for (offset, segment) in old.iter().enumerate() {
-            if offset as u32 == judged {
-                self.judged = self.index_at(self.count);
-                self.sacked_above_judged = 0;
-            }
-            let mut start = segment.start;
-            while start < segment.end() {
-                let length = (segment.end() - start).min(u64::from(mss)) as u32;
-                let index = self.index_at(self.count);
-                self.push(start, length, segment.sent_at);
-                self.get_mut(index).transmissions = segment.transmissions;
-                match segment.state {
-                    SegmentState::InFlight => flight.push(index),
-                    SegmentState::Lost => self.mark_lost(index),
-                    SegmentState::Sacked => {
-                        self.unlink(index);
-                        self.join_run(index);
-                        self.sacked.add(length);
-                        self.sacked_above_judged += 1;
-                    }
-                }
-                start += u64::from(length);
-            }
-        }
-        if judged as usize >= old.len() {
-            self.judged = self.index_at(self.count);
-            self.sacked_above_judged = 0;
-        }
-        self.relink_flight(&mut flight);
-    }
-
-    /// Restores the order of transmission among the segments in flight.
-    fn relink_flight(&mut self, flight: &mut [Index]) {
-        flight.sort_by_key(|&index| (self.get(index).sent_at, self.get(index).end()));
-        self.flight = List::EMPTY;
-        for &index in flight.iter() {
-            self.append_to_flight(index);
-        }
     }
 }

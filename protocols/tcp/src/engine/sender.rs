@@ -5,7 +5,7 @@ mod notices;
 pub(super) use notices::{Heeded, Notices};
 
 use super::config::{CongestionKind, EngineConfig};
-use super::congestion::{Congestion, POLLS_PER_RTT, Stp, Window};
+use super::congestion::{Bbr, Congestion, POLLS_PER_RTT, Stp, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase, Send, SendKind, SendLimits};
 use super::path::{PathChange, PathUpdate};
 use super::rtt::RttEstimator;
@@ -50,7 +50,11 @@ impl Sender {
         let mss = mss.max(1);
         let rack = config.rack && config.sack;
         let config = EngineConfig { rack, tlp: config.tlp && rack, ..config.clone() };
-        let config = if config.congestion == CongestionKind::Stp { Stp::settle(config) } else { config };
+        let config = match config.congestion {
+            CongestionKind::Stp => Stp::settle(config),
+            CongestionKind::Bbr => Bbr::settle(config),
+            CongestionKind::NewReno | CongestionKind::Cubic => config,
+        };
         let cwnd = u64::from(mss) * u64::from(config.initial_window_segments.max(1));
         Self {
             rto_at: Instant::MAX,

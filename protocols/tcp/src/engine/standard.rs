@@ -1,7 +1,7 @@
 //! The sender of the RFCs, as selected by the switches: loss detection, recovery and timers.
 //!
-//! An acknowledgement passes the phases of `acking` in order. Plain state (`ack_context`, `probe`, `prr`, `rack`, `undo`) lies
-//! below; what is done with it, one file for each mechanism, above:
+//! An acknowledgement passes the phases of `acking` in order. Plain state (`ack_context`, `probe`, `prr`, `rack`, `undo`,
+//! `rates`, `delivery_rate`, `pacer`) lies below; what is done with it, one file for each mechanism, above:
 //!
 //! | file | does | RFC |
 //! |---|---|---|
@@ -12,17 +12,22 @@
 //! | `timeout` | the timers | 6298, 8985 |
 //! | `tail_probe` | tail loss probes | 8985 |
 //! | `spurious` | taking back a spurious reduction | 3522, 3708, 4015, 5682 |
+//! | `rate_based` | samples for and pacing by a rate-based congestion control | draft-ietf-ccwg-bbr |
 //! | `notified` | recoveries that loss notices begin | |
 //! | `path` | starting over on another path | |
 //! | `write_off` | units given up through no fault of the path | |
 mod ack_context;
 mod acking;
+mod delivery_rate;
 mod detect;
 mod notified;
+mod pacer;
 mod path;
 mod probe;
 mod prr;
 mod rack;
+mod rate_based;
+mod rates;
 mod recover;
 mod sending;
 mod spurious;
@@ -32,11 +37,13 @@ mod undo;
 mod write_off;
 
 use super::sender::Sender;
+use alloc::boxed::Box;
 use prismux_endpoint::Deadline;
 use prismux_units::Instant;
 use probe::Probe;
 use prr::Prr;
 use rack::Rack;
+use rates::Rates;
 use undo::Undo;
 
 /// A sender and what the mechanisms of the RFCs remember.
@@ -57,12 +64,15 @@ pub(super) struct Standard {
     rack: Rack,
     prr: Prr,
     undo: Undo,
+    /// For a paced or rate-based congestion control.
+    rates: Option<Box<Rates>>,
     /// When the present path came into use. Transmissions before say nothing about it.
     path_since: Instant,
 }
 
 impl Standard {
     pub(super) fn new(sender: Sender) -> Self {
+        let rates = Rates::wanted_by(&sender.congestion);
         Self {
             sender,
             reorder_at: Instant::MAX,
@@ -74,6 +84,7 @@ impl Standard {
             rack: Rack::new(),
             prr: Prr::default(),
             undo: Undo::default(),
+            rates,
             path_since: Instant::ZERO,
         }
     }
@@ -91,6 +102,11 @@ impl Standard {
         }
         if self.reorder_at < at {
             (at, why) = (self.reorder_at, "rack-reorder");
+        }
+        if let Some(rates) = &self.rates
+            && rates.pacer.due < at
+        {
+            (at, why) = (rates.pacer.due, "pacing");
         }
         Deadline { at, why }
     }

@@ -29,6 +29,7 @@ prismux_script::scripts! { machine::Machine;
     closing: "closing",
     keep_alive: "keep-alive",
     polling: "polling",
+    pacing: "pacing",
     ecn: "ecn",
     retransmission: "retransmission",
     profiles: "profiles",

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438).
 use super::hystart::HyStart;
-use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIncrease, Window};
 use super::slow_start::slow_start;
 use prismux_units::{Duration, Instant};
 
@@ -29,6 +29,10 @@ pub(crate) struct Cubic {
     fraction: f64,
     /// `w_max` and `cwnd_prior` before the last reduction, for undo.
     before: (f64, f64),
+    /// Share of the ordinary increase that this window takes; less than all where several are coupled. The stage goes by
+    /// so much more slowly.
+    share: f64,
+    last_ack: Instant,
 }
 
 impl Cubic {
@@ -42,6 +46,8 @@ impl Cubic {
             cwnd_prior: 0.0,
             fraction: 0.0,
             before: (0.0, 0.0),
+            share: 1.0,
+            last_ack: Instant::ZERO,
         }
     }
 
@@ -61,6 +67,15 @@ impl Cubic {
             self.w_max = cwnd;
         }
         self.w_est = cwnd;
+    }
+
+    /// With a share below one, that part of the time since the last ACK does not count.
+    fn stretch(&mut self, now: Instant) {
+        let since = now - self.last_ack.max(self.epoch.unwrap_or(now));
+        self.last_ack = now;
+        if self.share < 1.0 {
+            self.on_idle(since.mul_f64(1.0 - self.share));
+        }
     }
 
     /// Fast convergence (section 4.7), and the end of the stage.
@@ -91,16 +106,17 @@ impl CongestionControl for Cubic {
             self.begin(sample.now, cwnd);
         }
         let segments = bytes as f64 / mss;
-        let srtt = sample.srtt.unwrap_or(Duration::ZERO);
+        self.stretch(sample.now);
+        let srtt = sample.srtt.unwrap_or(Duration::ZERO).as_secs_f64() * self.share;
         let elapsed = (sample.now - self.epoch.unwrap_or(sample.now)).as_secs_f64();
         let alpha = if self.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
-        self.w_est += alpha * segments / cwnd;
+        self.w_est += self.share * alpha * segments / cwnd;
         let grown = if self.w_cubic(elapsed) < self.w_est {
             // Reno-friendly region (section 4.3).
             self.w_est.max(cwnd)
         } else {
             // Concave and convex regions (sections 4.4 and 4.5).
-            let target = self.w_cubic(elapsed + srtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            let target = self.w_cubic(elapsed + srtt).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * segments
         };
         let exact = grown * mss;
@@ -131,5 +147,11 @@ impl CongestionControl for Cubic {
     /// Time in which nothing was sent does not count (section 4.2, section 5.8).
     fn on_idle(&mut self, idle: Duration) {
         self.epoch = self.epoch.map(|epoch| epoch + idle);
+    }
+
+    /// RFC 6356 couples the increase of RFC 5681; this is the same share of CUBIC's, in both of its regions.
+    fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.share = share;
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease (RFC 5681 section 3.1, RFC 3465).
 use super::hystart::HyStart;
-use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIncrease, Window};
 use super::slow_start::slow_start;
 use prismux_units::Duration;
 
@@ -19,11 +19,6 @@ pub(crate) struct NewReno {
 impl NewReno {
     pub(crate) fn new(hystart: Option<HyStart>, per_ack: bool) -> Self {
         Self { hystart, per_ack, credit: 0.0, share: 1.0 }
-    }
-
-    /// Takes `share` of the increase of congestion avoidance from now on.
-    pub(crate) fn set_share(&mut self, share: f64) {
-        self.share = share;
     }
 }
 
@@ -69,4 +64,9 @@ impl CongestionControl for NewReno {
     }
 
     fn on_idle(&mut self, _idle: Duration) {}
+
+    fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.share = share;
+        Ok(())
+    }
 }

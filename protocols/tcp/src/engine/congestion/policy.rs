@@ -1,7 +1,8 @@
 //! What a congestion control is: the hooks, and what passes through them.
+use crate::engine::interface::Phase;
 use alloc::boxed::Box;
-use core::fmt::Debug;
-use prismux_units::{Duration, Instant};
+use core::fmt::{self, Debug};
+use prismux_units::{Duration, Instant, Rate};
 
 /// The congestion window and the slow-start threshold, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,35 @@ pub struct AckSample {
     pub srtt: Option<Duration>,
 }
 
+/// What an acknowledgement says of the path's delivery rate (draft-ietf-ccwg-bbr section 4.1), for a policy that
+/// [is rate based](CongestionControl::is_rate_based).
+#[derive(Debug, Clone, Copy)]
+pub struct RateSample {
+    /// Now.
+    pub now: Instant,
+    /// Bytes delivered since the start, with this acknowledgement (C.delivered).
+    pub delivered: u64,
+    /// Bytes that this acknowledgement newly reports as delivered.
+    pub newly_delivered: u64,
+    /// Bytes taken for lost since the last sample.
+    pub newly_lost: u64,
+    /// C.delivered when the newest of the segments reported was sent (P.delivered); `None` when none was reported, or
+    /// nothing is known of its transmission.
+    pub prior_delivered: Option<u64>,
+    /// Rate of delivery since then; `None` where the interval is too short to say.
+    pub rate: Option<Rate>,
+    /// The application, not the path, was the limit in that interval.
+    pub is_app_limited: bool,
+    /// RTT of this acknowledgement, if it gave one.
+    pub rtt: Option<Duration>,
+    /// Bytes in the network after this acknowledgement.
+    pub in_flight: u64,
+    /// Bytes in the network before this acknowledgement.
+    pub prior_in_flight: u64,
+    /// Where the sender stands after this acknowledgement.
+    pub phase: Phase,
+}
+
 /// Why the window has to fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CongestionSignal {
@@ -54,7 +84,23 @@ pub enum CongestionSignal {
     Timeout,
 }
 
+/// The policy's growth cannot be scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnscalableIncrease;
+
+impl fmt::Display for UnscalableIncrease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this congestion control has no increase of which a share could be taken")
+    }
+}
+
+impl core::error::Error for UnscalableIncrease {}
+
 /// A congestion control policy (the hooks are those a Linux module has).
+///
+/// There are two kinds. A *window based* policy says how far the window grows and falls; detection and recovery say when. A
+/// *rate based* one sets window and pacing rate itself, from a model of the path. [`Window::cwnd`] is what bounds the data in
+/// flight with both.
 pub trait CongestionControl {
     /// New data was acknowledged while the window was in use: grow it.
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window);
@@ -70,6 +116,37 @@ pub trait CongestionControl {
 
     /// Nothing was sent for `idle`.
     fn on_idle(&mut self, idle: Duration);
+
+    /// An RTT is known before anything was acknowledged (the handshake's).
+    fn on_first_rtt(&mut self, _rtt: Duration, _window: &Window) {}
+
+    /// Takes only `share`, between 0 and 1, of the increase of congestion avoidance from now on (RFC 6356 section 4).
+    ///
+    /// # Errors
+    /// The policy has no such increase.
+    fn set_increase_share(&mut self, _share: f64) -> Result<(), UnscalableIncrease> {
+        Err(UnscalableIncrease)
+    }
+
+    /// Whether segments leave at the [`CongestionControl::pacing_rate`]. Asked once; a rate based policy is paced.
+    fn is_paced(&self) -> bool {
+        self.is_rate_based()
+    }
+
+    /// At which rate segments leave; `None` lets them go as the window opens. Asked for every segment of a paced policy.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Whether the policy sets the window itself, with every acknowledgement and in every phase, in
+    /// [`CongestionControl::on_rate_sample`]: then it neither grows through [`CongestionControl::on_ack`] nor falls in
+    /// recovery, save to one segment after a timeout.
+    fn is_rate_based(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgement, for a rate based policy.
+    fn on_rate_sample(&mut self, _sample: &RateSample, _window: &mut Window) {}
 }
 
 /// A policy from outside this crate. It says how far windows grow and fall; no window becomes smaller than one segment, and no

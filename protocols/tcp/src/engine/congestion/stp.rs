@@ -5,7 +5,7 @@
 //! with all it knows; an RCP receiver lets requests for new data go. In between nothing is acknowledged or asked for, except a new gap, at
 //! once. The window counts bytes, so few reports serve it as well as many; a lost segment is sent again at once, whatever
 //! the window, and once more when a report comes that must have seen it. Only silence means a timeout.
-use super::policy::{AckSample, CongestionControl, CongestionSignal, Window};
+use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIncrease, Window};
 use crate::engine::config::{EngineConfig, RecoveryStyle, RtoStyle, WindowReduction};
 use prismux_units::Duration;
 
@@ -13,10 +13,18 @@ use prismux_units::Duration;
 pub(crate) const POLLS_PER_RTT: u64 = 3;
 
 /// Slow start and avoidance by bytes, half at a loss.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stp {
     /// Growth owed to the window, in bytes times the window.
     credit: u64,
+    /// Share of the ordinary increase that this window takes.
+    share: f64,
+}
+
+impl Default for Stp {
+    fn default() -> Self {
+        Self { credit: 0, share: 1.0 }
+    }
 }
 
 impl Stp {
@@ -43,7 +51,8 @@ impl CongestionControl for Stp {
         let slow = if window.in_slow_start() { sample.bytes.min(window.ssthresh - window.cwnd) } else { 0 };
         window.cwnd += slow;
         // A segment in a window's worth of bytes.
-        self.credit += (sample.bytes - slow) * u64::from(window.mss);
+        let growth = (sample.bytes - slow) * u64::from(window.mss);
+        self.credit += if self.share < 1.0 { (growth as f64 * self.share) as u64 } else { growth };
         window.cwnd += self.credit / window.cwnd;
         self.credit %= window.cwnd;
     }
@@ -60,4 +69,9 @@ impl CongestionControl for Stp {
     fn on_undo(&mut self, _window: &Window) {}
 
     fn on_idle(&mut self, _idle: Duration) {}
+
+    fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
+        self.share = share;
+        Ok(())
+    }
 }

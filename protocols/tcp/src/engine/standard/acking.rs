@@ -1,6 +1,7 @@
 //! An acknowledgement, phase by phase: deliver, measure, detect, decide, adjust, arm.
 use super::Standard;
 use super::ack_context::AckContext;
+use super::rate_based::News;
 use crate::engine::congestion::{AckSample, CongestionControl, CongestionSignal};
 use crate::engine::delivery::Delivery;
 use crate::engine::interface::{Ack, AckOutcome, Phase};
@@ -170,6 +171,12 @@ impl Standard {
 
     /// The window after this ACK: down in recovery, up otherwise.
     fn adjust_window(&mut self, context: &AckContext) {
+        if self.is_rate_based() {
+            let Delivery { bytes, newest, .. } = context.delivery;
+            let news =
+                News { now: context.now, bytes, newest, rtt: context.rtt, pipe_before: context.pipe_before };
+            return self.follow_model(news);
+        }
         match self.sender.phase {
             Phase::Recovery | Phase::Reducing => self.reduce_window(context),
             // The ACK that ends a reduction has done its work.

@@ -44,7 +44,7 @@ impl Standard {
             self.sender.recovery_point = self.sender.next;
         }
         self.enter_recovery();
-        if self.sender.config.reduction != WindowReduction::Immediate {
+        if self.sender.config.reduction != WindowReduction::Immediate && !self.is_rate_based() {
             // Nothing was delivered: the fast retransmit, and no more until an ACK.
             self.sender.window.cwnd = self.pipe() + self.sender.mss_bytes();
         }
@@ -107,7 +107,7 @@ impl Standard {
         }
         let floor = self.sender.mss_bytes();
         match self.sender.config.reduction {
-            _ if governed => {}
+            _ if governed || self.is_rate_based() => {}
             WindowReduction::Proportional => self.sender.window.cwnd = self.sender.window.ssthresh.max(floor),
             WindowReduction::RateHalving => {
                 self.sender.window.cwnd = self.sender.window.cwnd.min(self.sender.window.ssthresh).max(floor);

@@ -16,7 +16,7 @@ impl Standard {
             return Some(send);
         }
         if self.undo.wants_new_data() {
-            if let Some(send) = self.new_data(limits, self.pipe()) {
+            if let Some(send) = self.new_data(now, limits, self.pipe()) {
                 return Some(send);
             }
             if self.sender.next == self.sender.recovery_point {
@@ -27,21 +27,28 @@ impl Standard {
             }
         }
         if let Some(index) = self.sender.board.first_lost() {
-            return self.next_retransmission(index);
+            return self.next_retransmission(now, index);
         }
         if self.sender.board.is_empty() && self.sender.available(limits).is_some() {
             self.restart_after_idle(now);
         }
         let pipe = self.pipe_for_new_data();
-        self.new_data(limits, pipe).or_else(|| self.rescue(limits))
+        let send = self.new_data(now, limits, pipe).or_else(|| self.rescue(limits));
+        if send.is_none() && self.is_rate_based() {
+            self.note_app_limit(limits);
+        }
+        send
     }
 
-    fn next_retransmission(&mut self, index: Index) -> Option<Send> {
+    fn next_retransmission(&mut self, now: Instant, index: Index) -> Option<Send> {
         let segment = *self.sender.board.get(index);
         let pipe = self.pipe();
         let at_once = self.sender.is_polled() && self.sender.phase == Phase::Recovery;
         if !at_once && pipe > 0 && pipe + u64::from(segment.length) > self.sender.window.cwnd {
             self.limited_until = self.sender.next;
+            return None;
+        }
+        if self.is_held(now) {
             return None;
         }
         Some(Send { range: segment.range(), kind: SendKind::Retransmission })
@@ -61,10 +68,13 @@ impl Standard {
     }
 
     /// New data within the peer's window and, with `pipe` in flight, the congestion window.
-    pub(super) fn new_data(&mut self, limits: &SendLimits, pipe: u64) -> Option<Send> {
+    pub(super) fn new_data(&mut self, now: Instant, limits: &SendLimits, pipe: u64) -> Option<Send> {
         let length = self.sender.available(limits)?;
         if pipe > 0 && pipe + length > self.sender.window.cwnd {
             self.limited_until = self.sender.next.max(1);
+            return None;
+        }
+        if self.is_held(now) {
             return None;
         }
         Some(Send { range: self.sender.next..self.sender.next + length, kind: SendKind::New })
@@ -97,10 +107,13 @@ impl Standard {
 
     /// RFC 5681 section 4.1, halving per timeout of idleness instead of starting over (RFC 7661, Linux).
     fn restart_after_idle(&mut self, now: Instant) {
+        let idle = now - self.sender.last_sent;
+        if self.is_rate_based() {
+            return self.sender.congestion.on_idle(idle);
+        }
         if !self.sender.config.idle_restart || self.sender.counters.segments_sent == 0 {
             return;
         }
-        let idle = now - self.sender.last_sent;
         let rto = self.sender.rtt.rto();
         if idle <= rto {
             return;
@@ -120,6 +133,7 @@ impl Standard {
 
     pub(crate) fn on_sent(&mut self, now: Instant, send: &Send) {
         let length = send.length();
+        self.note_rates(now, send);
         if send.range.start >= self.sender.next {
             self.sender.board.push(send.range.start, length as u32, now);
             self.sender.next = send.range.end;

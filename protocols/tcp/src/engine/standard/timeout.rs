@@ -7,6 +7,12 @@ use prismux_units::Instant;
 
 impl Standard {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if let Some(rates) = &mut self.rates
+            && now >= rates.pacer.due
+        {
+            rates.pacer.due = Instant::MAX;
+            self.sender.burst = 0;
+        }
         if now >= self.reorder_at {
             self.sender.burst = 0;
             self.on_reordering_timeout(now);

@@ -1,7 +1,7 @@
 use crate::engine::HyStartKind;
 use crate::engine::congestion::{
-    AckSample, Congestion, CongestionControl, CongestionSignal, Cubic, CustomControl, HyStart, NewReno,
-    Window,
+    AckSample, Bbr, Congestion, CongestionControl, CongestionSignal, Cubic, CustomControl, HyStart, NewReno,
+    Stp, Window,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -228,4 +228,41 @@ fn a_policy_from_outside_leaves_one_segment_of_window_and_two_of_threshold() {
     round(&mut policy, &mut w, &mut now, Duration::from_millis(100), &mut next);
     assert_eq!(w.cwnd, 1000);
     assert_eq!(policy.threshold(CongestionSignal::Loss, &window(20, 100)), 2000);
+}
+
+/// Segments by which avoidance grows in `rounds` round trips of 100 ms from a window of 100, with `share` of the increase.
+fn growth(policy: &mut dyn CongestionControl, share: f64, rounds: u32) -> f64 {
+    let mut w = window(143, 143);
+    w.ssthresh = policy.threshold(CongestionSignal::Loss, &w);
+    w.cwnd = w.ssthresh;
+    policy.set_increase_share(share).expect("it has an increase");
+    let (before, mut now, mut next) = (w.cwnd, Instant::from_secs(1), 0);
+    for _ in 0..rounds {
+        round(policy, &mut w, &mut now, Duration::from_millis(100), &mut next);
+    }
+    (w.cwnd - before) as f64 / 1000.0
+}
+
+#[test]
+fn a_share_of_the_increase_is_taken_by_every_control_that_has_one() {
+    type Make = fn() -> Box<dyn CongestionControl>;
+    let controls: [(&str, Make); 4] = [
+        ("newreno", || Box::new(NewReno::new(None, false))),
+        ("newreno per ack", || Box::new(NewReno::new(None, true))),
+        ("cubic", || Box::new(Cubic::new(None))),
+        ("stp", || Box::new(Stp::default())),
+    ];
+    for (name, make) in controls {
+        let (whole, half) = (growth(make().as_mut(), 1.0, 40), growth(make().as_mut(), 0.5, 40));
+        assert_eq!(growth(make().as_mut(), 0.0, 40), 0.0, "{name}");
+        assert!(half > 0.0 && half < 0.9 * whole, "{name}: {half} of {whole}");
+    }
+    // CUBIC's stage goes by at half the speed: after twice the time it is where it would have been.
+    let (whole, half) = (growth(&mut Cubic::new(None), 1.0, 20), growth(&mut Cubic::new(None), 0.5, 40));
+    assert!((half / whole - 1.0).abs() < 0.1, "{half} and {whole}");
+}
+
+#[test]
+fn bbr_has_no_increase_to_share() {
+    assert!(Bbr::new(10).set_increase_share(0.5).is_err());
 }
