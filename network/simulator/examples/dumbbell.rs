@@ -2,8 +2,8 @@
 //! compared.
 //!
 //! `dumbbell key=value ...` with the keys and defaults of the ns-2 script of the same name: `n=20 bw=10Mb delay=30ms
-//! abw=20Mb adelay=2ms q=100 seg=1000 T=300 warm=20 seed=1 profile=ns2-2002 stats=0`. Prints one line of JSON. With `stats=1`
-//! congestion windows are sampled every 20 ms.
+//! abw=20Mb adelay=2ms q=100 seg=1000 T=300 warm=20 seed=1 profile=ns2-2002 stats=0`. Prints one line of JSON. With
+//! `stats=1` congestion windows are sampled every 20 ms.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it prints.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};

@@ -1,15 +1,18 @@
 //! Building a network.
 mod assemble;
 mod capacity;
+mod check;
 mod interfaces;
 
+pub use check::BuildError;
 pub(crate) use interfaces::Interfaces;
 
 use crate::core::ids::{FlowId, LinkIndex, NodeId};
 use crate::flows::{CongestionFactory, FlowConfig};
+use crate::media::{Bus, Medium, MediumIndex};
 use crate::nodes::Node;
 use crate::nodes::prism::{Membership, PrismPlan, ProxyPlan, SchedulerFactory};
-use crate::simulation::{Handoff, NetworkEvent, Simulation};
+use crate::simulation::{NetworkEvent, Simulation};
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
 use prismux_plan::Tunnel;
@@ -17,7 +20,7 @@ use prismux_prism::ProxyConfig;
 use prismux_trace::event::EventSink;
 use prismux_units::{Duration, Instant, Rate};
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Collects nodes, links, flows and events; [`NetworkBuilder::build`] makes a [`Simulation`] of them.
 ///
@@ -27,6 +30,7 @@ pub struct NetworkBuilder {
     seed: Seed,
     nodes: Vec<NodePlan>,
     links: Vec<LinkPlan>,
+    media: Vec<MediumPlan>,
     flows: Vec<FlowPlan>,
     events: Vec<(Instant, NetworkEvent)>,
     routes: Vec<(NodeId, NodeId, LinkIndex)>,
@@ -55,6 +59,13 @@ pub(crate) struct LinkPlan {
     pub reverse: LinkConfig,
     /// Counts as capacity, where somebody has said so.
     pub shared: Option<bool>,
+}
+
+/// A shared medium under construction.
+#[derive(Debug)]
+struct MediumPlan {
+    medium: Box<dyn Medium>,
+    attached: Vec<NodeId>,
 }
 
 impl LinkPlan {
@@ -91,69 +102,6 @@ impl fmt::Debug for SinkPlan {
     }
 }
 
-/// Why a network cannot be built.
-#[derive(Debug)]
-pub enum BuildError {
-    /// Two nodes, links or flows have this name.
-    DuplicateName {
-        /// "node", "link" or "flow".
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A flow's ends are not connected.
-    NoRoute {
-        /// The flow.
-        flow: String,
-        /// The node where its packets start.
-        from: String,
-        /// The node that they cannot reach.
-        to: String,
-    },
-    /// A flow that makes no sense.
-    BadFlow {
-        /// The flow.
-        flow: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
-    /// A node is used as something it is not.
-    WrongKind {
-        /// The node.
-        node: String,
-        /// What was expected: "a member", "a proxy", ...
-        expected: &'static str,
-    },
-    /// A host is handed over to a link that does not end at it.
-    NotAttached {
-        /// The host.
-        host: String,
-        /// The link.
-        link: String,
-    },
-    /// The capture could not be started.
-    Capture(io::Error),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DuplicateName { kind, name } => write!(f, "two {kind}s are called \"{name}\""),
-            Self::NoRoute { flow, from, to } => {
-                write!(f, "flow \"{flow}\": no route from \"{from}\" to \"{to}\"")
-            }
-            Self::BadFlow { flow, problem } => write!(f, "flow \"{flow}\": {problem}"),
-            Self::WrongKind { node, expected } => write!(f, "node \"{node}\" is not {expected}"),
-            Self::NotAttached { host, link } => {
-                write!(f, "\"{host}\" cannot be handed over to link \"{link}\", which does not end there")
-            }
-            Self::Capture(error) => write!(f, "cannot write the capture: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
 impl NetworkBuilder {
     /// An empty network whose random streams follow from `seed`.
     pub fn new(seed: Seed) -> Self {
@@ -161,6 +109,7 @@ impl NetworkBuilder {
             seed,
             nodes: Vec::new(),
             links: Vec::new(),
+            media: Vec::new(),
             flows: Vec::new(),
             events: Vec::new(),
             routes: Vec::new(),
@@ -252,6 +201,18 @@ impl NetworkBuilder {
         self.link(name, a, b, config.clone(), config)
     }
 
+    /// Attaches nodes to a medium that they share. Each is a neighbour of all others.
+    pub fn medium(&mut self, attached: &[NodeId], medium: impl Medium) -> MediumIndex {
+        self.media.push(MediumPlan { medium: Box::new(medium), attached: attached.to_vec() });
+        MediumIndex((self.media.len() - 1) as u32)
+    }
+
+    /// A [`Bus`] between nodes: a rate, a delay and a queue that all of them share.
+    pub fn bus(&mut self, name: &str, attached: &[NodeId], link: &LinkConfig) -> MediumIndex {
+        let bus = Bus::new(link, self.seed, name, attached);
+        self.medium(attached, bus)
+    }
+
     /// Says whether a link's rate counts as the community's capacity. Without a word, links from a proxy
     /// to one of its members do.
     pub fn shared(&mut self, link: LinkIndex, shared: bool) {
@@ -297,8 +258,8 @@ impl NetworkBuilder {
         self.sample_every = Some(interval);
     }
 
-    /// Steady goodput is measured from this long after a flow's start. Without a word, flows with an end are measured from
-    /// a fifth of their bytes, others not at all.
+    /// Steady goodput is measured from this long after a flow's start. Without a word, flows with an end are measured
+    /// from a fifth of their bytes, others not at all.
     pub fn steady_after(&mut self, warm_up: Duration) {
         self.warm_up = Some(warm_up);
     }
@@ -324,47 +285,6 @@ impl NetworkBuilder {
     /// When names clash, a flow has no way or makes no sense, or a node is used as what it is not.
     pub fn build(self) -> Result<Simulation, BuildError> {
         assemble::assemble(self)
-    }
-
-    /// A handoff needs a host, and a link that ends there.
-    fn check_handoffs(&self) -> Result<(), BuildError> {
-        for (_, event) in &self.events {
-            let NetworkEvent::Handoff(Handoff { host, link, .. }) = event else { continue };
-            let node = &self.nodes[host.index()];
-            if node.forwards {
-                return Err(BuildError::WrongKind { node: node.name.clone(), expected: "a host" });
-            }
-            let link = link.map(|link| &self.links[link.index()]);
-            if let Some(link) = link.filter(|link| !link.ends.contains(host)) {
-                let (host, link) = (node.name.clone(), link.name.clone());
-                return Err(BuildError::NotAttached { host, link });
-            }
-        }
-        Ok(())
-    }
-
-    fn check_flow(&self, name: &str, flow: &FlowConfig) -> Result<(), BuildError> {
-        let transport = flow.transport.get();
-        let detached = |link: &LinkIndex| {
-            let ends = self.links[link.index()].ends;
-            !ends.contains(&flow.from) && !ends.contains(&flow.to)
-        };
-        let problem = if flow.from == flow.to {
-            "it starts where it ends"
-        } else if flow.stop.is_some_and(|stop| stop < flow.start) {
-            "it stops before it starts"
-        } else if let Some(problem) = transport.problem() {
-            problem
-        } else if flow.links.iter().any(detached) {
-            "its links must end where it starts or where it ends"
-        } else if transport.max_links() == 1 && flow.links.len() > 1 {
-            "it has one pipe but several links"
-        } else if self.access_links(flow).len() > transport.max_links() {
-            "it has more than eight links"
-        } else {
-            return Ok(());
-        };
-        Err(BuildError::BadFlow { flow: name.into(), problem })
     }
 
     pub(crate) fn seed(&self) -> Seed {

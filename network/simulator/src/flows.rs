@@ -1,8 +1,8 @@
 //! What travels through a network: one room for each transport.
 //!
-//! A [`Transport`] is the description of a flow's transport and makes the [`Flow`] itself: both ends with their protocol
-//! machines and applications. The simulation knows flows by this trait alone. Only TCP's ends, which most packets are for,
-//! lie in a list of their own and are called directly.
+//! A [`Transport`] is the description of a flow's transport and makes the [`Flow`] itself: both ends with their
+//! protocol machines and applications. The simulation knows flows by this trait alone. Only TCP's ends, which most
+//! packets are for, lie in a list of their own and are called directly.
 mod context;
 mod pipes;
 mod plan;
@@ -47,7 +47,8 @@ pub(crate) const ENDLESS: u64 = 1 << 62;
 
 /// A flow: its two ends (or more) with their protocol machines and applications.
 ///
-/// Ends are numbered by the flow itself, from 0. Every call is one mutation; what follows from it leaves by the context.
+/// Ends are numbered by the flow itself, from 0. Every call is one mutation; what follows from it leaves by the
+/// context.
 pub trait Flow: Any + fmt::Debug + Send {
     /// The flow begins.
     fn start(&mut self, context: &mut FlowContext<'_>);

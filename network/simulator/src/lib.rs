@@ -1,14 +1,15 @@
 //! The packet simulator: protocol machines under virtual time.
 //!
-//! [`Simulation::from_plan`] builds a network from a plan, [`NetworkBuilder`] by hand; [`Simulation`] runs it. The same seed gives the same
-//! bytes on every machine: events happen in order of (time, insertion), randomness comes from streams named
-//! after their users, nothing iterates over hash tables.
+//! [`Simulation::from_plan`] builds a network from a plan, [`NetworkBuilder`] by hand; [`Simulation`] runs it. The
+//! same seed gives the same bytes on every machine: events happen in order of (time, insertion), randomness comes
+//! from streams named after their users, nothing iterates over hash tables.
 //!
 //! The map, from below:
-//! * `core`: a timing wheel of events, the pool of packets under way, names; checkers, observers and time series, who only
-//!   watch.
-//! * `network`: links and packets under way between two endpoints; `nodes`: what they meet in between, by a table of next hops
-//!   or by the rule of a [`Node`]; `nodes::prism`: proxies, members, and who has joined whom.
+//! * `core`: a timing wheel of events, the pool of packets under way, names; checkers, observers and time series, who
+//!   only watch.
+//! * `media`: wired links, and media that many share, behind [`Medium`]; `network`: packets under way between two
+//!   endpoints; `nodes`: what they meet in between, by a table of next hops or by the rule of a [`Node`];
+//!   `nodes::prism`: proxies, members, and who has joined whom.
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
 //! * `from_plan`: from a plan to a network.
 //! * `simulation`: the loop, planned events, results.
@@ -17,6 +18,7 @@ mod builder;
 mod core;
 mod flows;
 mod from_plan;
+mod media;
 mod network;
 mod nodes;
 mod simulation;
@@ -30,6 +32,7 @@ pub use flows::{
     SegmentShape, StripingFlow, TcpFlow, Transport, Window,
 };
 pub use from_plan::{SimulationError, SimulationOptions, check_supported};
+pub use media::{Bus, Frame, Medium, MediumIndex};
 pub use network::NetworkCounters;
 pub use nodes::prism::SchedulerFactory;
 pub use nodes::{Node, NodeContext, Transit};

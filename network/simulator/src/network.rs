@@ -1,18 +1,18 @@
 //! The network below the transports: links, the nodes between them, and packets under way.
 //!
-//! A packet enters by [`Network::inject`] and leaves by [`Network::next_arrival`] (or is dropped and counted). In between it
-//! is a handle in the queues of links; each direction of a link has at most one event pending.
+//! A packet enters by [`Network::inject`] and leaves by [`Network::next_arrival`] (or is dropped and counted). In
+//! between it is a handle in the queues of links; each direction of a link has at most one event pending.
 use crate::core::event_queue::EventQueue;
 use crate::core::ids::{EndpointId, NodeId, PortId};
 use crate::core::observer::{Names, Observer};
 use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
 use crate::flows::Site;
+use crate::media::{End, MediumExit, Port, SharedMedium};
 use crate::nodes::routing::Routes;
 use crate::nodes::{Forwarding, RuleNode};
-use prismux_link::{Delivery, Dropped, Link, LinkChange};
 use prismux_tcp::SegmentOut;
 use prismux_trace::event::{self, Event};
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::Instant;
 use std::collections::VecDeque;
 
 /// Whom an event is for.
@@ -20,6 +20,8 @@ use std::collections::VecDeque;
 pub(crate) enum Target {
     /// A packet arrives at the end of a link, or its schedule changes it.
     Port(PortId),
+    /// A frame has crossed the medium with this number.
+    Medium(u32),
     /// A timer of an end of a flow.
     Endpoint(EndpointId),
     /// A timer of the node at this place among those with rules of their own.
@@ -30,19 +32,6 @@ pub(crate) enum Target {
     Planned(u32),
     /// Time to sample.
     Sample,
-}
-
-/// One direction of a link: an uncontended packet needs the first of its three cache lines.
-#[derive(Debug)]
-#[repr(align(64))]
-pub(crate) struct Port {
-    pub link: Link<Carried>,
-}
-
-impl Port {
-    pub fn new(link: Link<Carried>) -> Self {
-        Self { link }
-    }
 }
 
 /// Where every packet went. Links count their own.
@@ -62,39 +51,10 @@ pub struct NetworkCounters {
     pub returned_by_nodes: u64,
     /// Packets that such nodes dropped.
     pub dropped_by_nodes: u64,
-}
-
-/// The node that a port leads to, with all that most packets need to know of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
-    pub node: NodeId,
-    /// Whether it forwards by its table, and its endpoint if it has just one. In one word: there are many ends.
-    resident: u32,
-}
-
-impl End {
-    const PLAIN: u32 = 1 << 31;
-    const NOBODY: u32 = Self::PLAIN - 1;
-
-    pub fn new(node: NodeId, plain: bool) -> Self {
-        Self { node, resident: Self::NOBODY | if plain { Self::PLAIN } else { 0 } }
-    }
-
-    #[inline]
-    fn is_plain(self) -> bool {
-        self.resident & Self::PLAIN != 0
-    }
-
-    /// The node's endpoint, if it is known to have just one, of TCP.
-    #[inline]
-    pub fn only(self) -> Option<EndpointId> {
-        let resident = self.resident & Self::NOBODY;
-        (resident != Self::NOBODY).then_some(EndpointId::from_bits(resident))
-    }
-
-    pub fn set_only(&mut self, endpoint: EndpointId) {
-        self.resident = self.resident & Self::PLAIN | endpoint.to_bits() & Self::NOBODY;
-    }
+    /// Packets that a medium made, for all who hear a frame but one.
+    pub copied: u64,
+    /// Packets on a medium that nobody took: full queues, frames for all that are not for the host that hears them.
+    pub unheard: u64,
 }
 
 /// The network.
@@ -109,6 +69,10 @@ pub(crate) struct Network {
     pub armed: Vec<Instant>,
     /// By port: where it leads.
     pub ends: Vec<End>,
+    /// Media that several nodes share.
+    pub media: Vec<SharedMedium>,
+    /// Exits into media, numbered after the ports: one for each node on a medium and neighbour there.
+    pub medium_exits: Vec<MediumExit>,
     /// By node, further addresses included.
     pub forwarding: Vec<Forwarding>,
     /// Nodes with rules of their own.
@@ -122,8 +86,6 @@ pub(crate) struct Network {
     /// Captures and event logs, where wanted.
     pub observer: Option<Box<Observer>>,
 }
-
-const _: () = assert!(size_of::<Port>() == 192, "a port fills three cache lines");
 
 impl Network {
     /// A packet leaves an endpoint on `node`. `exit` is the node's exit towards the destination, if it is a plain
@@ -159,67 +121,9 @@ impl Network {
         }
     }
 
-    /// Takes the events of a port; false for a leftover. Then call [`Network::next_arrival`] until `None`.
-    #[inline]
-    pub fn begin(&mut self, port: PortId) -> bool {
-        let link = &self.ports[port.index()].link;
-        if link.is_plain() {
-            return link.next_delivery() == Some(self.now);
-        }
-        let armed = &mut self.armed[port.index()];
-        let due = *armed == self.now;
-        if due {
-            *armed = Instant::MAX;
-        }
-        due
-    }
-
-    /// The next packet that arrives through `port` for an endpoint; packets for elsewhere are sent on. When nothing
-    /// is left the port's next event is set.
-    #[inline]
-    pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
-        while let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) {
-            if let Some(local) = self.arrive(port, delivery) {
-                return Some(local);
-            }
-        }
-        let link = &self.ports[port.index()].link;
-        if !link.is_plain() {
-            self.sweep(port);
-            self.arm(port);
-        } else if let Some(at) = link.next_delivery() {
-            self.queue.push(at, Target::Port(port));
-        }
-        None
-    }
-
-    /// A packet comes out of a link.
-    #[inline]
-    fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
-        let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
-        if copy {
-            packet.packet = self.pool.duplicate(packet.packet);
-        }
-        if corrupted {
-            self.pool.get_mut(packet.packet).damaged = true;
-        }
-        if let Some(observer) = &mut self.observer {
-            observer.delivered(self.now, port, size_bytes, &self.pool, packet.packet);
-        }
-        let end = self.ends[port.index()];
-        let node = end.node;
-        match end.is_plain() {
-            true if packet.towards == node => return Some(packet.packet),
-            true if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
-            true => self.forward(node, size_bytes, packet),
-            false => self.pass(node, size_bytes, packet),
-        }
-        None
-    }
-
     /// Whether `address` is a further address of `node`. Addresses are numbered after the nodes.
     #[inline]
-    fn is_interface_of(&self, address: NodeId, node: NodeId) -> bool {
+    pub fn is_interface_of(&self, address: NodeId, node: NodeId) -> bool {
         let nodes = self.forwarding.len() - self.interfaces.len();
         address.index() >= nodes && self.interfaces[address.index() - nodes] == node
     }
@@ -238,49 +142,6 @@ impl Network {
         }
     }
 
-    /// Hands a packet to a link.
-    #[inline]
-    pub fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
-        if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
-        }
-        let link = &mut self.ports[port.index()].link;
-        let was_empty = link.peek().is_none();
-        match link.enqueue(self.now, size_bytes, carried) {
-            Ok(()) if !link.is_plain() => self.arm(port),
-            Ok(()) => {
-                if let Some(at) = link.next_delivery().filter(|_| was_empty) {
-                    self.queue.push(at, Target::Port(port));
-                }
-            }
-            Err(dropped) => self.discard(port, dropped),
-        }
-    }
-
-    /// Sets the next event of a port that is not plain.
-    fn arm(&mut self, port: PortId) {
-        let (link, armed) = (&self.ports[port.index()].link, &mut self.armed[port.index()]);
-        if let Some(at) = link.next_wakeup().filter(|at| at < armed) {
-            *armed = at;
-            self.queue.push(at, Target::Port(port));
-        }
-    }
-
-    #[cold]
-    fn discard(&mut self, port: PortId, dropped: Dropped<Carried>) {
-        if let Some(observer) = &mut self.observer {
-            observer.dropped(self.now, port, &dropped, &self.pool);
-        }
-        self.pool.discard(dropped.packet.packet);
-    }
-
-    /// Frees what an outage took out of a link.
-    fn sweep(&mut self, port: PortId) {
-        while let Some(dropped) = self.ports[port.index()].link.poll_dropped() {
-            self.discard(port, dropped);
-        }
-    }
-
     /// Tells whoever wants to know.
     pub fn observe(&mut self, event: impl FnOnce(&Names) -> Event<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -293,32 +154,6 @@ impl Network {
     pub fn observe_drop(&mut self, node: NodeId, reason: event::DropReason, packet: &Packet) {
         if let Some(observer) = &mut self.observer {
             observer.dropped_at(self.now, node, reason, &self.pool, packet);
-        }
-    }
-
-    /// Changes one direction of a link.
-    pub fn change_link(&mut self, port: PortId, change: LinkChange) {
-        let link = &mut self.ports[port.index()].link;
-        if link.is_plain() {
-            self.armed[port.index()] = link.next_delivery().unwrap_or(Instant::MAX);
-        }
-        link.apply(self.now, change);
-        let up = link.is_up();
-        self.sweep(port);
-        self.arm(port);
-        self.observe(|names| Event::LinkChanged {
-            link: names.link(port),
-            from: Some(names.sender(port)),
-            rate_bps: change.rate.map(Rate::as_bps),
-            delay_ns: change.delay.map(Duration::as_nanos),
-            up,
-        });
-    }
-
-    /// Sets the first events.
-    pub fn start(&mut self) {
-        for index in 0..self.ports.len() {
-            self.arm(PortId(index as u32));
         }
     }
 
@@ -337,14 +172,14 @@ impl Network {
                 faults.push(format!("port {index}: {came_in} packets went in, {went_out} are accounted for"));
             }
         }
+        inside += self.media.iter().map(|shared| shared.get().frames_inside() as u64).sum::<u64>();
         if self.pool.len() as u64 != inside + self.local.len() as u64 {
             faults.push(format!("{} packets in the pool, {inside} in links", self.pool.len()));
         }
-        let NetworkCounters {
-            sent, delivered, corrupted, no_route, taken_by_nodes, returned_by_nodes, ..
-        } = self.counters;
-        let came = sent + copies + returned_by_nodes;
-        let gone = delivered + dropped + corrupted + no_route + taken_by_nodes + inside;
+        let counters = &self.counters;
+        let came = counters.sent + counters.copied + counters.returned_by_nodes + copies;
+        let ended = counters.delivered + counters.corrupted + counters.no_route + counters.unheard;
+        let gone = ended + counters.taken_by_nodes + dropped + inside;
         if came != gone {
             faults.push(format!("{came} packets came into the network, {gone} are accounted for"));
         }

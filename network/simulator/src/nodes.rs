@@ -10,6 +10,7 @@ pub(crate) use rules::{Forwarding, RuleNode};
 
 use crate::core::ids::{LinkIndex, NodeId, PortId};
 use crate::core::packet::Carried;
+use crate::media::{Frame, MediumIndex};
 use crate::network::{Network, Target};
 use prismux_units::Instant;
 use std::any::Any;
@@ -23,6 +24,11 @@ pub trait Node: Any + fmt::Debug + Send {
     /// A time that [`NodeContext::wake`] was given has come; perhaps one that no longer matters.
     fn timeout(&mut self, context: &mut NodeContext<'_>) {
         let _ = context;
+    }
+
+    /// A frame for somebody else has passed on a shared medium. It goes on its way by itself.
+    fn overhear(&mut self, context: &mut NodeContext<'_>, medium: MediumIndex, frame: &Frame) {
+        let _ = (context, medium, frame);
     }
 
     /// What the node has counted, for results.
@@ -88,6 +94,20 @@ impl NodeContext<'_> {
             Some(port) => self.network.send(port, packet.size_bytes, packet.carried),
             None => self.forward(packet),
         }
+    }
+
+    /// Sends a packet to everybody on `medium`, to which the node must be attached. Nodes with rules of their own
+    /// take it in; hosts do if it ends there.
+    pub fn broadcast(&mut self, medium: MediumIndex, packet: Transit) {
+        let Transit { size_bytes, carried } = packet;
+        self.network.put_on_medium(medium, Frame { from: self.node, to: None, size_bytes, carried });
+    }
+
+    /// Drops a packet.
+    pub fn discard(&mut self, packet: Transit) {
+        self.network.counters.taken_by_nodes += 1;
+        self.network.counters.dropped_by_nodes += 1;
+        self.network.pool.discard(packet.carried.packet);
     }
 
     /// Hands a packet to the endpoint on this node that it is for.

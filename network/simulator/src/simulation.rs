@@ -9,6 +9,7 @@ use crate::core::observer::Capture;
 use crate::core::packet::PacketHandle;
 use crate::core::series::Sampler;
 use crate::flows::{Arrival, Flow, FlowContext, FlowRecord, Flows};
+use crate::media::{Medium, MediumIndex};
 use crate::network::{Network, NetworkCounters, Target};
 use crate::nodes::Node;
 use crate::nodes::prism::Community;
@@ -67,6 +68,7 @@ impl Simulation {
         self.network.now = at;
         match target {
             Target::Port(port) => self.take_port(port),
+            Target::Medium(medium) => self.network.medium_event(MediumIndex(medium)),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
             Target::Node(place) => self.network.node_timeout(place),
             Target::Application(endpoint) => {
@@ -169,6 +171,12 @@ impl Simulation {
     pub fn flow_as<T: Flow>(&self, id: FlowId) -> Option<&T> {
         let flow: &dyn Any = self.flows.get(id);
         flow.downcast_ref()
+    }
+
+    /// A shared medium, if it is of type `T`.
+    pub fn medium_as<T: Medium>(&self, medium: MediumIndex) -> Option<&T> {
+        let medium: &dyn Any = self.network.media.get(medium.0 as usize)?.get();
+        medium.downcast_ref()
     }
 
     /// A node with a rule of its own, if the rule is of type `T`.

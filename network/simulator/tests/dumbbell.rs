@@ -1,8 +1,8 @@
 //! The dumbbell of N bulk flows against ns-2 (2.35, `TCP/Sack1` with `TCPSink/Sack1`), and against itself.
 //!
-//! Tolerances come from ns-2's own spread: six runs of the reference, five of them with random overhead that breaks phase
-//! effects, give 9.611 to 9.615 Mbit/s, mean windows of 8.48 to 8.64 packets, 280 to 288 fast retransmissions and 0.7 to
-//! 3.3 timeouts per flow, 7532 to 7842 drops, a Jain index of at least 0.9977.
+//! Tolerances come from ns-2's own spread: six runs of the reference, five of them with random overhead that breaks
+//! phase effects, give 9.611 to 9.615 Mbit/s, mean windows of 8.48 to 8.64 packets, 280 to 288 fast retransmissions
+//! and 0.7 to 3.3 timeouts per flow, 7532 to 7842 drops, a Jain index of at least 0.9977.
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, QueueLimit};
 use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow};

@@ -1,5 +1,5 @@
-//! Explicit loss notification: a receiver that hears of damaged packets, TCP's sender told by marks on ACKs, RCP's receiver
-//! told by nobody.
+//! Explicit loss notification: a receiver that hears of damaged packets, TCP's sender told by marks on ACKs, RCP's
+//! receiver told by nobody.
 #![allow(clippy::disallowed_macros, reason = "prints what it measures")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};

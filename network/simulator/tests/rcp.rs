@@ -1,5 +1,5 @@
-//! RCP over simulated networks: the same engine as TCP's, so the same windows and a fair share beside it; and every byte
-//! once and in order whatever the links do (the stream checkers are on).
+//! RCP over simulated networks: the same engine as TCP's, so the same windows and a fair share beside it; and every
+//! byte once and in order whatever the links do (the stream checkers are on).
 #![allow(clippy::disallowed_macros, reason = "prints the figures of the protocol's page")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkChange, LinkConfig, LossModel, QueueLimit};

@@ -73,7 +73,8 @@ fn tcp_ho(profile: TcpProfile) -> TcpFlow {
     TcpFlow::new(profile.config()).with_handoff(HandoffConfig::default())
 }
 
-/// When the host has the first new byte after a disconnection of `gap_ms` that begins at 10 s, from the link's return on.
+/// When the host has the first new byte after a disconnection of `gap_ms` that begins at 10 s, from the link's return
+/// on.
 fn first_new_data_ms(tcp: TcpFlow, gap_ms: u64) -> u64 {
     let mut stage = stage((384, 100), (5000, 10));
     let [old, new] = stage.links;

@@ -1,14 +1,15 @@
 //! From the builder's lists to a simulation.
 use super::capacity::full_packet;
 use super::interfaces::Interfaces;
-use super::{BuildError, FlowPlan, LinkPlan, NetworkBuilder};
+use super::{BuildError, FlowPlan, LinkPlan, MediumPlan, NetworkBuilder, check};
 use crate::core::event_queue::EventQueue;
-use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
 use crate::core::observer::{Capture, LastSeen, Names, Observer};
 use crate::core::packet::PacketPool;
 use crate::core::series::Sampler;
 use crate::flows::{FlowBuild, FlowRecord, Flows};
-use crate::network::{End, Network, Port, Target};
+use crate::media::{End, MediumExit, MediumIndex, Port, SharedMedium};
+use crate::network::{Network, Target};
 use crate::nodes::routing::{Place, Routes};
 use crate::nodes::{Forwarding, Node, RuleNode, prism};
 use crate::simulation::{LinkRecord, NetworkEvent, Plan, Report, Simulation};
@@ -16,13 +17,14 @@ use prismux_link::Link;
 use prismux_plan::FullPacket;
 use prismux_tcp::TcpConfig;
 use prismux_units::Instant;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildError> {
-    check(&builder)?;
+    check::check(&builder)?;
     let interfaces = Interfaces::of(&builder);
-    let mut places = places(&builder);
+    let medium_exits = medium_exits(&builder);
+    let mut places = places(&builder, &medium_exits);
     interfaces.add_places(&mut places);
     let mut routes = Routes::shortest_paths(&places);
     let found = prism::found(&builder, &places, &routes)?;
@@ -45,6 +47,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     let observer = observer(&mut builder)?;
     let ports = ports(&builder);
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
+    let media = builder.media.drain(..).map(|plan| SharedMedium::new(plan.medium));
     let mut network = Network {
         now: Instant::ZERO,
         queue: EventQueue::new(),
@@ -52,6 +55,8 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         armed: vec![Instant::MAX; ports.len()],
         ports,
         ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
+        media: media.collect(),
+        medium_exits,
         forwarding,
         rules,
         routes,
@@ -105,29 +110,7 @@ fn rules(builder: &mut NetworkBuilder, found: Vec<(NodeId, Box<dyn Node>)>) -> V
     rules
 }
 
-/// What can be said of the plan before anything is built.
-fn check(builder: &NetworkBuilder) -> Result<(), BuildError> {
-    unique("node", builder.nodes.iter().map(|node| &node.name))?;
-    unique("link", builder.links.iter().map(|link| &link.name))?;
-    unique("flow", builder.flows.iter().map(|plan| &plan.name))?;
-    builder.check_handoffs()?;
-    for plan in &builder.flows {
-        builder.check_flow(&plan.name, &plan.config)?;
-    }
-    Ok(())
-}
-
-fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a String>) -> Result<(), BuildError> {
-    let mut seen = BTreeSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(BuildError::DuplicateName { kind, name: name.clone() });
-        }
-    }
-    Ok(())
-}
-
-fn places(builder: &NetworkBuilder) -> Vec<Place> {
+fn places(builder: &NetworkBuilder, medium_exits: &[MediumExit]) -> Vec<Place> {
     let mut places: Vec<Place> =
         builder.nodes.iter().map(|node| Place { exits: vec![], forwards: node.forwards }).collect();
     for (index, link) in builder.links.iter().enumerate() {
@@ -135,7 +118,24 @@ fn places(builder: &NetworkBuilder) -> Vec<Place> {
         places[a.index()].exits.push((index.forward(), b));
         places[b.index()].exits.push((index.reverse(), a));
     }
+    for (index, exit) in medium_exits.iter().enumerate() {
+        let port = PortId((2 * builder.links.len() + index) as u32);
+        places[exit.from.index()].exits.push((port, exit.to));
+    }
     places
+}
+
+/// From every node on a medium to every other.
+fn medium_exits(builder: &NetworkBuilder) -> Vec<MediumExit> {
+    let mut exits = Vec::new();
+    for (index, MediumPlan { attached, .. }) in builder.media.iter().enumerate() {
+        let medium = MediumIndex(index as u32);
+        for &from in attached {
+            let others = attached.iter().copied().filter(|&to| to != from);
+            exits.extend(others.map(|to| MediumExit { medium, from, to }));
+        }
+    }
+    exits
 }
 
 /// Links made of late that a new one is compared with.
@@ -196,8 +196,8 @@ fn observer(builder: &mut NetworkBuilder) -> Result<Option<Box<Observer>>, Build
     Ok(Some(Box::new(Observer { names, capture, events, last: LastSeen::default() })))
 }
 
-/// Every flow's packets must find a path in both directions. (Behind a member it ends at the proxy's side: tunnels follow
-/// their own routes.)
+/// Every flow's packets must find a path in both directions. (Behind a member it ends at the proxy's side: tunnels
+/// follow their own routes.)
 fn check_paths(
     builder: &NetworkBuilder,
     simulation: &Simulation,

@@ -92,8 +92,8 @@ impl Interfaces {
         }
     }
 
-    /// From where to where packets of a flow must find a path, both directions. A path to an address ends at the node before
-    /// its link.
+    /// From where to where packets of a flow must find a path, both directions. A path to an address ends at the node
+    /// before its link.
     pub(crate) fn paths_of(&self, builder: &NetworkBuilder, flow: &FlowConfig) -> Vec<(NodeId, NodeId)> {
         let links = builder.access_links(flow);
         if links.is_empty() {

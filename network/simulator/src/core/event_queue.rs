@@ -1,9 +1,9 @@
 //! The future: a hierarchical timing wheel with a stable order.
 //!
-//! Events leave in order of time, equal ones in order of insertion, whatever the wheel looks like inside. Insertion and
-//! removal cost a constant number of steps at any number of pending events: an event is appended to the list of one slot,
-//! moves down at most once per level, and is sorted only among the events of its own 16 microseconds, which mostly
-//! come in order. Lists keep their memory, so that nothing is allocated once a run has settled.
+//! Events leave in order of time, equal ones in order of insertion, whatever the wheel looks like inside. Insertion
+//! and removal cost a constant number of steps at any number of pending events: an event is appended to the list of
+//! one slot, moves down at most once per level, and is sorted only among the events of its own 16 microseconds, which
+//! mostly come in order. Lists keep their memory, so that nothing is allocated once a run has settled.
 //!
 //! Every list is in order of insertion: a slot is spread over the slots below before any event can be put there
 //! directly. A stable sort by time is therefore all it takes.

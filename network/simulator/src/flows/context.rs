@@ -53,7 +53,8 @@ impl FlowContext<'_> {
         self.network.now
     }
 
-    /// Sends a datagram from the end `end` to its peer: `content` after the header of UDP, then so many bytes of payload.
+    /// Sends a datagram from the end `end` to its peer: `content` after the header of UDP, then so many bytes of
+    /// payload.
     pub fn send<C: Content + Clone>(&mut self, end: usize, content: C, payload_bytes: u32, ecn: Ecn) {
         let site = self.sites[end];
         let port = site.flow.0 as u16;
@@ -73,14 +74,14 @@ impl FlowContext<'_> {
         }
     }
 
-    /// Calls [`Flow::timeout`](super::Flow::timeout) at `at`. A call cannot be taken back: the flow notes what it waits for, for
-    /// instance by [`Alarm`](prismux_endpoint::Alarm).
+    /// Calls [`Flow::timeout`](super::Flow::timeout) at `at`. A call cannot be taken back: the flow notes what it
+    /// waits for, for instance by [`Alarm`](prismux_endpoint::Alarm).
     pub fn wake(&mut self, end: usize, at: Instant) {
         self.network.queue.push(at, Target::Endpoint(self.sites[end].own));
     }
 
-    /// Tells that the application has `bytes` bytes by now. Returns at how many it must be told next; telling more often
-    /// does no harm.
+    /// Tells that the application has `bytes` bytes by now. Returns at how many it must be told next; telling more
+    /// often does no harm.
     pub fn progress(&mut self, bytes: u64) -> u64 {
         let mark = self.record.pass_marks(self.network.now, bytes);
         self.settle(bytes);

@@ -40,7 +40,7 @@ impl Network {
     }
 
     /// Lets the node at `place` act.
-    fn with_rule<R>(
+    pub fn with_rule<R>(
         &mut self,
         place: u32,
         act: impl FnOnce(&mut dyn Node, &mut NodeContext<'_>) -> R,

@@ -11,8 +11,8 @@ use prismux_units::Rate;
 pub struct Handoff {
     /// Who moves.
     pub host: NodeId,
-    /// The link of the host that carries its packets from now on, in both directions (the host keeps its address, as with
-    /// Mobile IP); `None` stays with the present one.
+    /// The link of the host that carries its packets from now on, in both directions (the host keeps its address, as
+    /// with Mobile IP); `None` stays with the present one.
     pub link: Option<LinkIndex>,
     /// The host's estimate of the link's bandwidth.
     pub bandwidth: Option<Rate>,

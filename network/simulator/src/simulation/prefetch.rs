@@ -1,9 +1,9 @@
 //! Looking ahead: what the packets of the next few microseconds will need is fetched together.
 //!
-//! With thousands of flows the state that a packet needs (itself, its endpoint, the port it leaves by) is seldom in the near
-//! caches, and its event would wait for one piece after the other. The arrivals of a slot of the event queue are known
-//! when it opens, and independent of each other, so a word of each piece is read beforehand: the waits overlap.
-//! Nothing depends on what is read.
+//! With thousands of flows the state that a packet needs (itself, its endpoint, the port it leaves by) is seldom in
+//! the near caches, and its event would wait for one piece after the other. The arrivals of a slot of the event queue
+//! are known when it opens, and independent of each other, so a word of each piece is read beforehand: the waits
+//! overlap. Nothing depends on what is read.
 use super::Simulation;
 use crate::core::ids::{EndpointId, Place, PortId};
 use crate::network::Target;
@@ -41,7 +41,7 @@ impl Simulation {
             let endpoint = end.only().unwrap_or(packet.endpoint);
             u64::from(packet.payload_bytes) ^ self.read_endpoint(endpoint)
         } else if let Some(onward) = network.routes.next(end.node, next.towards) {
-            network.ports[onward.index()].link.delivered_bytes()
+            network.ports.get(onward.index()).map_or(0, |port| port.link.delivered_bytes())
         } else {
             0
         }
@@ -51,7 +51,8 @@ impl Simulation {
     fn read_endpoint(&self, endpoint: EndpointId) -> u64 {
         let Place::Tcp { pair, end } = endpoint.place() else { return 0 };
         let tcp = &self.flows.tcp[pair].ends[end];
-        let exit = tcp.site.exit.map_or(0, |exit| self.network.ports[exit.index()].link.delivered_bytes());
+        let exit = tcp.site.exit.and_then(|exit| self.network.ports.get(exit.index()));
+        let exit = exit.map_or(0, |port| port.link.delivered_bytes());
         let connection = tcp.connection.as_ref().map_or(0, |connection| {
             connection.stream_written() ^ connection.bytes_received_in_order() ^ connection.engine().acked()
         });

@@ -1,8 +1,8 @@
 //! Where packets are while they are under way.
 //!
-//! With thousands of flows a packet has left the near caches when it is looked at again, so what it takes at rest counts:
-//! an ordinary segment takes one cache line. What few packets have (other options than timestamps, contents of datagrams) is
-//! kept beside.
+//! With thousands of flows a packet has left the near caches when it is looked at again, so what it takes at rest
+//! counts: an ordinary segment takes one cache line. What few packets have (other options than timestamps, contents
+//! of datagrams) is kept beside.
 use super::content::{Content, ContentHandle, Contents};
 use super::{Body, Datagram, IPV4_HEADER_BYTES, Packet};
 use crate::flows::Site;

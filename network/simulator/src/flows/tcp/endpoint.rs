@@ -38,7 +38,8 @@ pub(crate) struct Client {
     pub answers: Answers,
 }
 
-/// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part included.
+/// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part
+/// included.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TcpEndpoint {
