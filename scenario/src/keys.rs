@@ -163,6 +163,7 @@ pub const PIPE: &[Key] = &[
     key("server", "node", "the flow's `from`", "who serves it; all servers hold the same bytes"),
     key("link", "link", "by routing", "the link of the receiver, of the server or of both that it uses"),
     key("cost", "whole number", "0", "pipes that cost more are used when cheaper ones do not suffice"),
+    key("congestion", "name", "the flow's", "congestion control of this pipe alone; simulator only"),
     key("opens", "duration", "the flow's `start`", "when it opens"),
     key("closes", "duration", "never", "when it asks for nothing more; what is on its way still comes"),
     key("drops", "duration", "never", "when its interface is gone"),

@@ -66,6 +66,9 @@ fn settings(flow: &Flow, r2cp: &R2cpSettings) -> Result<(), Unsupported> {
     if r2cp.scheduling != R2cpSettings::DEFAULT.scheduling {
         return refused("another scheduling than by rank", "leave scheduling out, or use --on sim");
     }
+    if r2cp.pipes.iter().any(|pipe| pipe.congestion.is_some()) {
+        return refused("a congestion control for one pipe", "leave congestion out, or use --on sim");
+    }
     if flow.via.is_some() {
         return refused("a way through a member", "leave via out");
     }

@@ -1,5 +1,5 @@
 //! What a plan asks of a host, and how a host says what it lacks.
-use crate::{Action, Congestion, Plan, Role, Tunnel};
+use crate::{Action, Congestion, Plan, Role, Transport, Tunnel};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -70,6 +70,12 @@ impl Plan {
             let who = format!("flow \"{}\"", flow.name);
             demands.push((who.clone(), Feature::Transport(flow.transport.name())));
             demands.extend(flow.tcp.congestion.map(|control| (who, Feature::Congestion(control))));
+            let pipes =
+                if let Transport::R2cp(settings) = &flow.transport { settings.pipes.as_slice() } else { &[] };
+            for pipe in pipes {
+                let who = format!("pipe \"{}\" of flow \"{}\"", pipe.name, flow.name);
+                demands.extend(pipe.congestion.map(|control| (who, Feature::Congestion(control))));
+            }
         }
         for node in &self.nodes {
             if let Role::PrismProxy(settings) = &node.role {

@@ -17,6 +17,21 @@ pub enum Congestion {
     Stp,
 }
 
+impl Congestion {
+    /// The congestion control as our own TCP has it.
+    ///
+    /// # Errors
+    /// [`KernelCongestion`] for one that our TCP does not have.
+    pub const fn kind(self) -> Result<CongestionKind, KernelCongestion> {
+        Ok(match self {
+            Self::NewReno => CongestionKind::NewReno,
+            Self::Cubic => CongestionKind::Cubic,
+            Self::Stp => CongestionKind::Stp,
+            Self::Bbr => return Err(KernelCongestion),
+        })
+    }
+}
+
 /// A TCP profile and what a flow changes in it; `None` keeps the profile's value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TcpSettings {
@@ -112,12 +127,7 @@ impl TcpSettings {
     pub fn config(&self) -> Result<TcpConfig, KernelCongestion> {
         let mut config = self.profile.config();
         if let Some(congestion) = self.congestion {
-            config.engine.congestion = match congestion {
-                Congestion::NewReno => CongestionKind::NewReno,
-                Congestion::Cubic => CongestionKind::Cubic,
-                Congestion::Stp => CongestionKind::Stp,
-                Congestion::Bbr => return Err(KernelCongestion),
-            };
+            config.engine.congestion = congestion.kind()?;
         }
         self.apply_to_engine(&mut config.engine);
         self.apply_to_connection(&mut config);

@@ -1,5 +1,5 @@
 //! Transports with their settings.
-use crate::{LinkId, NodeId};
+use crate::{Congestion, LinkId, NodeId};
 use alloc::string::String;
 use alloc::vec::Vec;
 use prismux_ptcp::{PtcpConfig, Reassignment, ResumeOrder};
@@ -86,6 +86,8 @@ pub struct Pipe {
     pub link: Option<LinkId>,
     /// What using it costs; cheaper pipes are used first.
     pub cost: u8,
+    /// Its congestion control; the flow's when `None`.
+    pub congestion: Option<Congestion>,
     /// When it opens.
     pub opens: Duration,
     /// When nothing more is asked for; what is under way still arrives.
@@ -98,7 +100,7 @@ impl Pipe {
     /// A pipe to `server` that routing leads, from the start to the end.
     pub fn new(name: &str, server: NodeId) -> Self {
         let (name, opens) = (name.into(), Duration::ZERO);
-        Self { name, server, link: None, cost: 0, opens, closes: None, drops: None }
+        Self { name, server, link: None, cost: 0, congestion: None, opens, closes: None, drops: None }
     }
 }
 

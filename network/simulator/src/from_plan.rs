@@ -339,6 +339,8 @@ fn pipe(pipe: &Pipe) -> R2cpPath {
         server: NodeId(pipe.server.0),
         link: pipe.link.map(|link| LinkIndex(link.0)),
         cost: pipe.cost,
+        // What only kernels have was refused before.
+        congestion: pipe.congestion.and_then(|congestion| congestion.kind().ok()),
         opens: Instant::ZERO + pipe.opens,
         closes: pipe.closes.map(|at| Instant::ZERO + at),
         drops: pipe.drops.map(|at| Instant::ZERO + at),

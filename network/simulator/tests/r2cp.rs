@@ -8,6 +8,7 @@ use prismux_rcp::RcpConfig;
 use prismux_simulator::{
     FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, R2cpFlow, R2cpPath, Simulation,
 };
+use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
 /// A path: rate in kbit/s and round trip in ms.
@@ -294,4 +295,26 @@ fn two_links_to_one_server_are_two_pipes_with_a_router_between_or_without() {
         let goodput = world.goodput(5, 15);
         assert!(goodput > 0.95 * 6e6 * 1448.0 / 1500.0, "with a router: {routed}: {goodput}");
     }
+}
+
+#[test]
+fn each_pipe_may_have_a_congestion_control_of_its_own() {
+    // Two lossy paths alike: NewReno halves its window at a loss and grows by a segment in a round trip, CUBIC keeps seven
+    // tenths and is back sooner.
+    let path = || {
+        link(Path { kbps: 50_000, round_trip_ms: 300 })
+            .with_loss(LossModel::Bernoulli(Probability::new(0.0002).unwrap()))
+    };
+    let shares = |second: CongestionKind| {
+        let mut config = config();
+        config.rcp.engine.congestion = CongestionKind::NewReno;
+        let mut world =
+            world(config, &[path(), path()], None, 1, |_, _, ways| ways[1].congestion = Some(second));
+        world.goodput(10, 200);
+        world.received(1) as f64 / world.received(0) as f64
+    };
+    let (alike, cubic) = (shares(CongestionKind::NewReno), shares(CongestionKind::Cubic));
+    println!("second to first: {alike} with NewReno on both, {cubic} with CUBIC on the second");
+    assert!((0.7..1.4).contains(&alike), "{alike}");
+    assert!(cubic > 1.5 * alike, "{cubic} against {alike}");
 }

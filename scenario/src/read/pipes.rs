@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::{Names, entry_table};
 use crate::document::{Entry, Value};
 use crate::keys;
-use prismux_plan::{LinkId, NodeId, Pipe};
+use prismux_plan::{LinkId, NodeId, Pipe, registry};
 use prismux_units::Duration;
 
 /// What a flow says of its pipes; without a word there is one, from the flow's own server.
@@ -50,6 +50,7 @@ fn read_pipe(
     let pipe = Pipe {
         link: reader.reference("link", "links", names.links).map(LinkId::new),
         cost: reader.integer("cost", 0..=255).unwrap_or(0) as u8,
+        congestion: reader.name("congestion", registry::CONGESTION),
         opens: reader.duration("opens").unwrap_or(start),
         closes: reader.duration("closes"),
         drops: reader.duration("drops"),

@@ -10,7 +10,7 @@ use crate::simulation::{PipeNames, Simulation};
 use prismux_endpoint::Alarm;
 use prismux_r2cp::{Connection, PipeMetrics, R2cpConfig};
 use prismux_rcp::RcpConfig;
-use prismux_tcp::engine::EngineMetrics;
+use prismux_tcp::engine::{CongestionKind, EngineMetrics};
 use prismux_trace::results::{Named, PipeResult};
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
@@ -41,6 +41,8 @@ pub struct R2cpPath {
     pub link: Option<LinkIndex>,
     /// What using it costs; cheaper paths go first.
     pub cost: u8,
+    /// The congestion control of its pipe; that of [`R2cpFlow::config`] when `None`.
+    pub congestion: Option<CongestionKind>,
     /// When its pipe opens, the flow's start if earlier.
     pub opens: Instant,
     /// When it ends in peace: nothing more is asked for, what is on its way still comes.
@@ -53,7 +55,16 @@ impl R2cpPath {
     /// To `server` by the shortest route, from the start to the end.
     pub fn to(server: NodeId) -> Self {
         let name = format!("from-{}", server.index());
-        Self { name, server, link: None, cost: 0, opens: Instant::ZERO, closes: None, drops: None }
+        Self {
+            name,
+            server,
+            link: None,
+            cost: 0,
+            congestion: None,
+            opens: Instant::ZERO,
+            closes: None,
+            drops: None,
+        }
     }
 
     /// Under another name.
@@ -100,6 +111,7 @@ impl Transport for R2cpFlow {
                 name: path.name.clone(),
                 initial: SeqNumber(numbers.next_u64() as u32),
                 cost: path.cost,
+                congestion: path.congestion.unwrap_or(self.config.rcp.engine.congestion),
                 opens: path.opens,
                 closes: path.closes,
                 drops: path.drops,

@@ -6,7 +6,7 @@ use prismux_endpoint::{Alarm, Host, drive, expire};
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};
 use prismux_rcp::{PacketIn, PacketOut, StreamEvent};
-use prismux_tcp::engine::EngineMetrics;
+use prismux_tcp::engine::{CongestionKind, EngineMetrics};
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
 
@@ -29,6 +29,7 @@ pub(super) struct PathState {
     pub name: String,
     pub initial: SeqNumber,
     pub cost: u8,
+    pub congestion: CongestionKind,
     pub opens: Instant,
     pub closes: Option<Instant>,
     pub drops: Option<Instant>,
@@ -104,7 +105,8 @@ impl R2cpReceiver {
             match path.pipe {
                 None if path.opens <= now => {
                     path.opens = Instant::MAX;
-                    path.pipe = Some(connection.open(now, path.initial, Cost(path.cost)));
+                    path.pipe =
+                        Some(connection.open_with(now, path.initial, Cost(path.cost), path.congestion));
                 }
                 Some(pipe) if due(&path.closes) => {
                     path.closes = None;
