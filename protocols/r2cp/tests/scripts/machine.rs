@@ -98,7 +98,7 @@ impl Machine {
     fn open(&mut self, now: Instant, cost: Cost) {
         let congestion = self.setup.congestion(self.limits.len());
         self.connection.open_with(now, RECEIVER_INITIAL, cost, congestion);
-        self.limits.push(60_000);
+        self.limits.push(self.setup.limits.get(self.limits.len()).copied().unwrap_or(60_000));
     }
 
     /// Opens every pipe at once, before the script begins, each in its round trip. The first requests are the script's.

@@ -33,6 +33,7 @@ prismux_script::scripts! { machine::Machine;
     policy: "policy",
     purging: "purging",
     resume: "resume",
+    reverse_flow_control: "reverse-flow-control",
     scheduling: "scheduling",
     several_servers: "several-servers",
     simple_schedulers: "simple-schedulers",

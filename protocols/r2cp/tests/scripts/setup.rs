@@ -12,6 +12,8 @@ pub struct Setup {
     /// Pipes that are open when the script begins, and what each costs.
     pub round_trips: Vec<Duration>,
     pub costs: Vec<Cost>,
+    /// What each server's limit is at first, where it is not 60,000.
+    pub limits: Vec<u16>,
     /// The congestion control of each pipe, where it is not that of all.
     pub congestion: Vec<CongestionKind>,
 }
@@ -21,11 +23,13 @@ pub fn read(words: &mut Words<'_>) -> Result<Setup, String> {
     let mut config = R2cpConfig::new(switches::plain());
     // Small enough that distances are told to the byte.
     config.rcp.receive_buffer = ByteCount::new(8_000);
-    let mut setup = Setup { config, round_trips: Vec::new(), costs: Vec::new(), congestion: Vec::new() };
+    let (round_trips, costs, limits, congestion) = Default::default();
+    let mut setup = Setup { config, round_trips, costs, limits, congestion };
     for (key, value) in words.switches()? {
         match key {
             "rtt" => setup.round_trips = list(value)?,
             "costs" => setup.costs = list(value)?.into_iter().map(Cost).collect(),
+            "limits" => setup.limits = list(value)?,
             "pipe_congestion" => {
                 let kinds = value.split(',').map(CongestionKind::parse).collect::<Option<_>>();
                 setup.congestion = kinds.ok_or("no such congestion control")?;
