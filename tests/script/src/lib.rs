@@ -15,14 +15,16 @@
 //! What is common to all machines is here: lines and their times ([`Script`]), words ([`Words`]), expected packets
 //! against sent ones ([`Packet`]), the passing of time ([`play`]), folders of scripts ([`scripts!`]). A machine adds
 //! its vocabulary by implementing [`Subject`].
+mod events;
 mod folder;
 mod packet;
 mod play;
 mod script;
 mod words;
 
+pub use events::Events;
 pub use folder::{folders, play_folder};
 pub use packet::Packet;
 pub use play::{Subject, play, same};
 pub use script::{Script, Step, When};
-pub use words::Words;
+pub use words::{Words, duration, number};

@@ -92,7 +92,11 @@ impl<'a> Words<'a> {
     }
 }
 
-fn number<N: FromStr>(text: &str) -> Result<N, String> {
+/// `text` as a number.
+///
+/// # Errors
+/// When it is none, or none that fits.
+pub fn number<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| format!("{text:?} is not a fitting number"))
 }
 
@@ -102,6 +106,10 @@ fn range(text: &str) -> Result<Range<u64>, String> {
     if start <= end { Ok(start..end) } else { Err(format!("{text:?} ends before it begins")) }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// `text` as a duration, `40ms` or `40 ms`.
+///
+/// # Errors
+/// When it is none.
+pub fn duration(text: &str) -> Result<Duration, String> {
     text.parse().map_err(|error| format!("{error}"))
 }

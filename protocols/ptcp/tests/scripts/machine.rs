@@ -4,7 +4,7 @@ use crate::setup::{self, Setup};
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_ptcp::{Connection, PtcpEvent, Segment, State};
-use prismux_script::{Packet, Subject, Words, same};
+use prismux_script::{Events, Packet, Subject, Words, same};
 use prismux_units::Instant;
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ pub struct Machine {
     setup: Setup,
     connection: Option<Connection>,
     far: FarEnd,
-    events: Vec<String>,
+    events: Events,
     start: Instant,
 }
 
@@ -24,7 +24,8 @@ impl Subject for Machine {
     fn new(config: &mut Words<'_>) -> Result<Self, String> {
         let setup = setup::read(config)?;
         let far = FarEnd::new(setup.granted, setup.window);
-        let mut machine = Self { setup, connection: None, far, events: Vec::new(), start: Instant::ZERO };
+        let mut machine =
+            Self { setup, connection: None, far, events: Events::default(), start: Instant::ZERO };
         if !machine.setup.round_trips.is_empty() {
             machine.open_pipes()?;
         }
@@ -139,7 +140,7 @@ impl Machine {
         let opened = self.setup.granted.min(self.setup.config.pipes);
         same("state", self.connection()?.state(), State::Established(opened))?;
         self.take_events();
-        self.events.clear();
+        self.events = Events::default();
         Ok(())
     }
 
@@ -156,11 +157,13 @@ impl Machine {
 
     fn take_events(&mut self) {
         while let Some(event) = self.connection.as_mut().and_then(Endpoint::poll_event) {
-            self.events.push(match event {
-                PtcpEvent::PipeEstablished { pipe } => format!("PipeEstablished({pipe})"),
-                PtcpEvent::PipeClosed { pipe } => format!("PipeClosed({pipe})"),
-                PtcpEvent::Connection(event) => format!("{event:?}"),
-            });
+            match event {
+                PtcpEvent::PipeEstablished { pipe } => {
+                    self.events.push(format_args!("PipeEstablished({pipe})"))
+                }
+                PtcpEvent::PipeClosed { pipe } => self.events.push(format_args!("PipeClosed({pipe})")),
+                PtcpEvent::Connection(event) => self.events.push(event),
+            }
         }
     }
 
@@ -174,14 +177,7 @@ impl Machine {
                 };
                 same("state", state.as_str(), words.word("a state")?)
             }
-            "event" | "no-event" => {
-                let name = words.word("an event")?;
-                let found = self.events.iter().position(|event| event.starts_with(name));
-                if let Some(position) = found {
-                    self.events.drain(..=position);
-                }
-                same("event told", found.is_some(), question == "event")
-            }
+            "event" | "no-event" => self.events.answer(question, words),
             "readable" => same("readable", self.connection()?.bytes_readable(), words.number("bytes")?),
             "acked" => same("acked", self.connection()?.stream_acked(), words.number("bytes")?),
             "pipes" => same("pipes", self.connection()?.pipe_count(), words.number("pipes")?),

@@ -1,6 +1,6 @@
 //! The first line of a script: which side, which pipes, changed switches.
 use prismux_ptcp::{PtcpConfig, Reassignment, ResumeOrder};
-use prismux_script::Words;
+use prismux_script::{Words, duration, number};
 use prismux_tcp::TcpConfig;
 use prismux_tcp::engine::{CongestionKind, WindowReduction};
 use prismux_units::{ByteCount, Duration};
@@ -103,12 +103,4 @@ fn change(config: &mut PtcpConfig, key: &str, value: &str) -> Result<(), String>
         _ => return Err(format!("unknown switch {key:?}")),
     }
     Ok(())
-}
-
-fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| format!("{text:?} is not a fitting number"))
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }

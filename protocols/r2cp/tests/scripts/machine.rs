@@ -5,7 +5,7 @@ use prismux_endpoint::Endpoint;
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpEvent};
 use prismux_rcp::PacketIn;
-use prismux_script::{Packet, Subject, Words, same};
+use prismux_script::{Events, Packet, Subject, Words, same};
 use prismux_units::Instant;
 
 /// A connection, and what it has told its host.
@@ -14,7 +14,7 @@ pub struct Machine {
     setup: Setup,
     /// The limit that each pipe's server told last.
     limits: Vec<u16>,
-    events: Vec<String>,
+    events: Events,
     start: Instant,
 }
 
@@ -25,7 +25,7 @@ impl Subject for Machine {
         let setup = setup::read(config)?;
         let connection = Connection::new(setup.config.clone(), Instant::ZERO);
         let start = Instant::ZERO;
-        let mut machine = Self { connection, setup, limits: Vec::new(), events: Vec::new(), start };
+        let mut machine = Self { connection, setup, limits: Vec::new(), events: Events::default(), start };
         machine.open_pipes()?;
         Ok(machine)
     }
@@ -115,7 +115,7 @@ impl Machine {
             self.receive(self.start, &mut Words::of(&format!("pipe {index} SYN-ACK")))?;
         }
         self.take_events();
-        self.events.clear();
+        self.events = Events::default();
         Ok(())
     }
 
@@ -136,10 +136,10 @@ impl Machine {
 
     fn take_events(&mut self) {
         while let Some(event) = self.connection.poll_event() {
-            self.events.push(match event {
-                R2cpEvent::Stream(event) => format!("{event:?}"),
-                event => format!("{event:?}"),
-            });
+            match event {
+                R2cpEvent::Stream(event) => self.events.push(event),
+                event => self.events.push(event),
+            }
         }
     }
 
@@ -151,14 +151,7 @@ impl Machine {
                 let state = self.connection.pipe_metrics(id).ok_or("no such pipe")?.state;
                 same("state", format!("{state:?}").to_uppercase().as_str(), words.word("a state")?)
             }
-            "event" | "no-event" => {
-                let name = words.word("an event")?;
-                let found = self.events.iter().position(|event| event.starts_with(name));
-                if let Some(position) = found {
-                    self.events.drain(..=position);
-                }
-                same("event told", found.is_some(), question == "event")
-            }
+            "event" | "no-event" => self.events.answer(question, words),
             "received" => same("received", self.connection.bytes_received_in_order(), words.number("bytes")?),
             "count" => {
                 let metrics = self.connection.metrics();

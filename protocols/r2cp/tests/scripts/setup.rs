@@ -2,7 +2,7 @@
 use crate::switches;
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{R2cpConfig, Scheduling};
-use prismux_script::Words;
+use prismux_script::{Words, number};
 use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -34,8 +34,8 @@ pub fn read(words: &mut Words<'_>) -> Result<Setup, String> {
                 let kinds = value.split(',').map(CongestionKind::parse).collect::<Option<_>>();
                 setup.congestion = kinds.ok_or("no such congestion control")?;
             }
-            "length" => setup.config.length = Some(ByteCount::new(switches::number(value)?)),
-            "target_rate" => setup.config.target_rate = Some(Rate::from_bps(switches::number(value)?)),
+            "length" => setup.config.length = Some(ByteCount::new(number(value)?)),
+            "target_rate" => setup.config.target_rate = Some(Rate::from_bps(number(value)?)),
             "scheduling" => setup.config.scheduling = scheduling(value)?,
             _ => switches::change(&mut setup.config.rcp, key, value)?,
         }

@@ -1,7 +1,7 @@
 //! The first line of a script: which end, and changed switches.
-use crate::switches::{change, number, plain};
+use crate::switches::{change, plain};
 use prismux_rcp::RcpConfig;
-use prismux_script::Words;
+use prismux_script::{Words, number};
 
 /// What a script begins with.
 pub struct Setup {

@@ -3,7 +3,7 @@ use crate::config::{self, Setup};
 use crate::packet::{self, RECEIVER_INITIAL, SENDER_INITIAL, TOKEN};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_rcp::{PacketIn, RcpEvent, Receiver, Sender};
-use prismux_script::{Packet, Subject, Words, same};
+use prismux_script::{Events, Packet, Subject, Words, same};
 use prismux_units::Instant;
 
 /// The end that is played.
@@ -19,7 +19,7 @@ pub struct Machine {
     end: End,
     /// The far end's limit, as said last.
     limit: u16,
-    events: Vec<String>,
+    events: Events,
     purged: u64,
     start: Instant,
 }
@@ -32,7 +32,7 @@ impl Subject for Machine {
         let setup = config::read(config)?;
         let limit = setup.limit;
         let mut machine =
-            Self { setup, end: End::None, limit, events: Vec::new(), purged: 0, start: Instant::ZERO };
+            Self { setup, end: End::None, limit, events: Events::default(), purged: 0, start: Instant::ZERO };
         if machine.setup.is_opened {
             machine.open()?;
         }
@@ -191,10 +191,10 @@ impl Machine {
             if let RcpEvent::Purged { up_to } = event {
                 self.purged = up_to;
             }
-            self.events.push(match event {
-                RcpEvent::Stream(event) => format!("{event:?}"),
-                event => format!("{event:?}"),
-            });
+            match event {
+                RcpEvent::Stream(event) => self.events.push(event),
+                event => self.events.push(event),
+            }
         }
     }
 
@@ -209,14 +209,7 @@ impl Machine {
                 };
                 same("state", in_capitals(&state).as_str(), words.word("a state")?)
             }
-            "event" | "no-event" => {
-                let name = words.word("an event")?;
-                let found = self.events.iter().position(|event| event.starts_with(name));
-                if let Some(position) = found {
-                    self.events.drain(..=position);
-                }
-                same("event told", found.is_some(), question == "event")
-            }
+            "event" | "no-event" => self.events.answer(question, words),
             "received" => {
                 same("received", self.receiver()?.bytes_received_in_order(), words.number("bytes")?)
             }

@@ -1,7 +1,8 @@
 //! Switches of an end, and those with which scripts begin.
 use prismux_rcp::RcpConfig;
+use prismux_script::{duration, number};
 use prismux_tcp::engine::{CongestionKind, WindowReduction};
-use prismux_units::{ByteCount, Duration, Rate};
+use prismux_units::{ByteCount, Rate};
 
 /// Switches with which numbers are easy to follow: segments of 100 bytes, no timestamps, no scaling, a first window
 /// of four, halved at once.
@@ -38,13 +39,4 @@ pub fn change(config: &mut RcpConfig, key: &str, value: &str) -> Result<(), Stri
         _ => return Err(format!("unknown switch {key:?}")),
     }
     Ok(())
-}
-
-/// A value as a number.
-pub fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| format!("{text:?} is not a fitting number"))
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }

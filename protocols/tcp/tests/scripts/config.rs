@@ -1,8 +1,8 @@
 //! The first line of a script: a profile and changed switches.
-use prismux_script::Words;
+use prismux_script::{Words, duration, number};
 use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{TcpConfig, TcpProfile};
-use prismux_units::{ByteCount, Duration};
+use prismux_units::ByteCount;
 
 /// Reads `PROFILE key=value ...`; without any words it is the modern profile.
 pub fn read(words: &mut Words<'_>) -> Result<TcpConfig, String> {
@@ -59,12 +59,4 @@ fn keep_alive(text: &str) -> Result<prismux_tcp::KeepAlive, String> {
         interval: duration(interval)?,
         probes: number(probes)?,
     })
-}
-
-fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| format!("{text:?} is not a fitting number"))
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|error| format!("{error}"))
 }

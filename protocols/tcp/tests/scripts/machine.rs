@@ -1,17 +1,16 @@
 //! A connection as the subject of scripts.
 use crate::segment::{self, OUR_INITIAL, OUR_PORT, PEER_PORT};
 use prismux_endpoint::Endpoint;
-use prismux_script::{Packet, Subject, Words, same};
-use prismux_tcp::{Connection, SegmentOut, TcpConfig, TcpEvent};
+use prismux_script::{Events, Packet, Subject, Words, same};
+use prismux_tcp::{Connection, SegmentOut, TcpConfig};
 use prismux_units::Instant;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One end of a connection, and what it has told its host.
 pub struct Machine {
     config: Arc<TcpConfig>,
     connection: Option<Connection>,
-    events: VecDeque<TcpEvent>,
+    events: Events,
     window_edge: u64,
 }
 
@@ -20,7 +19,7 @@ impl Subject for Machine {
 
     fn new(config: &mut Words<'_>) -> Result<Self, String> {
         let config = Arc::new(crate::config::read(config)?);
-        Ok(Self { config, connection: None, events: VecDeque::new(), window_edge: 0 })
+        Ok(Self { config, connection: None, events: Events::default(), window_edge: 0 })
     }
 
     fn step(&mut self, now: Instant, words: &mut Words<'_>) -> Result<(), String> {
@@ -36,12 +35,7 @@ impl Subject for Machine {
             "close" => self.connection()?.close(now),
             "abort" => self.connection()?.abort(now),
             "state" => same("state", self.connection()?.state().name(), words.word("a state")?)?,
-            "event" => self.take_event(words.word("an event")?)?,
-            "no-event" => {
-                let name = words.word("an event")?;
-                let found = self.events.iter().any(|event| format!("{event:?}").starts_with(name));
-                same("event present", found, false)?;
-            }
+            question if Events::QUESTIONS.contains(&question) => self.events.answer(question, words)?,
             "readable" => same("readable", self.connection()?.bytes_readable(), words.number("bytes")?)?,
             "acked" => same("acked", self.connection()?.stream_acked(), words.number("bytes")?)?,
             "count" => {
@@ -102,7 +96,7 @@ impl Machine {
     fn take_events(&mut self) {
         let Some(connection) = &mut self.connection else { return };
         while let Some(event) = connection.poll_event() {
-            self.events.push_back(event);
+            self.events.push(event);
         }
         let edge = connection.receive_window_edge();
         assert!(
@@ -111,13 +105,6 @@ impl Machine {
             self.window_edge
         );
         self.window_edge = edge;
-    }
-
-    fn take_event(&mut self, name: &str) -> Result<(), String> {
-        let position = self.events.iter().position(|event| format!("{event:?}").starts_with(name));
-        let position = position.ok_or_else(|| format!("no event {name}; pending {:?}", self.events))?;
-        self.events.drain(..=position);
-        Ok(())
     }
 
     fn counter(&mut self, name: &str) -> Result<u64, String> {
