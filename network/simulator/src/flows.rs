@@ -7,6 +7,7 @@ mod context;
 mod pipes;
 mod plan;
 mod record;
+mod registry;
 mod table;
 
 mod ptcp;
@@ -24,6 +25,7 @@ pub use plan::{
     SegmentShape, Transport,
 };
 pub(crate) use record::FlowRecord;
+pub(crate) use registry::planned;
 pub(crate) use table::Flows;
 
 pub use ptcp::PtcpFlow;

@@ -1,21 +1,18 @@
 //! From a plan to a simulated network. Parts keep their positions: the first node of the plan is the network's first.
+use crate::flows::planned;
 use crate::{
-    AnyTransport, BuildError, Cbr, CongestionFactory, ExtensionFactory, FlowConfig, FlowId, Handoff,
-    LinkIndex, NetworkBuilder, NetworkEvent, NodeId, ParetoOnOff, PtcpFlow, R2cpFlow, R2cpPath, RcpFlow,
-    RequestResponse, SchedulerFactory, Simulation, StripingFlow, TcpFlow,
+    AnyTransport, BuildError, CongestionFactory, FlowConfig, FlowId, Handoff, LinkIndex, NetworkBuilder,
+    NetworkEvent, NodeId, SchedulerFactory, Simulation,
 };
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkChange;
 use prismux_plan::{
-    Action, Congestion, Directions, Event, Feature, Flow, Lack, Pipe, Plan, PlanError, Role,
-    StripingSettings, Traffic, Transport, Unsupported,
+    Action, Congestion, Directions, Event, Feature, Flow, Lack, Plan, PlanError, Role, Unsupported,
 };
-use prismux_rcp::RcpConfig;
-use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
-use prismux_tcp_ho::HandoffConfig;
 use prismux_trace::event::EventSink;
 use prismux_units::Instant;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 
@@ -51,6 +48,8 @@ pub struct SimulationOptions {
     pub scheduler: Option<SchedulerFactory>,
     /// Congestion control of every sender of TCP, in place of those that the plan names.
     pub congestion: Option<CongestionFactory>,
+    /// Transports from outside, by the names of the flows that they carry in place of those that the plan names.
+    pub transports: BTreeMap<String, AnyTransport>,
 }
 
 /// Why a plan cannot be simulated.
@@ -99,8 +98,8 @@ impl Simulation {
     pub fn from_plan(plan: &Plan, seed: Seed, options: SimulationOptions) -> Result<Self, SimulationError> {
         plan.check().map_err(SimulationError::Plan)?;
         check_supported(plan)?;
-        let mut network =
-            Network { plan, builder: NetworkBuilder::new(seed), bypassed: bypassed_proxies(plan)? };
+        let (builder, bypassed) = (NetworkBuilder::new(seed), bypassed_proxies(plan)?);
+        let mut network = Network { plan, builder, bypassed, transports: &options.transports };
         network.add_nodes();
         network.add_links();
         network.add_memberships();
@@ -171,6 +170,8 @@ struct Network<'a> {
     plan: &'a Plan,
     builder: NetworkBuilder,
     bypassed: Vec<prismux_plan::NodeId>,
+    /// From outside, by flow.
+    transports: &'a BTreeMap<String, AnyTransport>,
 }
 
 impl Network<'_> {
@@ -231,7 +232,11 @@ impl Network<'_> {
         let flow = &self.plan[id];
         let (start, stop) = self.plan.times_of(id);
         let (from, to) = (NodeId(flow.from.0), NodeId(flow.to.0));
-        let mut config = FlowConfig::new(from, to, transport(flow)?).starting(Instant::ZERO + start);
+        let transport = match self.transports.get(&flow.name) {
+            Some(custom) => custom.clone(),
+            None => planned(flow, tcp(flow)?),
+        };
+        let mut config = FlowConfig::new(from, to, transport).starting(Instant::ZERO + start);
         config.stop = stop.map(|stop| Instant::ZERO + stop);
         config.links = flow.links.iter().map(|link| LinkIndex(link.0)).collect();
         config.bytes = flow.file_bytes().map(|bytes| bytes.as_u64());
@@ -277,72 +282,10 @@ impl Network<'_> {
     }
 }
 
-/// A flow's transport as the simulator has it.
-fn transport(flow: &Flow) -> Result<AnyTransport, Unsupported> {
-    let tcp = tcp(flow)?;
-    let rcp = RcpConfig::from_tcp(&tcp);
-    Ok(match (&flow.traffic, &flow.transport) {
-        (&Traffic::Cbr { rate, packet }, _) => Cbr { rate, packet_bytes: packet.as_u64() as u32 }.into(),
-        (&Traffic::ParetoOnOff { rate, packet, on, off, shape }, _) => {
-            let packet_bytes = packet.as_u64() as u32;
-            ParetoOnOff { rate, packet_bytes, mean_on: on, mean_off: off, shape }.into()
-        }
-        (&Traffic::RequestResponse { request, response, think, exchanges }, _) => {
-            let (request_bytes, response_bytes) = (request.as_u64(), response.as_u64());
-            RequestResponse { tcp, request_bytes, response_bytes, think, exchanges }.into()
-        }
-        (_, Transport::TcpPrism) => {
-            let extension = ExtensionFactory::new(|| Box::new(prismux_prism::TcpPrism::new()));
-            TcpFlow::new(tcp).with_extension(flow.transport.name(), extension).into()
-        }
-        (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(HandoffConfig::default()).into(),
-        (_, Transport::TcpEln) => TcpFlow::new(tcp).with_loss_notification().into(),
-        (_, Transport::Rcp) => RcpFlow::new(rcp).into(),
-        (_, Transport::RcpEln) => RcpFlow::new(rcp).with_loss_notification().into(),
-        (_, Transport::R2cp(settings)) => {
-            let (config, paths) = (settings.config(&tcp), settings.pipes.iter().map(pipe).collect());
-            R2cpFlow { config, sender: rcp, paths, name: flow.transport.name().into() }.into()
-        }
-        (_, Transport::Ptcp(settings)) => {
-            PtcpFlow { config: settings.config(tcp, prismux_ptcp::MAX_PIPES) }.into()
-        }
-        (_, Transport::StripingUnaware(settings)) => striping(settings, tcp, Policy::Unaware).into(),
-        (_, Transport::StripingSmart(settings)) => striping(settings, tcp, Policy::Smart).into(),
-        // The kernel's transport is refused before; datagrams are no bulk.
-        (_, Transport::Tcp | Transport::Mptcp | Transport::Udp) => TcpFlow::new(tcp).into(),
-    })
-}
-
 /// The flow's switches of TCP.
 fn tcp(flow: &Flow) -> Result<TcpConfig, Unsupported> {
     flow.tcp.config().map_err(|kernels| Unsupported {
         what: format!("flow \"{}\": {kernels} and exists in the lab only", flow.name),
         remedy: "use --on lab, or congestion = \"cubic\" or \"newreno\"".to_string(),
     })
-}
-
-fn striping(settings: &StripingSettings, tcp: TcpConfig, policy: Policy) -> StripingFlow {
-    let wide = settings.wide(&tcp);
-    StripingFlow {
-        tcp,
-        other_tcp: settings.wide_links.iter().map(|link| (LinkIndex(link.0), wide.clone())).collect(),
-        policy,
-        resequencing_buffer: settings.buffer,
-        estimate_every: settings.estimate_every,
-        loss_notification: settings.loss_notification,
-    }
-}
-
-fn pipe(pipe: &Pipe) -> R2cpPath {
-    R2cpPath {
-        name: pipe.name.clone(),
-        server: NodeId(pipe.server.0),
-        link: pipe.link.map(|link| LinkIndex(link.0)),
-        cost: pipe.cost,
-        // What only kernels have was refused before.
-        congestion: pipe.congestion.and_then(|congestion| congestion.kind().ok()),
-        opens: Instant::ZERO + pipe.opens,
-        closes: pipe.closes.map(|at| Instant::ZERO + at),
-        drops: pipe.drops.map(|at| Instant::ZERO + at),
-    }
 }

@@ -9,7 +9,9 @@ use crate::core::packet::{address, node_at};
 use crate::simulation::{PipeNames, Simulation};
 use endpoint::{PtcpEndpoint, PtcpSetup};
 use prismux_endpoint::Alarm;
+use prismux_plan::PtcpSettings;
 use prismux_ptcp::{Connection, MAX_PIPES, PipeMetrics, PtcpConfig};
+use prismux_tcp::TcpConfig;
 use prismux_trace::results::{Named, PipeResult};
 use std::net::IpAddr;
 
@@ -18,6 +20,13 @@ use std::net::IpAddr;
 pub struct PtcpFlow {
     /// Switches of both ends.
     pub config: PtcpConfig,
+}
+
+impl PtcpFlow {
+    /// As a plan has it; its pipes follow `tcp`.
+    pub(super) fn planned(settings: &PtcpSettings, tcp: TcpConfig) -> Self {
+        Self { config: settings.config(tcp, MAX_PIPES) }
+    }
 }
 
 impl Transport for PtcpFlow {

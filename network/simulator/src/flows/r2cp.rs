@@ -8,8 +8,10 @@ use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
 use crate::simulation::{PipeNames, Simulation};
 use prismux_endpoint::Alarm;
+use prismux_plan::{Pipe, R2cpSettings};
 use prismux_r2cp::{Connection, PipeMetrics, R2cpConfig};
 use prismux_rcp::RcpConfig;
+use prismux_tcp::TcpConfig;
 use prismux_tcp::engine::{CongestionKind, EngineMetrics};
 use prismux_trace::results::{Named, PipeResult};
 use prismux_units::Instant;
@@ -51,7 +53,29 @@ pub struct R2cpPath {
     pub drops: Option<Instant>,
 }
 
+impl R2cpFlow {
+    /// As a plan has it; its connection and servers follow `tcp`.
+    pub(super) fn planned(settings: &R2cpSettings, tcp: &TcpConfig) -> Self {
+        let paths = settings.pipes.iter().map(R2cpPath::planned).collect();
+        Self { config: settings.config(tcp), sender: RcpConfig::from_tcp(tcp), paths, name: "r2cp".into() }
+    }
+}
+
 impl R2cpPath {
+    fn planned(pipe: &Pipe) -> Self {
+        Self {
+            name: pipe.name.clone(),
+            server: NodeId(pipe.server.0),
+            link: pipe.link.map(|link| LinkIndex(link.0)),
+            cost: pipe.cost,
+            // What only kernels have was refused before.
+            congestion: pipe.congestion.and_then(|congestion| congestion.kind().ok()),
+            opens: Instant::ZERO + pipe.opens,
+            closes: pipe.closes.map(|at| Instant::ZERO + at),
+            drops: pipe.drops.map(|at| Instant::ZERO + at),
+        }
+    }
+
     /// To `server` by the shortest route, from the start to the end.
     pub fn to(server: NodeId) -> Self {
         let name = format!("from-{}", server.index());

@@ -6,6 +6,7 @@ use super::{Arrival, BuiltFlow, ENDLESS, Flow, FlowBuild, FlowContext, Notes, Se
 use crate::core::ids::{LinkIndex, NodeId};
 use crate::simulation::PipeNames;
 use endpoint::{Record, StripingEndpoint, StripingSetup};
+use prismux_plan::StripingSettings;
 use prismux_striping::Policy;
 use prismux_tcp::{Connection, TcpConfig};
 use prismux_trace::results::{Named, PipeResult};
@@ -63,6 +64,19 @@ impl Transport for StripingFlow {
 }
 
 impl StripingFlow {
+    /// As a plan has it; its connections follow `tcp`.
+    pub(super) fn planned(settings: &StripingSettings, tcp: TcpConfig, policy: Policy) -> Self {
+        let wide = settings.wide(&tcp);
+        Self {
+            tcp,
+            other_tcp: settings.wide_links.iter().map(|link| (LinkIndex(link.0), wide.clone())).collect(),
+            policy,
+            resequencing_buffer: settings.buffer,
+            estimate_every: settings.estimate_every,
+            loss_notification: settings.loss_notification,
+        }
+    }
+
     /// What one end needs: the same ports for all sockets but for the last digits.
     fn setup(&self, build: &FlowBuild<'_>, [own, other]: [NodeId; 2], opens: bool) -> StripingSetup {
         let number = build.flow.0;

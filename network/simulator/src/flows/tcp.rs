@@ -12,6 +12,7 @@ use super::{
 };
 use crate::core::ids::EndpointId;
 use endpoint::{Role, SenderParts, TcpEndpoint, TcpSetup};
+use prismux_prism::TcpPrism;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::loss_notification::{LossListener, LossMarker};
 use prismux_tcp_ho::{HandoffConfig, HandoffHost, HandoffServer};
@@ -49,6 +50,11 @@ impl TcpFlow {
             hears_damage: false,
             name: "tcp".into(),
         }
+    }
+
+    /// TCP-PRISM: the sender understands a proxy's loss reports.
+    pub fn with_loss_reports(self) -> Self {
+        self.with_extension("tcp-prism", ExtensionFactory::new(|| Box::<TcpPrism>::default()))
     }
 
     /// TCP-HO at both ends.

@@ -1,0 +1,36 @@
+//! The registry: what a planned flow is made of. One line for each transport.
+use super::{
+    AnyTransport, Cbr, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow, RequestResponse, StripingFlow, TcpFlow,
+};
+use prismux_plan::{Flow, Traffic, Transport};
+use prismux_rcp::RcpConfig;
+use prismux_striping::Policy;
+use prismux_tcp::TcpConfig;
+
+/// The transport of a planned flow, whose TCP and all that runs TCP's engine follows `tcp`.
+pub(crate) fn planned(flow: &Flow, tcp: TcpConfig) -> AnyTransport {
+    match (&flow.traffic, &flow.transport) {
+        (&Traffic::Cbr { rate, packet }, _) => Cbr { rate, packet_bytes: packet.as_u64() as u32 }.into(),
+        (&Traffic::ParetoOnOff { rate, packet, on, off, shape }, _) => {
+            let packet_bytes = packet.as_u64() as u32;
+            ParetoOnOff { rate, packet_bytes, mean_on: on, mean_off: off, shape }.into()
+        }
+        (&Traffic::RequestResponse { request, response, think, exchanges }, _) => {
+            let (request_bytes, response_bytes) = (request.as_u64(), response.as_u64());
+            RequestResponse { tcp, request_bytes, response_bytes, think, exchanges }.into()
+        }
+        (_, Transport::TcpPrism) => TcpFlow::new(tcp).with_loss_reports().into(),
+        (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(Default::default()).into(),
+        (_, Transport::TcpEln) => TcpFlow::new(tcp).with_loss_notification().into(),
+        (_, Transport::Rcp) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).into(),
+        (_, Transport::RcpEln) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).with_loss_notification().into(),
+        (_, Transport::R2cp(settings)) => R2cpFlow::planned(settings, &tcp).into(),
+        (_, Transport::Ptcp(settings)) => PtcpFlow::planned(settings, tcp).into(),
+        (_, Transport::StripingUnaware(settings)) => {
+            StripingFlow::planned(settings, tcp, Policy::Unaware).into()
+        }
+        (_, Transport::StripingSmart(settings)) => StripingFlow::planned(settings, tcp, Policy::Smart).into(),
+        // The kernel's own transport is refused before; datagrams are no bulk.
+        (_, Transport::Tcp | Transport::Mptcp | Transport::Udp) => TcpFlow::new(tcp).into(),
+    }
+}
