@@ -17,12 +17,12 @@
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
 
+mod daemon_events;
 mod daemons;
 mod emulator;
 mod error;
 mod fabric;
 mod from_plan;
-mod held_acks;
 mod measure;
 mod mptcp;
 mod network;
@@ -31,6 +31,7 @@ mod prepare;
 mod run;
 mod servers;
 mod stage;
+mod status_pages;
 mod sysctl;
 mod timing;
 mod topology;

@@ -90,7 +90,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     let status = stage.status();
     let served = stage.end_servers();
     let device_drops = stage.device_drops()?;
-    let held_acks = stage.held_acks.take();
+    let held_acks = stage.status_pages.take_held_acks();
     drop(stage);
     let report = emulator.finish()?;
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();

@@ -5,11 +5,11 @@ use crate::LabError;
 use crate::daemons::config::Community;
 use crate::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
 use crate::emulator::{Emulator, Way};
-use crate::held_acks::HeldAcks;
 use crate::mptcp::{MptcpEndpoint, PathManager};
 use crate::plan::{Action, EventPlan, LabPlan, MemberPlan, Role, Transport};
 use crate::run::LabOptions;
 use crate::servers::Server;
+use crate::status_pages::StatusPages;
 use crate::topology::{NodeIndex, Path, Topology};
 use prismux_link::LinkChange;
 use prismux_linux::clock::Clock;
@@ -41,7 +41,7 @@ pub(super) struct Stage<'a> {
     present: BTreeSet<NodeIndex>,
     /// The member through which each proxied path's ACKs return, by the path's table.
     returns: BTreeMap<u32, NodeIndex>,
-    pub held_acks: HeldAcks,
+    pub status_pages: StatusPages,
     /// Where the events of the run go.
     pub events: Option<SharedLog>,
     /// The run's clock, once it plays.
@@ -72,7 +72,7 @@ impl<'a> Stage<'a> {
         let present = members.filter(|(_, member)| member.present).map(|(index, _)| index).collect();
         let how = &options.daemons;
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
-        let held_acks = HeldAcks::new(
+        let status_pages = StatusPages::new(
             plan.series_interval,
             plan.flows.iter().map(|flow| flow.name.clone()),
             options.events.clone(),
@@ -88,7 +88,7 @@ impl<'a> Stage<'a> {
             servers: Vec::new(),
             present,
             returns,
-            held_acks,
+            status_pages,
             events: options.events.clone(),
             clock: None,
         };
@@ -261,11 +261,12 @@ impl<'a> Stage<'a> {
                 }
             }
             self.check()?;
-            self.held_acks.sample(now, &self.daemons);
+            self.status_pages.sample(now, &self.daemons);
             if options.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(LabError::Interrupted);
             }
             if now >= end || done() {
+                self.status_pages.sample_last(now, &self.daemons);
                 return Ok(());
             }
             let next = agenda.first().map_or(end, |(at, _)| (*at).min(end));
@@ -274,9 +275,11 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Tells the log of the run, if there is one.
-    fn tell(&mut self, event: &Event<'_>) {
-        if let (Some(log), Some(clock)) = (&mut self.events, self.clock) {
+    /// Tells the log of the run, if there is one, what a member does for which no daemon speaks.
+    fn tell_of(&mut self, member: &str, event: &Event<'_>) {
+        let node = self.topology.node(member).ok();
+        let speaks_for_itself = self.daemons.iter().any(|daemon| Some(daemon.node) == node);
+        if let (Some(log), Some(clock), false) = (&mut self.events, self.clock, speaks_for_itself) {
             log.event(clock.now(), event);
         }
     }
@@ -296,11 +299,11 @@ impl<'a> Stage<'a> {
                 Ok(None)
             }
             Action::Leave(name) => {
-                self.tell(&Event::MemberLeft { member: name.into(), cause: None });
+                self.tell_of(name, &Event::MemberLeft { member: name.into(), cause: None });
                 self.leave(self.member(name)?).map(|()| None)
             }
             Action::Join(name) => {
-                self.tell(&Event::MemberJoined { member: name.into(), peer: None });
+                self.tell_of(name, &Event::MemberJoined { member: name.into(), peer: None });
                 self.join(self.member(name)?).map(|()| None)
             }
             Action::Kill(name) => {

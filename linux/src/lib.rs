@@ -23,3 +23,8 @@ pub mod socket_option;
 pub mod tun;
 
 pub use error::SetupError;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -8,3 +8,8 @@
 pub mod event;
 pub mod pcapng;
 pub mod results;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -27,3 +27,8 @@ pub use export::export;
 pub use read::{RecordError, read};
 pub use run::Run;
 pub use server::{Server, Viewed};
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -37,6 +37,7 @@ impl Community<'_> {
             }
         };
         let mut file = self.common(self.receivers(node));
+        file.insert("name".to_owned(), self.topology.name(node).into());
         file.insert("tunnel".to_owned(), tunnel.into());
         let prism = config::prism_settings_to_toml(&proxy.config).ok_or_else(|| {
             LabError::Plan(format!(

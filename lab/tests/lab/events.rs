@@ -73,5 +73,27 @@ pub fn told() {
         assert!(events.iter().filter(windows).count() > 50, "{tunnel:?}");
         let held = |record: &&Record<'_>| matches!(record.event, Event::HeldChanged { .. });
         assert!(events.iter().filter(held).count() > 5, "{tunnel:?}");
+        daemons_told(&events);
     }
+}
+
+/// What the daemons tell on their status pages is in the log of the run, under the names of the plan.
+fn daemons_told(events: &[Record<'static>]) {
+    let joined: Vec<(u64, &str)> = events
+        .iter()
+        .filter_map(|record| match &record.event {
+            Event::MemberJoined { member, peer: Some(_) } => Some((record.time_ns, &**member)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(joined.len(), 2, "{joined:?}");
+    assert!(joined.contains(&(0, "m1")) && joined.contains(&(0, "m2")), "before the run began: {joined:?}");
+    let registered = |record: &&Record<'_>| {
+        matches!(&record.event, Event::RegistrationChanged { member, registered: true, .. } if member == "m1")
+    };
+    assert_eq!(events.iter().filter(registered).count(), 1, "the member tells it");
+    let state = |record: &&Record<'_>| {
+        matches!(&record.event, Event::LinkStateChanged { node, member, .. } if node == "proxy" && member.starts_with('m'))
+    };
+    assert!(events.iter().any(|record| state(&record)), "links are measured, used or set aside");
 }

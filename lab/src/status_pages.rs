@@ -1,4 +1,5 @@
-//! How many ACKs the proxies hold back for each flow, asked of their status pages in regular intervals.
+//! What the daemons' status pages say in regular intervals: how many ACKs the proxies hold back for each flow, and events.
+use crate::daemon_events::DaemonEvents;
 use crate::daemons::Daemon;
 use crate::prepare::FIRST_PORT;
 use prismux_trace::event::{Event, EventSink, SharedLog};
@@ -7,22 +8,24 @@ use prismux_units::{Duration, Instant};
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// Samples of the flows of a run.
-pub(super) struct HeldAcks {
+/// What was read from the status pages of a run.
+pub(super) struct StatusPages {
     interval: Option<Duration>,
     next: Instant,
     /// Names of the flows, in the order of their ports.
     flows: Vec<String>,
     samples: Named<Vec<u64>>,
-    /// Where they go as events, and when next.
+    /// Where events go, and when next.
     log: Option<SharedLog>,
     next_event: Instant,
+    /// By daemon.
+    events: Vec<DaemonEvents>,
 }
 
-/// How often the proxies are asked for events.
+/// How often the daemons are asked for events.
 const EVENT_INTERVAL: Duration = Duration::from_millis(100);
 
-impl HeldAcks {
+impl StatusPages {
     /// Samples every `interval`, if there is one, and more often for a log of events.
     pub fn new(
         interval: Option<Duration>,
@@ -30,7 +33,7 @@ impl HeldAcks {
         log: Option<SharedLog>,
     ) -> Self {
         let next = Instant::ZERO + interval.unwrap_or_default();
-        Self { interval, next, flows: flows.collect(), samples: Named::new(), log, next_event: Instant::ZERO }
+        Self { interval, next, flows: flows.collect(), samples: Named::new(), log, next_event: Instant::ZERO, events: Vec::new() }
     }
 
     /// Takes the samples that are due; a proxy that does not answer holds nothing that anybody knows of.
@@ -40,9 +43,16 @@ impl HeldAcks {
         if due.is_none() && log.is_none() {
             return;
         }
+        self.events.resize(daemons.len(), DaemonEvents::default());
         let mut held = vec![0; self.flows.len()];
-        for daemon in daemons.iter().filter(|daemon| daemon.is_proxy()) {
+        for (daemon, events) in daemons.iter().zip(&mut self.events) {
+            if !daemon.is_proxy() && log.is_none() {
+                continue;
+            }
             let Some(page) = daemon.status() else { continue };
+            if let Some(log) = &mut log {
+                events.take(now, &page, log);
+            }
             for (index, count) in flows_of(&page) {
                 let (Some(sum), Some(flow)) = (held.get_mut(index), self.flows.get(index)) else { continue };
                 *sum += count;
@@ -65,8 +75,14 @@ impl HeldAcks {
         }
     }
 
-    /// The samples, by flow.
-    pub fn take(&mut self) -> Named<Vec<u64>> {
+    /// Asks once more at the end of the run.
+    pub fn sample_last(&mut self, now: Instant, daemons: &[Daemon]) {
+        self.next_event = now;
+        self.sample(now, daemons);
+    }
+
+    /// ACKs held, by flow.
+    pub fn take_held_acks(&mut self) -> Named<Vec<u64>> {
         std::mem::take(&mut self.samples)
     }
 }
