@@ -54,6 +54,9 @@ pub struct StatusServer {
 impl StatusServer {
     /// Listens at `socket`, which only the owner may use; its directory is made if need be. A socket left by a daemon that was
     /// killed is replaced, that of a living one is not.
+    ///
+    /// # Errors
+    /// [`StatusError`]: a living daemon has the socket, or its directory may not be written.
     pub fn bind(socket: &Path) -> Result<Self, StatusError> {
         Self::try_bind(socket).map_err(|source| StatusError { socket: socket.to_owned(), source })
     }
@@ -108,6 +111,9 @@ impl Drop for StatusServer {
 }
 
 /// Asks the daemon behind `socket`.
+///
+/// # Errors
+/// [`StatusError`]: nobody answers, or may not be asked.
 pub fn query(socket: &Path) -> Result<serde_json::Value, StatusError> {
     let ask = || {
         let mut stream = UnixStream::connect(socket)?;

@@ -53,6 +53,9 @@ impl BatchReceiver {
 
     /// Receives what is there, at most one batch, and returns how many datagrams that is; 0 when there is
     /// nothing. They replace those of the call before.
+    ///
+    /// # Errors
+    /// The kernel's, see recvmmsg(2); nothing waiting is no error.
     pub fn receive(&mut self, socket: impl AsFd) -> io::Result<usize> {
         self.count = 0;
         for (index, message) in self.messages.iter_mut().enumerate() {

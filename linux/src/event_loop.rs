@@ -33,6 +33,9 @@ pub struct StopHandle(Arc<EventFd>);
 
 impl StopHandle {
     /// A handle that has not been used yet.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
     pub fn new() -> io::Result<Self> {
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         Ok(Self(Arc::new(event)))
@@ -68,6 +71,9 @@ pub enum Wake {
 
 impl EventLoop {
     /// An event loop that ends when `stop` is used.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
     pub fn new(clock: Clock, stop: StopHandle) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer =
@@ -79,6 +85,9 @@ impl EventLoop {
     }
 
     /// Ends on SIGINT and SIGTERM too, which [`block_stop_signals`] must have blocked.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
     pub fn stop_on_signals(&mut self) -> io::Result<()> {
         let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         let signals = SignalFd::with_flags(&stop_signals(), flags)?;
@@ -98,18 +107,27 @@ impl EventLoop {
     }
 
     /// Reports `token` whenever `fd` can be read.
+    ///
+    /// # Errors
+    /// The kernel's, see epoll_ctl(2).
     pub fn watch(&self, fd: impl AsFd, token: Token) -> io::Result<()> {
         debug_assert!(token < SIGNAL);
         Ok(self.epoll.add(fd, EpollEvent::new(EpollFlags::EPOLLIN, token))?)
     }
 
     /// No longer reports `fd`.
+    ///
+    /// # Errors
+    /// When `fd` was not watched.
     pub fn forget(&self, fd: impl AsFd) -> io::Result<()> {
         Ok(self.epoll.delete(fd)?)
     }
 
     /// Sleeps until a descriptor is ready, `deadline` has come or a stop was asked for. Writes the ready
     /// tokens to `ready`.
+    ///
+    /// # Errors
+    /// The kernel's, see epoll_wait(2) and timerfd_settime(2); an interrupted call is none.
     pub fn wait(&mut self, deadline: Option<Instant>, ready: &mut Vec<Token>) -> io::Result<Wake> {
         ready.clear();
         let timeout = self.arm(deadline)?;
@@ -168,6 +186,9 @@ fn stop_signals() -> SigSet {
 
 /// Lets SIGINT and SIGTERM wait until [`EventLoop::stop_on_signals`] listens for them, so that a daemon that is asked to
 /// stop while it starts still tidies up. For the calling thread, which should be the only one or the parent of all.
+///
+/// # Errors
+/// The kernel's, see pthread_sigmask(3).
 pub fn block_stop_signals() -> io::Result<()> {
     Ok(stop_signals().thread_block()?)
 }

@@ -17,6 +17,9 @@ pub struct Namespace {
 
 impl Namespace {
     /// Makes an empty namespace (its loopback device is down).
+    ///
+    /// # Errors
+    /// [`SetupError::NotPermitted`] without the privileges, [`SetupError::Refused`] with the kernel's answer.
     pub fn create() -> Result<Self, SetupError> {
         let file = on_own_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -35,6 +38,9 @@ impl Namespace {
 
     /// Runs `work` on a thread of its own inside the namespace. Sockets and TUN devices made there stay in the
     /// namespace wherever they are used later.
+    ///
+    /// # Errors
+    /// When the thread cannot be made, or may not enter the namespace.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_own_thread(|| {
             setns(&*self.file, CloneFlags::CLONE_NEWNET)?;

@@ -77,11 +77,17 @@ pub struct Netlink {
 
 impl Netlink {
     /// A socket for routing requests.
+    ///
+    /// # Errors
+    /// As [`Netlink::open`].
     pub fn route() -> io::Result<Self> {
         Self::open(libc::NETLINK_ROUTE)
     }
 
     /// A socket of the given netlink protocol.
+    ///
+    /// # Errors
+    /// When the kernel gives no netlink socket.
     pub fn open(protocol: i32) -> io::Result<Self> {
         // SAFETY: plain system call; the descriptor is checked and owned right away.
         let fd = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol) };
@@ -121,6 +127,9 @@ impl Netlink {
     }
 
     /// Sends one request and returns the payload of the kernel's answer (behind its netlink header).
+    ///
+    /// # Errors
+    /// [`NetlinkError`]: the request, and the kernel's answer to it.
     pub fn ask(&self, message: Message) -> Result<Vec<u8>, NetlinkError> {
         let fail = |source| NetlinkError { request: message.request.clone(), source };
         let mut bytes = Vec::new();
@@ -216,6 +225,9 @@ pub fn attributes(payload: &[u8], skip_bytes: usize) -> Vec<(u16, &[u8])> {
 }
 
 /// The index of the device called `name` in the calling thread's namespace.
+///
+/// # Errors
+/// When there is no such device, or the name is none.
 pub fn device_index(name: &str) -> io::Result<u32> {
     let name = std::ffi::CString::new(name)?;
     // SAFETY: `name` is a terminated string that lives through the call.

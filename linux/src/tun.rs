@@ -82,6 +82,9 @@ impl Tun {
     /// [`crate::netconf`].
     ///
     /// A `%d` in the name is replaced by a free number ("prism%d").
+    ///
+    /// # Errors
+    /// [`TunError`], which says what to do.
     pub fn create(name: &str) -> Result<Self, TunError> {
         let file = OpenOptions::new()
             .read(true)
@@ -119,12 +122,18 @@ impl Tun {
 
     /// Reads one packet; [`io::ErrorKind::WouldBlock`] when there is none. A packet longer than `buffer` is
     /// cut, so give at least the MTU.
+    ///
+    /// # Errors
+    /// `WouldBlock` when no packet waits; else the kernel's, as when the device was removed.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&self.file).read(buffer)
     }
 
     /// Writes one packet. The kernel refuses what is not IP ([`io::ErrorKind::InvalidInput`]) and anything
     /// while the device is down (EIO).
+    ///
+    /// # Errors
+    /// When the kernel refuses the packet.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(|_| ())
     }

@@ -32,6 +32,9 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// For the run that `description` tells of.
+    ///
+    /// # Errors
+    /// When links or flows name a node that is not there.
     pub fn new(description: RunDescription<'static>) -> Result<Self, String> {
         let network = Network::new(&description)?;
         let paths = network.paths(&description);

@@ -31,6 +31,9 @@ pub(crate) enum StreamDirection {
 
 impl Network {
     /// The network of a run; links and flows that name a node that is not there are an error.
+    ///
+    /// # Errors
+    /// When links or flows name a node that is not there.
     pub fn new(run: &RunDescription<'_>) -> Result<Self, String> {
         let numbered = |names: Vec<&str>| -> HashMap<String, Number> {
             names.into_iter().enumerate().map(|(number, name)| (name.to_string(), number)).collect()

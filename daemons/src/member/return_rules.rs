@@ -22,6 +22,9 @@ pub(super) struct ReturnRules {
 
 impl ReturnRules {
     /// Makes the table, to which no rule leads yet.
+    ///
+    /// # Errors
+    /// [`DaemonError::Netconf`] when the table cannot be made.
     pub fn prepare(tun: &Tun, config: &MemberConfig) -> Result<Self, DaemonError> {
         let table = config.routing_table;
         let left_behind = netconf::remove_rules(table);

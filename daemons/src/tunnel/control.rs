@@ -160,6 +160,9 @@ impl Message {
     }
 
     /// Reads a message and verifies its tag, in constant time, before anything else is believed.
+    ///
+    /// # Errors
+    /// [`ControlError`]: nothing of it is to be believed.
     pub fn parse(bytes: &[u8], token: &Token) -> Result<Self, ControlError> {
         let split = bytes.len().checked_sub(TAG_BYTES).filter(|&at| at >= PREFIX_BYTES);
         let (signed, tag) = bytes.split_at(split.ok_or(ControlError::Malformed)?);

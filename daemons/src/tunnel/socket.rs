@@ -87,6 +87,9 @@ pub enum FrameError {
 
 /// Opens one socket that carries tunnels to any number of peers, of the same family as `options.local` (IPv4 if that is
 /// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart.
+///
+/// # Errors
+/// [`TunnelError`]: what the kernel refused, and what to do.
 pub fn open(
     transport: Transport,
     options: &SocketOptions,
@@ -121,6 +124,9 @@ pub struct TunnelReceiver {
 
 impl TunnelReceiver {
     /// Receives one batch and hands over each frame, or what is wrong with it. Returns how many there were.
+    ///
+    /// # Errors
+    /// The kernel's; nothing waiting is no error.
     pub fn receive(&mut self, mut handle: impl FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<usize> {
         let count = self.batch.receive(&self.socket)?;
         for datagram in self.batch.datagrams() {

@@ -43,6 +43,9 @@ const INFO_BYTES: usize = 320;
 
 impl TcpInfo {
     /// What the kernel says about a TCP connection.
+    ///
+    /// # Errors
+    /// The kernel's, see getsockopt(2).
     pub fn of(socket: impl AsFd) -> io::Result<Self> {
         let mut bytes = [0; INFO_BYTES];
         let length = socket_option::get_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
@@ -50,6 +53,9 @@ impl TcpInfo {
     }
 
     /// What the kernel says about each subflow of an MPTCP connection.
+    ///
+    /// # Errors
+    /// The kernel's: it has no MPTCP, or the connection is none.
     pub fn of_subflows(socket: impl AsFd) -> io::Result<Vec<Self>> {
         let mut bytes = [0; SUBFLOW_DATA_BYTES + MAX_SUBFLOWS * INFO_BYTES];
         bytes[0..4].copy_from_slice(&(SUBFLOW_DATA_BYTES as u32).to_ne_bytes());
