@@ -37,7 +37,10 @@ impl DaemonEvents {
             if shown.number >= self.next {
                 self.next = shown.number + 1;
                 let age = uptime.saturating_sub(Duration::from_nanos(shown.time_ns));
-                log.event(Instant::ZERO + now.saturating_since(Instant::ZERO).saturating_sub(age), &shown.event);
+                log.event(
+                    Instant::ZERO + now.saturating_since(Instant::ZERO).saturating_sub(age),
+                    &shown.event,
+                );
             }
         }
     }
@@ -68,14 +71,20 @@ mod tests {
     fn each_event_is_taken_once_and_in_the_time_of_the_run() {
         let text = Shared::default();
         let mut log = SharedLog::new(Box::new(text.clone()));
-        let event = |number: u64, time_ns: u64| {
-            json!({ "number": number, "time_ns": time_ns, "event": "member_left", "member": format!("m{number}") })
-        };
+        let event = |number: u64, time_ns: u64| json!({ "number": number, "time_ns": time_ns, "event": "member_left", "member": format!("m{number}") });
         let page = |uptime_s: f64, events: Vec<Value>| json!({ "uptime_s": uptime_s, "events": events });
         let mut taken = DaemonEvents::default();
         // The daemon is three seconds older than the run.
-        taken.take(Instant::from_secs(1), &page(4.0, vec![event(0, 2_000_000_000), event(1, 3_500_000_000)]), &mut log);
-        taken.take(Instant::from_secs(2), &page(5.0, vec![event(1, 3_500_000_000), event(2, 4_000_000_000)]), &mut log);
+        taken.take(
+            Instant::from_secs(1),
+            &page(4.0, vec![event(0, 2_000_000_000), event(1, 3_500_000_000)]),
+            &mut log,
+        );
+        taken.take(
+            Instant::from_secs(2),
+            &page(5.0, vec![event(1, 3_500_000_000), event(2, 4_000_000_000)]),
+            &mut log,
+        );
         // Killed and started again.
         taken.take(Instant::from_secs(3), &page(0.5, vec![event(0, 0)]), &mut log);
         log.finish().unwrap();

@@ -33,7 +33,15 @@ impl StatusPages {
         log: Option<SharedLog>,
     ) -> Self {
         let next = Instant::ZERO + interval.unwrap_or_default();
-        Self { interval, next, flows: flows.collect(), samples: Named::new(), log, next_event: Instant::ZERO, events: Vec::new() }
+        Self {
+            interval,
+            next,
+            flows: flows.collect(),
+            samples: Named::new(),
+            log,
+            next_event: Instant::ZERO,
+            events: Vec::new(),
+        }
     }
 
     /// Takes the samples that are due; a proxy that does not answer holds nothing that anybody knows of.

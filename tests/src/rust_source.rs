@@ -191,6 +191,9 @@ fn two<'a>(f: fn(u8) -> u8, x: &'a str) -> [u8; 2] {
 
     #[test]
     fn words_in_comments_and_texts_do_not_count() {
-        assert_eq!(words("// Event::A\nlet x = \"B\"; Event::C { d: 1 }"), ["let", "x", "Event", "C", "d", "1"]);
+        assert_eq!(
+            words("// Event::A\nlet x = \"B\"; Event::C { d: 1 }"),
+            ["let", "x", "Event", "C", "d", "1"]
+        );
     }
 }

@@ -8,6 +8,7 @@
 //! * [`DropReason`], [`LinkState`], [`LossRule`]: words that events use. `sentence`: a [`Line`] for people.
 //! * [`JsonLines`], [`read_json_lines`], [`SharedLog`]: event logs as text.
 
+mod column;
 mod description;
 mod drop_reason;
 mod json_lines;

@@ -88,12 +88,8 @@ fn daemons_told(events: &[Record<'static>]) {
         .collect();
     assert_eq!(joined.len(), 2, "{joined:?}");
     assert!(joined.contains(&(0, "m1")) && joined.contains(&(0, "m2")), "before the run began: {joined:?}");
-    let registered = |record: &&Record<'_>| {
-        matches!(&record.event, Event::RegistrationChanged { member, registered: true, .. } if member == "m1")
-    };
+    let registered = |record: &&Record<'_>| matches!(&record.event, Event::RegistrationChanged { member, registered: true, .. } if member == "m1");
     assert_eq!(events.iter().filter(registered).count(), 1, "the member tells it");
-    let state = |record: &&Record<'_>| {
-        matches!(&record.event, Event::LinkStateChanged { node, member, .. } if node == "proxy" && member.starts_with('m'))
-    };
+    let state = |record: &&Record<'_>| matches!(&record.event, Event::LinkStateChanged { node, member, .. } if node == "proxy" && member.starts_with('m'));
     assert!(events.iter().any(|record| state(&record)), "links are measured, used or set aside");
 }

@@ -1,4 +1,5 @@
 //! The events, each with its fields: the one definition of the schema.
+use super::column::Column;
 use super::text::Text;
 use super::{DropReason, LinkState, LossRule, Name, Packet, RunDescription};
 use serde::{Deserialize, Serialize};
@@ -374,41 +375,3 @@ impl fmt::Display for EventKind {
         f.write_str(self.name())
     }
 }
-
-/// A field of an event as it is read back.
-trait Column<'a> {
-    type Read;
-    fn column(&'a self) -> Option<Self::Read>;
-}
-
-impl<'a> Column<'a> for Name<'_> {
-    type Read = Text<'a>;
-    fn column(&'a self) -> Option<Text<'a>> {
-        Some(Text::from(&**self))
-    }
-}
-
-impl<'a> Column<'a> for Packet<Name<'_>> {
-    type Read = Packet<Text<'a>>;
-    fn column(&'a self) -> Option<Packet<Text<'a>>> {
-        Some(self.as_read())
-    }
-}
-
-impl<'a, T: Column<'a>> Column<'a> for Option<T> {
-    type Read = T::Read;
-    fn column(&'a self) -> Option<T::Read> {
-        self.as_ref().and_then(T::column)
-    }
-}
-
-macro_rules! plain_columns {
-    ($($plain:ty),*) => { $(impl Column<'_> for $plain {
-        type Read = $plain;
-        fn column(&self) -> Option<$plain> {
-            Some(*self)
-        }
-    })* };
-}
-
-plain_columns!(u32, u64, bool, DropReason, LinkState, LossRule);
