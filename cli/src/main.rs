@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 usage or a bad file. Results go to standard output, everything else to standard
 //! error; a reader that stops reading (a closed pipe) ends the program quietly.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod args;
 mod commands;

@@ -176,10 +176,8 @@ fn congestion_controls() -> Check {
         .into_iter()
         .filter(|name| !available.split(' ').any(|a| a == *name))
         .collect();
-    if missing.is_empty() {
-        return Check::good(NAME, available);
-    }
-    let remedy = format!("the lab's flows cannot use them; try: modprobe tcp_{}", missing[0]);
+    let Some(first) = missing.first() else { return Check::good(NAME, available) };
+    let remedy = format!("the lab's flows cannot use them; try: modprobe tcp_{first}");
     Check::warning(NAME, format!("{available}; without {}", missing.join(", ")), remedy)
 }
 

@@ -27,7 +27,7 @@ pub fn too_big(pool: &PacketPool, packet: &[u8], mtu_bytes: usize) -> Option<Pac
     }
     let mut bytes = [0; 1280];
     let length = emit(&ip, packet, mtu_bytes, &mut bytes).ok()?;
-    pool.copy_of(&bytes[..length])
+    pool.copy_of(bytes.get(..length)?)
 }
 
 fn is_icmp_error(ip: &IpPacket, packet: &[u8]) -> bool {
@@ -46,23 +46,25 @@ fn emit(ip: &IpPacket, packet: &[u8], mtu_bytes: usize, out: &mut [u8]) -> Resul
         IpAddr::V4(_) => (protocol::ICMP, FRAGMENTATION_NEEDED, QUOTE_V4_BYTES),
         IpAddr::V6(_) => (protocol::ICMPV6, PACKET_TOO_BIG, QUOTE_V6_BYTES),
     };
-    let quote = &packet[..ip.total_bytes.min(quote_bytes)];
+    let quote = packet.get(..ip.total_bytes.min(quote_bytes)).ok_or(WireError::NoRoom)?;
     let header = IpHeader { dont_fragment: false, ..IpHeader::new(source, destination, protocol) };
     let at = header.emit(8 + quote.len(), out)?;
     let message = out.get_mut(at..at + 8 + quote.len()).ok_or(WireError::NoRoom)?;
-    message[..8].fill(0);
-    message[..2].copy_from_slice(&kind);
+    let (head, body) = message.split_first_chunk_mut::<8>().ok_or(WireError::NoRoom)?;
     // 32 bits in ICMPv6; in ICMPv4 the upper half is unused and zero.
-    let mtu = u32::try_from(mtu_bytes.min(65_535)).unwrap_or(0);
-    message[4..8].copy_from_slice(&mtu.to_be_bytes());
-    message[8..].copy_from_slice(quote);
+    let [kind, code] = kind;
+    let [a, b, c, d] = u32::try_from(mtu_bytes.min(65_535)).unwrap_or(0).to_be_bytes();
+    *head = [kind, code, 0, 0, a, b, c, d];
+    body.copy_from_slice(quote);
     let sum = match source {
         IpAddr::V4(_) => checksum(message),
         IpAddr::V6(_) => {
             pseudo_header(source, destination, protocol, message.len()).add_bytes(message).checksum()
         }
     };
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    if let Some(field) = message.get_mut(2..4) {
+        field.copy_from_slice(&sum.to_be_bytes());
+    }
     Ok(at + 8 + quote.len())
 }
 

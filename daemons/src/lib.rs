@@ -6,6 +6,7 @@
 //! * [`daemon`]: the loop that both run in. `events`: what they tell. [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs.
 //! * [`replay`]: a proxy's recording, decided once more.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod config;
 pub mod counters;

@@ -269,7 +269,7 @@ impl Member {
     /// A packet for a receiver.
     fn data(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
         let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
-        let inner = &frame.inner[..ip.total_bytes];
+        let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
         self.registration.note_traffic(now);
         if let Some(departure) = &mut self.departure {
             departure.on_data(now);

@@ -107,11 +107,16 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
 
 /// What an empty packet of the interface [`CORE`] says; `None` for packets of other interfaces.
 fn core_input(capture: &Capture, packet: &Packet) -> Result<Option<CoreInput>, ReplayError> {
-    if capture.interfaces[packet.interface].name != CORE {
+    if interface_of(capture, packet) != CORE {
         return Ok(None);
     }
     let read = serde_json::from_str(&packet.comment);
     read.map(Some).map_err(|error| ReplayError::NotARecording(format!("\"{}\": {error}", packet.comment)))
+}
+
+/// Name of the interface of a packet.
+fn interface_of<'a>(capture: &'a Capture, packet: &Packet) -> &'a str {
+    capture.interfaces.get(packet.interface).map_or("", |interface| &interface.name)
 }
 
 /// The core under replay.
@@ -132,7 +137,7 @@ impl Machine {
             self.leftovers();
             return self.repeat(packet, &input);
         }
-        let name = capture.interfaces[packet.interface].name.as_str();
+        let name = interface_of(capture, packet);
         if name == EVENTS {
             return Ok(());
         }

@@ -13,6 +13,7 @@
 //! * [`url`]: which object, at which server. [`key_file`]: a server's key on disk.
 //! * [`directory`]: the files below a folder. [`partial`]: a file that is not complete yet.
 //! * [`serve`], [`fetch`]: sockets, waiting, stopping. [`os_entropy`]: a seed from the operating system.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 pub mod directory;
 pub mod fetch;

@@ -16,6 +16,7 @@
 //! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod daemon_events;
 mod daemons;

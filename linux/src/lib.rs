@@ -6,6 +6,7 @@
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin in them.
 //! * [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 pub mod batch;
 pub mod clock;

@@ -22,6 +22,7 @@
 //! let scenario = file.scenario(None, &["links.wire.delay=300ms"]).unwrap();
 //! assert_eq!(scenario.plan.links[0].forward.link.delay.to_string(), "300 ms");
 //! ```
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod canonical;
 mod check;

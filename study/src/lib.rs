@@ -7,6 +7,7 @@
 //! * [`mixes`]: random mixes of links, simulated. [`text_table`]: tables for people.
 //! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 pub mod claims;
 pub mod compare;

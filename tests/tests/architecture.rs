@@ -1,5 +1,5 @@
 //! Dependencies point down only: the manifests are read and held against the picture of the architecture.
-use prismux_tests::workspace::{Package, packages, read, shared_dependencies, short_name};
+use prismux_tests::workspace::{Package, packages, read, root, shared_dependencies, short_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -192,3 +192,27 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
         .collect();
     assert_eq!(own_lints, ["linux"]);
 }
+
+/// Product code does not panic on purpose, and crates that parse what strangers send do not index. Tests may do both.
+#[test]
+fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
+    const SUPPORT: &[&str] = &["tests", "script", "benches"];
+    const PARSERS: &[&str] = &["daemons", "trace"];
+    let mut complaints = Vec::new();
+    for package in packages().into_iter().filter(|package| !SUPPORT.contains(&package.name.as_str())) {
+        let roots = ["src/lib.rs", "src/main.rs"].map(|file| package.folder.join(file));
+        for file in roots.into_iter().filter(|file| root().join(file).exists()) {
+            let text = read(&file);
+            let lints = text.lines().find(|line| line.starts_with(LINTS_ON_PANICS)).unwrap_or("");
+            let indexing =
+                !PARSERS.contains(&package.name.as_str()) || lints.contains("clippy::indexing_slicing");
+            if !(lints.contains("clippy::unwrap_used") && lints.contains("clippy::panic") && indexing) {
+                complaints.push(file.display().to_string());
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "the lints on panics are missing in {complaints:?}");
+}
+
+/// How the line begins, in the root of each crate: lints of the workspace would hold in its tests too.
+const LINTS_ON_PANICS: &str = "#![cfg_attr(not(test), deny(clippy::";

@@ -2,6 +2,7 @@
 //!
 //! * [`queueing`]: one ordered stream over two pipes, split by the application or by the transport.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

@@ -4,6 +4,7 @@
 //! * [`event`]: the one vocabulary of events; [`EventSink`](event::EventSink) is what a host hands them to, and
 //!   [`JsonLines`](event::JsonLines) writes them as text.
 //! * [`pcapng`]: packet captures that Wireshark opens, one interface per link.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod event;
 pub mod pcapng;

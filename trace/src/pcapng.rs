@@ -117,7 +117,7 @@ impl<W: Write> PcapNg<W> {
     /// # Errors
     /// When writing fails.
     pub fn packet(&mut self, packet: &CapturedPacket<'_>) -> io::Result<()> {
-        let kept = &packet.bytes[..packet.bytes.len().min(SNAP_LENGTH as usize)];
+        let kept = packet.bytes.get(..SNAP_LENGTH as usize).unwrap_or(packet.bytes);
         let nanos = packet.at.as_nanos();
         self.begin(ENHANCED_PACKET);
         self.put(&packet.interface.0.to_le_bytes());
@@ -179,7 +179,7 @@ impl<W: Write> PcapNg<W> {
 
     /// Adds an option unless it is empty; a text past 65,535 bytes is cut.
     fn put_option(&mut self, code: u16, value: &[u8]) {
-        let value = &value[..value.len().min(usize::from(u16::MAX))];
+        let value = value.get(..usize::from(u16::MAX)).unwrap_or(value);
         if !value.is_empty() {
             self.put(&code.to_le_bytes());
             self.put(&(value.len() as u16).to_le_bytes());
@@ -193,7 +193,9 @@ impl<W: Write> PcapNg<W> {
         self.put(&[0; 4]);
         let length = (self.block.len() as u32 + 4).to_le_bytes();
         self.put(&length);
-        self.block[4..8].copy_from_slice(&length);
+        if let Some(field) = self.block.get_mut(4..8) {
+            field.copy_from_slice(&length);
+        }
         self.writer.write_all(&self.block)
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! Text forms: `"500 ms"`, `"1800 kbit/s"`, `"14 MB"`, `"0.6 %"` or `0.006`.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

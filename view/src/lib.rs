@@ -8,6 +8,7 @@
 //!
 //! The page itself (`page/`) is plain JavaScript on a canvas. It never sees single events unless it has zoomed in so
 //! far that they fit on the screen.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod answer;
 mod build;

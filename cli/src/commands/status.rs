@@ -5,11 +5,16 @@ use crate::failure::Failure;
 use crate::output::print;
 use prismux_daemons::status;
 use prismux_study::text_table::Table;
+use prismux_trace::event::Line;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Where daemons listen unless their configuration says otherwise.
 const STANDARD_SOCKETS: [&str; 2] = ["/run/prismux/proxy.sock", "/run/prismux/member.sock"];
+
+/// Events told to people; all that the page has are in --json.
+const EVENTS_SHOWN: usize = 12;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Result<(), Failure> {
     let pages = match &arguments.socket {
@@ -58,6 +63,7 @@ fn text(page: &Value) -> String {
     let mut tables = Vec::new();
     for (name, value) in fields {
         match value {
+            Value::Array(items) if name == "events" => tables.extend(events(items)),
             Value::Array(items) if items.iter().all(Value::is_object) => {
                 tables.extend(table(name, items));
             }
@@ -95,6 +101,16 @@ fn table(name: &str, items: &[Value]) -> Option<String> {
     Some(format!("\n{name}\n{table}"))
 }
 
+/// The newest events in words, with the seconds from the daemon's start.
+fn events(items: &[Value]) -> Option<String> {
+    let newest = items.get(items.len().saturating_sub(EVENTS_SHOWN)..)?;
+    // An event of a later version cannot be told in words, and is left to --json.
+    let told = newest.iter().filter_map(|item| Line::deserialize(item).ok());
+    let lines: Vec<String> =
+        told.map(|line| format!("{:>10.1} s  {line}", line.time_ns as f64 / 1e9)).collect();
+    (!lines.is_empty()).then(|| format!("\nevents\n{}", lines.join("\n")))
+}
+
 fn is_empty(value: &Value) -> bool {
     matches!(value, Value::Null) || value.as_u64() == Some(0)
 }
@@ -108,5 +124,23 @@ fn cell(value: &Value) -> String {
             _ => number.to_string(),
         },
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use serde_json::json;
+
+    #[test]
+    fn events_are_told_in_words() {
+        let page = json!({ "role": "proxy", "events": [
+            { "number": 0, "time_ns": 1_500_000_000_u64, "event": "member_joined", "member": "m1", "peer": "udp:192.0.2.1:4754" },
+            { "number": 1, "time_ns": 2_000_000_000_u64, "event": "link_state_changed", "node": "proxy", "member": "m1",
+              "state": "standby", "cause": "loses too many packets" },
+        ] });
+        let expected = "role: proxy\n\nevents\n       1.5 s  member m1 joins from udp:192.0.2.1:4754\n       \
+                        2.0 s  proxy: the link of member m1 is standby: loses too many packets";
+        assert_eq!(text(&page), expected);
     }
 }

@@ -188,7 +188,7 @@ impl Checked for ProxyConfig {
             if !is_valid_name(&member.name) {
                 return Err(("name", super::member::name_expected(&member.name)));
             }
-            if self.members[..index].iter().any(|other| other.name == member.name) {
+            if self.members.iter().take(index).any(|other| other.name == member.name) {
                 return Err(("members", format!("\"{}\" is listed twice", member.name)));
             }
             if !self.tunnel.transports().any(|transport| transport == member.peer.transport) {

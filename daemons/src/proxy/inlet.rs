@@ -92,8 +92,8 @@ impl Proxy {
         if !is_icmp && !self.is_receiver(ip.header.source) {
             return Err(DropReason::ForeignSource);
         }
-        let mut packet =
-            self.outlet.pool.copy_of(&frame.inner[..ip.total_bytes]).ok_or(DropReason::TooLong)?;
+        let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
+        let mut packet = self.outlet.pool.copy_of(inner).ok_or(DropReason::TooLong)?;
         if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
             return Err(DropReason::CongestionMark);
         }

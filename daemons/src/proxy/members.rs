@@ -111,21 +111,24 @@ impl Members {
 
     /// Handles a hello whose tag was right.
     pub fn hello(&mut self, now: Instant, peer: Peer, hello: &Hello) -> Registration {
-        let known = self.members.iter().position(|m| m.name == hello.name);
-        let counter = known.map_or(0, |index| self.members[index].counter);
+        let known = self.members.iter().find(|m| m.name == hello.name).map(|m| (m.link, m.counter));
+        let counter = known.map_or(0, |(_, counter)| counter);
         if hello.session != self.session || hello.counter <= counter {
             return Registration::Repeat(Challenge { session: self.session, counter });
         }
         let welcome = Welcome { session: self.session, counter: hello.counter };
-        let index = match known {
-            Some(index) => index,
-            None => match self.blank(now, &hello.name, peer, hello.rate) {
-                Some(member) => self.place(Member { up: false, ..member }),
-                None => return Registration::Full,
-            },
+        let link = match known {
+            Some((link, _)) => Some(link),
+            None => self.blank(now, &hello.name, peer, hello.rate).map(|member| {
+                let link = member.link;
+                self.place(Member { up: false, ..member });
+                link
+            }),
         };
         let dead_after = self.dead_after;
-        let member = &mut self.members[index];
+        let Some(member) = link.and_then(|link| self.members.get_mut(usize::from(link.0))) else {
+            return Registration::Full;
+        };
         let from = std::mem::replace(&mut member.peer, peer);
         member.rate = hello.rate;
         member.counter = hello.counter;
@@ -228,14 +231,11 @@ impl Members {
         })
     }
 
-    fn place(&mut self, member: Member) -> usize {
-        let index = usize::from(member.link.0);
-        if index < self.members.len() {
-            self.members[index] = member;
-        } else {
-            self.members.push(member);
+    fn place(&mut self, member: Member) {
+        match self.members.get_mut(usize::from(member.link.0)) {
+            Some(place) => *place = member,
+            None => self.members.push(member),
         }
-        index
     }
 }
 

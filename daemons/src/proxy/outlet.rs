@@ -160,29 +160,34 @@ impl Outlet {
 
     /// Queues a packet for a peer.
     pub fn push(&mut self, peer: Peer, protocol: u16, ecn: Ecn, packet: PacketBuf) {
-        let Some(index) = self.senders.iter().position(|s| s.transport() == peer.transport) else {
+        let device = (&self.tun, &self.pool);
+        let Some(sender) = self.senders.iter_mut().find(|s| s.transport() == peer.transport) else {
             return self.drops.count(DropReason::NoLink);
         };
-        if self.senders[index].is_full() {
-            self.flush_sender(index);
+        if sender.is_full() {
+            flush_sender(sender, device, self.overhead_bytes, &mut self.drops);
         }
-        self.senders[index].push(peer.address, protocol, ecn, packet);
+        sender.push(peer.address, protocol, ecn, packet);
     }
 
     /// Sends everything that is queued.
     pub fn flush(&mut self) {
-        for index in 0..self.senders.len() {
-            self.flush_sender(index);
+        for sender in &mut self.senders {
+            flush_sender(sender, (&self.tun, &self.pool), self.overhead_bytes, &mut self.drops);
         }
         self.record(Recorder::flush);
     }
+}
 
-    fn flush_sender(&mut self, index: usize) {
-        let (device, drops, overhead_bytes) = ((&self.tun, &self.pool), &mut self.drops, self.overhead_bytes);
-        self.senders[index].flush(|error, to, packet| {
-            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
-        });
-    }
+fn flush_sender(
+    sender: &mut TunnelSender,
+    device: (&Tun, &PacketPool),
+    overhead_bytes: usize,
+    drops: &mut DropCounters,
+) {
+    sender.flush(|error, to, packet| {
+        daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+    });
 }
 
 /// What the core tells of a member's link, in the vocabulary of events.

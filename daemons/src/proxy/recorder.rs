@@ -169,8 +169,8 @@ impl Recorder {
         if self.links.len() <= index {
             self.links.resize(index + 1, None);
         }
-        if self.links[index].is_none() {
-            self.links[index] = Some(self.capture.add_interface(&interface_name(link), member)?);
+        if let Some(interface @ None) = self.links.get_mut(index) {
+            *interface = Some(self.capture.add_interface(&interface_name(link), member)?);
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Recorder {
         self.capture.packet(&CapturedPacket {
             interface,
             at,
-            bytes: &packet[..packet.len().min(SNAP_BYTES)],
+            bytes: packet.get(..SNAP_BYTES).unwrap_or(packet),
             original_bytes: packet.len() as u32,
             direction: Some(direction),
             comment,

@@ -54,25 +54,21 @@ pub(super) fn compare(
         (Recorded::Forward { link }, Some(Verdict::Forward { link: chosen, packet: typed, rewrite }))
             if interface_name(*chosen) == *link =>
         {
-            (
-                header_after(typed, |header| rewrite.apply(header)),
-                forwarded(inputs[typed.number].whole(), rewrite)?,
-            )
+            (header_after(typed, |header| rewrite.apply(header)), forwarded(whole(inputs, typed), rewrite)?)
         }
-        (Recorded::Release, Some(Verdict::Release { packet: typed, rewrite })) => (
-            header_after(typed, |header| rewrite.apply(header)),
-            released(inputs[typed.number].whole(), rewrite)?,
-        ),
+        (Recorded::Release, Some(Verdict::Release { packet: typed, rewrite })) => {
+            (header_after(typed, |header| rewrite.apply(header)), released(whole(inputs, typed), rewrite)?)
+        }
         (Recorded::Drop { reason }, Some(Verdict::Drop { packet: typed, reason: chosen }))
             if chosen.name() == *reason =>
         {
-            (typed.header, inputs[typed.number].whole())
+            (typed.header, whole(inputs, typed))
         }
         _ => {
             return Err(format!("recorded {}, replayed {}", described(recorded), describe(decided)));
         }
     };
-    let kept = &written[..written.len().min(SNAP_BYTES)];
+    let kept = written.get(..SNAP_BYTES).unwrap_or(&written);
     if kept != packet.bytes.as_slice() {
         let place = kept.iter().zip(&packet.bytes).position(|(a, b)| a != b);
         let place = place.unwrap_or(kept.len().min(packet.bytes.len()));
@@ -86,15 +82,18 @@ pub(super) fn compare(
             described(recorded)
         ));
     }
-    Ok(decided.is_some_and(|verdict| inputs[number(verdict)].whole() != written))
+    Ok(decided.is_some_and(|verdict| whole(inputs, typed_of(verdict)) != written))
 }
 
-fn number(verdict: &Verdict<Typed>) -> usize {
-    match verdict {
-        Verdict::Forward { packet, .. } | Verdict::Release { packet, .. } | Verdict::Drop { packet, .. } => {
-            packet.number
-        }
-    }
+fn typed_of(verdict: &Verdict<Typed>) -> &Typed {
+    let (Verdict::Forward { packet, .. } | Verdict::Release { packet, .. } | Verdict::Drop { packet, .. }) =
+        verdict;
+    packet
+}
+
+/// The packet as it went in.
+fn whole(inputs: &[Input], typed: &Typed) -> Vec<u8> {
+    inputs.get(typed.number).map_or_else(Vec::new, Input::whole)
 }
 
 fn header_after(typed: &Typed, change: impl FnOnce(&mut TcpHeader)) -> Option<TcpHeader> {

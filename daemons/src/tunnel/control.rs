@@ -155,7 +155,7 @@ impl Message {
             }
         }
         let tag = token.mac(&out).finalize().into_bytes();
-        out.extend_from_slice(&tag[..TAG_BYTES]);
+        out.extend(tag.iter().take(TAG_BYTES));
         out
     }
 
@@ -166,12 +166,14 @@ impl Message {
     pub fn parse(bytes: &[u8], token: &Token) -> Result<Self, ControlError> {
         let split = bytes.len().checked_sub(TAG_BYTES).filter(|&at| at >= PREFIX_BYTES);
         let (signed, tag) = bytes.split_at(split.ok_or(ControlError::Malformed)?);
-        if signed[..4] != MAGIC || signed[4] != VERSION {
+        let (&[m0, m1, m2, m3, version, kind], rest) =
+            signed.split_first_chunk::<PREFIX_BYTES>().ok_or(ControlError::Malformed)?;
+        if [m0, m1, m2, m3] != MAGIC || version != VERSION {
             return Err(ControlError::Malformed);
         }
         token.mac(signed).verify_truncated_left(tag).map_err(|_| ControlError::BadTag)?;
-        let mut body = Reader(&signed[PREFIX_BYTES..]);
-        let message = body.message(signed[5]).ok_or(ControlError::Malformed)?;
+        let mut body = Reader(rest);
+        let message = body.message(kind).ok_or(ControlError::Malformed)?;
         if body.0.is_empty() { Ok(message) } else { Err(ControlError::Malformed) }
     }
 

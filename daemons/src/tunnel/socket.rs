@@ -207,12 +207,8 @@ fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Fram
         Transport::Gre => SocketAddr::new(datagram.from.ip(), 0),
         Transport::Udp => datagram.from,
     };
-    Ok(Frame {
-        peer: Peer { transport, address },
-        protocol: header.protocol,
-        inner: &gre[length..],
-        outer_ecn,
-    })
+    let inner = gre.get(length..).unwrap_or_default();
+    Ok(Frame { peer: Peer { transport, address }, protocol: header.protocol, inner, outer_ecn })
 }
 
 fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {

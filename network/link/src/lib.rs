@@ -13,6 +13,7 @@
 //! * [`DeliveryTrace`]: Mahimahi packet-delivery traces.
 //! * [`LinkStats`]: counters that always balance (`offered + duplicated = delivered + dropped + inside`).
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

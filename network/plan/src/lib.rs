@@ -11,6 +11,7 @@
 //! * [`registry`]: every name that files and results use.
 //! * [`Plan::check`]: everything that is wrong with a plan, as [`Fault`]s. [`Plan::refuse`]: what a host lacks of what it asks for.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

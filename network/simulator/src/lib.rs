@@ -13,6 +13,7 @@
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
 //! * `from_plan`: from a plan to a network.
 //! * `simulation`: the loop, planned events, results.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod builder;
 mod core;

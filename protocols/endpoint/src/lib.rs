@@ -5,6 +5,7 @@
 //! * [`Alarm`]: deadlines for event queues that cannot take an entry back.
 //! * [`random`]: randomness by name.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod alarm;
 mod deadline;

@@ -10,6 +10,7 @@
 //! * [`TcpPrism`]: the sender's part.
 //! * [`ProxyConfig`]: every choice as a named setting; `paper()` is the published system.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

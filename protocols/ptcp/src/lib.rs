@@ -14,6 +14,7 @@
 //!
 //! As in [`prismux_tcp`], payload is a pair (stream offset, length); the host keeps the bytes.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

@@ -12,6 +12,7 @@
 //! * [`policy`]: a target rate by token buckets, pipes that cost more.
 //! * [`R2cpConfig`]: every switch.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

@@ -12,6 +12,7 @@
 //! Neither owns a socket: the host says how much room a socket has, or what its next record is, and does the writing
 //! and reading. Bytes stay with the host.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

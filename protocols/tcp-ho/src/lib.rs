@@ -14,6 +14,7 @@
 //! Where the sender itself moves, it runs the server's machine on its own word
 //! ([`Connection::handle_own_handoff`](prismux_tcp::Connection::handle_own_handoff)) and sends no notice.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

@@ -17,6 +17,7 @@
 //! direction's stream has sequence number `initial sequence number + 1 + p`; FIN takes the position after
 //! the last byte.
 #![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
 

@@ -11,10 +11,13 @@ macro_rules! drop_reasons {
         pub enum DropReason {
             $($(#[$link_doc])* #[serde(rename = $link_name)] $link,)*
             $($(#[$doc])* #[serde(rename = $name)] $reason,)*
+            /// A reason that this version does not know, in the record of another one.
+            #[serde(other, rename = "unknown")]
+            Unknown,
         }
 
         impl DropReason {
-            /// All reasons.
+            /// All reasons that there are.
             pub const ALL: &[Self] = &[$(Self::$link,)* $(Self::$reason,)*];
             /// The reasons that a proxy or member daemon can have.
             pub const AT_A_DAEMON: &[Self] = &[$(Self::$reason,)*];
@@ -24,6 +27,7 @@ macro_rules! drop_reasons {
                 match self {
                     $(Self::$link => $link_name,)*
                     $(Self::$reason => $name,)*
+                    Self::Unknown => "unknown",
                 }
             }
         }

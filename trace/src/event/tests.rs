@@ -94,6 +94,9 @@ fn names_are_borrowed_from_the_line() {
 fn an_event_of_a_later_version_is_unknown_and_not_an_error() {
     let line: Line<'_> = serde_json::from_str(r#"{"time_ns":1,"event":"eclipse","sun":0.5}"#).unwrap();
     assert_eq!((line.event, line.event.name()), (EventKind::Unknown, "unknown"));
+    let text = r#"{"time_ns":1,"event":"packet_dropped","at":"x","reason":"eclipse","packet":{"flow":null,"bytes":9}}"#;
+    let line: Line<'_> = serde_json::from_str(text).unwrap();
+    assert_eq!(line.reason, Some(DropReason::Unknown));
 }
 
 #[test]

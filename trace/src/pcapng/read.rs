@@ -73,7 +73,7 @@ pub fn read(file: &[u8]) -> Result<Capture, NotACapture> {
     let (mut at, mut order, mut first_interface) = (0, ByteOrder::Little, 0);
     while at < file.len() {
         let fail = |what| NotACapture { offset: at, what };
-        let rest = &file[at..];
+        let rest = file.get(at..).unwrap_or_default();
         let is_section = rest.starts_with(&SECTION_HEADER.to_le_bytes()); // Reads the same in both orders.
         if is_section {
             order = section_order(rest).ok_or(fail("no byte-order mark"))?;
@@ -87,7 +87,7 @@ pub fn read(file: &[u8]) -> Result<Capture, NotACapture> {
                 capture.interfaces.push(interface(body, order).ok_or(fail("a broken interface"))?);
             }
             ENHANCED_PACKET => {
-                let known = &capture.interfaces[first_interface..];
+                let known = capture.interfaces.get(first_interface..).unwrap_or_default();
                 let mut packet = packet(body, order, known).ok_or(fail("a broken packet"))?;
                 packet.interface += first_interface;
                 capture.packets.push(packet);

@@ -61,8 +61,10 @@ impl TimeSeries {
         let samples = self.links.values().map(|l| l.throughput_bps.len()).max().unwrap_or(0);
         let mut sums = vec![0.0; samples];
         for name in shared {
-            for (k, bps) in self.links.get(*name).iter().flat_map(|l| l.throughput_bps.iter().enumerate()) {
-                sums[k] += bps;
+            for (sum, bps) in
+                sums.iter_mut().zip(self.links.get(*name).iter().flat_map(|l| &l.throughput_bps))
+            {
+                *sum += bps;
             }
         }
         for name in shared {
