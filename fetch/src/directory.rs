@@ -1,64 +1,28 @@
 //! The files below a folder, as objects.
 //!
 //! A path is resolved by the kernel with the folder as its root that nothing leads out of (`openat2`, `RESOLVE_BENEATH`): neither
-//! `..` nor a symbolic link, also not one that is exchanged at the very moment. Digests are computed by a thread of their
-//! own, once for each path, size and time of change.
-use crate::digest::Digest;
+//! `..` nor a symbolic link, also not one that is exchanged at the very moment. What is no plain file is never opened.
+//!
+//! `digests`: what is known of files, computed by a thread of its own.
+mod digests;
+
 use crate::handshake::{Identity, Refusal};
 use crate::server::{Lookup, Object, Objects, Unreadable};
+use digests::{Digests, Known, Stamp};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
-use std::collections::HashMap;
-use std::fs::{File, Metadata};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
-
-/// Paths whose digests are remembered; of more, those that are not being served are forgotten.
-const MOST_REMEMBERED: usize = 10_000;
-
-/// Which bytes a path stood for when it was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    changed_s: i64,
-    changed_ns: i64,
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            changed_s: metadata.mtime(),
-            changed_ns: metadata.mtime_nsec(),
-        }
-    }
-}
-
-/// What is known of a path.
-enum Known {
-    /// Its digest is being computed.
-    Pending(Stamp),
-    /// Computing it failed.
-    Unreadable(Stamp),
-    Digest(Stamp, Digest, Weak<FileObject>),
-}
-
-type Memory = Arc<Mutex<HashMap<String, Known>>>;
+use std::sync::{Arc, Weak};
 
 /// A folder whose files are served. Clones share what is known of the files.
 #[derive(Clone)]
 pub struct Directory {
     root: Arc<File>,
-    memory: Memory,
-    work: Sender<(String, File, Stamp)>,
+    digests: Arc<Digests>,
 }
 
 impl Directory {
@@ -71,54 +35,31 @@ impl Directory {
         if !folder.metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        let memory = Memory::default();
-        let (work, orders) = mpsc::channel();
-        let shared = Arc::clone(&memory);
-        thread::Builder::new().name("digests".to_string()).spawn(move || compute(&orders, &shared))?;
-        Ok(Self { root: Arc::new(folder), memory, work })
-    }
-
-    /// Opens the file at `path`, which must lie below the root and be a plain file.
-    fn open_file(&self, path: &str) -> Result<(File, Stamp), Refusal> {
-        let how = OpenHow::new()
-            .flags(OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)
-            .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
-        let file = openat2(&*self.root, path, how).map(File::from).map_err(|error| match error {
-            Errno::EACCES | Errno::EPERM | Errno::EMFILE | Errno::ENFILE | Errno::EIO => Refusal::Unreadable,
-            _ => Refusal::NotFound,
-        })?;
-        let metadata = file.metadata().map_err(|_| Refusal::Unreadable)?;
-        if !metadata.is_file() {
-            return Err(Refusal::NotFound);
-        }
-        Ok((file, Stamp::of(&metadata)))
+        let root = Arc::new(folder);
+        let digests = Arc::new(Digests::start(Arc::clone(&root))?);
+        Ok(Self { root, digests })
     }
 
     fn look_up(&self, path: &str) -> Result<Lookup, Refusal> {
-        let (file, stamp) = self.open_file(path)?;
-        let mut memory = lock(&self.memory);
-        match memory.get_mut(path) {
-            Some(Known::Digest(known, digest, object)) if *known == stamp => {
-                if let Some(object) = object.upgrade() {
-                    return Ok(Lookup::Ready(object));
+        let (file, stamp) = open_file(&self.root, path)?;
+        self.digests.with(|digests| {
+            let Some(known) = digests.known_mut(&stamp) else {
+                return if digests.order(path, stamp) { Ok(Lookup::Preparing) } else { Err(Refusal::Busy) };
+            };
+            match known {
+                Known::Pending => Ok(Lookup::Preparing),
+                Known::Unreadable => Err(Refusal::Unreadable),
+                Known::Digest(digest, object) => {
+                    if let Some(object) = object.upgrade() {
+                        return Ok(Lookup::Ready(object));
+                    }
+                    let identity = Identity { size: stamp.size, digest: *digest };
+                    let opened = Arc::new(FileObject { file, stamp, identity });
+                    *object = Arc::downgrade(&opened);
+                    Ok(Lookup::Ready(opened))
                 }
-                let identity = Identity { size: stamp.size, digest: *digest };
-                let opened = Arc::new(FileObject { file, stamp, identity });
-                *object = Arc::downgrade(&opened);
-                return Ok(Lookup::Ready(opened));
             }
-            Some(Known::Pending(known)) if *known == stamp => return Ok(Lookup::Preparing),
-            Some(Known::Unreadable(known)) if *known == stamp => return Err(Refusal::Unreadable),
-            _ => {}
-        }
-        if memory.len() >= MOST_REMEMBERED {
-            memory
-                .retain(|_, known| matches!(known, Known::Digest(_, _, object) if object.strong_count() > 0));
-        }
-        memory.insert(path.to_string(), Known::Pending(stamp));
-        drop(memory);
-        self.work.send((path.to_string(), file, stamp)).map_err(|_| Refusal::Unreadable)?;
-        Ok(Lookup::Preparing)
+        })
     }
 }
 
@@ -128,30 +69,33 @@ impl Objects for Directory {
     }
 }
 
-/// Computes digests until nobody can ask for one any more.
-fn compute(orders: &Receiver<(String, File, Stamp)>, memory: &Memory) {
-    while let Ok((path, file, stamp)) = orders.recv() {
-        let digest = Digest::of(&file);
-        let unchanged = file.metadata().is_ok_and(|metadata| Stamp::of(&metadata) == stamp);
-        let mut memory = lock(memory);
-        match digest {
-            Ok(digest) if unchanged => {
-                memory.insert(path, Known::Digest(stamp, digest, Weak::new()));
-            }
-            // It changed meanwhile: whoever asks again asks for what it is then.
-            Ok(_) => {
-                memory.remove(&path);
-            }
-            Err(_) => {
-                memory.insert(path, Known::Unreadable(stamp));
-            }
-        }
+/// Opens the file at `path`, which must lie below `root` and be a plain file. It is looked at before it is opened: opening a
+/// device or a named pipe does something.
+///
+/// # Errors
+/// With what is said to the client.
+fn open_file(root: &File, path: &str) -> Result<(File, Stamp), Refusal> {
+    let how = OpenHow::new()
+        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
+    let place = openat2(root, path, how).map(File::from).map_err(|error| match error {
+        Errno::EMFILE | Errno::ENFILE => Refusal::Busy,
+        Errno::EACCES | Errno::EPERM | Errno::EIO => Refusal::Unreadable,
+        _ => Refusal::NotFound,
+    })?;
+    if !place.metadata().map_err(|_| Refusal::Unreadable)?.is_file() {
+        return Err(Refusal::NotFound);
     }
-}
-
-fn lock(memory: &Memory) -> MutexGuard<'_, HashMap<String, Known>> {
-    // No one panics while holding it, and what it holds is whole between any two statements.
-    memory.lock().unwrap_or_else(PoisonError::into_inner)
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlag::O_CLOEXEC | OFlag::O_NONBLOCK).bits())
+        .open(format!("/proc/self/fd/{}", place.as_raw_fd()))
+        .map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EMFILE | Errno::ENFILE) => Refusal::Busy,
+            _ => Refusal::Unreadable,
+        })?;
+    let metadata = file.metadata().map_err(|_| Refusal::Unreadable)?;
+    Ok((file, Stamp::of(&metadata)))
 }
 
 /// One open file.

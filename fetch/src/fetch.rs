@@ -294,7 +294,7 @@ impl Fetch<'_> {
         let (Some(identity), Some(file)) = (self.download.identity(), self.file) else {
             unreachable!("a download that is complete knows what it is of");
         };
-        file.finish()?;
+        file.finish(self.request.overwrite)?;
         let counters = self.download.counters();
         let (resumed_bytes, started_at) = (self.resumed_bytes, self.started_at);
         let delivery = self.download.delivery();

@@ -4,14 +4,16 @@
 //! them have come. When all have and the digest is right, the former becomes `FILE` and the latter goes.
 use crate::digest::Digest;
 use crate::handshake::Identity;
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, OFlag, RenameFlags, renameat2};
 use prismux_rcp::ranges::Ranges;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Bytes gathered before they are written.
@@ -43,6 +45,8 @@ pub enum PartialError {
     Digest(Digest, Digest),
     /// There is a file of this name.
     Exists(PathBuf),
+    /// It is a link: what is written there would go elsewhere.
+    Link(PathBuf),
 }
 
 impl fmt::Display for PartialError {
@@ -58,6 +62,11 @@ impl fmt::Display for PartialError {
                 f,
                 "all bytes are here, but their digest is {found} instead of {wanted}\n  remedy: what was received has been \
                  removed; fetch again, from other servers if it happens twice"
+            ),
+            Self::Link(path) => write!(
+                f,
+                "{} is a link, and what is received would go where it leads\n  remedy: remove it, or give --restart",
+                path.display()
             ),
             Self::Exists(path) => write!(
                 f,
@@ -123,7 +132,10 @@ pub fn leftover(output: &Path) -> Result<Option<Leftover>, PartialError> {
     if length > MAX_SIDECAR_BYTES {
         return Err(PartialError::Sidecar(path, format!("{length} bytes are too many")));
     }
-    let text = fs::read(&path).map_err(|error| PartialError::File(path.clone(), error))?;
+    let mut text = Vec::new();
+    open_plain(OpenOptions::new().read(true), &path)?
+        .read_to_end(&mut text)
+        .map_err(|error| PartialError::File(path.clone(), error))?;
     let data = data_path(output);
     match fs::metadata(&data) {
         Ok(_) => {}
@@ -157,6 +169,40 @@ pub fn parse_sidecar(text: &[u8]) -> Result<Leftover, String> {
     Ok(Leftover { identity, ranges })
 }
 
+/// Opens the file at `path` itself.
+///
+/// # Errors
+/// When it is a link, symbolic or hard, or cannot be opened.
+fn open_plain(options: &mut OpenOptions, path: &Path) -> Result<File, PartialError> {
+    let failed = |error: io::Error| match error.raw_os_error() {
+        Some(code) if code == Errno::ELOOP as i32 => PartialError::Link(path.to_path_buf()),
+        _ => PartialError::File(path.to_path_buf(), error),
+    };
+    let file = options.custom_flags(OFlag::O_NOFOLLOW.bits()).open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.nlink() > 1 {
+        return Err(PartialError::Link(path.to_path_buf()));
+    }
+    Ok(file)
+}
+
+/// Gives the file `from` the name `to`, which nobody has if `replaces` is false.
+///
+/// # Errors
+/// When somebody has, or renaming fails.
+fn rename(from: &Path, to: &Path, replaces: bool) -> Result<(), PartialError> {
+    if replaces {
+        return fs::rename(from, to).map_err(|error| PartialError::File(from.to_path_buf(), error));
+    }
+    match renameat2(AT_FDCWD, from, AT_FDCWD, to, RenameFlags::RENAME_NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EEXIST) => Err(PartialError::Exists(to.to_path_buf())),
+        // The file system cannot: as near to it as it can be.
+        Err(Errno::EINVAL | Errno::ENOSYS) if !to.exists() => rename(from, to, true),
+        Err(Errno::EINVAL | Errno::ENOSYS) => Err(PartialError::Exists(to.to_path_buf())),
+        Err(error) => Err(PartialError::File(from.to_path_buf(), error.into())),
+    }
+}
+
 /// Removes what an earlier attempt left behind.
 pub fn discard(output: &Path) {
     let _ = fs::remove_file(sidecar_path(output));
@@ -171,14 +217,12 @@ impl PartialFile {
     pub fn open(output: &Path, identity: Identity, held: &[Range<u64>]) -> Result<Self, PartialError> {
         let path = data_path(output);
         let failed = |error| PartialError::File(path.clone(), error);
-        let mut options = OpenOptions::new();
-        let file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(held.is_empty())
-            .open(&path)
-            .map_err(failed)?;
+        let begins = held.is_empty();
+        if begins {
+            // Whatever lies there is not written to: the file is a new one.
+            let _ = fs::remove_file(&path);
+        }
+        let file = open_plain(OpenOptions::new().read(true).write(true).create_new(begins), &path)?;
         file.set_len(identity.size).map_err(failed)?;
         let mut ranges = Ranges::default();
         for range in held {
@@ -252,26 +296,29 @@ impl PartialFile {
         let failed = |error| PartialError::File(path.clone(), error);
         let new = with_suffix(&path, ".new");
         let text = serde_json::to_vec(&sidecar).map_err(|error| failed(error.into()))?;
-        fs::write(&new, text).map_err(failed)?;
+        let _ = fs::remove_file(&new);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&new).map_err(failed)?;
+        file.write_all(&text).map_err(failed)?;
         fs::rename(&new, &path).map_err(failed)
     }
 
-    /// All bytes are here: checks the digest and gives the file its name.
+    /// All bytes are here: checks the digest and gives the file its name, also if another has it and `overwrite` is true.
     ///
     /// # Errors
-    /// When the digest is wrong (then everything is removed), or renaming fails.
-    pub fn finish(mut self) -> Result<(), PartialError> {
+    /// When the digest is wrong (then everything is removed), another file has the name, or renaming fails.
+    pub fn finish(mut self, overwrite: bool) -> Result<(), PartialError> {
         self.flush();
         self.check()?;
         let path = data_path(&self.output);
         let failed = |error| PartialError::File(path.clone(), error);
-        let digest = File::open(&path).and_then(Digest::of).map_err(failed)?;
+        self.file.rewind().map_err(failed)?;
+        let digest = Digest::of(&self.file).map_err(failed)?;
         if digest != self.identity.digest {
             discard(&self.output);
             return Err(PartialError::Digest(digest, self.identity.digest));
         }
         self.file.sync_all().map_err(failed)?;
-        fs::rename(&path, &self.output).map_err(failed)?;
+        rename(&path, &self.output, overwrite)?;
         let _ = fs::remove_file(sidecar_path(&self.output));
         Ok(())
     }

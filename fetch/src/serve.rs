@@ -4,6 +4,7 @@ use crate::key::ServerKey;
 use crate::os_entropy;
 use crate::server::{Counters, Received, Server, ServerConfig, Transmit};
 use crate::socket::{self, UdpPort};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_linux::batch::BatchReceiver;
 use prismux_linux::clock::Clock;
@@ -60,6 +61,7 @@ impl Serving {
         if on_signals {
             event_loop.stop_on_signals()?;
         }
+        allow_many_files();
         let (mut ports, mut addresses) = (Vec::new(), Vec::new());
         for &listen in &config.listen {
             let port = UdpPort::listen(listen).map_err(|error| {
@@ -162,6 +164,14 @@ impl Port {
                 Output::Event(never) => match never {},
             }
         }
+    }
+}
+
+/// Raises the limit of open files as far as it goes: each file that is being served is open. Where that fails, clients
+/// beyond the limit are told to come back.
+fn allow_many_files() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 

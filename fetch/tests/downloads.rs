@@ -5,7 +5,7 @@ use common::*;
 use prismux_fetch::client::{DownloadConfig, DownloadError, DownloadEvent, PathEnd, PathLoss, Rejection};
 use prismux_fetch::handshake::Refusal;
 use prismux_fetch::server::ServerConfig;
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 fn world(bytes: &[u8], servers: usize, links: usize, weather: Weather, seed: u64) -> World {
     let shelves = vec![Shelf::of(bytes); servers];
@@ -70,6 +70,43 @@ fn a_server_that_prepares_the_object_is_asked_again() {
     let mut world = World::new(&[shelf], 1, DownloadConfig::default(), CLEAR, 1);
     world.complete(&bytes);
     assert_eq!(world.servers[0].counters().preparing, 5);
+}
+
+#[test]
+fn a_server_that_cannot_serve_now_is_asked_again_later() {
+    let bytes = content(10_000, 4);
+    let shelf = Shelf::of(&bytes);
+    shelf.unreadable.set(3);
+    let mut world = World::new(&[shelf], 1, DownloadConfig::default(), CLEAR, 1);
+    let began_at = world.now;
+    world.complete(&bytes);
+    assert_eq!(world.servers[0].counters().refused, 3);
+    // After half a second, a second, and two.
+    assert!((3.5..4.0).contains(&(world.now - began_at).as_secs_f64()), "took {}", world.now - began_at);
+}
+
+#[test]
+fn a_server_that_never_can_ends_the_download_with_what_it_says() {
+    let shelf = Shelf::of(b"bytes");
+    shelf.unreadable.set(u32::MAX);
+    let mut world = World::new(&[shelf], 1, DownloadConfig::default(), CLEAR, 1);
+    world.run_until(|world| world.failure().is_some());
+    assert!(world.now <= Instant::from_secs(62));
+    let paths = vec![(server_address(0), PathEnd::Busy(Refusal::Unreadable))];
+    let why = DownloadError::Silence { after: Duration::from_secs(60), paths };
+    assert_eq!(world.failure(), Some(&why));
+}
+
+#[test]
+fn an_object_that_is_too_long_is_refused_and_the_others_go_on() {
+    let (bytes, long) = (content(50_000, 13), content(50_001, 14));
+    let max_size = Some(ByteCount::new(50_000));
+    let config = DownloadConfig { max_size, ..DownloadConfig::default() };
+    let mut world = World::new(&[Shelf::of(&long), Shelf::of(&bytes)], 1, config, CLEAR, 1);
+    world.received.resize(bytes.len(), 0);
+    world.complete(&bytes);
+    let refused = DownloadEvent::Refused(0, Rejection::TooLarge { found: 50_001, limit: 50_000 });
+    assert!(world.events.contains(&refused), "{:?}", world.events);
 }
 
 #[test]

@@ -82,6 +82,9 @@ pub(crate) struct FetchArguments {
     /// The digest that the file must have; otherwise the first server that answers says what it is.
     #[arg(long, value_name = "HEX")]
     pub sha256: Option<Digest>,
+    /// The file may have no more bytes than this; servers that offer more are not used.
+    #[arg(long, value_name = "SIZE")]
+    pub max_size: Option<ByteCount>,
     /// Replace a file that is there.
     #[arg(long)]
     pub overwrite: bool,

@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<(), Failure> {
         costs: arguments.cost.clone(),
         rate: arguments.rate,
         digest: arguments.sha256,
+        max_size: arguments.max_size,
         overwrite: arguments.overwrite,
         restart: arguments.restart,
         give_up_after: arguments.give_up,
@@ -118,7 +119,7 @@ fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
     let seconds = summary.elapsed.as_secs_f64();
     print(format!(
         "{}: {} bytes, {fetched} of them fetched in {seconds:.2} s ({:.2} Mbit/s)\nsha256 {}",
-        output.display(),
+        printable(output),
         summary.identity.size,
         fetched as f64 * 8e-6 / seconds.max(1e-9),
         summary.identity.digest,
@@ -142,6 +143,14 @@ fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
     ))?)
 }
 
+/// A path as a terminal may show it: a URL can name a file with control characters.
+fn printable(path: &Path) -> String {
+    let escape = |letter: char| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+    };
+    path.display().to_string().chars().map(escape).collect()
+}
+
 fn longest_gap_at_s(summary: &FetchSummary) -> Option<f64> {
     Some((summary.delivery.longest_gap_at? - summary.started_at).as_secs_f64())
 }
@@ -157,4 +166,14 @@ fn print_json(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
         "dropped": { "forged": counters.forged, "replayed": counters.replayed, "unmatched": counters.unmatched,
             "malformed": counters.malformed },
     }))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_control_characters_are_escaped() {
+        assert_eq!(printable(Path::new("a\u{1b}[31mé\n.img")), "a\\u{1b}[31mé\\n.img");
+    }
 }

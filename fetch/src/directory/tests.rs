@@ -1,8 +1,11 @@
 use super::*;
+use crate::digest::Digest;
+use nix::sys::stat::Mode;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process;
+use std::thread;
 use std::time::Duration;
 
 /// A folder of its own for each test, removed afterwards.
@@ -88,4 +91,63 @@ fn a_digest_belongs_to_one_content_and_a_change_is_noticed() {
     assert!(!first.is_unchanged());
     let second = find(&mut directory, "file").expect("there");
     assert_eq!(second.identity(), Identity { size: 5, digest: Digest::of(&b"other"[..]).expect("memory") });
+}
+
+#[test]
+fn one_file_under_many_names_is_hashed_once() {
+    let scratch = Scratch::new("names");
+    let root = scratch.0.join("served");
+    fs::write(root.join("inner/file"), vec![7; 100_000]).expect("writable");
+    let mut directory = Directory::open(&root).expect("a folder");
+    for dots in 0..200 {
+        for name in
+            [format!("inner/{}file", "./".repeat(dots)), format!("{}inner/file", "inner/../".repeat(dots))]
+        {
+            assert!(!matches!(directory.find(&name), Lookup::Refused(_)), "{name}");
+        }
+    }
+    assert_eq!(directory.digests.with(|digests| digests.remembered()), 1);
+    let first = find(&mut directory, "inner/file").expect("there");
+    let other = find(&mut directory, "inner/../inner/./file").expect("there");
+    assert!(Arc::ptr_eq(&first, &other), "one open file for all of them");
+}
+
+#[test]
+fn a_small_file_does_not_wait_for_a_huge_one() {
+    let scratch = Scratch::new("huge");
+    let root = scratch.0.join("served");
+    // A file with a hole of a terabyte: hashing it takes half an hour.
+    File::create(root.join("huge")).and_then(|file| file.set_len(1 << 40)).expect("a file system with holes");
+    fs::write(root.join("small"), "small").expect("writable");
+    let mut directory = Directory::open(&root).expect("a folder");
+    assert!(matches!(directory.find("huge"), Lookup::Preparing));
+    thread::sleep(Duration::from_millis(50));
+    let mut left = 20_000;
+    while !matches!(directory.find("small"), Lookup::Ready(_)) {
+        left -= 1;
+        assert!(left > 0, "it waits for the huge one");
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(matches!(directory.find("huge"), Lookup::Preparing));
+}
+
+#[test]
+fn a_named_pipe_is_not_opened() {
+    let scratch = Scratch::new("pipe");
+    let root = scratch.0.join("served");
+    let pipe = root.join("pipe");
+    nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).expect("writable");
+    // Nobody reads it: opening it for writing waits, until somebody opens it for reading.
+    let writer = {
+        let pipe = pipe.clone();
+        thread::spawn(move || OpenOptions::new().write(true).open(pipe).map(drop))
+    };
+    let mut directory = Directory::open(&root).expect("a folder");
+    for _ in 0..200 {
+        assert!(matches!(directory.find("pipe"), Lookup::Refused(Refusal::NotFound)));
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(!writer.is_finished(), "the server has opened the pipe");
+    drop(File::open(&pipe).expect("a reader"));
+    writer.join().expect("no panic").expect("let through now");
 }

@@ -16,6 +16,9 @@ use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
+/// Longest line with an order.
+const MAX_ORDER_BYTES: u64 = 64 << 10;
+
 /// What a line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Order {
@@ -99,7 +102,10 @@ fn read(path: &Path, lines: &Sender<io::Result<String>>, mut bell: UnixStream) {
             .as_ref()
             .is_ok_and(|file| file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()));
         let all: Box<dyn Iterator<Item = io::Result<String>>> = match file {
-            Ok(file) => Box::new(BufReader::new(file).lines()),
+            Ok(file) => {
+                let mut reader = BufReader::new(file);
+                Box::new(std::iter::from_fn(move || next_line(&mut reader)))
+            }
             Err(error) => Box::new(std::iter::once(Err(error))),
         };
         for line in all {
@@ -112,6 +118,23 @@ fn read(path: &Path, lines: &Sender<io::Result<String>>, mut bell: UnixStream) {
             return;
         }
     }
+}
+
+/// The next line; an error if it is longer than any order.
+fn next_line(reader: &mut impl BufRead) -> Option<io::Result<String>> {
+    let mut line = Vec::new();
+    match reader.take(MAX_ORDER_BYTES + 1).read_until(b'\n', &mut line) {
+        Err(error) => return Some(Err(error)),
+        Ok(0) => return None,
+        Ok(_) => {}
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() as u64 > MAX_ORDER_BYTES {
+        let problem = format!("no order has more than {MAX_ORDER_BYTES} bytes");
+        return Some(Err(io::Error::new(io::ErrorKind::InvalidData, problem)));
+    }
+    Some(String::from_utf8(line).map_err(|_| io::ErrorKind::InvalidData.into()))
 }
 
 /// Takes orders from `path`.

@@ -27,7 +27,7 @@ fn pieces_in_any_order_become_the_file_over_two_attempts() {
     let mut second = PartialFile::open(&output, leftover.identity, &leftover.ranges).expect("writable");
     second.write(8, &bytes[8..]);
     second.write(4, &bytes[4..6]);
-    second.finish().expect("complete");
+    second.finish(false).expect("complete");
     assert_eq!(fs::read(&output).expect("there"), bytes);
     assert!(!data_path(&output).exists() && !sidecar_path(&output).exists());
     fs::remove_file(&output).expect("there");
@@ -38,7 +38,7 @@ fn wrong_bytes_never_get_the_files_name() {
     let output = scratch("wrong");
     let mut file = PartialFile::open(&output, identity(b"right"), &[]).expect("writable");
     file.write(0, b"wrong");
-    assert!(matches!(file.finish(), Err(PartialError::Digest(..))));
+    assert!(matches!(file.finish(false), Err(PartialError::Digest(..))));
     assert!(!output.exists() && !data_path(&output).exists());
 }
 
@@ -78,4 +78,46 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn links_are_not_followed() {
+    let output = scratch("links");
+    let victim = output.with_extension("victim");
+    fs::write(&victim, "precious").expect("writable");
+    // Where the bytes and the sidecar are to go somebody has put links.
+    std::os::unix::fs::symlink(&victim, data_path(&output)).expect("writable");
+    std::os::unix::fs::symlink(&victim, with_suffix(&sidecar_path(&output), ".new")).expect("writable");
+    let mut file = PartialFile::open(&output, identity(b"bytes"), &[]).expect("a new file");
+    file.write(0, b"byt");
+    file.save().expect("a new sidecar");
+    assert_eq!(fs::read(&victim).expect("there"), b"precious");
+    drop(file);
+    // The same when an earlier attempt goes on.
+    for link in [std::os::unix::fs::symlink, |from: &PathBuf, to: PathBuf| fs::hard_link(from, to)] {
+        fs::remove_file(data_path(&output)).expect("there");
+        link(&victim, data_path(&output)).expect("writable");
+        let opened = PartialFile::open(&output, identity(b"bytes"), &[0..3]);
+        assert!(matches!(opened, Err(PartialError::Link(_))));
+    }
+    assert_eq!(fs::read(&victim).expect("there"), b"precious");
+    discard(&output);
+    fs::remove_file(victim).expect("there");
+}
+
+#[test]
+fn a_file_that_appeared_meanwhile_is_not_replaced_unless_that_is_wanted() {
+    let (output, bytes) = (scratch("appeared"), b"bytes");
+    let received = || {
+        let mut file = PartialFile::open(&output, identity(bytes), &[]).expect("writable");
+        file.write(0, bytes);
+        file
+    };
+    let file = received();
+    fs::write(&output, "precious").expect("writable");
+    assert!(matches!(file.finish(false), Err(PartialError::Exists(_))));
+    assert_eq!(fs::read(&output).expect("there"), b"precious");
+    received().finish(true).expect("wanted");
+    assert_eq!(fs::read(&output).expect("there"), bytes);
+    fs::remove_file(&output).expect("there");
 }

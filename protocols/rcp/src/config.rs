@@ -25,6 +25,9 @@ pub struct RcpConfig {
     pub answer_ring: u8,
     /// Sender: how far beyond what the receiver has may be requested.
     pub request_limit: ByteCount,
+    /// Sender: a cumulative request has at most this sent beyond what has been sent; the rest of it is dropped, as a full queue
+    /// would drop it, so that one small packet brings no flood.
+    pub max_unanswered: ByteCount,
     /// Sender: no more than this leaves, whatever is requested.
     pub rate_cap: Option<Rate>,
     /// Sender: may leave at once under [`RcpConfig::rate_cap`].
@@ -60,6 +63,7 @@ impl RcpConfig {
             request_blocks: 3,
             answer_ring: 3,
             request_limit: ByteCount::new(64 << 20),
+            max_unanswered: ByteCount::new(u64::MAX),
             rate_cap: None,
             rate_burst: ByteCount::new(64 << 10),
             keep_alive: Duration::from_secs(60),

@@ -31,3 +31,13 @@ fn a_path_is_known_by_interface_host_and_address() {
     assert!(fits(&["wlan0"]) && fits(&["near.example"]) && fits(&["2001:db8::1", "wlan0"]));
     assert!(!fits(&["wlan1"]) && !fits(&["wlan0", "far.example"]));
 }
+
+#[test]
+fn lines_are_read_one_by_one_and_none_without_end() {
+    let mut reader = BufReader::new("use a\n\nclose b".as_bytes());
+    let lines: Vec<String> = std::iter::from_fn(|| next_line(&mut reader)).map(Result::unwrap).collect();
+    assert_eq!(lines, ["use a", "", "close b"]);
+    // A source that never ends a line.
+    let mut reader = BufReader::new(io::repeat(b'x'));
+    assert!(matches!(next_line(&mut reader), Some(Err(_))));
+}

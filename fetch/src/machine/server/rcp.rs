@@ -12,6 +12,10 @@ use std::sync::Arc;
 
 /// Requests reach no further ahead than this; as far as an RCP window can say.
 const REQUEST_LIMIT: ByteCount = ByteCount::new(1 << 30);
+/// One request has no more than this sent at once; clients of ours ask for each segment by itself.
+const MAX_UNANSWERED: ByteCount = ByteCount::new(64 * SEGMENT_BYTES as u64);
+/// Segments are at least this long, whatever the client would like: many short ones cost the server most.
+const MIN_SEGMENT_BYTES: u16 = 512;
 /// The sweep finds the silent; the sender's own deadline is out of its way.
 const NEVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
@@ -22,6 +26,7 @@ pub(super) fn config(rate_cap: Option<Rate>) -> Arc<RcpConfig> {
         rate_cap,
         keep_alive: NEVER,
         request_limit: REQUEST_LIMIT,
+        max_unanswered: MAX_UNANSWERED,
         answer_ring: 16,
         ecn: true,
         ..RcpConfig::modern()
@@ -33,13 +38,14 @@ impl<O: Objects> Server<O> {
     pub(super) fn handle_rcp(&mut self, now: Instant, id: ConnectionId, ecn: Ecn, packet: &[u8]) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let nonsense = &mut self.counters.sessions.nonsense;
-        let Ok((header, length)) = RcpHeader::parse(packet) else { return *nonsense += 1 };
+        let Ok((mut header, length)) = RcpHeader::parse(packet) else { return *nonsense += 1 };
         let payload_bytes = (packet.len() - length) as u32;
         match &mut session.service {
             Service::Rcp(rcp) => rcp.sender.handle_input(now, PacketIn { header, payload_bytes, ecn }),
             Service::Open
                 if header.flags.contains(RcpFlags::SYN) && !header.flags.contains(RcpFlags::ACK) =>
             {
+                header.options.mss = header.options.mss.map(|mss| mss.max(MIN_SEGMENT_BYTES));
                 let (initial, token) = (self.entropy.sequence_number(), self.entropy.number());
                 let mut sender = Sender::accept(Arc::clone(&self.rcp), &header, initial, token, now);
                 sender.write(now, session.object.identity().size);

@@ -123,7 +123,8 @@ impl Sender {
     /// Everything not yet sent up to `position`. Up to one segment beyond the limit is taken too: it is the standing
     /// request of a receiver that has all there is, to be answered when data appears.
     fn take_cumulative(&mut self, position: u64, echo: u32) {
-        let most = self.limit() + u64::from(self.segment_bytes);
+        let unanswered = self.next.saturating_add(self.config.max_unanswered.as_u64());
+        let most = (self.limit() + u64::from(self.segment_bytes)).min(unanswered);
         if position > most {
             self.metrics.drops.beyond_limit += 1;
         }
