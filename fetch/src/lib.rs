@@ -49,3 +49,8 @@ pub const PTCP_SEGMENT_BYTES: u16 =
 const RCP_HEADER_BYTES: usize = 12;
 /// A TCP header without options.
 const TCP_HEADER_BYTES: usize = 20;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
