@@ -9,9 +9,8 @@ use prismux_wire::{FlowKey, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeade
 use std::net::{IpAddr, Ipv4Addr};
 
 const LINKS: u8 = 3;
-/// Payload of each packet, and its bytes on a link.
+/// Payload of each packet.
 const PAYLOAD_BYTES: u32 = 1400;
-const WIRE_BYTES: u32 = 1476;
 /// One way over the first link; the second takes twice, the third three times as long.
 const DELAY: Duration = Duration::from_millis(10);
 /// From the receiver back.
@@ -69,7 +68,7 @@ impl Traffic {
             let mut header = self.handshake(number, TcpFlags::SYN);
             header.seq = self.flows[number as usize].syn();
             let key = self.flows[number as usize].key;
-            self.proxy.handle_data(self.now, key, &header, 0, 76, (number, header.seq));
+            self.proxy.handle_data(self.now, key, &header, 0, (number, header.seq));
             self.drain();
             self.now += step;
         }
@@ -109,14 +108,7 @@ impl Traffic {
                 let header = flow.header(self.now, TcpFlags::ACK);
                 flow.next = SeqNumber(flow.next.0.wrapping_add(PAYLOAD_BYTES));
                 self.fire();
-                self.proxy.handle_data(
-                    self.now,
-                    key,
-                    &header,
-                    PAYLOAD_BYTES,
-                    WIRE_BYTES,
-                    (number, header.seq),
-                );
+                self.proxy.handle_data(self.now, key, &header, PAYLOAD_BYTES, (number, header.seq));
                 self.drain();
                 self.now += step;
             }

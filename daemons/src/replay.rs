@@ -79,7 +79,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
     let capture = pcapng::read(file).map_err(ReplayError::NotACapture)?;
     let mut packets = capture.packets.iter();
     let first = packets.next().map(|packet| core_input(&capture, packet)).transpose()?.flatten();
-    let Some(CoreInput::Start { settings, overhead_bytes, .. }) = first else {
+    let Some(CoreInput::Start { settings, .. }) = first else {
         return Err(ReplayError::NotARecording(format!(
             "it does not begin with the settings, on an interface \"{CORE}\""
         )));
@@ -90,7 +90,6 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
     let config = prismux_prism::ProxyConfig { mss_clamp: None, ..config };
     let mut machine = Machine {
         core: Proxy::new(config),
-        overhead_bytes,
         expected: VecDeque::new(),
         replay: Replay::default(),
         inputs: Vec::new(),
@@ -122,7 +121,6 @@ fn interface_of<'a>(capture: &'a Capture, packet: &Packet) -> &'a str {
 /// The core under replay.
 struct Machine {
     core: Proxy<Typed>,
-    overhead_bytes: u32,
     /// Decisions that the recording must show next.
     expected: VecDeque<Verdict<Typed>>,
     replay: Replay,
@@ -204,9 +202,8 @@ impl Machine {
         match (tcp, from_sender) {
             (Ok(tcp), true) => {
                 self.replay.data_packets += 1;
-                let wire_bytes = ip.total_bytes as u32 + self.overhead_bytes;
                 let payload_bytes = tcp.payload_bytes();
-                self.core.handle_data(packet.at, tcp.flow(), &tcp.header, payload_bytes, wire_bytes, typed);
+                self.core.handle_data(packet.at, tcp.flow(), &tcp.header, payload_bytes, typed);
             }
             (Ok(tcp), false) => {
                 self.replay.reverse_packets += 1;
@@ -215,7 +212,7 @@ impl Machine {
             }
             (Err(_), true) => {
                 self.replay.data_packets += 1;
-                self.core.handle_opaque(packet.at, flow_hash(&ip, &whole), typed);
+                self.core.handle_opaque(flow_hash(&ip, &whole), typed);
             }
             (Err(error), false) => return Err(unreadable(&error)),
         }

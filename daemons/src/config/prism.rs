@@ -32,8 +32,6 @@ struct Table {
     rtt_gain: Option<f64>,
     link_dupthresh: Option<u8>,
     tail_factor: Option<f64>,
-    #[serde(deserialize_with = "text::optional")]
-    ack_delay_allowance: Option<Duration>,
     hold_max_rtts: Option<f64>,
     hold_max_rto_share: Option<f64>,
     loss_reports: Option<bool>,
@@ -85,7 +83,6 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.rtt_gain, table.rtt_gain);
     set(&mut core.link_dupthresh, table.link_dupthresh);
     set(&mut core.tail_factor, table.tail_factor);
-    set(&mut core.ack_delay_allowance, table.ack_delay_allowance);
     set(&mut core.hold_max_rtts, table.hold_max_rtts);
     set(&mut core.hold_max_rto_share, table.hold_max_rto_share);
     set(&mut core.report_repeat, table.report_repeat);
@@ -144,7 +141,6 @@ fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
             ("rtt_gain", config.rtt_gain.into()),
             ("link_dupthresh", number(config.link_dupthresh.into())),
             ("tail_factor", config.tail_factor.into()),
-            ("ack_delay_allowance", config.ack_delay_allowance.to_string().into()),
             ("hold_max_rtts", config.hold_max_rtts.into()),
             ("hold_max_rto_share", config.hold_max_rto_share.into()),
             ("loss_reports", config.loss_reports.into()),

@@ -37,14 +37,13 @@ impl Proxy {
             Ok(tcp) => {
                 self.clamp(&mut packet, &tcp.header);
                 self.outlet.record(|recorder| recorder.from_sender(now, &packet));
-                let wire_bytes = (ip.total_bytes + self.outlet.overhead_bytes) as u32;
-                self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), wire_bytes, packet);
+                self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), packet);
             }
             // Another protocol, a fragment, or a segment that its receiver must judge: whole, by flow.
             Err(_) => {
                 let hash = flow_hash(&ip, &packet);
                 self.outlet.record(|recorder| recorder.from_sender(now, &packet));
-                self.core.handle_opaque(now, hash, packet);
+                self.core.handle_opaque(hash, packet);
             }
         }
         self.drain(now);

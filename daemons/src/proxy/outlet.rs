@@ -212,7 +212,7 @@ const fn drop_reason(reason: prismux_prism::DropReason) -> DropReason {
         prismux_prism::DropReason::RepeatedAck => DropReason::RepeatedAck,
         prismux_prism::DropReason::ProbeAnswer => DropReason::ProbeAnswer,
         prismux_prism::DropReason::StaleAck => DropReason::StaleAck,
-        prismux_prism::DropReason::NeedlessRetransmission => DropReason::SpuriousRetransmission,
+        prismux_prism::DropReason::SpuriousRetransmission => DropReason::SpuriousRetransmission,
     }
 }
 

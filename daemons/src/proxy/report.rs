@@ -95,11 +95,11 @@ struct Counters {
     local_repairs: u64,
     probe_copies: u64,
     waited_packets: u64,
-    needless_retransmissions: u64,
+    spurious_retransmissions: u64,
 }
 
 pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
-    let learned = daemon.core.link_status(now);
+    let learned = daemon.core.link_status();
     let link = |member| link(member, learned.iter().find(|status| status.id == member.link), now);
     Report {
         role: "proxy",
@@ -176,6 +176,6 @@ fn counters(core: &ProxyCounters) -> Counters {
         local_repairs: core.local_repairs,
         probe_copies: core.probe_copies,
         waited_packets: core.waited_packets,
-        needless_retransmissions: core.needless_retransmissions,
+        spurious_retransmissions: core.spurious_retransmissions,
     }
 }

@@ -73,7 +73,7 @@ fn recording(name: &str, tamper: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
         let tcp = TcpPacket::parse(&bytes).unwrap();
         if from_sender {
             recorder.from_sender(now, &bytes).unwrap();
-            core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), 1064, bytes);
+            core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), bytes);
         } else {
             recorder.from_member(now, LinkId(0), &bytes).unwrap();
             core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), bytes);

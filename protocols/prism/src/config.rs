@@ -2,7 +2,6 @@
 //!
 //! [`ProxyConfig::paper`] is PRISM as published (with the reconstructions that the sources force);
 //! [`ProxyConfig::default`] adds what makes an unmodified modern sender fill unequal links.
-use crate::scheduler::SchedulerKind;
 use alloc::string::String;
 use core::str::FromStr;
 use prismux_endpoint::random::Seed;
@@ -59,6 +58,61 @@ impl FromStr for RpcMode {
     }
 }
 
+/// The schedulers, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SchedulerKind {
+    /// ADAS (section IV): least normalised packets in flight, then least hRTT.
+    Adas,
+    /// Each link in turn.
+    RoundRobin,
+    /// Each link in turn, `W_i` packets per round, interleaved.
+    WeightedRoundRobin,
+    /// Uniformly random.
+    Random,
+    /// Always the least hRTT (ADAS with rule 3 only).
+    HrttOnly,
+    /// Least N/W without the floor (ADAS with rule 2 only).
+    NipOnly,
+    /// Earliest expected arrival.
+    EarliestArrival,
+}
+
+impl SchedulerKind {
+    /// All schedulers.
+    pub const ALL: [Self; 7] = [
+        Self::Adas,
+        Self::RoundRobin,
+        Self::WeightedRoundRobin,
+        Self::Random,
+        Self::HrttOnly,
+        Self::NipOnly,
+        Self::EarliestArrival,
+    ];
+
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adas => "adas",
+            Self::RoundRobin => "round-robin",
+            Self::WeightedRoundRobin => "weighted-round-robin",
+            Self::Random => "random",
+            Self::HrttOnly => "hrtt-only",
+            Self::NipOnly => "nip-only",
+            Self::EarliestArrival => "earliest-arrival",
+        }
+    }
+}
+
+impl FromStr for SchedulerKind {
+    type Err = UnknownName;
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(UnknownName {
+            expected:
+                "adas, round-robin, weighted-round-robin, random, hrtt-only, nip-only, earliest-arrival",
+        })
+    }
+}
+
 /// The unit in which ADAS expresses link weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WeightUnit {
@@ -87,13 +141,12 @@ pub struct ProxyConfig {
     /// Tail rule: a packet is lost once it has been out this many times the largest recent RTT of its link and
     /// anything sent later has arrived. 0 switches the rule off.
     pub tail_factor: f64,
-    /// Added to the tail rule for receivers that delay ACKs. Zero in the paper.
-    pub ack_delay_allowance: Duration,
-    /// No ACK is held longer than this many times the largest hRTT (0: no limit)...
+    /// No ACK is held longer than this many times the largest hRTT; 0 for no limit.
     pub hold_max_rtts: f64,
-    /// ... nor longer than this share of the sender's estimated retransmission timeout.
+    /// No ACK is held longer than this share of the sender's estimated retransmission timeout.
     pub hold_max_rto_share: f64,
-    /// Tell the sender of a loss in a TCP option (kind 253). Needs a TCP-PRISM sender to have an effect; others skip it.
+    /// Tell the sender of a loss in a TCP option (kind 253). Needs a TCP-PRISM sender to have an effect; others skip
+    /// it.
     pub loss_reports: bool,
     /// On how many ACKs each report is carried.
     pub report_repeat: u8,
@@ -129,7 +182,6 @@ impl ProxyConfig {
             rtt_gain: 0.25,
             link_dupthresh: 1,
             tail_factor: 1.5,
-            ack_delay_allowance: Duration::ZERO,
             hold_max_rtts: 4.0,
             hold_max_rto_share: 0.75,
             loss_reports: true,
@@ -148,8 +200,8 @@ impl ProxyConfig {
 }
 
 impl Default for ProxyConfig {
-    /// PRISM for today's senders: learned rates, earliest-arrival scheduling under caps, window control, local repair and
-    /// parking.
+    /// PRISM for today's senders: learned rates, earliest-arrival scheduling under caps, window control, local repair
+    /// and parking.
     fn default() -> Self {
         Self {
             scheduler: SchedulerKind::EarliestArrival,
@@ -158,7 +210,6 @@ impl Default for ProxyConfig {
             repair_budget_packets: 65_536,
             parking: true,
             loss_reports: false,
-            ack_delay_allowance: Duration::from_millis(45),
             ..Self::paper()
         }
     }
@@ -171,6 +222,7 @@ pub struct LinkConfig {
     pub name: String,
     /// The rate the member states. Only a first guess where `learn_rates` is on; the weight W0 where it is off.
     pub advertised_rate: Option<Rate>,
-    /// Round trip to the member, if the host has measured it: which link carries the first packets where `learn_rates` is on.
+    /// Round trip to the member, if the host has measured it: which link carries the first packets where
+    /// `learn_rates` is on.
     pub round_trip: Option<Duration>,
 }

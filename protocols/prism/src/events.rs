@@ -1,9 +1,9 @@
 //! What happened to links and packets, for traces and for people.
-use crate::link_table::LinkId;
+use crate::ids::LinkId;
 use alloc::collections::VecDeque;
 
 /// The newest events that are kept for a host that does not ask.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT: usize = 64;
 
 /// Something that a person who watches the proxy wants to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) struct Events {
 impl Events {
     /// Notes an event; the oldest gives way.
     pub(crate) fn note(&mut self, event: ProxyEvent) {
-        if self.queue.len() >= MOST_KEPT {
+        if self.queue.len() >= MAX_KEPT {
             self.queue.pop_front();
         }
         self.queue.push_back(event);

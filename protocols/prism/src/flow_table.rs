@@ -41,7 +41,7 @@ impl<P: Clone> FlowTable<P> {
             self.slots.push(None);
             self.slots.len() as u32 - 1
         });
-        self.slots[number as usize] = Some(Flow::new(now, key));
+        self.slots[number as usize] = Some(Flow::new(now, key, number));
         let (slots, seed) = (&self.slots, self.seed);
         self.index.insert_unique(hash(&key, seed), number, |&other| {
             slots[other as usize].as_ref().map_or(0, |flow| hash(&flow.key, seed))

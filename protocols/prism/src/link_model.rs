@@ -1,9 +1,10 @@
 //! Beyond the paper: what a link can carry, learned from what it delivers.
 //!
-//! In the manner of BBR (draft-ietf-ccwg-bbr): the rate is the largest delivery rate over the last rounds (a round lasts from sending
-//! a packet to hearing of it), the propagation time is the shortest round trip of the last seconds, and what may be in flight is a
-//! little more than their product. A link starts with a few packets and doubles per round trip until its rate stops growing.
-//! All bytes are bytes of TCP sequence space, so rates are rates of useful data.
+//! In the manner of BBR (draft-ietf-ccwg-bbr): the rate is the largest delivery rate over the last rounds (a round
+//! lasts from sending a packet to hearing of it), the propagation time is the shortest round trip of the last
+//! seconds, and what may be in flight is a little more than their product. A link starts with a few packets and
+//! doubles per round trip until its rate stops growing. All bytes are bytes of TCP sequence space, so rates are rates
+//! of useful data.
 mod estimates;
 mod overload;
 mod queue_sign;
@@ -16,27 +17,29 @@ use queue_sign::QueueSign;
 use round::Round;
 use windowed_max::WindowedMax;
 
-/// In flight at most this times rate x shortest RTT ...
+/// In flight at most this times rate x shortest RTT, and what [`CAP_EXTRA_PACKETS`] and [`CAP_EXTRA_TIME`] add.
 const CAP_GAIN: f64 = 1.1;
-/// ... and this times in one round of [`PROBE_ROUNDS`], to find out whether the link got faster.
+/// In one round of [`PROBE_ROUNDS`] this takes the place of [`CAP_GAIN`], to find out whether the link got faster.
 const PROBE_GAIN: f64 = 1.3;
 /// See [`PROBE_GAIN`].
 const PROBE_ROUNDS: u32 = 12;
-/// ... plus this many packets, for links whose product is less than a packet, ...
+/// The cap is this many packets larger, for links whose product is less than a packet.
 const CAP_EXTRA_PACKETS: f64 = 3.0;
-/// ... plus what passes in this time, for ACKs that come in clumps.
+/// The cap is larger by what passes in this time, in seconds, for ACKs that come in clumps.
 const CAP_EXTRA_TIME: f64 = 0.004;
 /// Gain of the average behind the jitter, per round.
 const JITTER_GAIN: f64 = 0.25;
 /// Jitter counts up to this share of the shortest RTT.
-const MOST_JITTER: f64 = 0.6;
+const MAX_JITTER: f64 = 0.6;
+/// Size of a packet assumed before the first is sent.
+const INITIAL_PACKET_BYTES: f64 = 1448.0;
 /// First cap, in packets.
 const INITIAL_CAP_PACKETS: f64 = 10.0;
 /// A round that delivers this much more than the best before it means the link is not full yet.
 const STARTUP_GROWTH: f64 = 1.25;
-/// A round that delivers less than this share of the cap was short of supply and says nothing about the link, ...
+/// A round that delivers less than this share of the cap was short of supply and says nothing about the link.
 const FULL_ROUND: f64 = 0.8;
-/// ... and so was one in which less than this share of it was in flight at some time.
+/// A round in which less than this share of the cap was in flight at some time was short of supply too.
 const STARVED: f64 = 0.35;
 /// Without growth of the rate the round trips tell whether the link is full: their mean is above the shortest by this.
 const QUEUE_SIGN: f64 = 1.08;
@@ -52,13 +55,14 @@ const PROBE_LOSS_SHARE: f64 = 0.9;
 const SLOWER: f64 = 0.75;
 /// Rounds over which the largest rate counts.
 const RATE_WINDOW_ROUNDS: u32 = 14;
-/// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link is well above that
-/// of an idle one; the rounds at [`DRAIN_GAIN`] keep a standing queue from passing for propagation.
+/// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link
+/// is well above that of an idle one; the rounds at [`DRAIN_GAIN`] keep a standing queue from passing for
+/// propagation.
 const RTT_WINDOW_ROUNDS: u32 = 14;
-/// ... and it counts at least for this time.
+/// The shortest RTT counts at least for this time.
 const RTT_WINDOW: Duration = Duration::from_secs(1);
-/// The round after one at [`PROBE_GAIN`]: what queued there drains. With less the link idles for a share of a round that shows, with more
-/// a queue stays for good.
+/// The round after one at [`PROBE_GAIN`]: what queued there drains. With less the link idles for a share of a round
+/// that shows, with more a queue stays for good.
 const DRAIN_GAIN: f64 = 0.94;
 
 /// A round-trip time and when it was measured.
@@ -85,7 +89,8 @@ pub struct LinkModel {
     queue_sign: QueueSign,
     cap: f64,
     overload: Overload,
-    /// The last round showed that the link has become slower: until the rate is forgotten, round trips are those of a queue.
+    /// The last round showed that the link has become slower: until the rate is forgotten, round trips are those of a
+    /// queue.
     slower: bool,
     /// By how much round trips exceed the shortest of their round, in the mean; seconds.
     jitter: f64,
@@ -116,11 +121,11 @@ impl LinkModel {
             best_startup_rate: 0.0,
             rounds_without_growth: 0,
             queue_sign: QueueSign::default(),
-            cap: INITIAL_CAP_PACKETS * 1448.0,
+            cap: INITIAL_CAP_PACKETS * INITIAL_PACKET_BYTES,
             overload: Overload::default(),
             slower: false,
             jitter: 0.0,
-            packet_bytes: 1448.0,
+            packet_bytes: INITIAL_PACKET_BYTES,
             delivered: 0,
             delivered_at: Instant::ZERO,
             round: None,
@@ -161,8 +166,8 @@ impl LinkModel {
         }
     }
 
-    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are left, and the
-    /// next packet of the link will have number `next_index`.
+    /// The packet with this index arrived, `rtt` after it was sent (`None` where that is ambiguous); `in_flight` are
+    /// left, and the next packet of the link will have number `next_index`.
     pub(crate) fn on_delivered(
         &mut self,
         now: Instant,
@@ -192,7 +197,8 @@ impl LinkModel {
         }
         if let Some(round) = self.round.filter(|round| index.wrapping_sub(round.index) as i32 >= 0) {
             self.was_limited = round.limited;
-            // Some round is open at all times: senders come in bursts, and a burst's deliveries must not fall between two rounds.
+            // Some round is open at all times: senders come in bursts, and a burst's deliveries must not fall between
+            // two rounds.
             let first_sent = round.marker_sent(now);
             self.round = Some(Round::new(next_index, first_sent, self.cap, self.delivered, in_flight));
             self.end_round(now, &round);
@@ -201,8 +207,8 @@ impl LinkModel {
         self.set_cap();
     }
 
-    /// A packet arrived that this link may have delivered. That is no measure of its rate; but while only such packets are under way,
-    /// a link in its startup would else be given no more for ever.
+    /// A packet arrived that this link may have delivered. That is no measure of its rate; but while only such
+    /// packets are under way, a link in its startup would else be given no more for ever.
     pub(crate) fn on_uncertain(&mut self, bytes: u32) {
         if self.learning && self.startup && self.round.is_some_and(|round| round.limited) {
             self.cap += f64::from(bytes);
@@ -281,8 +287,8 @@ impl LinkModel {
         }
     }
 
-    /// Startup ends when more in flight brings no more rate. Where it did not raise the round trip either, there was just
-    /// no more to send.
+    /// Startup ends when more in flight brings no more rate. Where it did not raise the round trip either, there was
+    /// just no more to send.
     fn judge_growth(&mut self, rate: f64, mean_rtt: f64) {
         let least = self.min_rtt().map_or(f64::MAX, |least| least.as_secs_f64());
         if rate > self.best_startup_rate * STARTUP_GROWTH {
@@ -294,7 +300,8 @@ impl LinkModel {
         }
     }
 
-    /// A packet was lost while this much was in flight. Says whether it looks like an overflowing queue rather than noise.
+    /// A packet was lost while this much was in flight. Says whether it looks like an overflowing queue rather than
+    /// noise.
     pub(crate) fn on_lost(&mut self, now: Instant, bytes: u32, in_flight: u64) -> bool {
         if !self.learning {
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
@@ -321,16 +328,17 @@ impl LinkModel {
         overflow
     }
 
-    /// The link is dead for now: what it lost since something last arrived was lost to the outage, and says nothing of the channel.
+    /// The link is dead for now: what it lost since something last arrived was lost to the outage, and says nothing
+    /// of the channel.
     pub(crate) fn on_silent(&mut self) {
         self.loss = self.heard_loss;
     }
 
-    /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is only full with
-    /// the delayed ones in flight too.
+    /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is
+    /// only full with the delayed ones in flight too.
     fn loaded_rtt(&self, shortest: Duration) -> f64 {
         let shortest = shortest.as_secs_f64();
-        shortest + self.jitter.min(MOST_JITTER * shortest)
+        shortest + self.jitter.min(MAX_JITTER * shortest)
     }
 
     fn set_cap(&mut self) {

@@ -1,25 +1,17 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
+mod probe_state;
 mod silence;
 
 use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
 use crate::events::{Events, ProxyEvent};
+use crate::ids::LinkId;
 use crate::link_model::LinkModel;
-use crate::probe::ProbeState;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use prismux_units::{Duration, Instant, Rate};
+use probe_state::ProbeState;
+pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
 use silence::Silence;
-
-/// A link of the community, numbered by the host (small numbers: they index a table).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LinkId(pub u8);
-
-impl fmt::Display for LinkId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "link {}", self.0)
-    }
-}
 
 /// State of one link, shared by all flows.
 #[derive(Debug, Clone)]
@@ -103,8 +95,9 @@ impl Link {
         f64::from(self.in_flight_packets) / self.weight
     }
 
-    /// hRTT as the scheduler sees it at `now`: without samples what the host has measured, or 0; halved once per hRTT when the estimate is older than
-    /// four of them with nothing in flight, so that a link that once looked slow is tried again.
+    /// hRTT as the scheduler sees it at `now`: without samples what the host has measured, or 0; halved once per hRTT
+    /// when the estimate is older than four of them with nothing in flight, so that a link that once looked slow is
+    /// tried again.
     pub fn hrtt(&self, now: Instant) -> Duration {
         let Some(hrtt) = self.hrtt else { return self.round_trip.unwrap_or(Duration::ZERO) };
         if self.in_flight_packets > 0 || hrtt.is_zero() {

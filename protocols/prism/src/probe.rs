@@ -1,10 +1,11 @@
 //! Beyond the paper: measuring a link that carries nothing.
 //!
-//! A packet that the receiver already has is sent once more over the link. The receiver answers a duplicate at once and names it
-//! (DSACK, RFC 2883): the time between is the link's round trip, and nobody waits for anything.
+//! A packet that the receiver already has is sent once more over the link. The receiver answers a duplicate at once
+//! and names it (DSACK, RFC 2883): the time between is the link's round trip, and no data waits for it.
 use crate::flow::Flow;
-use crate::link_table::LinkId;
-use crate::reverse_path::Context;
+use crate::ids::LinkId;
+use crate::link_table::Probe;
+use crate::shared::Shared;
 use crate::verdict::{DataRewrite, Verdict};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{SackBlock, SeqNumber};
@@ -15,31 +16,11 @@ const REFRESH: Duration = Duration::from_millis(2000);
 const REVIVAL: Duration = Duration::from_millis(500);
 /// An unanswered probe is given up after this time.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// Unanswered probes in a row after which the link is tried with new data instead.
-pub(crate) const MOST_UNANSWERED: u8 = 4;
-
-/// The open question to one link.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Probe {
-    flow: u32,
-    seq: SeqNumber,
-    sent: Instant,
-}
-
-/// What a link remembers of its probes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ProbeState {
-    open: Option<Probe>,
-    next: Instant,
-    pub(crate) unanswered: u8,
-}
-
 /// Sends probes to the links that want one, if this flow has packets for it.
-pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    for index in 0..context.links.up_count() {
-        let Some(id) = context.links.up_id(index) else { return };
-        let now = context.now;
-        let Some(link) = context.links.get_mut(id) else { continue };
+pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    for index in 0..shared.links.up_count() {
+        let Some(id) = shared.links.up_id(index) else { return };
+        let Some(link) = shared.links.get_mut(id) else { continue };
         if link.usable && link.model.min_rtt().is_some() || now < link.probe.next {
             continue;
         }
@@ -52,10 +33,10 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
             Some(_) => REFRESH,
             None => PATIENCE,
         };
-        link.probe.open = Some(Probe { flow: context.number, seq: copy.seq, sent: now });
+        link.probe.open = Some(Probe { flow: flow.number, seq: copy.seq, sent: now });
         link.probe.next = now + pause;
-        context.counters.probe_copies += 1;
-        context.out.push_back(Verdict::Forward {
+        shared.counters.probe_copies += 1;
+        shared.verdicts.push_back(Verdict::Forward {
             link: id,
             packet: copy.packet,
             rewrite: DataRewrite::default(),
@@ -63,37 +44,43 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
     }
 }
 
-/// Data within `[start, end)` that the receiver has goes to it once more: reports of duplicates there say nothing about links.
+/// Data within `[start, end)` that the receiver has goes to it once more: reports of duplicates there say nothing
+/// about links.
 pub(crate) fn on_repeated<P: Clone>(
     flow: &mut Flow<P>,
     start: SeqNumber,
     end: SeqNumber,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
 ) {
     flow.copies.note_repeated(start, end);
-    for index in 0..context.links.up_count() {
-        let link = context.links.up_id(index).and_then(|id| context.links.get_mut(id));
+    for index in 0..shared.links.up_count() {
+        let link = shared.links.up_id(index).and_then(|id| shared.links.get_mut(id));
         let Some(link) = link else { return };
         let spoilt =
-            |probe: &Probe| probe.flow == context.number && !probe.seq.before(start) && probe.seq.before(end);
+            |probe: &Probe| probe.flow == flow.number && !probe.seq.before(start) && probe.seq.before(end);
         link.probe.open = link.probe.open.filter(|probe| !spoilt(probe));
     }
 }
 
 /// A duplicate was reported: is it the answer to a probe?
-pub(crate) fn on_dsack<P: Clone>(block: SackBlock, context: &mut Context<'_, P>) -> Option<LinkId> {
-    for index in 0..context.links.up_count() {
-        let id = context.links.up_id(index)?;
-        let link = context.links.get_mut(id)?;
-        let Some(probe) = link.probe.open.filter(|p| p.flow == context.number && p.seq == block.start) else {
+pub(crate) fn on_dsack<P>(
+    flow: u32,
+    block: SackBlock,
+    shared: &mut Shared<P>,
+    now: Instant,
+) -> Option<LinkId> {
+    for index in 0..shared.links.up_count() {
+        let id = shared.links.up_id(index)?;
+        let link = shared.links.get_mut(id)?;
+        let Some(probe) = link.probe.open.filter(|p| p.flow == flow && p.seq == block.start) else {
             continue;
         };
-        let rtt = context.now.saturating_since(probe.sent);
+        let rtt = now.saturating_since(probe.sent);
         link.probe.open = None;
         link.probe.unanswered = 0;
         link.on_alive();
-        link.on_rtt(context.now, rtt, context.config.rtt_gain);
-        link.model.on_probe(context.now, rtt);
+        link.on_rtt(now, rtt, shared.config.rtt_gain);
+        link.model.on_probe(now, rtt);
         return Some(id);
     }
     None

@@ -1,8 +1,30 @@
 //! What a person or a dashboard may ask of a running proxy.
-use crate::flow::ReverseState;
-use crate::link_table::LinkId;
+use crate::ids::LinkId;
 use alloc::string::String;
 use prismux_units::{Duration, Rate};
+
+/// The state of the reverse path controller (section V-B; Figure 5 is lost, its states are named in the prose).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ReverseState {
+    /// No known loss: ACKs are re-sequenced.
+    #[default]
+    Normal,
+    /// A loss was just found: it is reported and what was held goes out. Left at once.
+    LossDetect,
+    /// Until the loss is repaired, ACKs pass as they are.
+    Loss,
+}
+
+impl ReverseState {
+    /// The name used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::LossDetect => "loss-detect",
+            Self::Loss => "loss",
+        }
+    }
+}
 
 /// What a link is used for at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,8 +119,8 @@ pub struct ProxyCounters {
     pub data_packets: u64,
     /// Of these, retransmissions by the sender.
     pub retransmissions: u64,
-    /// Of these, needless ones: the receiver had the data, or the proxy was resending it.
-    pub needless_retransmissions: u64,
+    /// Of these, spurious ones: the receiver had the data, or the proxy was resending it.
+    pub spurious_retransmissions: u64,
     /// Of the data packets, new data that found the links full and waited at the proxy.
     pub waited_packets: u64,
     /// Packets carried whole by flow hash.

@@ -1,15 +1,16 @@
 //! TCP-PRISM: a sender that understands loss reports (section VI).
 //!
-//! The proxy tells which segment a link lost and which factor `p` of its window the sender should keep. The sender resends that
-//! segment at once and shrinks its window to `p` times, once per link and window; the engine of `prismux_tcp` does both when it
-//! gets a [`LossNotice`]. What remains here is to decide which reports to believe.
+//! The proxy tells which segment a link lost and which factor `p` of its window the sender should keep. The sender
+//! resends that segment at once and shrinks its window to `p` times, once per link and window (AIPD: additive
+//! increase and proportional decrease); the engine of `prismux_tcp` does both when it gets a [`LossNotice`]. What
+//! remains here is to decide which reports to believe.
 use alloc::vec::Vec;
 use prismux_tcp::engine::LossNotice;
 use prismux_tcp::extension::{SenderExtension, SenderView};
 use prismux_wire::{LossReport, SeqNumber, TcpHeader};
 
 /// Most reports remembered so that repeats are recognised; only those above the cumulative ACK need be.
-const MOST_REMEMBERED: usize = 4096;
+const MAX_REMEMBERED: usize = 4096;
 /// Set in [`LossReport::flags`] when the same report went out before.
 const REPEATED: u8 = 1;
 
@@ -47,13 +48,14 @@ impl TcpPrism {
         if self.recent.len() == self.recent.capacity() {
             self.recent.retain(|&(lost, _)| !lost.before(acknowledged));
         }
-        if self.recent.len() < MOST_REMEMBERED && !self.recent.contains(&(report.lost, report.link)) {
+        if self.recent.len() < MAX_REMEMBERED && !self.recent.contains(&(report.lost, report.link)) {
             self.recent.push((report.lost, report.link));
         }
     }
 }
 
-/// The factor of a report, if it is one that a proxy may state: a link's own share at most is given up, so at least half remains.
+/// The factor of a report, if it is one that a proxy may state: a link's own share at most is given up, so at least
+/// half remains.
 fn keep_factor(report: &LossReport) -> Option<f64> {
     let keep = f64::from(report.keep_q16) / 65536.0;
     (0.5..1.0).contains(&keep).then_some(keep)

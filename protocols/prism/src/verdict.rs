@@ -1,5 +1,5 @@
 //! What the proxy tells its host to do with a packet.
-use crate::link_table::LinkId;
+use crate::ids::LinkId;
 use prismux_wire::{LossReport, SeqNumber, TcpFlags, TcpHeader};
 
 /// What becomes of one packet. The host drains these after every call.
@@ -42,7 +42,7 @@ pub enum DropReason {
     /// An ACK superseded by a later one (a released number already covers it).
     StaleAck,
     /// A retransmission of data that the receiver has, or that the proxy is resending itself.
-    NeedlessRetransmission,
+    SpuriousRetransmission,
 }
 
 impl DropReason {
@@ -53,7 +53,7 @@ impl DropReason {
             Self::RepeatedAck => "repeated-ack",
             Self::ProbeAnswer => "probe-answer",
             Self::StaleAck => "stale-ack",
-            Self::NeedlessRetransmission => "needless-retransmission",
+            Self::SpuriousRetransmission => "spurious-retransmission",
         }
     }
 }
@@ -63,9 +63,9 @@ impl DropReason {
 pub struct DataRewrite {
     /// On a SYN: lower the MSS option to this if it is larger.
     pub mss_clamp: Option<u16>,
-    /// On a copy that goes out late: raise TSval to this where it is below. The receiver has accepted a younger packet since
-    /// and would take the copy for an old duplicate (PAWS, RFC 7323 section 5). No higher than that, or the copy would make old
-    /// duplicates of packets that are still under way.
+    /// On a copy that goes out late: raise TSval to this where it is below. The receiver has accepted a younger
+    /// packet since and would take the copy for an old duplicate (PAWS, RFC 7323 section 5). No higher than that, or
+    /// the copy would make old duplicates of packets that are still under way.
     pub tsval_at_least: Option<u32>,
 }
 

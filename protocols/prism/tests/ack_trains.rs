@@ -1,5 +1,5 @@
-//! Linux's CUBIC ends slow start at a train of ACKs, none more than 2 ms after the other, that is longer than half of the
-//! shortest round trip. Over several links that is long before they are full.
+//! Linux's CUBIC ends slow start at a train of ACKs, none more than 2 ms after the other, that is longer than half of
+//! the shortest round trip. Over several links that is long before they are full.
 mod support;
 
 use prismux_prism::ProxyConfig;

@@ -1,5 +1,5 @@
-//! Bursts: what the links cannot take at once waits at the proxy, leaves in order as room appears, and is still welcome at
-//! the receiver when it comes late.
+//! Bursts: what the links cannot take at once waits at the proxy, leaves in order as room appears, and is still
+//! welcome at the receiver when it comes late.
 mod support;
 
 use prismux_prism::{DataRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
@@ -53,7 +53,8 @@ fn repairs_leave_as_the_links_have_room() {
     assert_eq!(more.forwarded.first().map(|(seq, _)| *seq), Some(u64::from(next)));
 }
 
-/// Repairs that came all together would overflow the queue that has just overflowed: they take the time that their link takes.
+/// Repairs that came all together would overflow the queue that has just overflowed: they take the time that their
+/// link takes.
 #[test]
 fn repairs_leave_at_the_pace_of_their_link() {
     let mut bench = Bench::new(default_proxy(), &[800]);
@@ -64,7 +65,7 @@ fn repairs_leave_at_the_pace_of_their_link() {
     }
     let end = 1000 + packets * PACKET;
     let mut sent = bench.ack(at(60), &ack(1000, &[(end - PACKET, end)]), 1).forwarded.len() as u64;
-    let rate = bench.proxy.link_status(at(60))[0].rate.expect("known").as_bps();
+    let rate = bench.proxy.link_status()[0].rate.expect("known").as_bps();
     let first = sent;
     for millis in 61..200 {
         sent += bench.run_timers(at(millis)).forwarded.len() as u64;
@@ -78,8 +79,9 @@ fn repairs_leave_at_the_pace_of_their_link() {
     assert!(sent > first + 1, "{sent}: they go on without any ACK");
 }
 
-/// The receiver has taken a younger packet in order (its TSecr says so). A repair with its old timestamp would be thrown
-/// away as an old duplicate; one with the sender's newest would make old duplicates of what is still under way.
+/// The receiver has taken a younger packet in order (its TSecr says so). A repair with its old timestamp would be
+/// thrown away as an old duplicate; one with the sender's newest would make old duplicates of what is still under
+/// way.
 #[test]
 fn a_repair_carries_the_timestamp_that_the_receiver_has_last_accepted() {
     let mut proxy: Proxy<u32> = Proxy::new(default_proxy());
@@ -97,7 +99,7 @@ fn a_repair_carries_the_timestamp_that_the_receiver_has_last_accepted() {
     let mut links = Vec::new();
     for n in 0..8 {
         let header = stamped(data(1000 + n * PACKET), 50 + n, 7);
-        proxy.handle_data(at(11), flow(), &header, PACKET, PACKET + 52, n);
+        proxy.handle_data(at(11), flow(), &header, PACKET, n);
         while let Some(verdict) = proxy.poll_verdict() {
             if let Verdict::Forward { link, rewrite, .. } = verdict {
                 assert!(rewrite.is_identity());

@@ -1,5 +1,5 @@
-//! A member that dies without a word: its link takes no more data after a few overdue packets, is probed, and comes back when
-//! an answer does.
+//! A member that dies without a word: its link takes no more data after a few overdue packets, is probed, and comes
+//! back when an answer does.
 mod support;
 
 use prismux_prism::{LinkId, LinkState, ProxyEvent};

@@ -1,5 +1,5 @@
-//! Segments that somebody else made up, with the right addresses and ports and the wrong numbers: whatever they are, the connection
-//! goes on as if they had never come. And what ends or renews a connection in truth does.
+//! Segments that somebody else made up, with the right addresses and ports and the wrong numbers: whatever they are,
+//! the connection goes on as if they had never come. And what ends or renews a connection in truth does.
 mod support;
 
 use prismux_prism::ReverseState;
@@ -58,7 +58,7 @@ impl World {
     fn forge(&mut self, forged: &Forged) -> Said {
         let Forged { from_sender, header, payload_bytes } = forged;
         match from_sender {
-            true => self.bench.proxy.handle_data(self.now, flow(), header, *payload_bytes, 0, FORGED),
+            true => self.bench.proxy.handle_data(self.now, flow(), header, *payload_bytes, FORGED),
             false => self.bench.proxy.handle_reverse(self.now, flow(), header, *payload_bytes, FORGED),
         }
         self.bench.drain()
@@ -96,8 +96,8 @@ proptest! {
     }
 }
 
-/// A SYN, and a data segment, 0x3000_0000 before or after what was sent last: either made every later packet look like a retransmission
-/// or every ACK impossible, and bonding was off for the rest of the connection.
+/// A SYN, and a data segment, 0x3000_0000 before or after what was sent last: either made every later packet look
+/// like a retransmission or every ACK impossible, and bonding was off for the rest of the connection.
 #[test]
 fn one_blind_segment_does_not_turn_bonding_off() {
     for (flags, payload_bytes) in [(TcpFlags::SYN, 0), (TcpFlags::ACK, 1000)] {
@@ -120,14 +120,15 @@ fn one_blind_segment_does_not_turn_bonding_off() {
     }
 }
 
-/// A sender that has lost its memory opens the same connection again: the receiver's SYN-ACK shows that it is a new one.
+/// A sender that has lost its memory opens the same connection again: the receiver's SYN-ACK shows that it is a new
+/// one.
 #[test]
 fn the_receivers_answer_renews_a_flow() {
     let mut world = World::new();
     world.run(300);
     let now = world.now;
     let syn = TcpHeader { seq: SeqNumber(70_000), flags: TcpFlags::SYN, ..TcpHeader::default() };
-    world.bench.proxy.handle_data(now, flow(), &syn, 0, 0, 1);
+    world.bench.proxy.handle_data(now, flow(), &syn, 0, 1);
     let live = world.bench.proxy.flow_status(&flow()).unwrap();
     assert!(live.recorded_packets > 10, "a SYN alone renews nothing: {live:?}");
     // The old connection still lives at the receiver: its challenge ACK (RFC 5961 section 4) is no answer.
@@ -144,7 +145,8 @@ fn the_receivers_answer_renews_a_flow() {
     assert_eq!(world.bench.proxy.flow_status(&flow()).unwrap().recorded_packets, 1);
 }
 
-/// A receiver that opens the same connection again: its acknowledgement of the sender's SYN-ACK is the evidence of both.
+/// A receiver that opens the same connection again: its acknowledgement of the sender's SYN-ACK is the evidence of
+/// both.
 #[test]
 fn a_receiver_that_opens_anew_renews_a_flow_when_its_handshake_is_complete() {
     let mut world = World::new();
@@ -154,14 +156,14 @@ fn a_receiver_that_opens_anew_renews_a_flow_when_its_handshake_is_complete() {
     world.bench.proxy.handle_reverse(now, flow(), &syn, 0, 1);
     let mut answer = data(90_000);
     (answer.flags, answer.ack) = (TcpFlags::SYN | TcpFlags::ACK, SeqNumber(5001));
-    world.bench.proxy.handle_data(now, flow(), &answer, 0, 0, 2);
+    world.bench.proxy.handle_data(now, flow(), &answer, 0, 2);
     assert!(world.bench.proxy.flow_status(&flow()).unwrap().recorded_packets > 10);
     let third = TcpHeader { seq: SeqNumber(5001), ..ack(90_001, &[]) };
     world.bench.ack(now, &third, 3);
     assert_eq!(world.bench.proxy.flow_status(&flow()).unwrap().recorded_packets, 0);
     let mut first = data(90_001);
     first.ack = SeqNumber(5001);
-    world.bench.proxy.handle_data(now, flow(), &first, PACKET, 0, 4);
+    world.bench.proxy.handle_data(now, flow(), &first, PACKET, 4);
     assert_eq!(world.bench.proxy.flow_status(&flow()).unwrap().recorded_packets, 1);
 }
 
@@ -202,7 +204,7 @@ fn a_flow_that_nobody_answers_is_forgotten_after_ten_seconds() {
     world.run(100);
     for port in 1..=1000 {
         let syn = TcpHeader { seq: SeqNumber(FIRST), flags: TcpFlags::SYN, ..TcpHeader::default() };
-        world.bench.proxy.handle_data(world.now, support::flow_number(port), &syn, 0, 0, 1);
+        world.bench.proxy.handle_data(world.now, support::flow_number(port), &syn, 0, 1);
     }
     assert_eq!(world.bench.proxy.flow_count(), 1001);
     let now = world.now;

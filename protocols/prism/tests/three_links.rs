@@ -1,5 +1,5 @@
-//! A model of three in-order links with random interleaving: the invariants of re-sequencing, without loss, with lost ACKs and
-//! with lost data.
+//! A model of three in-order links with random interleaving: the invariants of re-sequencing, without loss, with lost
+//! ACKs and with lost data.
 mod support;
 
 use prismux_endpoint::random::{RandomStream, Seed};
@@ -221,8 +221,8 @@ fn lost_acks_invent_no_losses() {
         let outcome = Run::new(seed, 3000, 0.02, 0.0).run();
         assert_eq!(outcome.false_losses, 0, "seed {seed}: {outcome:?}");
     }
-    // At 20 % there are runs of four lost ACKs, after which three SACK blocks no longer tell everything: the weakness that the
-    // paper names. It stays near one packet in a thousand.
+    // At 20 % there are runs of four lost ACKs, after which three SACK blocks no longer tell everything: the weakness
+    // that the paper names. It stays near one packet in a thousand.
     for seed in 1..=5 {
         let outcome = Run::new(seed, 3000, 0.2, 0.0).run();
         assert!(outcome.false_losses <= 9, "seed {seed}: {outcome:?}");

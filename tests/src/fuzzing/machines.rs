@@ -129,8 +129,8 @@ fn run_proxy(data: &[u8]) -> ProxyCounters {
                 links.remove(&link);
             }
             3 => proxy.handle_timeout(now),
-            4 => proxy.handle_opaque(now, step.small(3).into(), packet),
-            5..=9 => proxy.handle_data(now, flow, &header, payload, payload + 64, packet),
+            4 => proxy.handle_opaque(step.small(3).into(), packet),
+            5..=9 => proxy.handle_data(now, flow, &header, payload, packet),
             _ => proxy.handle_reverse(now, flow, &header, payload, packet),
         }
         if (4..=15).contains(&operation) {

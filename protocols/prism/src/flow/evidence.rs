@@ -1,8 +1,9 @@
 //! Which segments may change what the proxy knows of a connection: RFC 5961, seen from the middle.
 //!
-//! Anybody who knows the four-tuple can send a segment; its numbers must fit both directions before it is believed. A SYN on a live
-//! connection renews nothing until the other end's answer shows that the connection is a new one, and a RST ends nothing
-//! unless it is exactly in sequence. What is not believed is carried all the same: the ends decide for themselves.
+//! Anybody who knows the four-tuple can send a segment; its numbers must fit both directions before it is believed. A
+//! SYN on a live connection renews nothing until the other end's answer shows that the connection is a new one, and a
+//! RST ends nothing unless it is exactly in sequence. What is not believed is carried all the same: the ends decide
+//! for themselves.
 use super::Flow;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 
@@ -95,14 +96,15 @@ impl<P: Clone> Flow<P> {
         sent && header.ack.distance_from(receiver.cumulative()) >= -SLACK
     }
 
-    /// True for a RST of the sender that ends the connection: exactly at the end of what was sent, or where the receiver waits.
+    /// True for a RST of the sender that ends the connection: exactly at the end of what was sent, or where the
+    /// receiver waits.
     pub(crate) fn is_reset_by_sender(&self, header: &TcpHeader) -> bool {
         let expected = [self.sent_end, self.receiver.as_ref().map(|receiver| receiver.cumulative())];
         expected.into_iter().flatten().any(|number| number == header.seq)
     }
 
-    /// True for a RST of the receiver that ends the connection: exactly at the end of what it sent, or where the sender waits; or one
-    /// that refuses the sender's SYN.
+    /// True for a RST of the receiver that ends the connection: exactly at the end of what it sent, or where the
+    /// sender waits; or one that refuses the sender's SYN.
     pub(crate) fn is_reset_by_receiver(&self, header: &TcpHeader) -> bool {
         let refuses = !self.evidence.confirmed && header.flags.contains(TcpFlags::ACK);
         if refuses && self.sent_end == Some(header.ack) {
@@ -122,8 +124,9 @@ impl<P: Clone> Flow<P> {
         self.evidence.receiver_syn = Some(Syn::of(header));
     }
 
-    /// The SYN of the sender that this segment of the receiver answers, and the receiver's own: the connection is a new one.
-    /// Either the receiver answers the sender's SYN by its own, or it opened the connection and acknowledges the answer.
+    /// The SYN of the sender that this segment of the receiver answers, and the receiver's own: the connection is a
+    /// new one. Either the receiver answers the sender's SYN by its own, or it opened the connection and acknowledges
+    /// the answer.
     pub(crate) fn renewal(&self, header: &TcpHeader) -> Option<Renewal> {
         let sender = self.evidence.sender_syn?;
         let acknowledged = header.flags.contains(TcpFlags::ACK) && header.ack == sender.seq + 1;

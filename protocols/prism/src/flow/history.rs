@@ -1,5 +1,5 @@
 //! The schedule history of a flow: which packet went where and when (`sched` in the paper's terms).
-use crate::link_table::LinkId;
+use crate::ids::LinkId;
 use crate::micros::Micros;
 use alloc::collections::VecDeque;
 use prismux_wire::SeqNumber;
@@ -172,7 +172,8 @@ impl History {
         self.ring.get(index).filter(|record| record.seq == seq).map(|_| index)
     }
 
-    /// The lowest packet that is in flight. Remembers where it was: while many packets wait to be sent again, it is far up.
+    /// The lowest packet that is in flight. Remembers where it was: while many packets wait to be sent again, it is
+    /// far up.
     pub(crate) fn lowest_in_flight(&mut self) -> Option<Record> {
         let from = self.low.map_or(0, |seq| self.first_ending_after(seq));
         let found = (from..self.ring.len()).find(|&at| self.ring[at].state() == PacketState::InFlight);

@@ -57,8 +57,8 @@ impl ReceiverModel {
             .is_some_and(|range| !range.start.after(start.max(self.cumulative)) && !end.after(range.end))
     }
 
-    /// Notes that `[start, end)` has arrived and appends to `new` the parts that were not known. Parts below the cumulative
-    /// ACK are ignored.
+    /// Notes that `[start, end)` has arrived and appends to `new` the parts that were not known. Parts below the
+    /// cumulative ACK are ignored.
     pub(crate) fn add(&mut self, start: SeqNumber, end: SeqNumber, new: &mut Vec<Range>) {
         let mut start = start.max(self.cumulative);
         if !end.after(start) {

@@ -2,12 +2,12 @@
 use super::{CAP_EXTRA_PACKETS, CAP_EXTRA_TIME, CAP_GAIN, LinkModel, PROBE_GAIN, PROBE_ROUNDS};
 use prismux_units::{Duration, Instant, Rate};
 
-/// A link is not given more in a burst than what it carries in this time ...
+/// A link is not given more in a burst than what it carries in this time and [`BURST_PACKETS`].
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
-/// ... and so many packets.
+/// See [`PACING_QUANTUM`].
 const BURST_PACKETS: f64 = 4.0;
 /// An idle link is ahead of others by this at most, in seconds.
-const MOST_IDLE: f64 = 0.02;
+const MAX_IDLE: f64 = 0.02;
 
 impl LinkModel {
     /// The learned rate of useful data; `None` before the first full round.
@@ -63,8 +63,9 @@ impl LinkModel {
         }
     }
 
-    /// The time until which the link has enough to do with what it was given lately, more than a small burst; `None` when it has
-    /// not: what was lost keeps it busy no longer. While its rate is still being found out, only its cap says how much it is given.
+    /// The time until which the link has enough to do with what it was given lately, more than a small burst; `None`
+    /// when it has not: what was lost keeps it busy no longer. While its rate is still being found out, only its cap
+    /// says how much it is given.
     pub(crate) fn busy_until(&self, now: Instant, in_flight: u64) -> Option<Instant> {
         let rate = self.planning_rate().filter(|_| self.learning && !self.startup)?;
         let burst = PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate);
@@ -87,7 +88,7 @@ impl LinkModel {
     pub(crate) fn done_with(&self, now: Instant, bytes: u64) -> f64 {
         let own = self.planning_rate().map_or(0.0, |rate| bytes as f64 / rate);
         let ahead = self.free_at.saturating_since(now).as_secs_f64();
-        let idle = now.saturating_since(self.free_at).as_secs_f64().min(MOST_IDLE);
+        let idle = now.saturating_since(self.free_at).as_secs_f64().min(MAX_IDLE);
         ahead - idle + own
     }
 

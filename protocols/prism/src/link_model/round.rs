@@ -1,8 +1,8 @@
 //! A measurement round: from sending a marked packet to hearing of it, and the rate of what was delivered meanwhile.
 //!
-//! In the manner of draft-cheng-iccrg-delivery-rate-estimation: the snapshot is taken when the marked packet is sent, and the
-//! interval is the longer of the time over which the packets were sent and the time over which they were heard of. ACKs that come
-//! all at once, after an outage or from a queue of ACKs, thus make no rate.
+//! In the manner of draft-cheng-iccrg-delivery-rate-estimation: the snapshot is taken when the marked packet is sent,
+//! and the interval is the longer of the time over which the packets were sent and the time over which they were
+//! heard of. ACKs that come all at once, after an outage or from a queue of ACKs, thus make no rate.
 use prismux_units::{Duration, Instant};
 
 /// The open measurement round.
@@ -41,7 +41,8 @@ struct Marker {
 }
 
 impl Round {
-    /// A round that ends with the delivery of packet `index`, not sent yet. The round before had its own sent at `first_sent`.
+    /// A round that ends with the delivery of packet `index`, not sent yet. The round before had its own sent at
+    /// `first_sent`.
     pub(super) fn new(index: u32, first_sent: Instant, cap: f64, delivered: u64, in_flight: u64) -> Self {
         Self {
             index,
@@ -99,8 +100,8 @@ impl Round {
         self.marker.map_or(now, |marker| marker.sent)
     }
 
-    /// The rate at which the link delivered, in bytes per second, `delivered` bytes having been heard of by `now`. `None` over
-    /// less than the shortest round trip, which is no time over which a round can have lasted.
+    /// The rate at which the link delivered, in bytes per second, `delivered` bytes having been heard of by `now`.
+    /// `None` over less than the shortest round trip, which is no time over which a round can have lasted.
     pub(super) fn rate(&self, now: Instant, delivered: u64, shortest: Duration) -> Option<f64> {
         let marker = self.marker?;
         let heard = now.saturating_since(marker.delivered_at);

@@ -1,4 +1,5 @@
-//! What is learned of a link whose truth is known: a queue of fixed rate, a fixed delay, and what makes that hard to see.
+//! What is learned of a link whose truth is known: a queue of fixed rate, a fixed delay, and what makes that hard to
+//! see.
 use super::*;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -17,8 +17,6 @@ pub enum ProxyInput<P> {
         header: TcpHeader,
         /// Bytes of TCP payload.
         payload_bytes: u32,
-        /// Bytes it takes on a link, tunnel headers included if the host knows them.
-        wire_bytes: u32,
         /// The packet.
         packet: P,
     },
@@ -49,13 +47,13 @@ impl<P: Clone> Endpoint for Proxy<P> {
 
     fn handle_input(&mut self, now: Instant, input: Self::Input<'_>) {
         match input {
-            ProxyInput::Data { flow, header, payload_bytes, wire_bytes, packet } => {
-                self.handle_data(now, flow, &header, payload_bytes, wire_bytes, packet);
+            ProxyInput::Data { flow, header, payload_bytes, packet } => {
+                self.handle_data(now, flow, &header, payload_bytes, packet);
             }
             ProxyInput::Reverse { data_flow, header, payload_bytes, packet } => {
                 self.handle_reverse(now, data_flow, &header, payload_bytes, packet);
             }
-            ProxyInput::Opaque { flow_hash, packet } => self.handle_opaque(now, flow_hash, packet),
+            ProxyInput::Opaque { flow_hash, packet } => self.handle_opaque(flow_hash, packet),
         }
     }
 
@@ -68,7 +66,7 @@ impl<P: Clone> Endpoint for Proxy<P> {
     }
 
     fn poll_event(&mut self) -> Option<Self::Event> {
-        self.links.events.take()
+        self.shared.links.events.take()
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {

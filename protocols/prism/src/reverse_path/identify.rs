@@ -1,10 +1,12 @@
 //! What has newly arrived at the receiver (section V-B.1).
-use super::Context;
 use crate::flow::Flow;
 use crate::flow::receiver_model::ReceiverModel;
+use crate::shared::Shared;
+use crate::{flight, probe};
+use prismux_units::Instant;
 use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader};
 
-/// What an ACK says, beside the ranges in [`super::Scratch::new`].
+/// What an ACK says, beside the ranges in the buffer of new ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identified {
     /// The model follows this flow: false for the first ACK after a pick-up and for implausible ACKs.
@@ -33,12 +35,13 @@ pub(crate) fn dsack_block(header: &TcpHeader) -> Option<SackBlock> {
 pub(crate) fn identify<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
+    now: Instant,
 ) -> Identified {
-    let new = &mut context.scratch.new;
+    let new = &mut shared.buffers.new;
     new.clear();
-    context.scratch.lost.clear();
-    context.scratch.delivered.clear();
+    shared.buffers.lost.clear();
+    shared.buffers.delivered.clear();
     let mut result = Identified {
         in_step: true,
         old_cumulative: header.ack,
@@ -50,7 +53,7 @@ pub(crate) fn identify<P: Clone>(
     let Some(receiver) = &mut flow.receiver else {
         result.in_step = false;
         if !beyond {
-            pick_up(flow, header, context);
+            pick_up(flow, header, shared, now);
         }
         return result;
     };
@@ -58,11 +61,11 @@ pub(crate) fn identify<P: Clone>(
     receiver.advance(header.ack, new);
     flow.evidence.confirmed |= !new.is_empty();
     result.dsack = dsack_block(header);
-    context.counters.dsacks += u64::from(result.dsack.is_some());
+    shared.counters.dsacks += u64::from(result.dsack.is_some());
     if let Some(block) = result.dsack {
-        result.probe_answer = crate::probe::on_dsack(block, context).is_some();
+        result.probe_answer = probe::on_dsack(flow.number, block, shared, now).is_some();
     }
-    let new = &mut context.scratch.new;
+    let new = &mut shared.buffers.new;
     let blocks = header.options.sack.as_slice();
     for block in &blocks[usize::from(result.dsack.is_some())..] {
         let sent = flow.sent_end.is_none_or(|end| !block.end.after(end));
@@ -70,7 +73,7 @@ pub(crate) fn identify<P: Clone>(
         if block.start.before(block.end) && sent {
             receiver.add(block.start, block.end, new);
         } else {
-            context.counters.implausible_acks += 1;
+            shared.counters.implausible_acks += 1;
         }
     }
     if new.len() > 1 {
@@ -82,21 +85,21 @@ pub(crate) fn identify<P: Clone>(
 }
 
 /// The first ACK of a flow that was joined in mid-stream: from here on the model is in step.
-fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, context: &mut Context<'_, P>) {
+fn pick_up<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, shared: &mut Shared<P>, now: Instant) {
     // Packets of ours below the ACK have arrived; the model starts beneath them so that they are accounted for.
     let first = flow.history.iter().next().map(|record| record.seq);
     let receiver_start = first.map_or(header.ack, |first| first.min(header.ack));
     let mut receiver = ReceiverModel::new(receiver_start);
-    receiver.advance(header.ack, &mut context.scratch.new);
+    receiver.advance(header.ack, &mut shared.buffers.new);
     for block in header.options.sack.as_slice() {
         if block.start.before(block.end) && flow.sent_end.is_none_or(|end| !block.end.after(end)) {
-            receiver.add(block.start, block.end, &mut context.scratch.new);
+            receiver.add(block.start, block.end, &mut shared.buffers.new);
         }
     }
     flow.window.on_ack(header.ack, header.window, header.flags.contains(TcpFlags::SYN));
     // Only what passed here counts as flight that this ACK ends.
     flow.released = receiver_start;
-    super::release::note_released(flow, header.ack, None, context);
+    flight::note_released(flow, header.ack, None, shared, now);
     // What lies between the ACK and the first packet seen was sent by others, or before the proxy restarted.
     if let Some(first) = first.filter(|first| first.after(header.ack)) {
         flow.add_unscheduled(header.ack, first);

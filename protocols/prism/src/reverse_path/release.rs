@@ -1,9 +1,11 @@
 //! ACKs on their way out: which fields change (number, SACK, window, TSval, ECN echo, loss report).
-use super::Context;
 use crate::flow::Flow;
 use crate::flow::held::HeldAck;
+use crate::micros::Micros;
+use crate::shared::Shared;
 use crate::verdict::{AckRewrite, DropReason, SackRewrite, Verdict};
-use crate::window_control;
+use crate::{flight, window_limit};
+use prismux_units::Instant;
 use prismux_wire::{LossReport, SeqNumber, TcpFlags, TcpHeader};
 
 /// Bytes of a loss report option.
@@ -55,10 +57,11 @@ pub(crate) fn send<P: Clone>(
     flow: &mut Flow<P>,
     packet: P,
     outgoing: &Outgoing,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
+    now: Instant,
 ) {
     let mut report =
-        if outgoing.carries_report { next_report(flow, context.config.report_repeat) } else { None };
+        if outgoing.carries_report { next_report(flow, shared.config.report_repeat) } else { None };
     let mut sack = match (outgoing.keep_sack, outgoing.sack_blocks) {
         (_, 0) | (true, _) => SackRewrite::Keep,
         (false, _) => SackRewrite::Remove,
@@ -72,9 +75,9 @@ pub(crate) fn send<P: Clone>(
             sack = if blocks == 0 { SackRewrite::Remove } else { SackRewrite::Truncate(blocks as u8) };
         }
     }
-    context.counters.reports_sent += u64::from(report.is_some());
-    let limit = if context.config.window_control {
-        window_control::edge_limit(flow, outgoing.number, context)
+    shared.counters.reports_sent += u64::from(report.is_some());
+    let limit = if shared.config.window_control {
+        window_limit::edge_limit(flow, outgoing.number, shared)
     } else {
         None
     };
@@ -91,24 +94,8 @@ pub(crate) fn send<P: Clone>(
         let edge = outgoing.number + (u32::from(rewrite.window) << shift);
         flow.edge_sent = Some(flow.edge_sent.map_or(edge, |sent| sent.max(edge)));
     }
-    note_released(flow, outgoing.number, rewrite.tsval, context);
-    context.out.push_back(Verdict::Release { packet, rewrite });
-}
-
-/// The sender learns that everything below `number` has arrived.
-pub(crate) fn note_released<P: Clone>(
-    flow: &mut Flow<P>,
-    number: SeqNumber,
-    tsval: Option<u32>,
-    context: &mut Context<'_, P>,
-) {
-    let advance = number.distance_from(flow.released);
-    if advance > 0 {
-        flow.released = number;
-        let bytes = flow.flight.min(advance as u32);
-        flow.flight -= bytes;
-        window_control::on_released(flow, bytes, tsval, context);
-    }
+    flight::note_released(flow, outgoing.number, rewrite.tsval, shared, now);
+    shared.verdicts.push_back(Verdict::Release { packet, rewrite });
 }
 
 /// The report to carry next: each goes out on `repeat` ACKs, the least carried first.
@@ -124,17 +111,12 @@ fn next_report<P: Clone>(flow: &mut Flow<P>, repeat: u8) -> Option<LossReport> {
 }
 
 /// The packet as it came, nothing tracked (RPC off, or a flow that cannot be followed).
-pub(crate) fn untouched<P: Clone>(
-    flow: &mut Flow<P>,
-    header: &TcpHeader,
-    packet: P,
-    context: &mut Context<'_, P>,
-) {
+pub(crate) fn untouched<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: P, shared: &mut Shared<P>) {
     let rewrite = AckRewrite {
         tsval: flow.latest_tsval(header.options.timestamps.map(|t| t.value)),
         ..AckRewrite::identity(header)
     };
-    context.out.push_back(Verdict::Release { packet, rewrite });
+    shared.verdicts.push_back(Verdict::Release { packet, rewrite });
 }
 
 /// The ACK with its own number and SACK blocks (LOSS).
@@ -143,60 +125,48 @@ pub(crate) fn original<P: Clone>(
     header: &TcpHeader,
     pure: bool,
     packet: P,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
+    now: Instant,
 ) {
-    if context.config.window_control && pure {
+    if shared.config.window_control && pure {
         let serial = flow.held.next_serial();
-        let now = context.micros();
-        let ack = HeldAck::new(header.ack, header, serial, now, packet);
-        return flow.pool.push(ack.ready(header.ack, true, now));
+        let at = Micros::at(now);
+        let ack = HeldAck::new(header.ack, header, serial, at, packet);
+        return flow.acks.push(ack.ready(header.ack, true, at));
     }
     let outgoing = Outgoing::arriving(header, header.ack, true, pure);
-    send(flow, packet, &outgoing, context);
+    send(flow, packet, &outgoing, shared, now);
 }
 
-/// Everything held goes out as it came, in the order it came (entering LOSS). Only the number is raised to what the sender has
-/// seen: below it, a sender would take the ACK for a stale one and ignore the duplicate with its SACK blocks and report.
-pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
+/// Everything held goes out as it came, in the order it came (entering LOSS). Only the number is raised to what the
+/// sender has seen: below it, a sender would take the ACK for a stale one and ignore the duplicate with its SACK
+/// blocks and report.
+pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     let mut previous = None;
     for ack in flow.held.drain_by_arrival() {
         // Copies of one ACK, made because it stood for several ranges, are one again.
         if previous.replace(ack.serial) == Some(ack.serial) {
             continue;
         }
-        if context.config.window_control {
+        if shared.config.window_control {
             let number = ack.original.max(flow.acknowledged());
-            flow.pool.push(ack.ready(number, true, context.micros()));
+            flow.acks.push(ack.ready(number, true, Micros::at(now)));
             continue;
         }
         let outgoing = Outgoing::held(&ack, ack.original.max(flow.released), true);
-        send(flow, ack.packet, &outgoing, context);
-    }
-}
-
-/// The connection is over: the ACKs that it keeps say nothing to anybody.
-pub(crate) fn discard_kept<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    let mut serial = None;
-    for ack in flow.held.drain_by_arrival() {
-        // Copies of one ACK, made because it stood for several ranges, are one packet.
-        if serial.replace(ack.serial) != Some(ack.serial) {
-            context.out.push_back(Verdict::Drop { packet: ack.packet, reason: DropReason::StaleAck });
-        }
-    }
-    while let Some(ack) = flow.pool.pop() {
-        context.out.push_back(Verdict::Drop { packet: ack.packet, reason: DropReason::StaleAck });
+        send(flow, ack.packet, &outgoing, shared, now);
     }
 }
 
 /// A packet that goes nowhere; its ECN echo is not lost with it.
-pub(crate) fn swallow<P: Clone>(
+pub(crate) fn drop_ack<P: Clone>(
     flow: &mut Flow<P>,
     flags: TcpFlags,
     packet: P,
     reason: DropReason,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
 ) {
     flow.ecn |= TcpFlags(flags.0 & (TcpFlags::ECE | TcpFlags::CWR).0);
-    context.counters.dropped_acks += 1;
-    context.out.push_back(Verdict::Drop { packet, reason });
+    shared.counters.dropped_acks += 1;
+    shared.verdicts.push_back(Verdict::Drop { packet, reason });
 }

@@ -1,13 +1,15 @@
 //! Re-sequencing in NORMAL (section V-B.2; Algorithm 2 is lost, rebuilt from the prose).
 //!
-//! The sender is shown one ACK per range that arrived, in rising order, each with the number that range would have brought
-//! had it arrived in order, and never a number that the receiver has not itself sent.
-use super::Context;
+//! The sender is shown one ACK per range that arrived, in rising order, each with the number that range would have
+//! brought had it arrived in order, and never a number that the receiver has not itself sent.
 use super::identify::Identified;
 use super::release::{self, Outgoing};
 use crate::flow::Flow;
 use crate::flow::held::HeldAck;
+use crate::micros::Micros;
+use crate::shared::Shared;
 use crate::verdict::DropReason;
+use prismux_units::Instant;
 use prismux_wire::{SeqNumber, TcpHeader};
 
 /// An ACK in NORMAL, no loss known.
@@ -17,83 +19,84 @@ pub(crate) fn normal<P: Clone>(
     pure: bool,
     found: &Identified,
     packet: P,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
+    now: Instant,
 ) {
     let Some(cumulative) =
         flow.receiver.as_ref().map(|receiver| receiver.cumulative()).filter(|_| found.in_step)
     else {
-        return release::untouched(flow, header, packet, context);
+        return release::untouched(flow, header, packet, shared);
     };
     if !pure {
-        release_up_to(flow, cumulative, context);
+        release_up_to(flow, cumulative, shared, now);
         // What this segment acknowledges has no pure ACK of its own: it carries the news itself.
-        let number = if flow.pool.is_empty() {
+        let number = if flow.acks.is_empty() {
             header.ack.min(if found.old_cumulative == cumulative { flow.released } else { cumulative })
         } else {
-            // The pool brings the number; data must not overtake it.
-            flow.pool.raise_last(cumulative);
+            // The queue of ACKs brings the number; data must not overtake it.
+            flow.acks.raise_last(cumulative);
             header.ack.min(flow.released)
         };
-        return release::send(flow, packet, &Outgoing::arriving(header, number, false, false), context);
+        return release::send(flow, packet, &Outgoing::arriving(header, number, false, false), shared, now);
     }
-    if context.scratch.new.is_empty() && found.old_cumulative == cumulative {
-        return nothing_new(flow, header, found, packet, context);
+    if shared.buffers.new.is_empty() && found.old_cumulative == cumulative {
+        return nothing_new(flow, header, found, packet, shared, now);
     }
-    let in_order = context.scratch.new.len() <= 1 && !cumulative.before(new_end(context, cumulative));
-    if flow.held.is_empty() && in_order && context.config.window_control {
+    let in_order = shared.buffers.new.len() <= 1 && !cumulative.before(new_end(shared, cumulative));
+    if flow.held.is_empty() && in_order && shared.config.window_control {
         let serial = flow.held.next_serial();
-        let ack = HeldAck::new(cumulative, header, serial, context.micros(), packet);
-        return flow.pool.push(ack);
+        let ack = HeldAck::new(cumulative, header, serial, Micros::at(now), packet);
+        return flow.acks.push(ack);
     }
     if flow.held.is_empty() && in_order {
         let keep = only_dsack(header, found);
-        return release::send(flow, packet, &Outgoing::arriving(header, cumulative, keep, true), context);
+        return release::send(flow, packet, &Outgoing::arriving(header, cumulative, keep, true), shared, now);
     }
-    hold(flow, header, &packet, context);
+    hold(flow, header, &packet, shared, now);
     if cumulative.after(found.old_cumulative) {
-        release_up_to(flow, cumulative, context);
+        release_up_to(flow, cumulative, shared, now);
         if flow.acknowledged().before(cumulative) {
             // Nothing held stood for the advance: everything below was passed on during an earlier LOSS.
-            release::send(flow, packet, &Outgoing::arriving(header, cumulative, false, true), context);
+            release::send(flow, packet, &Outgoing::arriving(header, cumulative, false, true), shared, now);
         }
     }
 }
 
 /// End of the highest range that newly arrived.
-fn new_end<P: Clone>(context: &Context<'_, P>, otherwise: SeqNumber) -> SeqNumber {
-    context.scratch.new.last().map_or(otherwise, |range| range.end)
+fn new_end<P: Clone>(shared: &Shared<P>, otherwise: SeqNumber) -> SeqNumber {
+    shared.buffers.new.last().map_or(otherwise, |range| range.end)
 }
 
-/// A lone DSACK block tells the sender that it resent needlessly; it shows no hole and may pass.
+/// A lone DSACK block tells the sender that it resent for nothing; it shows no hole and may pass.
 fn only_dsack(header: &TcpHeader, found: &Identified) -> bool {
     found.dsack.is_some() && header.options.sack.as_slice().len() == 1
 }
 
 /// Keeps the ACK back once per range that newly arrived, each time under the number of that range.
-fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, context: &mut Context<'_, P>) {
+fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, shared: &mut Shared<P>, now: Instant) {
     let serial = flow.held.next_serial();
-    let now = context.micros();
-    for range in &context.scratch.new {
-        flow.held.insert(HeldAck::new(range.end, header, serial, now, packet.clone()));
+    let at = Micros::at(now);
+    for range in &shared.buffers.new {
+        flow.held.insert(HeldAck::new(range.end, header, serial, at, packet.clone()));
     }
-    context.counters.acks_held += 1;
+    shared.counters.acks_held += 1;
 }
 
 /// Releases, in rising order, what is held up to `cumulative`; the last goes out with `cumulative` itself.
-fn release_up_to<P: Clone>(flow: &mut Flow<P>, cumulative: SeqNumber, context: &mut Context<'_, P>) {
+fn release_up_to<P: Clone>(flow: &mut Flow<P>, cumulative: SeqNumber, shared: &mut Shared<P>, now: Instant) {
     while let Some(ack) = flow.held.pop_up_to(cumulative) {
         let last = flow.held.front().is_none_or(|next| next.number.after(cumulative));
         let number = if last { cumulative } else { ack.number };
         if number.after(flow.acknowledged()) {
-            context.counters.acks_corrected += u64::from(number != ack.original);
-            if context.config.window_control {
-                flow.pool.push(ack.ready(number, false, context.micros()));
+            shared.counters.acks_corrected += u64::from(number != ack.original);
+            if shared.config.window_control {
+                flow.acks.push(ack.ready(number, false, Micros::at(now)));
                 continue;
             }
             let outgoing = Outgoing::held(&ack, number, false);
-            release::send(flow, ack.packet, &outgoing, context);
+            release::send(flow, ack.packet, &outgoing, shared, now);
         } else {
-            release::swallow(flow, ack.flags, ack.packet, DropReason::StaleAck, context);
+            release::drop_ack(flow, ack.flags, ack.packet, DropReason::StaleAck, shared);
         }
     }
 }
@@ -104,17 +107,18 @@ fn nothing_new<P: Clone>(
     header: &TcpHeader,
     found: &Identified,
     packet: P,
-    context: &mut Context<'_, P>,
+    shared: &mut Shared<P>,
+    now: Instant,
 ) {
     if found.probe_answer {
-        release::swallow(flow, header.flags, packet, DropReason::ProbeAnswer, context);
-    } else if flow.held.is_empty() && flow.pool.is_empty() {
+        release::drop_ack(flow, header.flags, packet, DropReason::ProbeAnswer, shared);
+    } else if flow.held.is_empty() && flow.acks.is_empty() {
         let keep = only_dsack(header, found);
-        release::send(flow, packet, &Outgoing::arriving(header, header.ack, keep, true), context);
+        release::send(flow, packet, &Outgoing::arriving(header, header.ack, keep, true), shared, now);
     } else if found.opens_window {
         let released = flow.released;
-        release::send(flow, packet, &Outgoing::arriving(header, released, false, true), context);
+        release::send(flow, packet, &Outgoing::arriving(header, released, false, true), shared, now);
     } else {
-        release::swallow(flow, header.flags, packet, DropReason::RepeatedAck, context);
+        release::drop_ack(flow, header.flags, packet, DropReason::RepeatedAck, shared);
     }
 }

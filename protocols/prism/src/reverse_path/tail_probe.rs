@@ -1,10 +1,13 @@
 //! Beyond the paper: a tail loss probe (RFC 8985 section 7), sent by the proxy.
 //!
-//! When nothing at all has been heard from the receiver for longer than what is in flight can take, either everything under way was
-//! lost or the way back is dead. Nothing speaks against any one link then, and no packet is declared lost. The lowest packet
-//! in flight goes out once more over every link, now and then, until the receiver answers: its ACK tells the rest.
-use super::{Context, timers};
+//! When nothing at all has been heard from the receiver for longer than what is in flight can take, either everything
+//! under way was lost or the way back is dead. Nothing speaks against any one link then, and no packet is declared
+//! lost. The lowest packet in flight goes out once more over every link, now and then, until the receiver answers:
+//! its ACK tells the rest.
 use crate::flow::Flow;
+use crate::micros::Micros;
+use crate::overdue;
+use crate::shared::Shared;
 use crate::verdict::{DataRewrite, Verdict};
 use prismux_units::{Duration, Instant};
 
@@ -15,52 +18,38 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 /// A sender that has been quiet for longer than this has given up, and so does the proxy.
 const SENDER_PATIENCE: Duration = Duration::from_secs(64);
 
-/// When the receiver's answer was missed and asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct TailProbe {
-    /// When the last probe went out, and how long to wait for an answer; `None` while the receiver answers.
-    sent: Option<(Instant, Duration)>,
-}
-
-impl TailProbe {
-    /// The receiver was heard of.
-    pub(crate) fn on_heard(&mut self) {
-        self.sent = None;
-    }
-}
-
 /// When the next probe is due; `None` when nothing is in flight that could be sent again.
-pub(super) fn deadline<P: Clone>(flow: &mut Flow<P>, context: &Context<'_, P>) -> Option<Instant> {
+pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
     if !flow.evidence.confirmed {
         // A SYN that nobody answers is the sender's affair.
         return None;
     }
     let lowest = flow.history.lowest_in_flight().filter(|record| flow.copies.has(record.seq))?;
-    if context.now.saturating_since(flow.last_activity) > SENDER_PATIENCE {
+    if now.saturating_since(flow.last_activity) > SENDER_PATIENCE {
         return None;
     }
     if let Some((sent, interval)) = flow.tail_probe.sent {
         return Some(sent + interval);
     }
-    let limit = timers::tail_limit(&lowest, context)?;
+    let limit = overdue::tail_limit(&lowest, shared, now)?;
     let quiet_since = if flow.heard.after(lowest.sent) { flow.heard } else { lowest.sent };
-    Some(context.now + limit.saturating_sub(context.micros().since(quiet_since)))
+    Some(now + limit.saturating_sub(Micros::at(now).since(quiet_since)))
 }
 
 /// Sends a probe if one is due.
-pub(super) fn send<P: Clone>(flow: &mut Flow<P>, context: &mut Context<'_, P>) {
-    if deadline(flow, context).is_none_or(|at| at > context.now) {
+pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    if deadline(flow, shared, now).is_none_or(|at| at > now) {
         return;
     }
     let Some(lowest) = flow.history.lowest_in_flight() else { return };
     let Some(copy) = flow.copies.find(lowest.seq) else { return };
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
-    for (link, _) in context.links.up() {
-        context.counters.probe_copies += 1;
-        context.out.push_back(Verdict::Forward { link, packet: copy.packet.clone(), rewrite });
+    for (link, _) in shared.links.up() {
+        shared.counters.probe_copies += 1;
+        shared.verdicts.push_back(Verdict::Forward { link, packet: copy.packet.clone(), rewrite });
     }
     flow.copies.note_repeated(lowest.seq, lowest.end());
     flow.history.note_copy(lowest.seq);
     let interval = flow.tail_probe.sent.map_or(FIRST_INTERVAL, |(_, last)| (last * 2).min(MAX_INTERVAL));
-    flow.tail_probe.sent = Some((context.now, interval));
+    flow.tail_probe.sent = Some((now, interval));
 }

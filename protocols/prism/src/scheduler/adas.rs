@@ -1,6 +1,7 @@
 //! ADAS, the adaptive scheduler (section IV, Algorithm 1), and its two halves.
 use super::{PacketView, Scheduler};
-use crate::link_table::{LinkId, LinkTable};
+use crate::ids::LinkId;
+use crate::link_table::LinkTable;
 use prismux_units::Instant;
 
 /// Rule 1: a retransmission takes the link with the least hRTT. Rule 2: other packets take the link with the least NIP.

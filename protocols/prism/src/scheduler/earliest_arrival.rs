@@ -1,15 +1,17 @@
 //! Beyond the papers: the link on which the packet is expected to arrive first, among those that are not full.
 use super::{PacketView, Scheduler};
-use crate::link_table::{Link, LinkId, LinkTable};
+use crate::ids::LinkId;
+use crate::link_table::{Link, LinkTable};
 use prismux_units::Instant;
 
-/// Arrival time is the shortest round trip plus the wait behind what the proxy has sent (the return leg is common to all
-/// links, so it does not change the order). A link at its cap is passed over; when all are full, the earliest of all.
+/// Arrival time is the shortest round trip plus the wait behind what the proxy has sent (the return leg is common to
+/// all links, so it does not change the order). A link at its cap is passed over; when all are full, the earliest of
+/// all.
 ///
-/// While senders have more to send than the links take, arrival no longer matters, only that no link runs dry: then the link
-/// that would be done with the packet first takes it, of those below their caps. Otherwise the near links would be topped up
-/// first and the most distant one, which gets what is left, would starve. A link that has been idle is ahead of the others by
-/// its idle time, so that rates are served in proportion.
+/// While senders have more to send than the links take, arrival no longer matters, only that no link runs dry: then
+/// the link that would be done with the packet first takes it, of those below their caps. Otherwise the near links
+/// would be topped up first and the most distant one, which gets what is left, would starve. A link that has been
+/// idle is ahead of the others by its idle time, so that rates are served in proportion.
 #[derive(Debug)]
 pub struct EarliestArrival;
 

@@ -1,6 +1,7 @@
 //! Baselines that do not look at what is in flight.
 use super::{PacketView, Scheduler};
-use crate::link_table::{LinkId, LinkTable};
+use crate::ids::LinkId;
+use crate::link_table::LinkTable;
 use alloc::vec::Vec;
 use prismux_endpoint::random::RandomStream;
 use prismux_units::Instant;

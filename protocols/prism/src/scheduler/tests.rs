@@ -1,7 +1,8 @@
 //! The three cases of Figure 3 (section IV-B) and the baselines.
-use super::{PacketView, SchedulerKind};
-use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
-use crate::link_table::{LinkId, LinkTable};
+use super::PacketView;
+use crate::config::{LinkConfig, ProxyConfig, SchedulerKind, WeightUnit};
+use crate::ids::LinkId;
+use crate::link_table::LinkTable;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::FromStr;

@@ -51,7 +51,7 @@ impl Subject for Machine {
             "packets" => {
                 let range = words.range("sequence numbers")?;
                 for start in range.step_by(PACKET as usize) {
-                    self.from_sender(now, segment::data(start as u32, PACKET));
+                    self.sender_sends(now, segment::data(start as u32, PACKET));
                 }
             }
             "join" => {
@@ -99,20 +99,20 @@ impl Machine {
         self.proxy.join(now, LinkId(number), LinkConfig { name, advertised_rate: rate, round_trip: None });
     }
 
-    fn from_sender(&mut self, now: Instant, segment: Segment) {
+    fn sender_sends(&mut self, now: Instant, segment: Segment) {
         let header = segment.header;
         self.proxy.handle_data(now, flow(), &header, segment.payload_bytes, segment);
     }
 
-    fn from_receiver(&mut self, now: Instant, segment: Segment) {
+    fn receiver_sends(&mut self, now: Instant, segment: Segment) {
         let header = segment.header;
         self.proxy.handle_reverse(now, flow(), &header, segment.payload_bytes, segment);
     }
 
     fn receive(&mut self, now: Instant, words: &mut Words<'_>) -> Result<(), String> {
         match words.word("sender or receiver")? {
-            "sender" => self.from_sender(now, segment::read_sender(words)?),
-            "receiver" => self.from_receiver(now, segment::read_receiver(words)?),
+            "sender" => self.sender_sends(now, segment::read_sender(words)?),
+            "receiver" => self.receiver_sends(now, segment::read_receiver(words)?),
             other => return Err(format!("{other:?} is neither sender nor receiver")),
         }
         Ok(())
@@ -120,9 +120,9 @@ impl Machine {
 
     fn open(&mut self, now: Instant) {
         let [syn, syn_ack, ack] = segment::handshake();
-        self.from_receiver(now, syn);
-        self.from_sender(now, syn_ack);
-        self.from_receiver(now + HANDSHAKE, ack);
+        self.receiver_sends(now, syn);
+        self.sender_sends(now, syn_ack);
+        self.receiver_sends(now + HANDSHAKE, ack);
         while self.proxy.poll_verdict().is_some() {}
     }
 

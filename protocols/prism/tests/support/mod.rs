@@ -107,7 +107,7 @@ impl Bench {
             ..TcpHeader::default()
         };
         syn_ack.options.window_scale = Some(7);
-        self.proxy.handle_data(now, flow(), &syn_ack, 0, 60, 0);
+        self.proxy.handle_data(now, flow(), &syn_ack, 0, 0);
         let reply = now + prismux_units::Duration::from_millis(10);
         self.proxy.handle_reverse(reply, flow(), &ack(first, &[]), 0, 0);
         self.drain();
@@ -115,7 +115,7 @@ impl Bench {
 
     /// A data packet; the link it is sent on.
     pub fn send(&mut self, now: Instant, seq: u32, length: u32) -> Option<LinkId> {
-        self.proxy.handle_data(now, flow(), &data(seq), length, length + 40, u64::from(seq));
+        self.proxy.handle_data(now, flow(), &data(seq), length, u64::from(seq));
         self.drain().forwarded.first().map(|&(_, link)| link)
     }
 

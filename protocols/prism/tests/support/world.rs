@@ -1,4 +1,5 @@
-//! A download over two links of 1000 packets per second, with a sender of constant window and a receiver that acknowledges every packet.
+//! A download over two links of 1000 packets per second, with a sender of constant window and a receiver that
+//! acknowledges every packet.
 use super::{Bench, Receiver, Said, at, data, flow};
 use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkState, ProxyConfig, ProxyEvent};
@@ -96,20 +97,13 @@ impl World {
         let released = self.released;
         for seq in self.repeats.extract_if(.., |seq| !(SeqNumber(*seq) + PACKET).after(released)) {
             let header = data(seq);
-            self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, PACKET + 40, u64::from(seq));
+            self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, u64::from(seq));
         }
         let said = self.bench.drain();
         self.carry_out(said);
         while SeqNumber(self.next).distance_from(self.released) < (WINDOW * PACKET) as i32 {
             let header = data(self.next);
-            self.bench.proxy.handle_data(
-                self.now,
-                flow(),
-                &header,
-                PACKET,
-                PACKET + 40,
-                u64::from(self.next),
-            );
+            self.bench.proxy.handle_data(self.now, flow(), &header, PACKET, u64::from(self.next));
             self.next += PACKET;
             let said = self.bench.drain();
             self.carry_out(said);
@@ -123,6 +117,6 @@ impl World {
     }
 
     pub fn state(&self) -> LinkState {
-        self.bench.proxy.link_status(self.now)[1].state
+        self.bench.proxy.link_status()[1].state
     }
 }

@@ -60,9 +60,8 @@ impl Stage {
             window: 60_000,
             ..TcpHeader::default()
         };
-        let wire_bytes = SEGMENT_BYTES + 64;
         let now = Instant::from_millis(at_ms);
-        self.proxy.handle_data(now, Self::flow(), &header, SEGMENT_BYTES, wire_bytes, self.next);
+        self.proxy.handle_data(now, Self::flow(), &header, SEGMENT_BYTES, self.next);
         self.next += 1;
         self.drain()
     }

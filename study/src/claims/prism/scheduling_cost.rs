@@ -41,7 +41,7 @@ fn once_ns(links: u8) -> f64 {
         for packet in 0..WINDOW_SEGMENTS {
             let seq = SeqNumber((round * WINDOW_SEGMENTS + packet) * SEGMENT_BYTES);
             let header = TcpHeader { seq, flags: TcpFlags::ACK, window: 60_000, ..TcpHeader::default() };
-            proxy.handle_data(at, flow(), &header, SEGMENT_BYTES, SEGMENT_BYTES + 40, 0);
+            proxy.handle_data(at, flow(), &header, SEGMENT_BYTES, 0);
             drain(&mut proxy);
         }
         for packet in 0..WINDOW_SEGMENTS {

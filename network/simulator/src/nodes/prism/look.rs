@@ -13,7 +13,7 @@ impl Simulation {
     /// The links of the proxy on `node` as it sees them.
     pub fn proxy_links(&self, node: NodeId) -> Vec<LinkStatus> {
         let proxy = self.network.node_as::<ProxyNode>(node);
-        proxy.map_or_else(Vec::new, |proxy| proxy.proxy.link_status(self.network.now))
+        proxy.map_or_else(Vec::new, |proxy| proxy.proxy.link_status())
     }
 
     /// Counters of the proxy on `node`.
@@ -56,6 +56,6 @@ pub(super) fn counters(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
         ("waited_packets", counters.waited_packets),
-        ("needless_retransmissions", counters.needless_retransmissions),
+        ("needless_retransmissions", counters.spurious_retransmissions),
     ]
 }

@@ -53,7 +53,7 @@ impl Node for ProxyNode {
         }
         network.counters.taken_by_nodes += 1;
         let key = if inward { packet.flow_key() } else { packet.flow_key().reversed() };
-        self.proxy.handle_input(context.now(), self.input(packet, inward, size_bytes));
+        self.proxy.handle_input(context.now(), Self::input(packet, inward));
         self.drain(context);
         if is_tcp && context.network.observer.is_some() {
             self.observe_held(context, packet.flow, key);
@@ -74,13 +74,10 @@ impl Node for ProxyNode {
 
 impl ProxyNode {
     /// A packet as the proxy sees it: towards a receiver, or back.
-    fn input(&self, packet: Packet, inward: bool, size_bytes: u32) -> ProxyInput<Packet> {
+    fn input(packet: Packet, inward: bool) -> ProxyInput<Packet> {
         let (flow, payload_bytes) = (packet.flow_key(), packet.payload_bytes);
         match packet.body {
-            Body::Tcp { header, .. } if inward => {
-                let wire_bytes = size_bytes + self.tunnel_bytes;
-                ProxyInput::Data { flow, header, payload_bytes, wire_bytes, packet }
-            }
+            Body::Tcp { header, .. } if inward => ProxyInput::Data { flow, header, payload_bytes, packet },
             Body::Tcp { header, .. } => {
                 ProxyInput::Reverse { data_flow: flow.reversed(), header, payload_bytes, packet }
             }
@@ -229,6 +226,6 @@ const fn drop_reason(reason: DropReason) -> event::DropReason {
         DropReason::RepeatedAck => event::DropReason::RepeatedAck,
         DropReason::ProbeAnswer => event::DropReason::ProbeAnswer,
         DropReason::StaleAck => event::DropReason::StaleAck,
-        DropReason::NeedlessRetransmission => event::DropReason::SpuriousRetransmission,
+        DropReason::SpuriousRetransmission => event::DropReason::SpuriousRetransmission,
     }
 }

@@ -1,12 +1,12 @@
 //! Beyond the paper: which links a flow gains from.
 //!
-//! All data is acknowledged in order, so a sender feels the slowest link in use: with flight F and links whose longest
-//! round trip is R, it gets at most F / R, whatever the rates. Of all sets of links the one is used that gives most,
-//! `min(sum of rates, F / R)`. A link left out is *parked*: it is measured with copies of packets the receiver already has,
-//! and joins when the senders' flight covers it.
-use crate::link_table::{LinkId, LinkTable};
-use crate::probe::MOST_UNANSWERED;
-use crate::window_control::Valve;
+//! All data is acknowledged in order, so a sender feels the slowest link in use: with flight F and links whose
+//! longest round trip is R, it gets at most F / R, whatever the rates. Of all sets of links the one is used that
+//! gives most, `min(sum of rates, F / R)`. A link left out is *parked*: it is measured with copies of packets the
+//! receiver already has, and joins when the senders' flight covers it.
+use crate::ids::LinkId;
+use crate::link_table::{LinkTable, MAX_UNANSWERED};
+use crate::shared::Selection;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
@@ -15,11 +15,19 @@ const HYSTERESIS: f64 = 1.03;
 /// Share of its value that a very distant set must gain over a near one to be worth its delay.
 const DELAY_PRICE: f64 = 0.02;
 /// Sets are compared exhaustively up to this many links; beyond it, the slowest links are left out of the comparison.
-const MOST_COMPARED: usize = 8;
+const MAX_COMPARED: usize = 8;
 /// Beyond this loss a link costs the others more in repairs than it carries.
-const MOST_LOSS: f64 = 0.25;
+const MAX_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
 const FLIGHT_MARGIN: f64 = 1.5;
+/// Flight allowed in any case.
+const FLIGHT_SLACK_BYTES: f64 = 20_000.0;
+/// Payload of a packet, where only its order of magnitude matters.
+const PACKET_BYTES: f64 = 1448.0;
+/// A repair takes this many round trips of the nearest link.
+const REPAIR_ROUNDS: f64 = 1.2;
+/// At this round trip, in seconds, half of [`DELAY_PRICE`] is asked.
+const NEAR_RTT: f64 = 0.2;
 /// Share of the largest rate that a link in startup is credited with.
 const OPTIMISM: f64 = 0.2;
 /// A link in startup is as near as others with a round trip of at most this times theirs.
@@ -40,19 +48,25 @@ struct Candidate {
 }
 
 /// Decides anew which links are usable and how much flight senders may have together.
-pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, park: bool) {
-    valve.reviewed = now;
+pub(crate) fn review(
+    now: Instant,
+    links: &mut LinkTable,
+    selection: &mut Selection,
+    peak_flight: u64,
+    standby: bool,
+) {
+    selection.reviewed = now;
     let candidates = candidates(links);
     if candidates.is_empty() {
-        return without_knowledge(now, links, valve);
+        return without_knowledge(now, links, selection);
     }
-    let flight = valve.peak_flight() as f64;
+    let flight = peak_flight as f64;
     let all = (1_u32 << candidates.len()) - 1;
     let present = mask_where(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
     let chosen =
-        if park { with_neighbours(links, &candidates, choose(&candidates, flight, present)) } else { all };
+        if standby { with_neighbours(links, &candidates, choose(&candidates, flight, present)) } else { all };
     // What would be used by senders without bounds. The receiver's window is none: it grows with what arrives.
-    let target = if park { choose(&candidates, f64::MAX, 0) | chosen } else { all };
+    let target = if standby { choose(&candidates, f64::MAX, 0) | chosen } else { all };
     for (position, candidate) in candidates.iter().enumerate() {
         let (used, wanted) = (chosen >> position & 1 != 0, target >> position & 1 != 0);
         let reason = match (used, wanted) {
@@ -63,18 +77,18 @@ pub(crate) fn review(now: Instant, links: &mut LinkTable, valve: &mut Valve, par
         links.set_usable(candidate.id, used, reason);
     }
     settle_others(now, links, &candidates);
-    valve.wants_probes = links.up().any(|(_, link)| !link.usable);
+    selection.wants_probes = links.up().any(|(_, link)| !link.usable);
     let (rate, rtt) = sum(&candidates, target);
-    valve.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + 20_000.0) as u64);
+    selection.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + FLIGHT_SLACK_BYTES) as u64);
 }
 
 /// No link is known and bearable. Where nothing is known, one carries the first packets while the others are measured.
-fn without_knowledge(now: Instant, links: &mut LinkTable, valve: &mut Valve) {
+fn without_knowledge(now: Instant, links: &mut LinkTable, selection: &mut Selection) {
     if links.up().all(|(_, link)| link.model.min_rtt().is_none()) {
         // Otherwise the last limit stands: a window once shown cannot be taken back.
-        valve.flight_limit = None;
+        selection.flight_limit = None;
     }
-    valve.wants_probes = true;
+    selection.wants_probes = true;
     let unknown = links.up().filter(|(_, link)| link.model.min_rtt().is_none());
     let first = unknown.min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id);
     for id in up_ids(links) {
@@ -96,7 +110,7 @@ fn settle_others(now: Instant, links: &mut LinkTable, candidates: &[Candidate]) 
         link.forgive_silence(now);
         let known = link.model.min_rtt().is_some();
         // A receiver that does not report duplicates leaves only the direct way.
-        let mute = link.probe.unanswered >= MOST_UNANSWERED;
+        let mute = link.probe.unanswered >= MAX_UNANSWERED;
         let reason = match (known, mute) {
             (true, _) if link.is_silent() => "nothing arrives over it",
             (true, _) => "loses too many packets",
@@ -113,11 +127,11 @@ fn up_ids(links: &LinkTable) -> Vec<LinkId> {
 
 /// Links with known round trip and bearable loss, nearest first.
 fn candidates(links: &LinkTable) -> Vec<Candidate> {
-    let known = links.up().filter(|(_, link)| link.model.loss() < MOST_LOSS && !link.is_silent());
+    let known = links.up().filter(|(_, link)| link.model.loss() < MAX_LOSS && !link.is_silent());
     let mut found: Vec<Candidate> = known
         .filter_map(|(id, link)| {
             let (rate, rtt) = (link.model.planning_rate()?, link.model.full_rtt()?.as_secs_f64().max(1e-4));
-            let lost_per_second = link.model.loss() * rate / 1448.0;
+            let lost_per_second = link.model.loss() * rate / PACKET_BYTES;
             Some(Candidate { id, rate, rtt, repairing: (lost_per_second * rtt).min(1.0) })
         })
         .collect();
@@ -128,16 +142,16 @@ fn candidates(links: &LinkTable) -> Vec<Candidate> {
             candidate.rate = candidate.rate.max(OPTIMISM * largest);
         }
     }
-    if found.len() > MOST_COMPARED {
+    if found.len() > MAX_COMPARED {
         found.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.id.cmp(&b.id)));
-        found.truncate(MOST_COMPARED);
+        found.truncate(MAX_COMPARED);
     }
     found.sort_by(|a, b| a.rtt.total_cmp(&b.rtt).then(a.id.cmp(&b.id)));
     found
 }
 
-/// These links and those hardly known ones that are as near: as long as the senders are what limits, it costs nothing to learn
-/// their rates too.
+/// These links and those hardly known ones that are as near: as long as the senders are what limits, it costs nothing
+/// to learn their rates too.
 fn with_neighbours(links: &LinkTable, candidates: &[Candidate], chosen: u32) -> u32 {
     let (_, rtt) = sum(candidates, chosen);
     let in_startup = |c: &Candidate| links.get(c.id).is_some_and(|link| link.model.in_startup());
@@ -153,14 +167,14 @@ fn sum(candidates: &[Candidate], mask: u32) -> (f64, f64) {
     let chosen = candidates.iter().enumerate().filter(|(i, _)| mask >> i & 1 != 0).map(|(_, c)| c);
     let nearest = chosen.clone().next().map_or(0.0, |c| c.rtt);
     chosen.fold((0.0, 0.0), |(rate, rtt), c| {
-        (rate + c.rate, f64::max(rtt, c.rtt + 1.2 * nearest * c.repairing))
+        (rate + c.rate, f64::max(rtt, c.rtt + REPAIR_ROUNDS * nearest * c.repairing))
     })
 }
 
 /// What a set of links is worth to senders with this flight, in bytes per second.
 fn value(candidates: &[Candidate], mask: u32, flight: f64) -> f64 {
     let (rate, rtt) = sum(candidates, mask);
-    if rtt == 0.0 { 0.0 } else { rate.min(flight / rtt) * (1.0 - DELAY_PRICE * rtt / (rtt + 0.2)) }
+    if rtt == 0.0 { 0.0 } else { rate.min(flight / rtt) * (1.0 - DELAY_PRICE * rtt / (rtt + NEAR_RTT)) }
 }
 
 /// The best set; `present` stays unless another is clearly better.

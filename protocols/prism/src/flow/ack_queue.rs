@@ -1,24 +1,32 @@
-//! A flow's side of the valve: the ACKs that wait, and what its sender is expected to answer to those that left.
-use super::{MOST_RESPONSE, MOST_WAIT, UPSTREAM_SLACK, Valve};
-use crate::flow::held::HeldAck;
+//! The ACKs of a flow that wait for room on the links, and what its sender is expected to answer to those that left.
+use super::held::HeldAck;
 use alloc::collections::VecDeque;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
 
+/// A sender's answer may come this much later than the shortest round trip.
+pub(crate) const UPSTREAM_SLACK: Duration = Duration::from_millis(2);
+/// An answer is waited for this many times the shortest round trip to the sender.
+const PATIENCE_ROUNDS: f64 = 1.25;
+/// New data that a byte acknowledged may bring: two bytes, as in slow start.
+pub(crate) const MAX_RESPONSE: f32 = 2.0;
+/// An ACK that has waited this long may go whatever the books say of the links.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(1);
 /// Round trip to the sender assumed before it is measured.
 const UPSTREAM_RTT: Duration = Duration::from_millis(20);
-/// A sender's response is estimated over at least this many bytes acknowledged, ...
+/// A sender's response is estimated over at least this many bytes acknowledged.
 const RESPONSE_BYTES: u32 = 30_000;
-/// So many flows that wait look after their unanswered bytes at every span; with more, that would cost more than it brings.
+/// So many flows that wait look after their unanswered bytes at every span; with more, that would cost more than it
+/// brings.
 const FEW_FLOWS: usize = 8;
-/// ... and this many round trips to it: answers lag behind, and what is cut off at one end of a short span looks like an
-/// extra answer in the next.
+/// A sender's response is estimated over at least this many round trips to it: answers lag behind, and what is cut
+/// off at one end of a short span looks like an extra answer in the next.
 const RESPONSE_ROUNDS: u64 = 4;
 
-/// Bytes of new data that released ACKs call up and that have not come, by age: what a sender did not answer in time it
+/// Bytes of new data expected in answer to released ACKs and not come, by age: what a sender did not answer in time it
 /// will not send, and must not pass for data on its way.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Asked {
+pub(crate) struct ExpectedResponse {
     /// The youngest first; each covers a span of a third of the sender's patience.
     spans: [u32; Self::SPANS],
     /// Bytes acknowledged by ACKs released in the same spans, answered or not.
@@ -26,19 +34,19 @@ pub(super) struct Asked {
     since: Instant,
 }
 
-impl Asked {
+impl ExpectedResponse {
     const SPANS: usize = 4;
 
-    pub(super) fn bytes(&self) -> u32 {
+    pub(crate) fn bytes(&self) -> u32 {
         self.spans.iter().sum()
     }
 
     /// Bytes acknowledged lately.
-    pub(super) fn released(&self) -> u32 {
+    pub(crate) fn released(&self) -> u32 {
         self.released.iter().sum()
     }
 
-    /// Forgets what was asked more than `patience` ago; says how much that was.
+    /// Forgets what was expected more than `patience` ago; says how much that was.
     fn expire(&mut self, now: Instant, patience: Duration) -> u32 {
         let span = patience / (Self::SPANS as u64 - 1);
         let mut gone = 0;
@@ -56,13 +64,13 @@ impl Asked {
         gone
     }
 
-    /// An ACK over `released` bytes leaves and calls up `expected`.
-    pub(super) fn note(&mut self, expected: u32, released: u32) {
+    /// An ACK over `released` bytes leaves and brings `expected`.
+    pub(crate) fn note(&mut self, expected: u32, released: u32) {
         self.spans[0] = self.spans[0].saturating_add(expected);
         self.released[0] = self.released[0].saturating_add(released);
     }
 
-    /// Data came: the oldest question is answered first; says how much was asked for.
+    /// Data came: the oldest ACK is answered first; says how much was expected.
     fn settle(&mut self, bytes: u32) -> u32 {
         let mut left = bytes;
         for span in self.spans.iter_mut().rev() {
@@ -74,34 +82,34 @@ impl Asked {
     }
 }
 
-/// A flow's side of the valve.
+/// ACKs that wait, and what is expected of their sender.
 #[derive(Debug)]
-pub(crate) struct AckPool<P> {
-    pub(super) ready: VecDeque<HeldAck<P>>,
-    /// In [`Valve::waiting`].
+pub(crate) struct AckQueue<P> {
+    pub(crate) ready: VecDeque<HeldAck<P>>,
+    /// In the pacer's queue of flows that wait.
     pub(crate) queued: bool,
-    pub(super) asked: Asked,
+    pub(crate) expected: ExpectedResponse,
     /// Bytes of new data per byte acknowledged: 2 in slow start, 1 later.
-    pub(super) response: f32,
+    pub(crate) response: f32,
     released_bytes: u32,
-    pub(super) answered_bytes: u32,
+    pub(crate) answered_bytes: u32,
     response_since: Instant,
     /// When the present train of ACKs began, and when its last one left.
     train_since: Instant,
-    pub(super) last_release: Instant,
+    pub(crate) last_release: Instant,
     /// TSval of a released ACK and when it left, until data echoes it.
-    pub(super) echo: Option<(u32, Instant)>,
+    pub(crate) echo: Option<(u32, Instant)>,
     newest_tsval: Option<u32>,
-    pub(super) upstream_rtt: Option<Duration>,
+    pub(crate) upstream_rtt: Option<Duration>,
 }
 
-impl<P> Default for AckPool<P> {
+impl<P> Default for AckQueue<P> {
     fn default() -> Self {
         Self {
             ready: VecDeque::new(),
             queued: false,
-            asked: Asked::default(),
-            response: MOST_RESPONSE,
+            expected: ExpectedResponse::default(),
+            response: MAX_RESPONSE,
             released_bytes: 0,
             answered_bytes: 0,
             response_since: Instant::ZERO,
@@ -114,7 +122,7 @@ impl<P> Default for AckPool<P> {
     }
 }
 
-impl<P: Clone> AckPool<P> {
+impl<P: Clone> AckQueue<P> {
     /// Number of ACKs that wait.
     pub(crate) fn len(&self) -> usize {
         self.ready.len()
@@ -147,16 +155,17 @@ impl<P: Clone> AckPool<P> {
         self.ready.capacity() * size_of::<HeldAck<P>>()
     }
 
-    /// When unanswered ACKs stop counting, or one has waited too long. (When the next may go by its pace is the valve's affair.)
-    pub(crate) fn deadline(&self, now: Instant, valve: &Valve) -> Option<Instant> {
-        // While ACKs wait, every byte that is no longer expected makes room; otherwise, and where many flows make room for
-        // each other, it only matters in the end.
-        let alone = !self.is_empty() && valve.waiting.len() <= FEW_FLOWS;
-        let spans = if alone { 1 } else { Asked::SPANS as u64 };
-        let span = self.patience() / (Asked::SPANS as u64 - 1);
-        let unanswered = (self.asked.bytes() > 0).then(|| self.asked.since + span * spans);
+    /// When unanswered ACKs stop counting, or one has waited too long. (When the next may go by its pace is the
+    /// pacer's affair.)
+    pub(crate) fn deadline(&self, now: Instant, waiting_flows: usize) -> Option<Instant> {
+        // While ACKs wait, every byte that is no longer expected makes room; otherwise, and where many flows make
+        // room for each other, it only matters in the end.
+        let alone = !self.is_empty() && waiting_flows <= FEW_FLOWS;
+        let spans = if alone { 1 } else { ExpectedResponse::SPANS as u64 };
+        let span = self.patience() / (ExpectedResponse::SPANS as u64 - 1);
+        let unanswered = (self.expected.bytes() > 0).then(|| self.expected.since + span * spans);
         // Also when the books are wrong: nothing waits for ever.
-        let overdue = self.ready.front().map(|_| now + MOST_WAIT);
+        let overdue = self.ready.front().map(|_| now + MAX_WAIT);
         [unanswered, overdue].into_iter().flatten().min()
     }
 
@@ -175,23 +184,23 @@ impl<P: Clone> AckPool<P> {
 
     /// How long a sender may take to answer.
     fn patience(&self) -> Duration {
-        self.upstream().mul_f64(1.25) + UPSTREAM_SLACK
+        self.upstream().mul_f64(PATIENCE_ROUNDS) + UPSTREAM_SLACK
     }
 
-    /// How much new data each acknowledged byte calls up, measured over a span of released bytes.
-    pub(super) fn measure_response(&mut self, now: Instant, released: u32) {
+    /// How much new data each acknowledged byte brings, measured over a span of released bytes.
+    pub(crate) fn measure_response(&mut self, now: Instant, released: u32) {
         self.released_bytes = self.released_bytes.saturating_add(released);
         let long = now.saturating_since(self.response_since) >= self.upstream() * RESPONSE_ROUNDS;
         if self.released_bytes >= RESPONSE_BYTES && long {
             self.response_since = now;
             let ratio = self.answered_bytes as f32 / self.released_bytes as f32;
-            self.response = (0.5 * (self.response + ratio)).clamp(1.0, MOST_RESPONSE);
+            self.response = (0.5 * (self.response + ratio)).clamp(1.0, MAX_RESPONSE);
             (self.released_bytes, self.answered_bytes) = (0, 0);
         }
     }
 
     /// An ACK leaves; the first after `gap` begins a train.
-    pub(super) fn note_train(&mut self, now: Instant, gap: Duration) {
+    pub(crate) fn note_train(&mut self, now: Instant, gap: Duration) {
         if now.saturating_since(self.last_release) >= gap {
             self.train_since = now;
         }
@@ -204,13 +213,13 @@ impl<P: Clone> AckPool<P> {
     }
 
     /// How long the present train of ACKs has lasted.
-    pub(super) fn train(&self, now: Instant) -> Duration {
+    pub(crate) fn train(&self, now: Instant) -> Duration {
         now.saturating_since(self.train_since)
     }
 
-    /// An ACK leaves with this TSval. The first ACK with a value starts a measurement: data that echoes a value that earlier
-    /// ACKs carried too may answer one of those.
-    pub(super) fn note_tsval(&mut self, now: Instant, tsval: Option<u32>) {
+    /// An ACK leaves with this TSval. The first ACK with a value starts a measurement: data that echoes a value that
+    /// earlier ACKs carried too may answer one of those.
+    pub(crate) fn note_tsval(&mut self, now: Instant, tsval: Option<u32>) {
         let Some(value) = tsval else { return };
         let new = self.newest_tsval.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0);
         if new && self.echo.is_none() {
@@ -221,17 +230,17 @@ impl<P: Clone> AckPool<P> {
         }
     }
 
-    pub(super) fn settle_pending(&mut self, valve: &mut Valve, bytes: u32) {
-        valve.pending = valve.pending.saturating_sub(u64::from(self.asked.settle(bytes)));
+    pub(crate) fn settle_expected(&mut self, total: &mut u64, bytes: u32) {
+        *total = total.saturating_sub(u64::from(self.expected.settle(bytes)));
     }
 
-    pub(super) fn expire_pending(&mut self, now: Instant, valve: &mut Valve) {
-        let gone = self.asked.expire(now, self.patience());
-        valve.pending = valve.pending.saturating_sub(u64::from(gone));
+    pub(crate) fn expire_expected(&mut self, now: Instant, total: &mut u64) {
+        let gone = self.expected.expire(now, self.patience());
+        *total = total.saturating_sub(u64::from(gone));
     }
 
     /// The flow goes.
-    pub(crate) fn close(&mut self, valve: &mut Valve) {
-        self.settle_pending(valve, u32::MAX);
+    pub(crate) fn close(&mut self, total: &mut u64) {
+        self.settle_expected(total, u32::MAX);
     }
 }

@@ -1,51 +1,30 @@
 //! What the proxy remembers of one TCP flow.
+pub(crate) mod ack_queue;
+pub(crate) mod backlog;
+pub(crate) mod copies;
 pub(crate) mod evidence;
 pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod receiver_model;
+pub(crate) mod tail_probe;
 pub(crate) mod window;
 
-use crate::backlog::Backlog;
-use crate::link_table::LinkId;
-use crate::local_repair::Copies;
+use crate::ids::LinkId;
 use crate::micros::Micros;
-use crate::reverse_path::tail_probe::TailProbe;
-use crate::window_control::AckPool;
+use crate::status::ReverseState;
+use ack_queue::AckQueue;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use backlog::Backlog;
+use copies::Copies;
 use evidence::Evidence;
 use held::HeldAcks;
 use history::History;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, LossReport, SeqNumber, TcpFlags};
 use receiver_model::{Range, ReceiverModel};
+use tail_probe::TailProbe;
 use window::WindowEdge;
-
-/// The state of the reverse path controller (section V-B; Figure 5 is lost, its states are named in the prose).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ReverseState {
-    /// No known loss: ACKs are re-sequenced.
-    #[default]
-    Normal,
-    /// A loss was just found: it is reported and what was held goes out. Left at once.
-    LossDetect,
-    /// Until the loss is repaired, ACKs pass as they are.
-    Loss,
-    /// The loss is repaired. Left at once.
-    OutOfLoss,
-}
-
-impl ReverseState {
-    /// The name used in traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::LossDetect => "loss-detect",
-            Self::Loss => "loss",
-            Self::OutOfLoss => "out-of-loss",
-        }
-    }
-}
 
 /// A report waiting for ACKs to carry it.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +52,8 @@ pub(crate) struct LinkOrder {
 #[derive(Debug)]
 pub(crate) struct Flow<P> {
     pub(crate) key: FlowKey,
+    /// Its place in the table of flows.
+    pub(crate) number: u32,
     pub(crate) history: History,
     pub(crate) order: Vec<LinkOrder>,
     pub(crate) suspects: Vec<Suspect>,
@@ -112,7 +93,7 @@ pub(crate) struct Flow<P> {
     /// Packets that wait for room on the links.
     pub(crate) backlog: Backlog,
     /// ACKs that wait for room on the links.
-    pub(crate) pool: AckPool<P>,
+    pub(crate) acks: AckQueue<P>,
     /// Bytes in flight on all links.
     pub(crate) bytes_out: u64,
     /// Bytes from the sender that it holds no released ACK for.
@@ -120,7 +101,7 @@ pub(crate) struct Flow<P> {
     /// Highest right edge that the sender was shown.
     pub(crate) edge_sent: Option<SeqNumber>,
     /// How long the newest released ACK waited for room.
-    pub(crate) pool_wait: Duration,
+    pub(crate) ack_wait: Duration,
 }
 
 /// Progress of the connection's end.
@@ -135,9 +116,10 @@ pub(crate) struct Finished {
 }
 
 impl<P: Clone> Flow<P> {
-    pub(crate) fn new(now: Instant, key: FlowKey) -> Self {
+    pub(crate) fn new(now: Instant, key: FlowKey, number: u32) -> Self {
         Self {
             key,
+            number,
             history: History::default(),
             order: Vec::new(),
             suspects: Vec::new(),
@@ -164,11 +146,11 @@ impl<P: Clone> Flow<P> {
             evidence: Evidence::default(),
             copies: Copies::default(),
             backlog: Backlog::default(),
-            pool: AckPool::default(),
+            acks: AckQueue::default(),
             bytes_out: 0,
             flight: 0,
             edge_sent: None,
-            pool_wait: Duration::ZERO,
+            ack_wait: Duration::ZERO,
         }
     }
 
@@ -181,9 +163,9 @@ impl<P: Clone> Flow<P> {
 
     /// Forgets the connection; timers and the place in the queue of those that wait are the flow's own.
     pub(crate) fn renew(&mut self, now: Instant) {
-        let (queued, timers) = (self.pool.queued, (self.timer_at, self.idle_at));
-        *self = Self::new(now, self.key);
-        self.pool.queued = queued;
+        let (queued, timers) = (self.acks.queued, (self.timer_at, self.idle_at));
+        *self = Self::new(now, self.key, self.number);
+        self.acks.queued = queued;
         (self.timer_at, self.idle_at) = timers;
     }
 
@@ -196,7 +178,7 @@ impl<P: Clone> Flow<P> {
 
     /// The highest ACK number on its way to the sender, waiting ones included.
     pub(crate) fn acknowledged(&self) -> SeqNumber {
-        self.pool.highest().unwrap_or(self.released)
+        self.acks.highest().unwrap_or(self.released)
     }
 
     /// The order of this flow's packets on `link`.
@@ -211,8 +193,8 @@ impl<P: Clone> Flow<P> {
 
     /// Notes that `[start, end)` did not pass the proxy.
     pub(crate) fn add_unscheduled(&mut self, start: SeqNumber, end: SeqNumber) {
-        const MOST: usize = 64;
-        if self.unscheduled.len() < MOST {
+        const MAX_GAPS: usize = 64;
+        if self.unscheduled.len() < MAX_GAPS {
             self.unscheduled.push(Range { start, end });
         } else if let Some(last) = self.unscheduled.last_mut() {
             // A flow this broken needs no exact books: one wide gap has the same effect.
@@ -276,7 +258,7 @@ impl<P: Clone> Flow<P> {
             + self.unscheduled.capacity() * size_of::<Range>()
             + self.copies.memory_bytes()
             + self.backlog.memory_bytes()
-            + self.pool.memory_bytes()
+            + self.acks.memory_bytes()
     }
 }
 

@@ -1,18 +1,16 @@
-//! What people and programs may look at.
+//! What people and programs may ask of a running proxy.
 use super::Proxy;
 use crate::link_table::LinkTable;
 use crate::status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
 use alloc::vec::Vec;
-use core::cmp::Reverse;
-use prismux_units::Instant;
 use prismux_wire::FlowKey;
 
 impl<P: Clone> Proxy<P> {
     /// Every link that ever joined, in order of number.
-    pub fn link_status(&self, now: Instant) -> Vec<LinkStatus> {
-        let total: u64 = self.links.iter().map(|(_, link)| link.scheduled_packets).sum();
-        let _ = now;
-        self.links
+    pub fn link_status(&self) -> Vec<LinkStatus> {
+        let total: u64 = self.shared.links.iter().map(|(_, link)| link.scheduled_packets).sum();
+        self.shared
+            .links
             .iter()
             .map(|(id, link)| {
                 let (state, reason) = match (link.up, link.usable) {
@@ -41,9 +39,9 @@ impl<P: Clone> Proxy<P> {
             .collect()
     }
 
-    /// The link table, to look at.
+    /// The link table.
     pub fn links(&self) -> &LinkTable {
-        &self.links
+        &self.shared.links
     }
 
     /// What is known of the flow with this key (the direction of its data).
@@ -54,12 +52,12 @@ impl<P: Clone> Proxy<P> {
         Some(FlowStatus {
             state: flow.state,
             held_acks: flow.held.len(),
-            waiting_acks: flow.pool.len(),
+            waiting_acks: flow.acks.len(),
             waiting_bytes: flow.acknowledged().distance_from(flow.released).max(0) as u32,
             flight_bytes: flow.flight,
             window_bytes: flow.edge_sent.map_or(0, |edge| edge.distance_from(flow.released).max(0) as u32),
-            sender_rtt: flow.pool.upstream(),
-            flight_limit_bytes: self.valve.flight_limit,
+            sender_rtt: flow.acks.upstream(),
+            flight_limit_bytes: self.shared.selection.flight_limit,
             recorded_packets: flow.history.len(),
             resequencing_bytes: span,
             holes: model.map_or(0, |m| m.range_count()),
@@ -78,12 +76,11 @@ impl<P: Clone> Proxy<P> {
 
     /// Bytes of memory for flows: tables and rings, held packets themselves apart.
     pub fn flow_memory_bytes(&self) -> usize {
-        let entries = self.timers.capacity() + self.endings.capacity();
-        self.flows.memory_bytes() + entries * size_of::<Reverse<(Instant, u32)>>()
+        self.flows.memory_bytes() + self.timers.memory_bytes()
     }
 
     /// Counters.
     pub fn counters(&self) -> &ProxyCounters {
-        &self.counters
+        &self.shared.counters
     }
 }

@@ -1,0 +1,227 @@
+//! Data packets on their way to the receiver: which link, and what to remember.
+use crate::config::RpcMode;
+use crate::flow::Flow;
+use crate::flow::history::Record;
+use crate::ids::LinkId;
+use crate::micros::Micros;
+use crate::scheduler::PacketView;
+use crate::shared::Shared;
+use crate::verdict::{DataRewrite, DropReason, Verdict};
+use crate::{dispatch, ending, flight, pacing, probe, spurious, transmit};
+use prismux_units::Instant;
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
+
+/// A TCP packet of the sender; false for one that is carried without changing anything.
+pub(crate) fn handle<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    packet: P,
+    shared: &mut Shared<P>,
+    now: Instant,
+) -> bool {
+    let Some(placement) = schedule(flow, header, payload_bytes, shared, now) else {
+        shared.counters.dropped_no_link += 1;
+        shared.verdicts.push_back(Verdict::Drop { packet, reason: DropReason::NoLink });
+        return true;
+    };
+    let recorded = !matches!(placement, Placement::Unrecorded(_));
+    if recorded && placement != Placement::Spurious {
+        keep_copy(flow, header, payload_bytes, &packet, shared);
+    }
+    match placement {
+        Placement::Spurious => {
+            shared.counters.spurious_retransmissions += 1;
+            let reason = DropReason::SpuriousRetransmission;
+            shared.verdicts.push_back(Verdict::Drop { packet, reason });
+        }
+        Placement::Waits => {
+            shared.counters.waited_packets += 1;
+            pacing::send_or_wait(flow, shared, now);
+        }
+        Placement::Over(link) | Placement::Unrecorded(link) => {
+            let mss_clamp = shared.config.mss_clamp.filter(|_| header.flags.contains(TcpFlags::SYN));
+            let rewrite = DataRewrite { mss_clamp, ..DataRewrite::default() };
+            shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite });
+        }
+    }
+    recorded
+}
+
+/// Keeps a copy of a new data packet for repair and probing.
+fn keep_copy<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    packet: &P,
+    shared: &mut Shared<P>,
+) {
+    let budget = shared.config.repair_budget_packets;
+    let length = header.sequence_length(payload_bytes);
+    if budget > 0 && length > 0 && length <= u32::from(u16::MAX) {
+        flow.copies.keep(header.seq, length as u16, packet, &mut shared.totals.copies, budget);
+    }
+}
+
+/// Where a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    /// Over this link, now.
+    Over(LinkId),
+    /// Over this link, and nothing is to be remembered of it.
+    Unrecorded(LinkId),
+    /// Nowhere yet: a copy must be kept, which leaves when there is room.
+    Waits,
+    /// Nowhere: see [`crate::spurious`].
+    Spurious,
+}
+
+/// Chooses a link for a packet of `flow` and records it; `None` without a link.
+fn schedule<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    payload_bytes: u32,
+    shared: &mut Shared<P>,
+    now: Instant,
+) -> Option<Placement> {
+    let length = header.sequence_length(payload_bytes);
+    if !changes_flow(flow, header, length, shared, now) {
+        return shared.links.fastest(now).map(Placement::Unrecorded);
+    }
+    let (start, end) = (header.seq, header.seq + length);
+    if length == 0 {
+        // A bare ACK or RST: nothing that could be lost noticeably, so the quickest link.
+        return shared.links.fastest(now).map(Placement::Over);
+    }
+    let sent_end = *flow.sent_end.get_or_insert(start);
+    let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
+    let retransmission = start.before(sent_end) && (acknowledged || overlaps(flow, start, end));
+    shared.counters.retransmissions += u64::from(retransmission);
+    if retransmission && payload_bytes > 0 && spurious::is_spurious(flow, start, end, shared, now) {
+        return Some(Placement::Spurious);
+    }
+    let view = PacketView { bytes: length, retransmission, paced: false };
+    let link = shared.scheduler.choose(now, &shared.links, view)?;
+    if acknowledged {
+        probe::on_repeated(flow, start, end, shared);
+    }
+    if acknowledged || length > u32::from(u16::MAX) {
+        // A keep-alive, or a spurious retransmission: forwarded, nothing to account for.
+        return Some(Placement::Over(link));
+    }
+    let full = !flow.backlog.is_empty() || dispatch::is_overfull(now, &shared.links, link, length);
+    let waits = full && payload_bytes > 0 && start == sent_end && may_wait(flow, start, shared);
+    if waits {
+        flow.history.insert(Record::waiting(start, length as u16, Micros::at(now)));
+        flow.backlog.insert_new(start, length as u16, &mut shared.totals.backlog_bytes);
+        flow.sent_end = Some(end);
+    } else {
+        record(flow, start, end, sent_end, link, shared, now);
+    }
+    if end.after(sent_end) {
+        let echo = header.options.timestamps.map(|timestamps| timestamps.echo);
+        let bytes = end.distance_from(sent_end.max(start)) as u32;
+        flight::on_new_data(flow, bytes, echo, shared, now);
+    }
+    Some(if waits { Placement::Waits } else { Placement::Over(link) })
+}
+
+/// Takes note of what a packet says of its connection; false for one that is carried without changing anything.
+fn changes_flow<P: Clone>(
+    flow: &mut Flow<P>,
+    header: &TcpHeader,
+    length: u32,
+    shared: &mut Shared<P>,
+    now: Instant,
+) -> bool {
+    let flags = header.flags;
+    if flags.contains(TcpFlags::RST) {
+        if flow.finished.reset.is_none() && flow.is_reset_by_sender(header) {
+            ending::reset(flow, shared, now);
+        }
+        return false;
+    }
+    if flags.contains(TcpFlags::SYN) {
+        if flow.is_live() {
+            flow.remember_sender_syn(header);
+            return false;
+        }
+        on_syn(flow, header, shared, now);
+    } else if flow.finished.reset.is_some() || !flow.believes_sender(header, length) {
+        shared.counters.implausible_data += u64::from(flow.finished.reset.is_none());
+        return false;
+    }
+    flow.last_activity = now;
+    flow.evidence.note_sender(header);
+    flow.finished.forward |= flags.contains(TcpFlags::FIN);
+    true
+}
+
+/// True when the proxy can keep a packet that starts at `start` until the links have room.
+fn may_wait<P: Clone>(flow: &Flow<P>, start: SeqNumber, shared: &Shared<P>) -> bool {
+    let config = &shared.config;
+    config.window_control
+        && config.rpc == RpcMode::Full
+        && flow.history.len() < config.max_packets_per_flow as usize
+        && flow.copies.takes(start, shared.totals.copies, config.repair_budget_packets)
+}
+
+/// The sender's SYN: the flow is known from its first byte.
+fn on_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, shared: &mut Shared<P>, now: Instant) {
+    let again = flow.sent_end.is_some_and(|end| end.distance_from(header.seq) > 0)
+        && flow.history.iter().next().is_some_and(|record| record.seq == header.seq);
+    if !again {
+        ending::settle(flow, shared);
+        let (window, evidence) = (flow.window, flow.evidence);
+        flow.renew(now);
+        if header.flags.contains(TcpFlags::ACK) {
+            (flow.window, flow.evidence) = (window, evidence);
+        }
+        flow.open(header.seq);
+    }
+    flow.window.on_sender_syn(header.options.window_scale.is_some());
+}
+
+fn overlaps<P: Clone>(flow: &Flow<P>, start: SeqNumber, end: SeqNumber) -> bool {
+    let at = flow.history.first_ending_after(start);
+    at < flow.history.len() && flow.history.get(at).seq.before(end)
+}
+
+/// Writes the packet into the history: known packets are sent again, unknown parts are new records.
+fn record<P: Clone>(
+    flow: &mut Flow<P>,
+    start: SeqNumber,
+    end: SeqNumber,
+    sent_end: SeqNumber,
+    link: LinkId,
+    shared: &mut Shared<P>,
+    now: Instant,
+) {
+    if start.after(sent_end) {
+        flow.add_unscheduled(sent_end, start);
+    }
+    let mut at = flow.receiver.as_ref().map_or(start, |receiver| start.max(receiver.cumulative()));
+    if at.before(sent_end) {
+        if !flow.unscheduled.is_empty() {
+            flow.fill_unscheduled(at, end);
+        }
+        let mut index = flow.history.first_ending_after(at);
+        while at.before(end) && index < flow.history.len() {
+            let found = *flow.history.get(index);
+            if !found.seq.before(end) {
+                break;
+            }
+            if at.before(found.seq) {
+                transmit::add(flow, at, found.seq, link, shared, now);
+                index += 1;
+            }
+            transmit::resend(flow, index, link, false, shared, now);
+            at = found.end();
+            index += 1;
+        }
+    }
+    if at.before(end) {
+        transmit::add(flow, at, end, link, shared, now);
+    }
+    flow.sent_end = Some(sent_end.max(end));
+}

@@ -1,0 +1,99 @@
+//! Packets kept as they went out, so that the proxy can send them again and measure links with them.
+use alloc::collections::VecDeque;
+use prismux_wire::SeqNumber;
+
+/// Delivered packets kept for probing other links.
+const MAX_PROBES: usize = 6;
+
+/// A packet as it went out.
+#[derive(Debug, Clone)]
+pub(crate) struct Copy<P> {
+    pub(crate) seq: SeqNumber,
+    pub(crate) length: u16,
+    /// It went out more than once: a report of a duplicate may mean any of its copies.
+    pub(crate) repeated: bool,
+    pub(crate) packet: P,
+}
+
+/// Copies of one flow's packets, by rising sequence number.
+#[derive(Debug)]
+pub(crate) struct Copies<P> {
+    in_flight: VecDeque<Copy<P>>,
+    /// Packets that the receiver has: their arrival over another link measures that link and changes nothing else.
+    delivered: VecDeque<Copy<P>>,
+}
+
+impl<P> Default for Copies<P> {
+    fn default() -> Self {
+        Self { in_flight: VecDeque::new(), delivered: VecDeque::new() }
+    }
+}
+
+impl<P: Clone> Copies<P> {
+    /// True when [`Copies::keep`] would keep a copy of the packet that starts at `seq`.
+    pub(crate) fn takes(&self, seq: SeqNumber, used: u32, budget: u32) -> bool {
+        used < budget && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
+    }
+
+    /// Keeps a copy of a packet that follows all others; counts it in `used`.
+    pub(crate) fn keep(&mut self, seq: SeqNumber, length: u16, packet: &P, used: &mut u32, budget: u32) {
+        if self.takes(seq, *used, budget) {
+            *used += 1;
+            self.in_flight.push_back(Copy { seq, length, repeated: false, packet: packet.clone() });
+        }
+    }
+
+    /// The copy of the packet that starts at `seq`.
+    pub(crate) fn find(&self, seq: SeqNumber) -> Option<&Copy<P>> {
+        let at = self.in_flight.partition_point(|copy| copy.seq.before(seq));
+        self.in_flight.get(at).filter(|copy| copy.seq == seq)
+    }
+
+    /// True when there is a copy of the packet that starts at `seq`.
+    pub(crate) fn has(&self, seq: SeqNumber) -> bool {
+        self.find(seq).is_some()
+    }
+
+    /// Drops the copies that the cumulative ACK covers; the newest few remain as probes if `keep_probes`.
+    pub(crate) fn trim(&mut self, cumulative: SeqNumber, keep_probes: bool, used: &mut u32) {
+        while self.in_flight.front().is_some_and(|c| !(c.seq + u32::from(c.length)).after(cumulative)) {
+            let copy = self.in_flight.pop_front();
+            *used = used.saturating_sub(1);
+            if keep_probes && let Some(copy) = copy.filter(|copy| copy.length > 1 && !copy.repeated) {
+                if self.delivered.len() >= MAX_PROBES {
+                    self.delivered.pop_front();
+                }
+                self.delivered.push_back(copy);
+            }
+        }
+        if !keep_probes {
+            self.delivered.clear();
+        }
+    }
+
+    /// Packets within `[start, end)` go out once more: they are no good as probes.
+    pub(crate) fn note_repeated(&mut self, start: SeqNumber, end: SeqNumber) {
+        self.delivered.retain(|copy| copy.seq.before(start) || !copy.seq.before(end));
+        let first = self.in_flight.partition_point(|copy| copy.seq.before(start));
+        for copy in self.in_flight.range_mut(first..).take_while(|copy| copy.seq.before(end)) {
+            copy.repeated = true;
+        }
+    }
+
+    /// Takes a delivered packet to probe with, the newest.
+    pub(crate) fn take_probe(&mut self) -> Option<Copy<P>> {
+        self.delivered.pop_back()
+    }
+
+    /// Gives everything back to the budget.
+    pub(crate) fn clear(&mut self, used: &mut u32) {
+        *used = used.saturating_sub(self.in_flight.len() as u32);
+        self.in_flight.clear();
+        self.delivered.clear();
+    }
+
+    /// Bytes of memory, packets themselves apart.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        (self.in_flight.capacity() + self.delivered.capacity()) * size_of::<Copy<P>>()
+    }
+}

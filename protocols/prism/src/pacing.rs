@@ -1,0 +1,120 @@
+//! Beyond the paper: ACKs leave as the links have room, so that no queue on a link ever overflows.
+//!
+//! The links' caps say how much may be in flight on them. ACKs that are ready to go wait here while the links are
+//! full; they leave as room appears. A sender that pushes harder than the links carry thus fills this queue of ACKs
+//! instead of the links' queues: its data is delivered at full rate, its round-trip time grows smoothly, its window
+//! keeps growing, and nothing is lost. The length of the queue says how much delay the sender can already cover, that
+//! is, which slower link may join without stalling the ACK clock ([`crate::link_selection`]). Beyond what the links
+//! can use, the advertised window stops it ([`crate::window_limit`]).
+use crate::dispatch;
+use crate::flight::{TRAIN_GAP, expected_response};
+use crate::flow::Flow;
+use crate::flow::ack_queue::{MAX_WAIT, UPSTREAM_SLACK};
+use crate::flow::held::HeldAck;
+use crate::micros::Micros;
+use crate::reverse_path::release::{self, Outgoing};
+use crate::shared::{AckPacer, Shared};
+use prismux_units::{Duration, Instant};
+
+/// ACKs go out in bursts of at most this length.
+const PACING_QUANTUM: Duration = Duration::from_millis(2);
+/// ACKs to a sender in slow start come in trains no longer than this, see [`gap_end`].
+const MAX_TRAIN: Duration = Duration::from_millis(7);
+/// A sender that answers an acknowledged byte with more new ones than this is in slow start.
+const SLOW_START_RESPONSE: f32 = 1.2;
+/// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
+const MIN_WAIT: Duration = Duration::from_micros(100);
+/// A segment as senders count them when a duplicate ACK tells that one has left the network.
+const SEGMENT_BYTES: i32 = 1460;
+
+/// The flows whose turn it was have been served: one timer for all that wait on.
+pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
+    let at = pacer.next_release - PACING_QUANTUM;
+    let paced = if at > now { at } else { Instant::MAX };
+    let next = paced.min(pacer.backlog_at).min(pacer.gap_ends);
+    let next = if pacer.waiting.is_empty() { Instant::MAX } else { next };
+    pacer.serve_at = if next < Instant::MAX { next.max(now + MIN_WAIT) } else { next };
+}
+
+/// Sends what the links have room for; a flow that must wait joins the queue.
+pub(crate) fn send_or_wait<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    dispatch::send(flow, shared, now);
+    let waits = release_ready(flow, shared, now) || !flow.backlog.is_empty();
+    if waits && !flow.acks.queued {
+        flow.acks.queued = true;
+        shared.pacer.waiting.push_back(flow.number);
+    }
+}
+
+/// Lets ACKs of this flow go while there is room; says whether some had to stay.
+pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) -> bool {
+    flow.acks.expire_expected(now, &mut shared.totals.expected);
+    while let Some(front) = flow.acks.ready.front() {
+        if let Some(end) = gap_end(flow, shared, now) {
+            shared.pacer.gap_ends = shared.pacer.gap_ends.min(end);
+            return true;
+        }
+        // A duplicate brings a packet as well: it tells that one has left the network.
+        let bytes = front.number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
+        let expected = expected_response(flow, bytes);
+        let paced = shared.pacer.next_release > now + PACING_QUANTUM;
+        if paced || !(has_room(flow, expected, shared) || waits_too_long(flow, front, shared, now)) {
+            return true;
+        }
+        if let Some(ack) = flow.acks.pop() {
+            flow.ack_wait = Micros::at(now).since(ack.arrived);
+            let outgoing = Outgoing::held(&ack, ack.number, ack.keeps_sack());
+            release::send(flow, ack.packet, &outgoing, shared, now);
+        }
+    }
+    false
+}
+
+/// When the pause ends that the ACKs of this flow make, if they make one.
+///
+/// Linux's CUBIC ends slow start when a round's ACKs, none more than 2 ms after the other, come for longer than half
+/// of the shortest round trip (HyStart): on one link the window then covers it, over several it covers the nearest.
+/// One gap in the first half of a round, and the train is none; a rise of the round-trip time still ends slow start.
+fn gap_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
+    let in_slow_start = shared.config.window_control && flow.acks.response > SLOW_START_RESPONSE;
+    if !in_slow_start || flow.acks.train(now) < MAX_TRAIN {
+        return None;
+    }
+    Some(flow.acks.last_release + TRAIN_GAP).filter(|end| *end > now)
+}
+
+/// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links.
+fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>, now: Instant) -> bool {
+    let longest = shared.links.largest_hrtt().unwrap_or(MAX_WAIT) * 4;
+    flow.acks.expected.bytes() == 0 && Micros::at(now).since(ack.arrived) > longest.max(MAX_WAIT)
+}
+
+/// What may be under way to and on the links, and what is on them.
+fn capacity<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> (u64, u64) {
+    // What waits for room will be on the links first.
+    let (mut cap, mut in_flight) = (0_u64, shared.totals.backlog_bytes);
+    for (_, link) in shared.links.up() {
+        in_flight += link.in_flight_bytes;
+        if link.usable {
+            cap = cap.saturating_add(link.model.cap_bytes());
+        }
+    }
+    // What is asked for now arrives one upstream round trip later, when the links have drained that much.
+    let rate: f64 = shared.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
+    let drained = (rate * (flow.acks.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64;
+    (cap.saturating_add(drained), in_flight)
+}
+
+/// True when `bytes` of new data fit the links.
+fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, shared: &Shared<P>) -> bool {
+    let (cap, in_flight) = capacity(flow, shared);
+    // An ACK may stand for more than the links hold; it goes when they are half empty.
+    let bytes = bytes.min(cap / 2);
+    if in_flight + shared.totals.expected + bytes <= cap {
+        return true;
+    }
+    // A flow below its fair share of what is under way goes first; those above it wait.
+    let flows = shared.pacer.waiting.len() as u64 + u64::from(!flow.acks.queued);
+    flows > 1
+        && flow.bytes_out + u64::from(flow.acks.expected.bytes()) + bytes.min(cap / flows) <= cap / flows
+}

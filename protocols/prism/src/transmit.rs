@@ -1,0 +1,70 @@
+//! A packet goes out over a link: what the flow and the link remember of it.
+use crate::flow::Flow;
+use crate::flow::history::{PacketState, Record};
+use crate::ids::LinkId;
+use crate::micros::Micros;
+use crate::shared::Shared;
+use prismux_units::Instant;
+use prismux_wire::SeqNumber;
+
+/// `[start, end)` goes out over `link` for the first time; a flow with too many packets on record has it carried
+/// unrecorded.
+pub(crate) fn add<P: Clone>(
+    flow: &mut Flow<P>,
+    start: SeqNumber,
+    end: SeqNumber,
+    link: LinkId,
+    shared: &mut Shared<P>,
+    now: Instant,
+) {
+    if flow.history.len() >= shared.config.max_packets_per_flow as usize {
+        return flow.add_unscheduled(start, end);
+    }
+    let length = end.distance_from(start) as u32;
+    let Some(table) = shared.links.get_mut(link) else { return };
+    let index = table.on_scheduled(now, length);
+    flow.bytes_out += u64::from(length);
+    let sent = Micros::at(now);
+    flow.history.insert(Record::new(start, length as u16, link, index, sent));
+    push_order(flow, link, start, index);
+}
+
+/// The packet at `index` of the history goes out once more.
+pub(crate) fn resend<P: Clone>(
+    flow: &mut Flow<P>,
+    index: usize,
+    link: LinkId,
+    repair: bool,
+    shared: &mut Shared<P>,
+    now: Instant,
+) {
+    let sent = Micros::at(now);
+    let record = *flow.history.get(index);
+    let length = u32::from(record.length);
+    if record.state() == PacketState::Delivered {
+        return;
+    }
+    if record.state() == PacketState::InFlight
+        && let Some(old) = shared.links.get_mut(record.link)
+    {
+        old.on_departed(length);
+    }
+    if record.state() != PacketState::InFlight {
+        flow.bytes_out += u64::from(length);
+    }
+    if record.sends() > 0 {
+        flow.copies.note_repeated(record.seq, record.end());
+    }
+    let Some(table) = shared.links.get_mut(link) else { return };
+    let position = table.on_scheduled(now, length);
+    flow.history.resend(index, link, position, sent, repair);
+    push_order(flow, link, record.seq, position);
+}
+
+fn push_order<P: Clone>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
+    let sent = &mut flow.order_on(link).sent;
+    if sent.len() == sent.capacity() {
+        sent.reserve_exact((sent.len() / 8).max(4));
+    }
+    sent.push_back((seq, index));
+}
