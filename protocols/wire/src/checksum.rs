@@ -19,17 +19,14 @@ impl Sum {
     pub fn add_bytes(self, bytes: &[u8]) -> Self {
         // RFC 1071 section 2 (B): sum in the machine's byte order, swap once at the end.
         let mut native: u64 = 0;
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            let word = u64::from_ne_bytes([
-                chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
-            ]);
+        let (chunks, rest) = bytes.as_chunks::<8>();
+        for chunk in chunks {
+            let word = u64::from_ne_bytes(*chunk);
             // Halves of 32 bits leave room for 2^32 additions and let the compiler use vectors.
             native += (word & 0xffff_ffff) + (word >> 32);
         }
-        let rest = chunks.remainder();
         let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
+        last.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
         let word = u64::from_ne_bytes(last);
         native += (word & 0xffff_ffff) + (word >> 32);
         Self(self.0 + u64::from(fold(native).to_be()))

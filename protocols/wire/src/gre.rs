@@ -1,7 +1,7 @@
 //! Generic Routing Encapsulation (RFC 2784) with key and sequence number (RFC 2890), over IP or in UDP (RFC 8086).
 use crate::checksum::{Sum, checksum};
 use crate::error::{Layer, WireError};
-use crate::ip::{word16, word32};
+use crate::ip::{put, word16, word32};
 
 /// EtherTypes that a tunnel of ours carries.
 pub mod ether_type {
@@ -105,17 +105,17 @@ impl GreHeader {
         let flags = flag(self.checksum, CHECKSUM_PRESENT)
             | flag(self.key.is_some(), KEY_PRESENT)
             | flag(self.sequence.is_some(), SEQUENCE_PRESENT);
-        out[0..2].copy_from_slice(&flags.to_be_bytes());
-        out[2..4].copy_from_slice(&self.protocol.to_be_bytes());
+        put(out, 0, &flags.to_be_bytes());
+        put(out, 2, &self.protocol.to_be_bytes());
         let mut at = 4;
         // The checksum's place stays zero until the rest is written; its second half is reserved.
         for word in [self.checksum.then_some(0), self.key, self.sequence].into_iter().flatten() {
-            out[at..at + 4].copy_from_slice(&u32::to_be_bytes(word));
+            put(out, at, &u32::to_be_bytes(word));
             at += 4;
         }
         if self.checksum {
             let sum = checksum(out);
-            out[4..6].copy_from_slice(&sum.to_be_bytes());
+            put(out, 4, &sum.to_be_bytes());
         }
         Ok(length)
     }

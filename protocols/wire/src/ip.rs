@@ -150,14 +150,28 @@ impl IpHeader {
     }
 }
 
-/// The big-endian 16-bit word at `at`, which the caller knows to be there.
+/// The big-endian 16-bit word at `at`, which the caller knows to be there (0 where it is not).
 #[inline]
 pub(crate) fn word16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+    match bytes.get(at..at + 2) {
+        Some(&[a, b]) => u16::from_be_bytes([a, b]),
+        _ => 0,
+    }
 }
 
-/// The big-endian 32-bit word at `at`, which the caller knows to be there.
+/// The big-endian 32-bit word at `at`, which the caller knows to be there (0 where it is not).
 #[inline]
 pub(crate) fn word32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    match bytes.get(at..at + 4) {
+        Some(&[a, b, c, d]) => u32::from_be_bytes([a, b, c, d]),
+        _ => 0,
+    }
+}
+
+/// Writes `bytes` at `at`, where the caller knows that there is room (and nothing where there is none).
+#[inline]
+pub(crate) fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(place) = out.get_mut(at..at + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
 }

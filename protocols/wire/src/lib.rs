@@ -8,7 +8,7 @@
 //! * [`rewrite`]: changing a segment in place; [`gre`]: tunnels; [`UdpPacket`]: UDP.
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 #[cfg(test)]
 extern crate alloc;

@@ -8,7 +8,7 @@ mod options;
 
 use crate::checksum::{Sum, update};
 use crate::error::WireError;
-use crate::ip::{IpPacket, protocol, word16};
+use crate::ip::{IpPacket, protocol, put, word16};
 use crate::seq::SeqNumber;
 use crate::tcp_header::{LossReport, SackBlocks, TcpFlags, TcpHeader};
 use crate::tcp_options::{Walk, kind};
@@ -79,16 +79,17 @@ impl SegmentRewrite {
         if self.report.is_some() {
             return options::apply_with_report(self, &segment, buffer);
         }
-        let header = &mut buffer[segment.start..segment.payload];
+        let header = buffer.get_mut(segment.start..segment.payload).ok_or(WireError::NoRoom)?;
         let before = Sum::ZERO.add_bytes(header);
-        self.apply_to_fixed(header);
-        self.apply_to_options(&mut header[FIXED_BYTES..])?;
+        let (fixed, options) = header.split_first_chunk_mut().ok_or(WireError::NoRoom)?;
+        self.apply_to_fixed(fixed);
+        self.apply_to_options(options)?;
         restore_checksum(header, before, Sum::ZERO);
         Ok(segment.ip.total_bytes)
     }
 
     /// Changes the fields of the fixed header.
-    fn apply_to_fixed(&self, header: &mut [u8]) {
+    fn apply_to_fixed(&self, header: &mut [u8; FIXED_BYTES]) {
         if let Some(ack) = self.ack {
             header[8..12].copy_from_slice(&ack.0.to_be_bytes());
         }
@@ -101,16 +102,16 @@ impl SegmentRewrite {
     /// Changes options where they stand; their total length stays. [`Segment::locate`] has found them well-formed.
     fn apply_to_options(&self, options: &mut [u8]) -> Result<(), WireError> {
         let mut at = 0;
-        while let Some(option) = Walk::new(&options[at..]).next() {
+        while let Some(option) = Walk::new(options.get(at..).unwrap_or_default()).next() {
             let option = option?;
-            let bytes = &mut options[at + option.start..at + option.end];
+            let bytes = options.get_mut(at + option.start..at + option.end).unwrap_or_default();
             match option.kind {
                 kind::TIMESTAMPS => {
                     if let Some(value) = self.tsval {
-                        bytes[2..6].copy_from_slice(&value.to_be_bytes());
+                        put(bytes, 2, &value.to_be_bytes());
                     }
                     if let Some(echo) = self.tsecr {
-                        bytes[6..10].copy_from_slice(&echo.to_be_bytes());
+                        put(bytes, 6, &echo.to_be_bytes());
                     }
                 }
                 kind::SACK => cut_sack(self.sack, bytes),
@@ -131,9 +132,9 @@ fn cut_sack(rewrite: SackRewrite, option: &mut [u8]) {
     };
     let keep_bytes = if keep_blocks == 0 { 0 } else { (2 + 8 * keep_blocks).min(option.len()) };
     if keep_bytes > 0 {
-        option[1] = keep_bytes as u8;
+        put(option, 1, &[keep_bytes as u8]);
     }
-    option[keep_bytes..].fill(kind::NOP);
+    option.iter_mut().skip(keep_bytes).for_each(|byte| *byte = kind::NOP);
 }
 
 /// Where a TCP segment lies in its packet.
@@ -165,7 +166,7 @@ fn restore_checksum(header: &mut [u8], before: Sum, grown: Sum) {
     // The field itself is part of both sums and unchanged so far: it cancels out.
     let after = Sum::ZERO.add_bytes(header).add_sum(grown);
     let sum = update(word16(header, 16), before, after);
-    header[16..18].copy_from_slice(&sum.to_be_bytes());
+    put(header, 16, &sum.to_be_bytes());
 }
 
 /// Lowers the MSS option of a SYN to at most `max_segment_bytes`; says whether it was larger.
@@ -179,15 +180,15 @@ pub fn clamp_mss(packet: &mut [u8], max_segment_bytes: u16) -> Result<bool, Wire
     if !segment.header.flags.contains(TcpFlags::SYN) {
         return Ok(false);
     }
-    let header = &mut packet[segment.start..segment.payload];
+    let header = packet.get_mut(segment.start..segment.payload).ok_or(WireError::NoRoom)?;
     let before = Sum::ZERO.add_bytes(header);
-    let options = &mut header[FIXED_BYTES..];
+    let options = header.get_mut(FIXED_BYTES..).ok_or(WireError::NoRoom)?;
     let (mut at, mut lowered) = (0, false);
-    while let Some(option) = Walk::new(&options[at..]).next() {
+    while let Some(option) = Walk::new(options.get(at..).unwrap_or_default()).next() {
         let option = option?;
         let value = at + option.start + 2;
         if option.kind == kind::MSS && word16(options, value) > max_segment_bytes {
-            options[value..value + 2].copy_from_slice(&max_segment_bytes.to_be_bytes());
+            put(options, value, &max_segment_bytes.to_be_bytes());
             lowered = true;
         }
         at += option.end;

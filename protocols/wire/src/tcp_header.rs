@@ -99,26 +99,23 @@ impl SackBlocks {
 
     /// Adds a block if there is room; says whether there was.
     pub fn push(&mut self, block: SackBlock) -> bool {
-        let index = usize::from(self.count);
-        let room = index < Self::MAX;
-        if room {
-            self.blocks[index] = block;
-            self.count += 1;
-        }
-        room
+        let Some(place) = self.blocks.get_mut(usize::from(self.count)) else { return false };
+        *place = block;
+        self.count += 1;
+        true
     }
 
     /// Keeps the first `count` blocks.
     pub fn truncate(&mut self, count: usize) {
         let count = count.min(usize::from(self.count));
         // Unused places stay zero: equality and hashing look at all of them.
-        self.blocks[count..].fill(SackBlock::default());
+        self.blocks.iter_mut().skip(count).for_each(|block| *block = SackBlock::default());
         self.count = count as u8;
     }
 
     /// The blocks, newest first.
     pub fn as_slice(&self) -> &[SackBlock] {
-        &self.blocks[..usize::from(self.count)]
+        self.blocks.get(..usize::from(self.count)).unwrap_or(&self.blocks)
     }
 
     /// True without blocks.

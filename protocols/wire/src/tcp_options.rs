@@ -1,6 +1,6 @@
 //! TCP options between typed form and bytes.
 use crate::error::WireError;
-use crate::ip::{word16, word32};
+use crate::ip::{put, word16, word32};
 use crate::seq::SeqNumber;
 use crate::tcp_header::{HandoffNotice, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps};
 
@@ -55,6 +55,14 @@ pub(crate) struct RawOption {
     pub end: usize,
 }
 
+impl RawOption {
+    /// The option in the list that was walked over.
+    #[inline]
+    pub(crate) fn bytes<'a>(&self, list: &'a [u8]) -> &'a [u8] {
+        list.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
 /// Walks over the options other than padding.
 pub(crate) struct Walk<'a> {
     bytes: &'a [u8],
@@ -103,13 +111,16 @@ impl TcpOptions {
         let mut options = Self::default();
         // Linux and others lead with NOP NOP timestamps in every segment after the handshake.
         let mut rest = bytes;
-        if let [kind::NOP, kind::NOP, kind::TIMESTAMPS, 10, _, _, _, _, _, _, _, _, tail @ ..] = bytes {
-            options.timestamps = Some(timestamps(&bytes[2..12]));
+        if let [kind::NOP, kind::NOP, option @ ..] = bytes
+            && let Some((option, tail)) = option.split_first_chunk::<10>()
+            && let [kind::TIMESTAMPS, 10, ..] = option
+        {
+            options.timestamps = Some(timestamps(option));
             rest = tail;
         }
         for option in Walk::new(rest) {
             let option = option?;
-            options.read(option.kind, &rest[option.start..option.end])?;
+            options.read(option.kind, option.bytes(rest))?;
         }
         Ok(options)
     }
@@ -126,7 +137,7 @@ impl TcpOptions {
             }
             kind::WINDOW_SCALE => {
                 expect(3)?;
-                self.window_scale = Some(option[2]);
+                self.window_scale = option.get(2).copied();
             }
             kind::SACK_PERMITTED => {
                 expect(2)?;
@@ -137,7 +148,7 @@ impl TcpOptions {
                 self.timestamps = Some(timestamps(option));
             }
             kind::SACK => {
-                let blocks = option[2..].chunks_exact(8);
+                let blocks = option.get(2..).unwrap_or_default().chunks_exact(8);
                 if blocks.len() == 0 || !blocks.remainder().is_empty() {
                     return Err(WireError::MalformedOption(kind));
                 }
@@ -151,9 +162,10 @@ impl TcpOptions {
             kind::EXPERIMENT => match experiment(option) {
                 Some(LOSS_REPORT_EXPERIMENT) => {
                     expect(LOSS_REPORT_BYTES)?;
+                    let [link, flags] = word16(option, 4).to_be_bytes();
                     self.loss_report = Some(LossReport {
-                        link: option[4],
-                        flags: option[5],
+                        link,
+                        flags,
                         keep_q16: word16(option, 6),
                         lost: SeqNumber(word32(option, 8)),
                     });
@@ -275,7 +287,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn put(&mut self, bytes: &[u8]) {
-        self.out[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        put(self.out, self.at, bytes);
         self.at += bytes.len();
     }
 }

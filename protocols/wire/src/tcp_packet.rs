@@ -2,7 +2,7 @@
 use crate::checksum::{Sum, pseudo_header};
 use crate::error::{Layer, WireError};
 use crate::flow::FlowKey;
-use crate::ip::{IpHeader, IpPacket, protocol, word16, word32};
+use crate::ip::{IpHeader, IpPacket, protocol, put, word16, word32};
 use crate::seq::SeqNumber;
 use crate::tcp_header::{TcpFlags, TcpHeader, TcpOptions};
 
@@ -18,25 +18,21 @@ impl TcpHeader {
     /// When the header is cut short or an option is malformed.
     #[inline]
     pub fn parse(segment: &[u8]) -> Result<(Self, usize), WireError> {
-        if segment.len() < FIXED_BYTES {
-            return Err(WireError::Truncated(Layer::Tcp));
-        }
-        let length = usize::from(segment[12] >> 4) * 4;
+        let fixed = segment.first_chunk::<FIXED_BYTES>().ok_or(WireError::Truncated(Layer::Tcp))?;
+        let length = usize::from(fixed[12] >> 4) * 4;
         if length < FIXED_BYTES {
             return Err(WireError::Length(Layer::Tcp));
         }
-        if length > segment.len() {
-            return Err(WireError::Truncated(Layer::Tcp));
-        }
+        let options = segment.get(FIXED_BYTES..length).ok_or(WireError::Truncated(Layer::Tcp))?;
         let header = Self {
-            source_port: word16(segment, 0),
-            destination_port: word16(segment, 2),
-            seq: SeqNumber(word32(segment, 4)),
-            ack: SeqNumber(word32(segment, 8)),
-            flags: TcpFlags(segment[13]),
-            window: word16(segment, 14),
-            urgent: word16(segment, 18),
-            options: TcpOptions::parse(&segment[FIXED_BYTES..length])?,
+            source_port: word16(fixed, 0),
+            destination_port: word16(fixed, 2),
+            seq: SeqNumber(word32(fixed, 4)),
+            ack: SeqNumber(word32(fixed, 8)),
+            flags: TcpFlags(fixed[13]),
+            window: word16(fixed, 14),
+            urgent: word16(fixed, 18),
+            options: TcpOptions::parse(options)?,
         };
         Ok((header, length))
     }
@@ -46,7 +42,7 @@ impl TcpHeader {
     /// # Errors
     /// When the options pass 40 bytes or `out` is too small.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
-        let (fixed, options) = out.split_at_mut_checked(FIXED_BYTES).ok_or(WireError::NoRoom)?;
+        let (fixed, options) = out.split_first_chunk_mut::<FIXED_BYTES>().ok_or(WireError::NoRoom)?;
         let length = FIXED_BYTES + self.options.emit(options)?;
         fixed[0..2].copy_from_slice(&self.source_port.to_be_bytes());
         fixed[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
@@ -148,9 +144,9 @@ pub fn emit_tcp_packet(
     ip.emit(segment_bytes, out)?;
     let segment = out.get_mut(ip_bytes..ip_bytes + segment_bytes).ok_or(WireError::NoRoom)?;
     let tcp_bytes = tcp.emit(segment)?;
-    segment[tcp_bytes..].copy_from_slice(payload);
+    put(segment, tcp_bytes, payload);
     let sum: Sum = pseudo_header(ip.source, ip.destination, protocol::TCP, segment_bytes);
     let checksum = sum.add_bytes(segment).checksum();
-    segment[16..18].copy_from_slice(&checksum.to_be_bytes());
+    put(segment, 16, &checksum.to_be_bytes());
     Ok(ip_bytes + segment_bytes)
 }

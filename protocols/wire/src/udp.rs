@@ -1,7 +1,7 @@
 //! UDP (RFC 768).
 use crate::checksum::pseudo_header;
 use crate::error::{Layer, WireError};
-use crate::ip::{IpHeader, IpPacket, protocol, word16};
+use crate::ip::{IpHeader, IpPacket, protocol, put, word16};
 use core::net::IpAddr;
 
 /// A UDP header.
@@ -67,7 +67,7 @@ impl UdpHeader {
     /// When `out` is too small or the datagram too long.
     pub fn emit(&self, payload_bytes: usize, out: &mut [u8]) -> Result<usize, WireError> {
         let length = u16::try_from(Self::WIRE_BYTES + payload_bytes).map_err(|_| WireError::NoRoom)?;
-        let out = out.get_mut(..Self::WIRE_BYTES).ok_or(WireError::NoRoom)?;
+        let out = out.first_chunk_mut::<{ Self::WIRE_BYTES }>().ok_or(WireError::NoRoom)?;
         out[0..2].copy_from_slice(&self.source_port.to_be_bytes());
         out[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
         out[4..6].copy_from_slice(&length.to_be_bytes());
@@ -83,14 +83,14 @@ impl UdpHeader {
         if segment.len() < Self::WIRE_BYTES {
             return Err(WireError::Truncated(Layer::Udp));
         }
-        segment[6..8].fill(0);
+        put(segment, 6, &[0; 2]);
         let sum = pseudo_header(source, destination, protocol::UDP, segment.len()).add_bytes(segment);
         // A computed zero is sent as all ones: zero means "none".
         let checksum = match sum.checksum() {
             0 => 0xffff,
             other => other,
         };
-        segment[6..8].copy_from_slice(&checksum.to_be_bytes());
+        put(segment, 6, &checksum.to_be_bytes());
         Ok(())
     }
 }
@@ -147,7 +147,7 @@ pub fn emit_udp_packet(
     let ip_bytes = ip.emit(segment_bytes, out)?;
     let segment = out.get_mut(ip_bytes..ip_bytes + segment_bytes).ok_or(WireError::NoRoom)?;
     let at = udp.emit(payload.len(), segment)?;
-    segment[at..].copy_from_slice(payload);
+    put(segment, at, payload);
     UdpHeader::fill_checksum(segment, ip.source, ip.destination)?;
     Ok(ip_bytes + segment_bytes)
 }

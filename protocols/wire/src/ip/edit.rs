@@ -1,5 +1,5 @@
 //! Changing single fields of an IP header in place.
-use super::word16;
+use super::{put, v4, v6, word16};
 use crate::checksum::{Sum, update};
 use crate::ecn::Ecn;
 use crate::error::{Layer, WireError};
@@ -23,12 +23,13 @@ impl core::error::Error for Expired {}
 /// When there is no IP header.
 pub fn set_ecn(packet: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
     match packet.first().map(|b| b >> 4) {
-        Some(4) if packet.len() >= 20 => {
+        Some(4) if packet.len() >= v4::HEADER_BYTES => {
             edit_v4(packet, 0, |word| word & 0xfffc | u16::from(ecn.bits()));
             Ok(())
         }
-        Some(6) if packet.len() >= 40 => {
-            packet[1] = packet[1] & 0b1100_1111 | ecn.bits() << 4;
+        Some(6) => {
+            let header = v6_header(packet)?;
+            header[1] = header[1] & 0b1100_1111 | ecn.bits() << 4;
             Ok(())
         }
         Some(version) if version != 4 && version != 6 => Err(WireError::Version(Layer::Ipv4, version)),
@@ -42,18 +43,19 @@ pub fn set_ecn(packet: &mut [u8], ecn: Ecn) -> Result<(), WireError> {
 /// When there is no IP header.
 pub fn decrement_hop_limit(packet: &mut [u8]) -> Result<Result<(), Expired>, WireError> {
     match packet.first().map(|b| b >> 4) {
-        Some(4) if packet.len() >= 20 => {
-            if packet[8] <= 1 {
+        Some(4) if packet.len() >= v4::HEADER_BYTES => {
+            if word16(packet, 8) < 0x0200 {
                 return Ok(Err(Expired));
             }
             edit_v4(packet, 8, |word| word - 0x0100);
             Ok(Ok(()))
         }
-        Some(6) if packet.len() >= 40 => {
-            if packet[7] <= 1 {
+        Some(6) => {
+            let header = v6_header(packet)?;
+            if header[7] <= 1 {
                 return Ok(Err(Expired));
             }
-            packet[7] -= 1;
+            header[7] -= 1;
             Ok(Ok(()))
         }
         Some(version) if version != 4 && version != 6 => Err(WireError::Version(Layer::Ipv4, version)),
@@ -61,11 +63,15 @@ pub fn decrement_hop_limit(packet: &mut [u8]) -> Result<Result<(), Expired>, Wir
     }
 }
 
+fn v6_header(packet: &mut [u8]) -> Result<&mut [u8; v6::HEADER_BYTES], WireError> {
+    packet.first_chunk_mut().ok_or(WireError::Truncated(Layer::Ipv4))
+}
+
 /// Changes the 16-bit word at `at` of an IPv4 header and keeps its checksum.
 pub(crate) fn edit_v4(packet: &mut [u8], at: usize, change: impl FnOnce(u16) -> u16) {
     let old = word16(packet, at);
     let new = change(old);
     let sum = update(word16(packet, 10), Sum::ZERO.add_u16(old), Sum::ZERO.add_u16(new));
-    packet[at..at + 2].copy_from_slice(&new.to_be_bytes());
-    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    put(packet, at, &new.to_be_bytes());
+    put(packet, 10, &sum.to_be_bytes());
 }

@@ -13,28 +13,27 @@ const OFFSET_MASK: u16 = 0x1fff;
 
 #[inline]
 pub(super) fn parse(bytes: &[u8]) -> Result<IpPacket, WireError> {
-    if bytes.len() < HEADER_BYTES {
-        return Err(WireError::Truncated(Layer::Ipv4));
-    }
-    let header_bytes = usize::from(bytes[0] & 0x0f) * 4;
-    let total_bytes = usize::from(word16(bytes, 2));
+    let fixed = bytes.first_chunk::<HEADER_BYTES>().ok_or(WireError::Truncated(Layer::Ipv4))?;
+    let header_bytes = usize::from(fixed[0] & 0x0f) * 4;
+    let total_bytes = usize::from(word16(fixed, 2));
     if header_bytes < HEADER_BYTES || total_bytes < header_bytes {
         return Err(WireError::Length(Layer::Ipv4));
     }
     if total_bytes > bytes.len() {
         return Err(WireError::Truncated(Layer::Ipv4));
     }
-    if !Sum::ZERO.add_bytes(&bytes[..header_bytes]).is_valid() {
+    let with_options = bytes.get(..header_bytes).ok_or(WireError::Truncated(Layer::Ipv4))?;
+    if !Sum::ZERO.add_bytes(with_options).is_valid() {
         return Err(WireError::Checksum(Layer::Ipv4));
     }
-    let (identification, flags) = (word16(bytes, 4), word16(bytes, 6));
+    let (identification, flags) = (word16(fixed, 4), word16(fixed, 6));
     let header = IpHeader {
-        source: Ipv4Addr::new(bytes[12], bytes[13], bytes[14], bytes[15]).into(),
-        destination: Ipv4Addr::new(bytes[16], bytes[17], bytes[18], bytes[19]).into(),
-        protocol: bytes[9],
-        dscp: bytes[1] >> 2,
-        ecn: Ecn::from_bits(bytes[1]),
-        hop_limit: bytes[8],
+        source: Ipv4Addr::new(fixed[12], fixed[13], fixed[14], fixed[15]).into(),
+        destination: Ipv4Addr::new(fixed[16], fixed[17], fixed[18], fixed[19]).into(),
+        protocol: fixed[9],
+        dscp: fixed[1] >> 2,
+        ecn: Ecn::from_bits(fixed[1]),
+        hop_limit: fixed[8],
         identification,
         dont_fragment: flags & DONT_FRAGMENT != 0,
         flow_label: 0,
@@ -55,7 +54,7 @@ pub(super) fn emit(
     out: &mut [u8],
 ) -> Result<usize, WireError> {
     let total = u16::try_from(HEADER_BYTES + payload_bytes).map_err(|_| WireError::NoRoom)?;
-    let out = out.get_mut(..HEADER_BYTES).ok_or(WireError::NoRoom)?;
+    let out = out.first_chunk_mut::<HEADER_BYTES>().ok_or(WireError::NoRoom)?;
     out[0] = 0x45;
     out[1] = header.traffic_class();
     out[2..4].copy_from_slice(&total.to_be_bytes());

@@ -20,22 +20,18 @@ const SHIM6: u8 = 140;
 
 #[inline]
 pub(super) fn parse(bytes: &[u8]) -> Result<IpPacket, WireError> {
-    if bytes.len() < HEADER_BYTES {
-        return Err(WireError::Truncated(Layer::Ipv6));
-    }
-    let total_bytes = HEADER_BYTES + usize::from(word16(bytes, 4));
-    if total_bytes > bytes.len() {
-        return Err(WireError::Truncated(Layer::Ipv6));
-    }
-    let first_word = word32(bytes, 0);
-    let chain = walk(&bytes[..total_bytes], bytes[6])?;
+    let fixed = bytes.first_chunk::<HEADER_BYTES>().ok_or(WireError::Truncated(Layer::Ipv6))?;
+    let total_bytes = HEADER_BYTES + usize::from(word16(fixed, 4));
+    let packet = bytes.get(..total_bytes).ok_or(WireError::Truncated(Layer::Ipv6))?;
+    let first_word = word32(fixed, 0);
+    let chain = walk(packet, fixed[6])?;
     let header = IpHeader {
-        source: address(bytes, 8),
-        destination: address(bytes, 24),
+        source: address(&fixed[8..24]),
+        destination: address(&fixed[24..40]),
         protocol: chain.protocol,
         dscp: (first_word >> 22) as u8 & 0x3f,
         ecn: Ecn::from_bits((first_word >> 20) as u8),
-        hop_limit: bytes[7],
+        hop_limit: fixed[7],
         identification: 0,
         dont_fragment: true,
         flow_label: first_word & 0x000f_ffff,
@@ -43,10 +39,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<IpPacket, WireError> {
     Ok(IpPacket { header, header_bytes: chain.end, total_bytes, fragment: chain.fragment })
 }
 
-fn address(bytes: &[u8], at: usize) -> core::net::IpAddr {
-    let mut octets = [0; 16];
-    octets.copy_from_slice(&bytes[at..at + 16]);
-    Ipv6Addr::from(octets).into()
+/// The address in 16 octets.
+fn address(octets: &[u8]) -> core::net::IpAddr {
+    Ipv6Addr::from(<[u8; 16]>::try_from(octets).unwrap_or_default()).into()
 }
 
 /// Where the chain of extension headers ends.
@@ -89,7 +84,7 @@ fn walk(packet: &[u8], next_header: u8) -> Result<Chain, WireError> {
                 chain.fragment = Some(fragment);
             }
         }
-        chain.protocol = packet[chain.end];
+        chain.protocol = *at(packet, chain.end)?;
         chain.end += length;
         if chain.fragment.is_some_and(|f| f.offset_bytes != 0) {
             return Ok(chain);
@@ -110,7 +105,7 @@ pub(super) fn emit(
     out: &mut [u8],
 ) -> Result<usize, WireError> {
     let payload = u16::try_from(payload_bytes).map_err(|_| WireError::NoRoom)?;
-    let out = out.get_mut(..HEADER_BYTES).ok_or(WireError::NoRoom)?;
+    let out = out.first_chunk_mut::<HEADER_BYTES>().ok_or(WireError::NoRoom)?;
     let first_word = 6 << 28 | u32::from(header.traffic_class()) << 20 | header.flow_label & 0x000f_ffff;
     out[0..4].copy_from_slice(&first_word.to_be_bytes());
     out[4..6].copy_from_slice(&payload.to_be_bytes());

@@ -2,7 +2,7 @@
 use super::{Segment, SegmentRewrite, restore_checksum};
 use crate::checksum::Sum;
 use crate::error::WireError;
-use crate::ip::edit_v4;
+use crate::ip::{edit_v4, put};
 use crate::tcp_options::{MAX_OPTION_BYTES, Walk, is_known, kind};
 use crate::tcp_packet::FIXED_BYTES;
 
@@ -26,12 +26,14 @@ pub(super) fn apply_with_report(
         return Err(WireError::NoRoom);
     }
     // The pseudo header sums the segment's length, which fits 16 bits.
-    let before = Sum::ZERO.add_bytes(&buffer[start..payload]).add_u16(ip.payload_bytes() as u16);
+    let old_header = buffer.get(start..payload).ok_or(WireError::NoRoom)?;
+    let before = Sum::ZERO.add_bytes(old_header).add_u16(ip.payload_bytes() as u16);
     buffer.copy_within(payload..ip.total_bytes, new_payload);
-    let header = &mut buffer[start..new_payload];
-    header[FIXED_BYTES..].copy_from_slice(&options[..options_bytes]);
-    header[12] = header[12] & 0x0f | (((FIXED_BYTES + options_bytes) / 4) as u8) << 4;
-    rewrite.apply_to_fixed(header);
+    let header = buffer.get_mut(start..new_payload).ok_or(WireError::NoRoom)?;
+    put(header, FIXED_BYTES, options.get(..options_bytes).ok_or(WireError::NoRoom)?);
+    let fixed = header.first_chunk_mut().ok_or(WireError::NoRoom)?;
+    fixed[12] = fixed[12] & 0x0f | (((FIXED_BYTES + options_bytes) / 4) as u8) << 4;
+    rewrite.apply_to_fixed(fixed);
     restore_checksum(header, before, Sum::ZERO.add_u16((total_bytes - start) as u16));
     set_ip_length(buffer, total_bytes);
     Ok(total_bytes)
@@ -43,13 +45,13 @@ fn rebuild(
     segment: &Segment,
     packet: &[u8],
 ) -> Result<Option<([u8; MAX_OPTION_BYTES], usize)>, WireError> {
-    let old = &packet[segment.start + FIXED_BYTES..segment.payload];
+    let old = packet.get(segment.start + FIXED_BYTES..segment.payload).ok_or(WireError::NoRoom)?;
     let (mut unknown, mut unknown_bytes) = ([0; MAX_OPTION_BYTES], 0);
     for option in Walk::new(old) {
         let option = option?;
-        let bytes = &old[option.start..option.end];
+        let bytes = option.bytes(old);
         if !is_known(option.kind, bytes) {
-            unknown[unknown_bytes..unknown_bytes + bytes.len()].copy_from_slice(bytes);
+            put(&mut unknown, unknown_bytes, bytes);
             unknown_bytes += bytes.len();
         }
     }
@@ -61,15 +63,15 @@ fn rebuild(
     }
     let mut options = [kind::NOP; MAX_OPTION_BYTES];
     let known_bytes = header.options.emit(&mut options)?;
-    options[known_bytes..known_bytes + unknown_bytes].copy_from_slice(&unknown[..unknown_bytes]);
+    put(&mut options, known_bytes, unknown.get(..unknown_bytes).unwrap_or_default());
     Ok(Some((options, (known_bytes + unknown_bytes).next_multiple_of(4))))
 }
 
 /// Writes the packet's new length into its IP header.
 fn set_ip_length(packet: &mut [u8], total_bytes: usize) {
-    if packet[0] >> 4 == 4 {
+    if packet.first().is_some_and(|byte| byte >> 4 == 4) {
         edit_v4(packet, 2, |_| total_bytes as u16);
     } else {
-        packet[4..6].copy_from_slice(&((total_bytes - 40) as u16).to_be_bytes());
+        put(packet, 4, &((total_bytes - 40) as u16).to_be_bytes());
     }
 }
