@@ -39,32 +39,7 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
         routes.set(at, destination, if ends[0] == at { link.forward() } else { link.reverse() });
     }
     interfaces.add_routes(&places, &mut routes);
-    let rules = rules(&mut builder, found.nodes);
-    let mut forwarding = vec![Forwarding::Table; places.len()];
-    for (place, RuleNode { node, .. }) in rules.iter().enumerate() {
-        forwarding[node.index()] = Forwarding::Rule(place as u32);
-    }
-    let observer = observer(&mut builder)?;
-    let ports = ports(&builder);
-    let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
-    let media = builder.media.drain(..).map(|plan| SharedMedium::new(plan.medium));
-    let mut network = Network {
-        now: Instant::ZERO,
-        queue: EventQueue::new(),
-        pool: PacketPool::default(),
-        armed: vec![Instant::MAX; ports.len()],
-        ports,
-        ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
-        media: media.collect(),
-        medium_exits,
-        forwarding,
-        rules,
-        routes,
-        interfaces: interfaces.hosts().collect(),
-        counters: Default::default(),
-        local: VecDeque::new(),
-        observer,
-    };
+    let mut network = network(&mut builder, &interfaces, routes, medium_exits, found.nodes)?;
     network.start();
     let sampler =
         builder.sample_every.map(|interval| Sampler::new(interval, builder.flows.len(), builder.links.len()));
@@ -98,6 +73,42 @@ pub(super) fn assemble(mut builder: NetworkBuilder) -> Result<Simulation, BuildE
     }
     simulation.plan_events(&builder);
     Ok(simulation)
+}
+
+/// The network, at rest.
+fn network(
+    builder: &mut NetworkBuilder,
+    interfaces: &Interfaces,
+    routes: Routes,
+    medium_exits: Vec<MediumExit>,
+    found: Vec<(NodeId, Box<dyn Node>)>,
+) -> Result<Network, BuildError> {
+    let rules = rules(builder, found);
+    let mut forwarding = vec![Forwarding::Table; builder.nodes.len() + interfaces.hosts().count()];
+    for (place, RuleNode { node, .. }) in rules.iter().enumerate() {
+        forwarding[node.index()] = Forwarding::Rule(place as u32);
+    }
+    let observer = observer(builder)?;
+    let ports = ports(builder);
+    let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
+    let media = builder.media.drain(..).map(|plan| SharedMedium::new(plan.medium));
+    Ok(Network {
+        now: Instant::ZERO,
+        queue: EventQueue::new(),
+        pool: PacketPool::default(),
+        armed: vec![Instant::MAX; ports.len()],
+        ports,
+        ends: builder.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
+        media: media.collect(),
+        medium_exits,
+        forwarding,
+        rules,
+        routes,
+        interfaces: interfaces.hosts().collect(),
+        counters: Default::default(),
+        local: VecDeque::new(),
+        observer,
+    })
 }
 
 /// Every node with a rule of its own, in the order of nodes.
