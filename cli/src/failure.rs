@@ -63,7 +63,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Unsupported(what) => what.into(),
-            RunError::Failed(what) => Self::Failed(what),
+            RunError::Failed(why) => Self::failed(why),
             RunError::Interrupted => Self::Interrupted,
         }
     }

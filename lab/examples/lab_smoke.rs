@@ -10,9 +10,9 @@
 //! `--copies 20` (so many labs at the same time, one line each).
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::{member, proxy};
-use prismux_lab::plan::{FlowPlan, KernelTcp, MemberPlan, ProxyPlan, Role, Transport};
-use prismux_lab::{self as lab, LabOptions, LabPlan};
+use prismux_lab::{self as lab, LabOptions};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, ProxySettings, TcpSettings, Transport, registry};
 use prismux_prism::{RpcMode, SchedulerKind};
 use prismux_units::{Duration, Probability, Rate};
 use std::error::Error;
@@ -33,18 +33,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let delay: Duration = option("--delay").unwrap_or("20 ms").parse()?;
     let loss: Probability = option("--loss").unwrap_or("0").parse()?;
     let seconds: u64 = option("--seconds").unwrap_or("5").parse()?;
-    let congestion = option("--congestion").unwrap_or("cubic").to_owned();
+    let congestion = option("--congestion").unwrap_or("cubic");
+    let known = registry::CONGESTION.iter().find(|name| name.name == congestion);
+    let known = known.ok_or_else(|| format!("there is no congestion control \"{congestion}\""))?;
+    let tcp = TcpSettings { congestion: Some(known.value), ..TcpSettings::default() };
     let loss = if loss.as_f64() > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None };
     let there = LinkConfig::new(rate, delay).with_loss(loss).with_queue(QueueLimit::Bdp(1.0));
     let back = LinkConfig::new(rate, delay);
     let duration = Duration::from_secs(seconds);
     let plan = match arguments.first().map(String::as_str) {
-        Some("bond") => bond(duration, there, back, option("--transport").unwrap_or("mptcp"), congestion),
-        _ => LabPlan::new("two hosts", 1, duration)
-            .node("a", Role::Host)
-            .node("b", Role::Host)
-            .link("wire", "a", "b", there, back)
-            .flow(FlowPlan::new("bulk", "a", "b", Transport::Tcp).tcp(KernelTcp::modern(&congestion))),
+        Some("bond") => bond(duration, there, back, option("--transport").unwrap_or("mptcp"), tcp),
+        _ => {
+            let mut plan = Plan::new("two hosts", duration);
+            let (a, b) = (plan.host("a"), plan.host("b"));
+            plan.link("wire", [a, b], there, back);
+            plan.flow(Flow::new("bulk", a, b, Transport::Tcp).tcp(tcp));
+            plan
+        }
     };
     if let Some(copies) = option("--copies") {
         return side_by_side(&plan, copies.parse()?);
@@ -69,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs copies of a plan at the same time and prints how each fared.
-fn side_by_side(plan: &LabPlan, copies: usize) -> Result<(), Box<dyn Error>> {
+fn side_by_side(plan: &Plan, copies: usize) -> Result<(), Box<dyn Error>> {
     std::thread::scope(|scope| {
         let labs: Vec<_> =
             (0..copies).map(|_| scope.spawn(|| lab::run(plan, &LabOptions::default()))).collect();
@@ -83,36 +88,27 @@ fn side_by_side(plan: &LabPlan, copies: usize) -> Result<(), Box<dyn Error>> {
     })
 }
 
-fn bond(
-    duration: Duration,
-    there: LinkConfig,
-    back: LinkConfig,
-    contender: &str,
-    congestion: String,
-) -> LabPlan {
+fn bond(duration: Duration, there: LinkConfig, back: LinkConfig, variant: &str, tcp: TcpSettings) -> Plan {
     let wire = LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1))
         .with_queue(QueueLimit::Packets(1000));
-    let flow = |transport| FlowPlan::new("download", "server", "receiver", transport);
-    let flow = match contender {
-        "mptcp" => flow(Transport::Mptcp),
-        "single" => flow(Transport::Tcp).via("m1"),
-        _ => flow(Transport::Tcp),
-    };
-    let mut settings = ProxyPlan::default();
-    if contender == "striping" {
+    let mut settings = ProxySettings::default();
+    if variant == "striping" {
         settings.config.rpc = RpcMode::Off;
         settings.config.scheduler = SchedulerKind::WeightedRoundRobin;
     }
-    LabPlan::new("two members", 1, duration)
-        .node("server", Role::Host)
-        .node("proxy", Role::Proxy(Box::new(settings)))
-        .node("m1", Role::Member(MemberPlan::default()))
-        .node("m2", Role::Member(MemberPlan::default()))
-        .node("receiver", Role::Host)
-        .link("backbone", "server", "proxy", wire.clone(), wire.clone())
-        .link("wwan1", "proxy", "m1", there.clone(), back.clone())
-        .link("wwan2", "proxy", "m2", there, back)
-        .link("wlan1", "m1", "receiver", wire.clone(), wire.clone())
-        .link("wlan2", "m2", "receiver", wire.clone(), wire)
-        .flow(flow.tcp(KernelTcp::modern(&congestion)))
+    let mut plan = Plan::new("two members", duration);
+    let (server, proxy) = (plan.host("server"), plan.prism_proxy("proxy", settings));
+    let (m1, m2, receiver) = (plan.member("m1"), plan.member("m2"), plan.host("receiver"));
+    plan.symmetric_link("backbone", [server, proxy], wire.clone());
+    plan.link("wwan1", [proxy, m1], there.clone(), back.clone());
+    plan.link("wwan2", [proxy, m2], there, back);
+    plan.symmetric_link("wlan1", [m1, receiver], wire.clone());
+    plan.symmetric_link("wlan2", [m2, receiver], wire);
+    let flow = |transport| Flow::new("download", server, receiver, transport).tcp(tcp.clone());
+    plan.flow(match variant {
+        "mptcp" => flow(Transport::Mptcp),
+        "single" => flow(Transport::Tcp).via(m1),
+        _ => flow(Transport::Tcp),
+    });
+    plan
 }

@@ -13,7 +13,6 @@ mod direction;
 mod events;
 
 use crate::LabError;
-use crate::plan::LabPlan;
 use crate::timing::DelaySummary;
 use carrier::Carrier;
 pub(crate) use events::EventFeed;
@@ -23,6 +22,7 @@ use prismux_link::{LinkChange, LinkConfig, LinkStats};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::StopHandle;
 use prismux_linux::tun::Tun;
+use prismux_plan::{Direction, Plan};
 use prismux_units::Duration;
 use std::io;
 use std::path::PathBuf;
@@ -42,12 +42,12 @@ pub(super) struct EmulatedLink {
 
 impl EmulatedLink {
     /// The links of a plan, between these devices.
-    pub fn of_plan(plan: &LabPlan, devices: Vec<(Tun, Tun)>) -> Vec<Self> {
+    pub fn of_plan(plan: &Plan, devices: Vec<(Tun, Tun)>) -> Vec<Self> {
         let links = plan.links.iter().zip(devices).map(|(link, ends)| Self {
             name: link.name.clone(),
-            forward: link.forward.clone(),
-            reverse: link.reverse.clone(),
-            up: link.up,
+            forward: link.forward.link.clone(),
+            reverse: link.reverse.link.clone(),
+            up: (link.forward.up, link.reverse.up),
             ends,
         });
         links.collect()
@@ -63,15 +63,6 @@ pub(super) struct Recording {
     pub capture: Option<PathBuf>,
     /// Whoever writes events down.
     pub events: Option<EventFeed>,
-}
-
-/// Which way over a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// From end `a` to end `b`.
-    Forward,
-    /// From end `b` to end `a`.
-    Reverse,
 }
 
 /// What one direction of a link did.
@@ -104,7 +95,7 @@ enum Command {
     Begin(Clock),
     Change {
         link: usize,
-        way: Way,
+        direction: Direction,
         change: LinkChange,
     },
     /// The link's member has come or gone: its rate counts as offered, or no longer.
@@ -149,8 +140,8 @@ impl Emulator {
     }
 
     /// Changes one direction of a link, now.
-    pub fn change(&self, link: usize, way: Way, change: LinkChange) {
-        self.command(Command::Change { link, way, change });
+    pub fn change(&self, link: usize, direction: Direction, change: LinkChange) {
+        self.command(Command::Change { link, direction, change });
     }
 
     /// Says whether the link is at the community's disposal, which matters for the mean of its rate alone.

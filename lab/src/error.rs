@@ -1,13 +1,18 @@
 //! What can stop a lab, and what to do about it.
 use prismux_linux::SetupError;
 use prismux_linux::tun::TunError;
+use prismux_plan::{PlanError, Unsupported};
 use std::{fmt, io};
 
 /// Why a lab could not be built or run.
 #[derive(Debug)]
 pub enum LabError {
-    /// The plan does not describe a network that can be built.
-    Plan(String),
+    /// The plan makes no sense.
+    Plan(PlanError),
+    /// The lab lacks something that the plan asks for.
+    Unsupported(Unsupported),
+    /// The plan asks for a network that one machine's kernel cannot be.
+    Layout(String),
     /// The set-up failed.
     Setup(SetupError),
     /// A TUN device could not be made.
@@ -46,7 +51,9 @@ impl LabError {
 impl fmt::Display for LabError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Plan(what) => f.write_str(what),
+            Self::Plan(error) => error.fmt(f),
+            Self::Unsupported(error) => error.fmt(f),
+            Self::Layout(what) => f.write_str(what),
             Self::Setup(error) => error.fmt(f),
             Self::Tun(error) => error.fmt(f),
             Self::Daemon { node, ended } => write!(f, "the daemon on \"{node}\" {ended}"),

@@ -1,11 +1,11 @@
 //! From paper to kernel: namespaces, TUN devices, addresses, routes.
 use crate::LabError;
-use crate::plan::LabPlan;
 use crate::sysctl;
 use crate::topology::{MAIN_TABLE, NodeNet, Topology};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink, RouteMetrics};
 use prismux_linux::tun::Tun;
+use prismux_plan::Plan;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -39,13 +39,13 @@ struct NodeDevices {
 
 impl Fabric {
     /// Builds the network on paper.
-    pub fn build(plan: &LabPlan, topology: &Topology) -> Result<Self, LabError> {
+    pub fn build(plan: &Plan, topology: &Topology) -> Result<Self, LabError> {
         let mut namespaces = Vec::with_capacity(plan.nodes.len());
         let mut own_senders = BTreeMap::new();
         // Each link's device at the end met first, until the other one is there too.
         let mut first_ends: BTreeMap<usize, Tun> = BTreeMap::new();
         let mut devices: BTreeMap<usize, (Tun, Tun)> = BTreeMap::new();
-        for (node, net) in plan.nodes.iter().zip(&topology.nodes) {
+        for ((id, node), net) in plan.node_ids().zip(&plan.nodes).zip(&topology.nodes) {
             let namespace = Namespace::create()?;
             let made = namespace
                 .enter(|| {
@@ -56,7 +56,7 @@ impl Fabric {
             for (port, tun) in net.ports.iter().zip(made.links) {
                 match first_ends.remove(&port.link) {
                     None => drop(first_ends.insert(port.link, tun)),
-                    Some(other) if plan.links[port.link].a == node.name => {
+                    Some(other) if plan.links[port.link].ends[0] == id => {
                         devices.insert(port.link, (tun, other));
                     }
                     Some(other) => drop(devices.insert(port.link, (other, tun))),

@@ -8,8 +8,8 @@
 //!                               one thread for all links
 //! ```
 //!
-//! * [`plan`]: what is to be built. [`topology`]: addresses and routes, on paper. [`fabric`]: the same in the kernel.
-//! * [`sysctl`], [`mptcp`]: the kernel's settings.
+//! * [`orders`]: how a plan is carried out here. [`topology`]: addresses and routes, on paper. [`fabric`]: the same in the kernel.
+//! * [`kernel_tcp`], [`sysctl`], [`mptcp`]: the kernel's settings.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
@@ -23,11 +23,11 @@ mod daemons;
 mod emulator;
 mod error;
 mod fabric;
-mod from_plan;
+mod kernel_tcp;
 mod measure;
 mod mptcp;
 mod network;
-pub mod plan;
+mod orders;
 mod prepare;
 mod run;
 mod servers;
@@ -41,9 +41,7 @@ mod traffic;
 pub use daemons::DaemonCommand;
 pub use emulator::{DirectionReport, EmulatorReport};
 pub use error::LabError;
-pub use from_plan::to_lab;
 pub use network::LabNetwork;
-pub use plan::LabPlan;
 pub use prismux_linux::namespace::Namespace;
 pub use prismux_linux::privileges::{Privileges, capable, ensure_privileges};
 pub use run::{LabOptions, LabOutcome, run};

@@ -1,8 +1,9 @@
 //! From counters to the columns of a result.
 use crate::emulator::{DirectionReport, EmulatorReport};
 use crate::fabric::LINK_MTU_BYTES;
-use crate::plan::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowPlan, LabPlan, Role, Traffic, Transport};
+use crate::orders::{Carrier, FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowOrders, Orders};
 use crate::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
+use prismux_plan::{FullPacket, FullSegment, IpFamily, Plan, TCP_IP_HEADER_BYTES};
 use prismux_trace::results::{
     Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PipeResult, RunResult, TimeSeries,
     TotalResult, capacity_bps, goodput_bps,
@@ -17,20 +18,19 @@ const STEADY_TO: f64 = 0.95;
 
 /// Builds the result of a run that lasted `duration`.
 pub(super) fn result(
-    plan: &LabPlan,
+    orders: &Orders<'_>,
+    scenario_hash: &str,
     duration: Duration,
     outcomes: &Named<FlowOutcome>,
     emulator: &EmulatorReport,
     status: &Named<Value>,
 ) -> RunResult {
-    let end = Instant::ZERO + duration;
-    let flows: Named<FlowResult> = plan
-        .flows
-        .iter()
-        .filter_map(|flow| {
-            Some((flow.name.clone(), flow_result(flow, outcomes.get(&flow.name)?, plan.warm_up, end)))
-        })
-        .collect();
+    let (plan, end) = (orders.plan, Instant::ZERO + duration);
+    let flow_line = |flow: &FlowOrders<'_>| {
+        let name = &flow.flow.name;
+        Some((name.clone(), flow_result(flow, outcomes.get(name)?, plan.measure.warm_up, end)))
+    };
+    let flows: Named<FlowResult> = orders.flows.iter().filter_map(flow_line).collect();
     let links: Named<LinkResult> = plan
         .links
         .iter()
@@ -40,21 +40,21 @@ pub(super) fn result(
     let shared: Vec<_> =
         plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
     let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
-    let (payload_bytes, packet_bytes) = full_packet(plan);
+    let FullPacket { payload_bytes, packet_bytes } = full_packet(orders);
     let capacity = capacity_bps(rates, payload_bytes, packet_bytes);
     let total = TotalResult::new(flows.values(), capacity);
     let mut result = RunResult {
         scenario: plan.name.clone(),
-        scenario_hash: plan.scenario_hash.clone(),
+        scenario_hash: scenario_hash.to_owned(),
         backend: Backend::Lab,
-        seed: plan.seed,
+        seed: orders.seed.0,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         duration_s: duration.as_secs_f64(),
         flows,
         links,
         total,
         nodes: status.iter().map(|(node, page)| (node.clone(), counters(page))).collect(),
-        series: plan.series_interval.map(|interval| series(plan, interval, outcomes, emulator)),
+        series: plan.measure.interval.map(|interval| series(plan, interval, outcomes, emulator)),
     };
     result.set_shared_links(shared.iter().copied());
     if let Some(series) = &mut result.series {
@@ -63,7 +63,12 @@ pub(super) fn result(
     result
 }
 
-fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: Instant) -> FlowResult {
+fn flow_result(
+    flow: &FlowOrders<'_>,
+    outcome: &FlowOutcome,
+    warm_up: Option<Duration>,
+    end: Instant,
+) -> FlowResult {
     let arrivals = &outcome.arrivals;
     let stop = flow.stop.map_or(end, |stop| stop.min(end));
     let last = outcome.completed_at.unwrap_or(stop);
@@ -72,7 +77,7 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
     };
     let of_pipes = |count: fn(&PipeResult) -> u64| outcome.pipes.values().map(count).sum::<u64>();
     FlowResult {
-        transport: flow.transport_name().to_owned(),
+        transport: flow.flow.transport_name().to_owned(),
         goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
         steady_goodput_bps: steady_goodput_bps(flow, arrivals, warm_up, last),
         bytes: arrivals.total_bytes,
@@ -80,7 +85,7 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
         retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0)
             + of_pipes(|pipe| pipe.retransmitted_segments),
         spurious_retransmissions: sum(|info| info.spurious_retransmissions)
-            .filter(|_| flow.transport != Transport::Fetch),
+            .filter(|_| !matches!(flow.carrier, Carrier::Fetch(_))),
         timeouts: sum(|info| info.timeouts).unwrap_or(0) + of_pipes(|pipe| pipe.timeouts),
         sha256: outcome.sha256.clone(),
         pipes: outcome.pipes.clone(),
@@ -89,14 +94,16 @@ fn flow_result(flow: &FlowPlan, outcome: &FlowOutcome, warm_up: Duration, end: I
 
 /// Goodput from the end of the warm-up (without one, of the first fifth of the bytes) to the end (of a file: to 95 % of
 /// it); `None` for a flow too short for that.
-fn steady_goodput_bps(flow: &FlowPlan, arrivals: &Arrivals, warm_up: Duration, end: Instant) -> Option<f64> {
-    let total = match flow.traffic {
-        Traffic::Bulk { bytes } => bytes.map(|bytes| bytes.as_u64() as f64),
-        _ => None,
-    };
-    let from = match total {
-        Some(total) if warm_up.is_zero() => arrivals.reached((total * STEADY_FROM) as u64)?,
-        _ => flow.start + warm_up,
+fn steady_goodput_bps(
+    flow: &FlowOrders<'_>,
+    arrivals: &Arrivals,
+    warm_up: Option<Duration>,
+    end: Instant,
+) -> Option<f64> {
+    let total = flow.file_bytes().map(|bytes| bytes as f64);
+    let from = match (total, warm_up) {
+        (Some(total), None) => arrivals.reached((total * STEADY_FROM) as u64)?,
+        (_, warm_up) => flow.start + warm_up.unwrap_or_default(),
     };
     let to = match total {
         Some(total) => arrivals.reached((total * STEADY_TO) as u64)?,
@@ -112,39 +119,30 @@ fn steady_goodput_bps(flow: &FlowPlan, arrivals: &Arrivals, warm_up: Duration, e
     Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
 }
 
-/// Payload and length on a member's link of a full packet, after the first TCP flow: what capacity is reckoned with,
-/// here as in the simulator. Where there is a proxy its tunnel counts, so that all contenders are measured against one capacity.
-fn full_packet(plan: &LabPlan) -> (u32, u32) {
-    const TCP_IP_HEADER_BYTES: u32 = 40;
-    const TIMESTAMP_BYTES: u32 = 12;
-    let flow = plan.flows.iter().find(|flow| flow.transport != Transport::Udp);
-    if flow.is_some_and(|flow| flow.transport == Transport::Fetch) {
-        return (FETCH_PAYLOAD_BYTES, FETCH_PACKET_BYTES);
+/// A full packet on a member's link, after the first TCP flow: what capacity is reckoned with, here as in the simulator.
+fn full_packet(orders: &Orders<'_>) -> FullPacket {
+    let flow = orders.flows.iter().find(|flow| flow.carrier != Carrier::Udp);
+    if flow.is_some_and(|flow| matches!(flow.carrier, Carrier::Fetch(_))) {
+        return FullPacket { payload_bytes: FETCH_PAYLOAD_BYTES, packet_bytes: FETCH_PACKET_BYTES };
     }
-    let mut mss = flow.and_then(|flow| flow.tcp.mss_bytes).map_or(u32::MAX, u32::from);
-    let options = match flow.map(|flow| flow.tcp.timestamps) {
-        Some(None | Some(true)) => TIMESTAMP_BYTES,
-        _ => 0,
+    let tunnel_bytes = orders.plan.tunnel_bytes(IpFamily::V4);
+    let mss_bytes = flow.and_then(|flow| flow.tcp.mss_bytes).map_or(u32::MAX, u32::from);
+    let segment = FullSegment {
+        mss_bytes: mss_bytes.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - tunnel_bytes),
+        timestamps: flow.is_some_and(|flow| flow.tcp.timestamps != Some(false)),
     };
-    let mut overhead = 0;
-    for node in &plan.nodes {
-        if let Role::Proxy(proxy) = &node.role {
-            overhead = overhead.max(proxy.tunnel.overhead_bytes());
-        }
-    }
-    mss = mss.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - overhead);
-    (mss.saturating_sub(options), mss + TCP_IP_HEADER_BYTES + overhead)
+    segment.packet(tunnel_bytes)
 }
 
 /// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the longest
 /// is kept.
-pub(super) fn add_receivers(result: &mut RunResult, plan: &LabPlan, outcomes: &Named<FlowOutcome>) {
+pub(super) fn add_receivers(result: &mut RunResult, plan: &Plan, outcomes: &Named<FlowOutcome>) {
     let pause = |counters: &Named<u64>| counters.get("longest_pause_us").copied();
     for flow in &plan.flows {
         let Some(outcome) = outcomes.get(&flow.name).filter(|outcome| !outcome.counters.is_empty()) else {
             continue;
         };
-        let node = result.nodes.entry(flow.to.clone()).or_default();
+        let node = result.nodes.entry(plan[flow.to].name.clone()).or_default();
         let is_longest = pause(&outcome.counters) > pause(node);
         for (name, &count) in &outcome.counters {
             let known = node.entry(name.clone()).or_default();
@@ -169,7 +167,7 @@ fn link_result(forward: &DirectionReport, duration: Duration) -> LinkResult {
 }
 
 fn series(
-    plan: &LabPlan,
+    plan: &Plan,
     interval: Duration,
     outcomes: &Named<FlowOutcome>,
     emulator: &EmulatorReport,

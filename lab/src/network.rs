@@ -2,12 +2,13 @@
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, Recording};
 use crate::fabric::Fabric;
 use crate::mptcp::{MptcpEndpoint, PathManager};
-use crate::plan::LabPlan;
+use crate::orders::Orders;
 use crate::topology::Topology;
 use crate::{LabError, topology};
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
 use prismux_linux::namespace::Namespace;
+use prismux_plan::Plan;
 use std::net::Ipv4Addr;
 
 /// Namespaces joined by emulated links; everything goes when it is dropped.
@@ -18,15 +19,15 @@ pub struct LabNetwork {
 }
 
 impl LabNetwork {
-    /// Builds the nodes and links of `plan` and lets the links work. Its flows and events are left out.
+    /// Builds the nodes and links of `plan` and lets the links work; all random streams follow from `seed`. Flows and events
+    /// are left out.
     ///
     /// # Errors
     /// As for [`crate::run`].
-    pub fn build(plan: &LabPlan) -> Result<Self, LabError> {
-        let topology = Topology::new(plan)?;
+    pub fn build(plan: &Plan, seed: Seed) -> Result<Self, LabError> {
+        let topology = Topology::new(&Orders::new(plan, seed)?)?;
         let Fabric { namespaces, devices, .. } = Fabric::build(plan, &topology)?;
-        let emulator =
-            Emulator::start(EmulatedLink::of_plan(plan, devices), Seed(plan.seed), Recording::default())?;
+        let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), seed, Recording::default())?;
         emulator.begin(Clock::start());
         Ok(Self { topology, namespaces, emulator })
     }

@@ -4,7 +4,7 @@
 mod fetch;
 
 use crate::LabError;
-use crate::plan::{FlowPlan, OwnSender, Traffic, Transport};
+use crate::orders::{Carrier, FlowOrders};
 use crate::stage::Stage;
 use crate::topology::Path;
 use crate::traffic::exchange::ExchangeFlow;
@@ -14,8 +14,8 @@ use crate::traffic::socket::SocketMaker;
 use crate::traffic::tcp::{SenderEnd, TcpFlow};
 use crate::traffic::udp::{Pattern, UdpFlow};
 use crate::traffic::{FlowOutcome, Schedule};
-use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
+use prismux_plan::{FlowId, Traffic};
 use prismux_units::Instant;
 use std::net::{SocketAddrV4, UdpSocket};
 use std::sync::Arc;
@@ -51,19 +51,21 @@ impl Stage<'_> {
         clock: Clock,
         over: &Arc<AtomicBool>,
     ) -> Result<Vec<PreparedFlow>, LabError> {
-        let plan = self.plan;
-        let end = Instant::ZERO + plan.duration;
-        let mut prepared = Vec::with_capacity(plan.flows.len());
-        for (index, flow) in plan.flows.iter().enumerate() {
+        let orders = self.orders;
+        let end = Instant::ZERO + orders.plan.duration;
+        let mut prepared = Vec::with_capacity(orders.flows.len());
+        for (index, flow) in orders.flows.iter().enumerate() {
             let stop = flow.stop.map_or(end, |stop| stop.min(end));
             let schedule = Schedule { clock, start: flow.start, stop, over: Arc::clone(over) };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            if let Some(fetch) = &flow.fetch {
+            if let Carrier::Fetch(fetch) = &flow.carrier {
                 prepared.push(PreparedFlow::Fetch(self.prepare_fetch(flow, fetch, port, schedule)?));
                 continue;
             }
-            prepared.push(match flow.traffic {
-                Traffic::Bulk { .. } => PreparedFlow::Tcp(self.prepare_tcp(flow, port, schedule)?),
+            prepared.push(match flow.flow.traffic {
+                Traffic::Bulk { .. } => {
+                    PreparedFlow::Tcp(self.prepare_tcp((FlowId::new(index), flow), port, schedule)?)
+                }
                 Traffic::RequestResponse { .. } => {
                     PreparedFlow::Exchange(self.prepare_exchange(flow, port, schedule)?)
                 }
@@ -75,71 +77,71 @@ impl Stage<'_> {
         Ok(prepared)
     }
 
-    fn prepare_tcp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<TcpFlow, LabError> {
-        let Traffic::Bulk { bytes } = flow.traffic else {
-            return Err(LabError::flow(&flow.name, "is not bulk data"));
-        };
-        let path = self.first_path(flow)?;
-        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
-        let server = SocketAddrV4::new(self.topology.sender_address(flow)?, port);
+    fn prepare_tcp(
+        &mut self,
+        (id, orders): (FlowId, &FlowOrders<'_>),
+        port: u16,
+        schedule: Schedule,
+    ) -> Result<TcpFlow, LabError> {
+        let (flow, seed, bytes) = (orders.flow, self.orders.seed, orders.file_bytes());
+        let path = self.first_path(orders)?;
+        let maker = SocketMaker { mptcp: orders.carrier == Carrier::Mptcp, tcp: &orders.tcp };
+        let server = SocketAddrV4::new(self.topology.sender_address(id, orders), port);
+        let sample_interval = self.orders.plan.measure.interval;
         let failed = |error| LabError::flow(&flow.name, error);
-        let bytes = bytes.map(|bytes| bytes.as_u64());
-        let sender = match &flow.own_sender {
-            None => SenderEnd::Kernel(self.inside(&flow.from, || maker.listener(server))?.map_err(failed)?),
-            Some(_) if maker.mptcp => {
-                return Err(LabError::flow(
-                    &flow.name,
-                    "MPTCP is the kernel's and cannot have a sender of our own",
-                ));
-            }
-            Some(settings) => SenderEnd::Own(Box::new(OwnTcp {
+        let sender = match &orders.carrier {
+            Carrier::OwnTcp(settings) => SenderEnd::Own(Box::new(OwnTcp {
                 flow: flow.name.clone(),
-                seed: Seed(self.plan.seed),
+                seed,
                 schedule: schedule.clone(),
-                settings: OwnSender::clone(settings),
+                tcp: prismux_tcp::TcpConfig::clone(settings),
                 tun: self
                     .own_senders
                     .remove(server.ip())
                     .ok_or_else(|| LabError::flow(&flow.name, "the device of its sender is taken"))?,
                 address: server,
                 bytes,
-                sample_interval: self.plan.series_interval,
+                sample_interval,
                 events: self.events.clone(),
             })),
+            _ => {
+                SenderEnd::Kernel(self.inside(flow.from.index(), || maker.listener(server))?.map_err(failed)?)
+            }
         };
         Ok(TcpFlow {
             name: flow.name.clone(),
-            seed: Seed(self.plan.seed),
+            seed,
             schedule,
             bytes,
             sender,
-            caller: self.inside(&flow.to, || maker.caller(path.address))?.map_err(failed)?,
+            caller: self.inside(flow.to.index(), || maker.caller(path.address))?.map_err(failed)?,
             server,
             mptcp: maker.mptcp,
-            sample_interval: self.plan.series_interval,
+            sample_interval,
             events: self.events.clone(),
         })
     }
 
     fn prepare_exchange(
         &mut self,
-        flow: &FlowPlan,
+        orders: &FlowOrders<'_>,
         port: u16,
         schedule: Schedule,
     ) -> Result<ExchangeFlow, LabError> {
+        let flow = orders.flow;
         let Traffic::RequestResponse { request, response, think, exchanges } = flow.traffic else {
             return Err(LabError::flow(&flow.name, "is not an exchange"));
         };
-        let path = self.first_path(flow)?;
-        let maker = SocketMaker { mptcp: flow.transport == Transport::Mptcp, tcp: &flow.tcp };
+        let path = self.first_path(orders)?;
+        let maker = SocketMaker { mptcp: orders.carrier == Carrier::Mptcp, tcp: &orders.tcp };
         let server = SocketAddrV4::new(path.address, port);
         let client = self.topology.address(path.from);
         let failed = |error| LabError::flow(&flow.name, error);
         Ok(ExchangeFlow {
             schedule,
-            client: self.inside(&flow.from, || maker.caller(client))?.map_err(failed)?,
+            client: self.inside(flow.from.index(), || maker.caller(client))?.map_err(failed)?,
             server,
-            listener: self.inside(&flow.to, || maker.listener(server))?.map_err(failed)?,
+            listener: self.inside(flow.to.index(), || maker.listener(server))?.map_err(failed)?,
             request_bytes: request.as_u64(),
             response_bytes: response.as_u64(),
             think,
@@ -147,31 +149,37 @@ impl Stage<'_> {
         })
     }
 
-    fn prepare_udp(&mut self, flow: &FlowPlan, port: u16, schedule: Schedule) -> Result<UdpFlow, LabError> {
+    fn prepare_udp(
+        &mut self,
+        orders: &FlowOrders<'_>,
+        port: u16,
+        schedule: Schedule,
+    ) -> Result<UdpFlow, LabError> {
+        let flow = orders.flow;
         let failed = |error| LabError::flow(&flow.name, error);
-        let pattern = Pattern::of(&flow.traffic, Seed(self.plan.seed), &flow.name)
+        let pattern = Pattern::of(&flow.traffic, self.orders.seed, &flow.name)
             .ok_or_else(|| LabError::flow(&flow.name, "is not a UDP source"))?;
-        let path = self.first_path(flow)?;
+        let path = self.first_path(orders)?;
         let to = SocketAddrV4::new(path.address, port);
         let from = SocketAddrV4::new(self.topology.address(path.from), port);
         Ok(UdpFlow {
             schedule,
-            sender: self.inside(&flow.from, || UdpSocket::bind(from))?.map_err(failed)?,
-            receiver: self.inside(&flow.to, || UdpSocket::bind(to))?.map_err(failed)?,
+            sender: self.inside(flow.from.index(), || UdpSocket::bind(from))?.map_err(failed)?,
+            receiver: self.inside(flow.to.index(), || UdpSocket::bind(to))?.map_err(failed)?,
             to: to.into(),
             pattern,
         })
     }
 
     /// The path on which a flow begins: the first, under MPTCP the first through a member that is there.
-    fn first_path(&mut self, flow: &FlowPlan) -> Result<Path, LabError> {
-        let paths = self.topology.paths(flow)?;
+    fn first_path(&mut self, orders: &FlowOrders<'_>) -> Result<Path, LabError> {
+        let paths = self.topology.paths(orders)?;
         let usable = |path: &&Path| path.member.is_none_or(|member| self.is_present(member));
         paths
             .iter()
             .find(usable)
             .or(paths.first())
             .cloned()
-            .ok_or_else(|| LabError::flow(&flow.name, "has no way to its receiver"))
+            .ok_or_else(|| LabError::flow(&orders.flow.name, "has no way to its receiver"))
     }
 }

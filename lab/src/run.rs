@@ -2,13 +2,14 @@
 use crate::daemons::DaemonCommand;
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
 use crate::fabric::Fabric;
-use crate::plan::{LabPlan, Transport};
+use crate::orders::{Carrier, Orders};
 use crate::stage::Stage;
 use crate::topology::Topology;
 use crate::traffic::FlowOutcome;
 use crate::{LabError, measure};
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
+use prismux_plan::Plan;
 use prismux_trace::event::SharedLog;
 use prismux_trace::results::{Named, RunResult};
 use prismux_units::{Duration, Instant};
@@ -19,6 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How a run is done, apart from what is run.
 #[derive(Debug, Clone, Default)]
 pub struct LabOptions {
+    /// Seed of every random stream of the run: link losses, traffic, file contents.
+    pub seed: u64,
+    /// SHA-256 (hex) of the scenario, for results; empty for a plan that was made in code.
+    pub scenario_hash: String,
     /// Set it to end the run early, with [`LabError::Interrupted`].
     pub interrupt: Option<Arc<AtomicBool>>,
     /// How to start the daemons of proxies and members.
@@ -58,15 +63,16 @@ pub struct LabOutcome {
 /// # Errors
 /// [`LabError`]: a plan that cannot be built, missing privileges, a kernel without a feature the plan needs, a
 /// daemon that ended. A flow that could not connect is no error but a result of zero bytes.
-pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError> {
+pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let began = Clock::start();
-    let topology = Topology::new(plan)?;
+    let orders = Orders::new(plan, Seed(options.seed))?;
+    let topology = Topology::new(&orders)?;
     let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
-    let feed = options.events.clone().map(|log| EventFeed::start(plan, log));
+    let feed = options.events.clone().map(|log| EventFeed::start(&orders, log));
     let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
-    let recording = Recording { series: plan.series_interval, capture: options.capture.clone(), events };
-    let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), Seed(plan.seed), recording)?;
-    let mut stage = Stage::set(plan, topology, &namespaces, own_senders, &emulator, options)?;
+    let recording = Recording { series: plan.measure.interval, capture: options.capture.clone(), events };
+    let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), orders.seed, recording)?;
+    let mut stage = Stage::set(&orders, topology, &namespaces, own_senders, &emulator, options)?;
     let setup = began.now() - Instant::ZERO;
 
     let clock = Clock::start();
@@ -77,7 +83,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
         // Whatever happens below, the threads are told to end, or the scope would wait for ever.
         let _end = SetOnDrop(Arc::clone(&over));
         let handles: Vec<_> = flows.into_iter().map(|flow| scope.spawn(|| flow.run())).collect();
-        let bulk = plan.flows.iter().zip(&handles).filter(|(flow, _)| flow.transport != Transport::Udp);
+        let bulk = orders.flows.iter().zip(&handles).filter(|(flow, _)| flow.carrier != Carrier::Udp);
         let bulk: Vec<_> = bulk.map(|(_, handle)| handle).collect();
         stage.play(clock, options, || !bulk.is_empty() && bulk.iter().all(|handle| handle.is_finished()))?;
         over.store(true, Ordering::Relaxed);
@@ -94,7 +100,7 @@ pub fn run(plan: &LabPlan, options: &LabOptions) -> Result<LabOutcome, LabError>
     drop(stage);
     let report = emulator.finish()?;
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
-    let mut result = measure::result(plan, duration, &flows, &report, &status);
+    let mut result = measure::result(&orders, &options.scenario_hash, duration, &flows, &report, &status);
     result.nodes.extend(served);
     measure::add_receivers(&mut result, plan, &flows);
     if let Some(series) = &mut result.series {

@@ -4,9 +4,9 @@ mod look;
 use crate::LabError;
 use crate::daemons::config::Community;
 use crate::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
-use crate::emulator::{Emulator, Way};
+use crate::emulator::Emulator;
 use crate::mptcp::{MptcpEndpoint, PathManager};
-use crate::plan::{Action, EventPlan, LabPlan, MemberPlan, Role, Transport};
+use crate::orders::{Carrier, Orders};
 use crate::run::LabOptions;
 use crate::servers::Server;
 use crate::status_pages::StatusPages;
@@ -16,6 +16,7 @@ use prismux_linux::clock::Clock;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink, NetlinkError};
 use prismux_linux::tun::Tun;
+use prismux_plan::{Action, Direction, NodeId, Role};
 use prismux_trace::event::{Event, EventSink, SharedLog};
 use prismux_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +28,9 @@ const NOTICE_DELAY: Duration = Duration::from_secs(1);
 
 /// A network that stands.
 pub(super) struct Stage<'a> {
-    pub plan: &'a LabPlan,
+    pub orders: &'a Orders<'a>,
     pub topology: Topology,
-    namespaces: &'a [Namespace],
+    pub namespaces: &'a [Namespace],
     emulator: &'a Emulator,
     pub how: &'a DaemonCommand,
     /// Devices of senders that are not the kernel's, by address, until their flows take them.
@@ -49,8 +50,8 @@ pub(super) struct Stage<'a> {
 }
 
 /// Something on the agenda of a run.
-enum Step<'a> {
-    Event(&'a Action),
+enum Step {
+    Event(Action),
     /// Its neighbours notice that a killed member is gone.
     Notice(NodeIndex),
 }
@@ -58,13 +59,14 @@ enum Step<'a> {
 impl<'a> Stage<'a> {
     /// Brings the members that are there from the start, their daemons and MPTCP's endpoints into place.
     pub fn set(
-        plan: &'a LabPlan,
+        orders: &'a Orders<'a>,
         topology: Topology,
         namespaces: &'a [Namespace],
         own_senders: BTreeMap<Ipv4Addr, Tun>,
         emulator: &'a Emulator,
         options: &'a LabOptions,
     ) -> Result<Self, LabError> {
+        let plan = orders.plan;
         let members = plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
             Role::Member(member) => Some((index, member)),
             _ => None,
@@ -73,12 +75,12 @@ impl<'a> Stage<'a> {
         let how = &options.daemons;
         let (daemons, returns) = (Vec::new(), BTreeMap::new());
         let status_pages = StatusPages::new(
-            plan.series_interval,
+            plan.measure.interval,
             plan.flows.iter().map(|flow| flow.name.clone()),
             options.events.clone(),
         );
         let mut stage = Self {
-            plan,
+            orders,
             topology,
             namespaces,
             emulator,
@@ -109,12 +111,8 @@ impl<'a> Stage<'a> {
         self.present.contains(&member)
     }
 
-    /// Runs `work` in the namespace of the node called `node`.
-    pub fn inside<T: Send>(&self, node: &str, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
-        self.inside_of(self.topology.node(node)?, work)
-    }
-
-    fn inside_of<T: Send>(&self, node: NodeIndex, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
+    /// Runs `work` in the namespace of a node.
+    pub fn inside<T: Send>(&self, node: NodeIndex, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
         let doing = || format!("enter the namespace of node \"{}\"", self.topology.name(node));
         self.namespaces[node].enter(work).map_err(LabError::setup(doing()))
     }
@@ -125,7 +123,7 @@ impl<'a> Stage<'a> {
         node: NodeIndex,
         work: impl FnOnce() -> Result<(), NetlinkError> + Send,
     ) -> Result<(), LabError> {
-        self.inside_of(node, work)?.map_err(|error| {
+        self.inside(node, work)?.map_err(|error| {
             let doing = format!("{} on node \"{}\"", error.request, self.topology.name(node));
             LabError::setup(doing)(error.source)
         })
@@ -137,7 +135,7 @@ impl<'a> Stage<'a> {
         let token =
             format!("lab {}", prismux_linux::random::nonzero_u64().map_err(LabError::setup("draw a token"))?);
         let token = format!("{token:-<32}");
-        let community = Community { plan: self.plan, topology: &self.topology, token };
+        let community = Community { plan: self.orders.plan, topology: &self.topology, token };
         let mut served: BTreeMap<NodeIndex, u32> = BTreeMap::new();
         let mut daemons = Vec::new();
         for proxy in proxies {
@@ -145,13 +143,11 @@ impl<'a> Stage<'a> {
                 Daemon::new(node, self.topology.name(node), role, &self.namespaces[node], config)
             };
             let record =
-                record.map(|folder| folder.join(recording_name(self.plan, self.topology.name(proxy))));
+                record.map(|folder| folder.join(recording_name(self.orders, self.topology.name(proxy))));
             daemons.push(daemon(proxy, DaemonRole::Proxy, community.proxy(proxy, record.as_deref())?));
             for &member in self.topology.members_of(proxy) {
-                let Role::Member(settings) = &self.plan.nodes[member].role else { continue };
-                let settings: &MemberPlan = settings;
                 let number = served.entry(member).or_default();
-                let config = community.member(member, settings, proxy, *number);
+                let config = community.member(member, proxy, *number)?;
                 *number += 1;
                 daemons.push(daemon(member, DaemonRole::Member { proxy }, config));
             }
@@ -205,10 +201,10 @@ impl<'a> Stage<'a> {
     /// Every MPTCP path, or those through one member.
     fn mptcp_endpoints(&mut self, member: Option<NodeIndex>) -> Result<Vec<(Path, MptcpEndpoint)>, LabError> {
         let mut endpoints: Vec<(Path, MptcpEndpoint)> = Vec::new();
-        for flow in self.plan.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {
+        for flow in self.orders.flows.iter().filter(|flow| flow.carrier == Carrier::Mptcp) {
             for path in self.topology.paths(flow)? {
                 let id = u8::try_from(path.number()).map_err(|_| {
-                    LabError::flow(&flow.name, "has a path beyond the 255 that MPTCP can number")
+                    LabError::flow(&flow.flow.name, "has a path beyond the 255 that MPTCP can number")
                 })?;
                 let endpoint = MptcpEndpoint { id, address: path.address };
                 let wanted = member.is_none() || path.member == member;
@@ -223,7 +219,7 @@ impl<'a> Stage<'a> {
     /// What has to be as planned when the clock starts: links of members that are not there yet are down.
     pub fn begin(&mut self, clock: Clock) -> Result<(), LabError> {
         self.emulator.begin(clock);
-        let absent = self.plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
+        let absent = self.orders.plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
             Role::Member(member) if !member.present => Some(index),
             _ => None,
         });
@@ -240,10 +236,10 @@ impl<'a> Stage<'a> {
         options: &LabOptions,
         done: impl Fn() -> bool,
     ) -> Result<(), LabError> {
-        let plan = self.plan;
+        let plan = self.orders.plan;
         self.clock = Some(clock);
-        let events = plan.events.iter().map(|EventPlan { at, action }| (*at, Step::Event(action)));
-        let mut agenda: Vec<(Instant, Step<'_>)> = events.collect();
+        let events = plan.events.iter().map(|event| (Instant::ZERO + event.at, Step::Event(event.action)));
+        let mut agenda: Vec<(Instant, Step)> = events.collect();
         let end = Instant::ZERO + plan.duration;
         loop {
             // Stable, so that events of one instant keep the plan's order.
@@ -276,55 +272,45 @@ impl<'a> Stage<'a> {
     }
 
     /// Tells the log of the run, if there is one, what a member does for which no daemon speaks.
-    fn tell_of(&mut self, member: &str, event: &Event<'_>) {
-        let node = self.topology.node(member).ok();
-        let speaks_for_itself = self.daemons.iter().any(|daemon| Some(daemon.node) == node);
+    fn tell_of(&mut self, member: NodeId, event: &Event<'_>) {
+        let speaks_for_itself = self.daemons.iter().any(|daemon| daemon.node == member.index());
         if let (Some(log), Some(clock), false) = (&mut self.events, self.clock, speaks_for_itself) {
             log.event(clock.now(), event);
         }
     }
 
     /// Makes an event happen. Answers the member whose silence will be noticed later, if any.
-    fn act(&mut self, action: &Action) -> Result<Option<NodeIndex>, LabError> {
+    fn act(&mut self, action: Action) -> Result<Option<NodeIndex>, LabError> {
         match action {
-            Action::ChangeLink { link, forward, reverse } => {
-                let index = self.plan.links.iter().position(|known| known.name == *link);
-                let index =
-                    index.ok_or_else(|| LabError::Plan(format!("there is no link \"{link}\" to change")))?;
-                for (way, change) in [(Way::Forward, forward), (Way::Reverse, reverse)] {
-                    if let Some(change) = change {
-                        self.emulator.change(index, way, *change);
+            Action::ChangeLink { link, directions, change } => {
+                for direction in [Direction::Forward, Direction::Reverse] {
+                    if directions.include(direction) {
+                        self.emulator.change(link.index(), direction, change);
                     }
                 }
-                Ok(None)
             }
-            Action::Leave(name) => {
-                self.tell_of(name, &Event::MemberLeft { member: name.into(), cause: None });
-                self.leave(self.member(name)?).map(|()| None)
+            Action::Leave(member) => {
+                self.tell_of(member, &Event::MemberLeft { member: self.name(member), cause: None });
+                self.leave(member.index())?;
             }
-            Action::Join(name) => {
-                self.tell_of(name, &Event::MemberJoined { member: name.into(), peer: None });
-                self.join(self.member(name)?).map(|()| None)
+            Action::Join(member) => {
+                self.tell_of(member, &Event::MemberJoined { member: self.name(member), peer: None });
+                self.join(member.index())?;
             }
-            Action::Kill(name) => {
-                let node = self.topology.node(name)?;
+            Action::Kill(node) => {
+                let node = node.index();
                 self.daemons.iter_mut().filter(|daemon| daemon.node == node).for_each(Daemon::kill);
-                Ok(self.is_present(node).then_some(node))
+                return Ok(self.is_present(node).then_some(node));
             }
-            Action::Restart(name) => {
-                let node = self.topology.node(name)?;
-                self.start_daemons(node)?;
-                Ok(None)
-            }
+            Action::Restart(node) => self.start_daemons(node.index())?,
+            // Times of flows are part of their orders; handoffs are refused before.
+            Action::StartFlow(_) | Action::StopFlow(_) | Action::Handoff { .. } => {}
         }
+        Ok(None)
     }
 
-    fn member(&self, name: &str) -> Result<NodeIndex, LabError> {
-        let node = self.topology.node(name)?;
-        match self.plan.nodes[node].role {
-            Role::Member(_) => Ok(node),
-            _ => Err(LabError::Plan(format!("\"{name}\" cannot join or leave: it is not a member"))),
-        }
+    fn name(&self, node: NodeId) -> std::borrow::Cow<'a, str> {
+        self.orders.plan[node].name.as_str().into()
     }
 
     /// A member goes in good order.
@@ -352,7 +338,7 @@ impl<'a> Stage<'a> {
         for daemon in self.daemons.iter_mut().filter(|daemon| daemon.node == node) {
             daemon.start(self.how)?;
         }
-        if matches!(self.plan.nodes[node].role, Role::Member(_)) {
+        if matches!(self.orders.plan.nodes[node].role, Role::Member(_)) {
             self.present.insert(node);
         }
         Ok(())
@@ -376,15 +362,15 @@ impl<'a> Stage<'a> {
         for port in &self.topology.nodes[member].ports {
             self.emulator.set_in_use(port.link, up);
             if !speaks_for_itself {
-                self.emulator.change(port.link, Way::Forward, change);
-                self.emulator.change(port.link, Way::Reverse, change);
+                self.emulator.change(port.link, Direction::Forward, change);
+                self.emulator.change(port.link, Direction::Reverse, change);
             }
         }
     }
 }
 
 /// Name of the file in which a proxy of a run keeps its recording.
-pub(super) fn recording_name(plan: &LabPlan, proxy: &str) -> String {
+pub(super) fn recording_name(orders: &Orders<'_>, proxy: &str) -> String {
     let plain = |name: &str| name.replace(['/', ' '], "-");
-    format!("{}-seed{}-{}.pcapng", plain(&plan.name), plan.seed, plain(proxy))
+    format!("{}-seed{}-{}.pcapng", plain(&orders.plan.name), orders.seed.0, plain(proxy))
 }

@@ -1,6 +1,6 @@
 //! Kernel settings of one namespace.
 use crate::LabError;
-use crate::plan::KernelTcp;
+use crate::kernel_tcp::KernelTcp;
 use std::fs;
 
 /// What every node of a lab has: forwarding between its links, addresses that need not match the

@@ -14,10 +14,12 @@ mod paths;
 mod pipes;
 
 use crate::LabError;
-use crate::plan::{FlowPlan, KernelTcp, LabPlan, Role, Transport};
+use crate::kernel_tcp::KernelTcp;
+use crate::orders::{Carrier, FlowOrders, Orders};
 pub(super) use paths::Path;
 pub(super) use pipes::PipeEnds;
 
+use prismux_plan::{FlowId, NodeId, Plan};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
@@ -79,57 +81,45 @@ pub(super) struct Topology {
     /// Members of each proxy.
     communities: BTreeMap<NodeIndex, Vec<NodeIndex>>,
     /// Addresses of senders that are not the kernel's, by flow.
-    own_senders: BTreeMap<String, Ipv4Addr>,
+    own_senders: BTreeMap<FlowId, Ipv4Addr>,
     /// Paths with an address of their own, by (sender, receiver, member or proxy).
     made: BTreeMap<(NodeIndex, NodeIndex, NodeIndex), Path>,
 }
 
 impl Topology {
-    /// Lays out `plan`.
+    /// Lays out a plan.
     ///
     /// # Errors
-    /// [`LabError::Plan`] for a name that is unknown or used twice, a flow without a way, or flows that ask
-    /// different things of one node's kernel.
-    pub fn new(plan: &LabPlan) -> Result<Self, LabError> {
+    /// [`LabError::Layout`] for a flow without a way, or flows that ask different things of one node's kernel.
+    pub fn new(orders: &Orders<'_>) -> Result<Self, LabError> {
+        let plan = orders.plan;
         let mut topology = Self::default();
         for (index, node) in plan.nodes.iter().enumerate() {
-            if topology.names.contains(&node.name) {
-                return Err(LabError::Plan(format!("two nodes are called \"{}\"", node.name)));
-            }
             topology.names.push(node.name.clone());
             topology.nodes.push(NodeNet { addresses: vec![address(0, index + 1)], ..NodeNet::default() });
         }
-        topology.lay_links(plan)?;
+        topology.lay_links(plan);
         topology.route_between_nodes();
-        topology.find_communities(plan)?;
-        for (index, flow) in plan.flows.iter().enumerate() {
-            if plan.flows[..index].iter().any(|other| other.name == flow.name) {
-                return Err(LabError::Plan(format!("two flows are called \"{}\"", flow.name)));
+        for proxy in plan.proxies() {
+            let members = plan.members_of(proxy).into_iter().map(NodeId::index).collect();
+            topology.communities.insert(proxy.index(), members);
+        }
+        for (id, flow) in plan.flow_ids().zip(&orders.flows) {
+            match &flow.carrier {
+                Carrier::Fetch(fetch) => topology.lay_pipes(plan, flow.flow, fetch)?,
+                _ => drop(topology.paths(flow)?),
             }
-            match &flow.fetch {
-                Some(fetch) => topology.lay_pipes(plan, flow, fetch)?,
-                None => drop(topology.paths(flow)?),
-            }
-            topology.demand_kernel(plan, index)?;
-            if flow.own_sender.is_some() {
-                topology.add_own_sender(flow, index)?;
+            topology.demand_kernel(orders, flow)?;
+            if matches!(flow.carrier, Carrier::OwnTcp(_)) {
+                topology.add_own_sender(flow, id);
             }
         }
         Ok(topology)
     }
 
-    fn lay_links(&mut self, plan: &LabPlan) -> Result<(), LabError> {
+    fn lay_links(&mut self, plan: &Plan) {
         for (index, link) in plan.links.iter().enumerate() {
-            let (a, b) = (self.node(&link.a)?, self.node(&link.b)?);
-            if a == b {
-                return Err(LabError::Plan(format!(
-                    "link \"{}\" leads from \"{}\" to itself",
-                    link.name, link.a
-                )));
-            }
-            if plan.links[..index].iter().any(|other| other.name == link.name) {
-                return Err(LabError::Plan(format!("two links are called \"{}\"", link.name)));
-            }
+            let [a, b] = link.ends.map(NodeId::index);
             let device = device_name(&link.name, index);
             let ends = (address(64, 4 * index + 1), address(64, 4 * index + 2));
             for (node, neighbour, local, remote) in [(a, b, ends.0, ends.1), (b, a, ends.1, ends.0)] {
@@ -137,37 +127,11 @@ impl Topology {
                 self.nodes[node].ports.push(port);
             }
         }
-        Ok(())
-    }
-
-    /// Finds each proxy's members: those it names, else those that a link joins it to.
-    fn find_communities(&mut self, plan: &LabPlan) -> Result<(), LabError> {
-        for (index, node) in plan.nodes.iter().enumerate() {
-            let Role::Proxy(proxy) = &node.role else { continue };
-            let members = match &proxy.members {
-                Some(names) => names.iter().map(|name| self.node(name)).collect::<Result<Vec<_>, _>>()?,
-                None => {
-                    let neighbours = self.nodes[index].ports.iter().map(|port| port.neighbour);
-                    let mut members: Vec<_> =
-                        neighbours.filter(|&n| matches!(plan.nodes[n].role, Role::Member(_))).collect();
-                    members.dedup();
-                    members
-                }
-            };
-            if let Some(other) = members.iter().find(|&&n| !matches!(plan.nodes[n].role, Role::Member(_))) {
-                let (name, other) = (&node.name, &self.names[*other]);
-                return Err(LabError::Plan(format!(
-                    "\"{other}\", named by the proxy \"{name}\", is not a member"
-                )));
-            }
-            self.communities.insert(index, members);
-        }
-        Ok(())
     }
 
     /// Gives a flow's own TCP an address that everybody has a route to.
-    fn add_own_sender(&mut self, flow: &FlowPlan, index: usize) -> Result<(), LabError> {
-        let node = self.node(&flow.from)?;
+    fn add_own_sender(&mut self, flow: &FlowOrders<'_>, id: FlowId) {
+        let (node, index) = (flow.flow.from.index(), id.index());
         let own = address(34, index + 1);
         for (other, port) in self.ports_towards(node).into_iter().enumerate() {
             if let Some(port) = port {
@@ -176,36 +140,34 @@ impl Topology {
             }
         }
         self.nodes[node].own_senders.push((format!("own{index}"), own));
-        self.own_senders.insert(flow.name.clone(), own);
-        Ok(())
+        self.own_senders.insert(id, own);
     }
 
     /// The address that a flow's data comes from.
-    pub fn sender_address(&self, flow: &FlowPlan) -> Result<Ipv4Addr, LabError> {
-        let own = self.own_senders.get(&flow.name).copied();
-        own.map_or_else(|| Ok(self.address(self.node(&flow.from)?)), Ok)
+    pub fn sender_address(&self, id: FlowId, flow: &FlowOrders<'_>) -> Ipv4Addr {
+        let own = self.own_senders.get(&id).copied();
+        own.unwrap_or_else(|| self.address(flow.flow.from.index()))
     }
 
     /// Notes what a flow asks of the kernels at its ends.
-    fn demand_kernel(&mut self, plan: &LabPlan, flow: usize) -> Result<(), LabError> {
-        let flow = &plan.flows[flow];
-        let has_tcp = |flow: &FlowPlan| !matches!(flow.transport, Transport::Udp | Transport::Fetch);
-        if !has_tcp(flow) {
+    fn demand_kernel(&mut self, orders: &Orders<'_>, flow: &FlowOrders<'_>) -> Result<(), LabError> {
+        if !flow.carrier.is_kernel_tcp() {
             return Ok(());
         }
-        for end in [&flow.from, &flow.to] {
-            let node = self.node(end)?;
-            let ends_here = |other: &&FlowPlan| has_tcp(other) && (other.from == *end || other.to == *end);
+        for end in [flow.flow.from, flow.flow.to] {
+            let ends_here = |other: &&FlowOrders<'_>| {
+                other.carrier.is_kernel_tcp() && [other.flow.from, other.flow.to].contains(&end)
+            };
             if let Some(other) =
-                plan.flows.iter().filter(ends_here).find(|other| !other.tcp.agrees_with(&flow.tcp))
+                orders.flows.iter().filter(ends_here).find(|other| !other.tcp.agrees_with(&flow.tcp))
             {
-                return Err(LabError::Plan(format!(
-                    "flows \"{}\" and \"{}\" end at node \"{end}\" but ask different things of its kernel's TCP; give \
+                return Err(LabError::Layout(format!(
+                    "flows \"{}\" and \"{}\" end at node \"{}\" but ask different things of its kernel's TCP; give \
                      them nodes of their own",
-                    flow.name, other.name
+                    flow.flow.name, other.flow.name, orders.plan[end].name
                 )));
             }
-            self.nodes[node].tcp = flow.tcp.clone();
+            self.nodes[end.index()].tcp = flow.tcp.clone();
         }
         Ok(())
     }
@@ -213,7 +175,7 @@ impl Topology {
     /// The index of the node called `name`.
     pub fn node(&self, name: &str) -> Result<NodeIndex, LabError> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
-            LabError::Plan(format!("there is no node \"{name}\"; the nodes are {}", self.names.join(", ")))
+            LabError::Layout(format!("there is no node \"{name}\"; the nodes are {}", self.names.join(", ")))
         })
     }
 
@@ -238,7 +200,7 @@ impl Topology {
         let (mut at, mut steps) = (from, Vec::new());
         while at != to {
             let port = towards[at].ok_or_else(|| {
-                LabError::Plan(format!(
+                LabError::Layout(format!(
                     "no links lead from \"{}\" to \"{}\"",
                     self.names[from], self.names[to]
                 ))

@@ -4,7 +4,7 @@
 //! each flow. Every wait is bounded, so that a stop is noticed within [`WAIT`].
 //!
 //! * [`tcp`]: bulk data over the kernel's TCP or MPTCP. The receiver opens the connection, as in a download.
-//! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM if wanted.
+//! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM.
 //! * [`fetch`]: RCP and R²CP by processes of `prismux fetch`.
 //! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
 //! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
@@ -124,6 +124,8 @@ pub struct FlowOutcome {
     pub counters: Named<u64>,
     /// UDP: packets sent.
     pub sent_packets: u64,
-    /// What went wrong, if anything did.
+    /// Why a program that carries the flow could not do its work, if so: then the rest says nothing.
+    pub failure: Option<String>,
+    /// What a connection of the kernel's met, if anything went wrong: a result like others.
     pub trouble: Option<String>,
 }

@@ -45,7 +45,7 @@ pub(crate) fn unsupported(py: Python<'_>, what: &Unsupported) -> PyErr {
 pub(crate) fn run_error(py: Python<'_>, error: &NoResult) -> PyErr {
     match error {
         NoResult::Unsupported(what) => unsupported(py, what),
-        NoResult::Failed(what) => RunError::new_err(what.clone()),
+        NoResult::Failed(why) => RunError::new_err(why.to_string()),
         NoResult::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }

@@ -320,7 +320,7 @@ pub const PRISM_PROXY: &[Key] = &[
         "the profile's",
         "leave out links that would slow the flow down (needs `learn_rates`)",
     ),
-    key("loss_reports", "true or false", "true", "tell the sender of losses in a TCP option"),
+    key("loss_reports", "true or false", "the profile's", "tell the sender of losses in a TCP option"),
     key("report_repeat", "whole number", "3", "ACKs that carry each loss report"),
     key("weight_unit", "name", "\"slowest-link\"", "the rate that has weight 1"),
     key("weight_floor", "number", "1", "least weight after losses"),

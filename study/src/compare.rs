@@ -42,7 +42,7 @@ pub fn compete(
 ) -> Result<Vec<Outcome>, RunError> {
     let work = runs(variants, seeds);
     let run_one = |&(_, _, scenario, seed): &Run<'_>| match once(scenario, seed) {
-        Err(RunError::Failed(reason)) => Ok(Err(reason)),
+        Err(RunError::Failed(why)) => Ok(Err(why.to_string())),
         Err(other) => Err(other),
         Ok(result) => Ok(Ok(result)),
     };

@@ -13,7 +13,7 @@ use prismux_trace::results::{Named, RunResult};
 use prismux_units::Instant;
 use std::fmt;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,8 +68,8 @@ impl fmt::Debug for Watch {
 pub enum RunError {
     /// The backend lacks something that the scenario asks for.
     Unsupported(Unsupported),
-    /// The run could not be done.
-    Failed(String),
+    /// The run could not be done, or its result cannot be believed.
+    Failed(RunFailure),
     /// The run was interrupted.
     Interrupted,
 }
@@ -78,13 +78,78 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported(what) => what.fmt(f),
-            Self::Failed(what) => f.write_str(what),
+            Self::Failed(why) => why.fmt(f),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
 
 impl std::error::Error for RunError {}
+
+/// What kept a run from a result.
+#[derive(Debug)]
+pub enum RunFailure {
+    /// A file or a folder could not be written.
+    CannotWrite {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The trace could not be completed.
+    Trace(io::Error),
+    /// No network could be built in the simulator.
+    Simulation(SimulationError),
+    /// The simulator broke a rule of its own.
+    RuleBroken {
+        /// The scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// What was found.
+        fault: String,
+    },
+    /// The lab could not be built or run.
+    Lab(LabError),
+    /// What arrived is not what was sent.
+    Damaged {
+        /// The flow.
+        flow: String,
+    },
+    /// A program that carried a flow failed. (A connection of the kernel's that fails is a result.)
+    Program {
+        /// The flow.
+        flow: String,
+        /// What the program says.
+        why: String,
+    },
+}
+
+impl fmt::Display for RunFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CannotWrite { path, source } => write!(f, "cannot write {}: {source}", path.display()),
+            Self::Trace(source) => write!(f, "cannot write the trace: {source}"),
+            Self::Simulation(error) => error.fmt(f),
+            Self::RuleBroken { scenario, seed, fault } => {
+                write!(f, "the simulator broke a rule in \"{scenario}\" with seed {seed}: {fault}")
+            }
+            Self::Lab(error) => error.fmt(f),
+            Self::Damaged { flow } => {
+                write!(f, "flow \"{flow}\": the bytes received are not those sent (SHA-256 differs)")
+            }
+            Self::Program { flow, why } => write!(f, "flow \"{flow}\": {why}"),
+        }
+    }
+}
+
+impl std::error::Error for RunFailure {}
+
+impl From<RunFailure> for RunError {
+    fn from(why: RunFailure) -> Self {
+        Self::Failed(why)
+    }
+}
 
 impl From<Unsupported> for RunError {
     fn from(what: Unsupported) -> Self {
@@ -101,17 +166,12 @@ pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Resul
     let plan = &scenario.plan;
     let log = event_log(plan, backend, options)?;
     let sink = log.as_ref().map(|(log, _)| log.sink());
-    let mut result = match backend {
+    let result = match backend {
         Backend::Sim => simulate(plan, options, sink)?,
         Backend::Lab => in_lab(plan, options, sink)?,
     };
     if let Some((log, path)) = log {
-        log.finish(result.duration_s).map_err(|error| cannot_write(&path, &error))?;
-    }
-    for flow in &plan.flows {
-        if let Some(line) = result.flows.get_mut(&flow.name) {
-            line.transport = flow.transport_name().to_string();
-        }
+        log.finish(result.duration_s).map_err(|error| cannot_write(&path, error))?;
     }
     Ok(result)
 }
@@ -123,12 +183,12 @@ fn event_log(
     options: &RunOptions,
 ) -> Result<Option<(EventLog, PathBuf)>, RunError> {
     if let Some(folder) = &options.record {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
     }
     let in_record = || options.record.as_ref().map(|folder| folder.join(EVENTS_FILE));
     let Some(path) = options.events.clone().or_else(in_record) else { return Ok(None) };
     let log = EventLog::create(&path, plan, backend, options.seed);
-    log.map(|log| Some((log, path.clone()))).map_err(|error| cannot_write(&path, &error))
+    log.map(|log| Some((log, path.clone()))).map_err(|error| cannot_write(&path, error))
 }
 
 fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Result<RunResult, RunError> {
@@ -140,7 +200,7 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
         ..SimulationOptions::default()
     };
     if let Some(folder) = &options.pcap {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
         simulated.capture = Some(Box::new(create(&folder.join(format!("{stem}.pcapng")))?));
     }
     if let Some(events) = events {
@@ -149,7 +209,7 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
     let simulation = Simulation::from_plan(plan, Seed(options.seed), simulated);
     let mut simulation = simulation.map_err(|error| match error {
         SimulationError::Unsupported(what) => RunError::Unsupported(what),
-        error => RunError::Failed(error.to_string()),
+        error => RunFailure::Simulation(error).into(),
     })?;
     // With a policy from outside the scenario alone does not say what ran.
     let outside = options.scheduler.is_some() || options.congestion.is_some();
@@ -159,13 +219,10 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
     let result = simulation.result();
     if let Some(fault) = simulation.faults().first() {
         // Ours to mend: a result that breaks a rule of its own must not be believed.
-        let name = &plan.name;
-        let seed = options.seed;
-        return Err(RunError::Failed(format!(
-            "the simulator broke a rule in \"{name}\" with seed {seed}: {fault}"
-        )));
+        let (scenario, seed, fault) = (plan.name.clone(), options.seed, fault.clone());
+        return Err(RunFailure::RuleBroken { scenario, seed, fault }.into());
     }
-    simulation.finish().map_err(|error| RunError::Failed(format!("cannot write the trace: {error}")))?;
+    simulation.finish().map_err(RunFailure::Trace)?;
     Ok(result)
 }
 
@@ -203,22 +260,22 @@ fn in_lab(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Resul
             remedy: "use --on sim".to_string(),
         }));
     }
-    let orders = lab::to_lab(plan, options.seed, prismux_scenario::hash(plan))?;
     let interrupt = options.interrupt.clone();
-    let mut lab_options = LabOptions { interrupt, events, ..LabOptions::default() };
+    let (seed, scenario_hash) = (options.seed, prismux_scenario::hash(plan));
+    let mut lab_options = LabOptions { seed, scenario_hash, interrupt, events, ..LabOptions::default() };
     if let Some(program) = &options.program {
         lab_options.daemons.program = program.clone();
     }
     if let Some(folder) = &options.pcap {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
         let name = plan.name.replace(['/', ' '], "-");
         lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
     }
     if let Some(folder) = &options.record {
         // The daemons open it from elsewhere.
-        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, &error))?);
+        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, error))?);
     }
-    match lab::run(&orders, &lab_options) {
+    match lab::run(plan, &lab_options) {
         Ok(mut outcome) => {
             // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
             let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
@@ -227,31 +284,25 @@ fn in_lab(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Resul
                 (Some(received), Some(sent)) => received != sent,
                 _ => false,
             };
-            if let Some((name, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
-                return Err(RunError::Failed(format!(
-                    "flow \"{name}\": the bytes received are not those sent (SHA-256 differs)"
-                )));
+            if let Some((flow, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
+                return Err(RunFailure::Damaged { flow: flow.clone() }.into());
             }
-            match orders.flows.iter().zip(outcome.flows.values()).find_map(client_trouble) {
-                Some(trouble) => Err(RunError::Failed(trouble)),
+            let failed = outcome.flows.iter().find_map(|(name, flow)| Some((name, flow.failure.as_ref()?)));
+            match failed {
+                Some((flow, why)) => Err(RunFailure::Program { flow: flow.clone(), why: why.clone() }.into()),
                 None => Ok(outcome.result),
             }
         }
         Err(LabError::Interrupted) => Err(RunError::Interrupted),
-        Err(error) => Err(RunError::Failed(error.to_string())),
+        Err(LabError::Unsupported(what)) => Err(RunError::Unsupported(what)),
+        Err(error) => Err(RunFailure::Lab(error).into()),
     }
 }
 
-/// Why a client of `prismux serve` failed. A connection of the kernel's that fails is a result: its program did what it could.
-fn client_trouble((flow, outcome): (&lab::plan::FlowPlan, &lab::FlowOutcome)) -> Option<String> {
-    let trouble = outcome.trouble.as_ref().filter(|_| flow.fetch.is_some())?;
-    Some(format!("flow \"{}\": {trouble}", flow.name))
-}
-
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
-    File::create(path).map(BufWriter::new).map_err(|error| cannot_write(path, &error))
+    File::create(path).map(BufWriter::new).map_err(|error| cannot_write(path, error))
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> RunError {
-    RunError::Failed(format!("cannot write {}: {error}", path.display()))
+fn cannot_write(path: &Path, source: io::Error) -> RunError {
+    RunFailure::CannotWrite { path: path.to_owned(), source }.into()
 }

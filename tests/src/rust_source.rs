@@ -38,6 +38,13 @@ pub fn words(source: &str) -> Vec<String> {
     words.map(str::to_string).collect()
 }
 
+/// The words that stand in the code, comments and literals aside, in order.
+pub fn words(source: &str) -> Vec<String> {
+    let code = blank_comments_and_literals(source);
+    let words = code.split(|&byte| !is_word_byte(byte)).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
 /// Offset of the brace that ends the body of the function whose signature starts at `at`; `None` without a body.
 fn body_end(code: &[u8], at: usize) -> Option<usize> {
     let mut nesting = 0i32; // Parentheses and brackets: `[u8; 4]` in a signature holds a semicolon.

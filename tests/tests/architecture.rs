@@ -216,3 +216,72 @@ fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
 
 /// How the line begins, in the root of each crate: lints of the workspace would hold in its tests too.
 const LINTS_ON_PANICS: &str = "#![cfg_attr(not(test), deny(clippy::";
+
+/// The transports with a room of their own, as their names begin in code, and that room in the simulator. (R²CP's pipes are
+/// RCP's machines, so that its room names both. Plain TCP, datagrams and the kernel's MPTCP are everybody's.)
+const TRANSPORTS: &[(&str, &[&str])] = &[
+    ("ptcp", &["flows/ptcp"]),
+    ("r2cp", &["flows/r2cp"]),
+    ("rcp", &["flows/rcp", "flows/r2cp"]),
+    ("striping", &["flows/striping"]),
+    ("tcpprism", &[]),
+    ("tcpho", &["flows/tcp"]),
+    ("tcpeln", &["flows/tcp"]),
+];
+
+/// Lists of a crate's rooms, and the tables that turn a plan's transport into the host's: what a new transport is added to.
+const LISTS: &[&str] =
+    &["simulator/src/lib.rs", "simulator/src/flows.rs", "simulator/src/from_plan.rs", "lab/src/orders"];
+
+/// Where the lab runs TCP-PRISM, its own room.
+const LAB_ROOM: &str = "lab/src/traffic/own_tcp.rs";
+
+/// Product files below `folder` whose code has a word that begins with `name`, whatever its case.
+fn files_naming(folder: &str, name: &str) -> Vec<String> {
+    use prismux_tests::rust_source::words;
+    use prismux_tests::workspace::{is_test_code, rust_sources};
+    let names = |word: &String| {
+        let word = word.to_lowercase().replace('_', "");
+        word.strip_prefix("prismux").unwrap_or(&word).starts_with(name)
+    };
+    let sources =
+        rust_sources().into_iter().filter(|(path, _)| path.starts_with(folder) && !is_test_code(path));
+    let naming = sources.filter(|(_, source)| words(source).iter().any(names));
+    naming.map(|(path, _)| path.display().to_string()).collect()
+}
+
+#[test]
+fn a_transport_is_named_in_its_own_room_and_one_table_of_each_host() {
+    let mut complaints = Vec::new();
+    for (name, rooms) in TRANSPORTS {
+        let elsewhere = |file: &String| {
+            let in_room = rooms.iter().any(|room| file.contains(&format!("simulator/src/{room}")));
+            !in_room && file != LAB_ROOM && !LISTS.iter().any(|list| file.contains(list))
+        };
+        for host in ["network/simulator/src", "lab/src"] {
+            let files: Vec<String> = files_naming(host, name).into_iter().filter(elsewhere).collect();
+            if !files.is_empty() {
+                complaints.push(format!("{name} is named outside its room: {}", files.join(", ")));
+            }
+        }
+        let tables = files_naming("lab/src", name).iter().filter(|file| *file != LAB_ROOM).count();
+        let readers = files_naming("scenario/src", name);
+        if tables > 1 || readers.len() > 3 {
+            complaints.push(format!(
+                "{name} is named in {tables} tables of the lab, and in {}",
+                readers.join(", ")
+            ));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn the_plan_and_the_scenario_know_no_host() {
+    const HOSTS: [&str; 5] = ["simulator", "linux", "daemons", "lab", "fetch"];
+    for package in packages().iter().filter(|package| ["plan", "scenario"].contains(&package.name.as_str())) {
+        for (dependency, _) in &package.dependencies {
+            assert!(!HOSTS.contains(&short_name(dependency).as_str()), "{} uses {dependency}", package.name);
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! Configuration files for the daemons of a lab.
 use super::STATUS_SOCKET;
 use crate::LabError;
-use crate::plan::{LabPlan, MemberPlan, ProxyPlan, Role, Tunnel};
 use crate::topology::{NodeIndex, Topology};
 use prismux_daemons::config;
+use prismux_plan::{NodeId, Plan, ProxySettings, Role, Tunnel};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use toml::{Table, Value};
@@ -17,7 +17,7 @@ const FIRST_RETURN_TABLE: u32 = 4754;
 /// What the members of one lab share with their proxies.
 #[derive(Debug)]
 pub(crate) struct Community<'a> {
-    pub plan: &'a LabPlan,
+    pub plan: &'a Plan,
     pub topology: &'a Topology,
     pub token: String,
 }
@@ -25,13 +25,12 @@ pub(crate) struct Community<'a> {
 impl Community<'_> {
     /// The proxy's configuration file; `record` is where it keeps a recording.
     pub fn proxy(&self, node: NodeIndex, record: Option<&Path>) -> Result<String, LabError> {
-        let Role::Proxy(proxy) = &self.plan.nodes[node].role else {
-            return Err(LabError::Plan(format!("\"{}\" is not a proxy", self.topology.name(node))));
-        };
+        let proxy = self.settings_of(node)?;
         let address = self.topology.address(node);
         let mut tunnel = Table::new();
         match proxy.tunnel {
-            Tunnel::Gre => tunnel.insert("gre".to_owned(), address.to_string().into()),
+            // A tunnel without headers is refused before.
+            Tunnel::Gre | Tunnel::Free => tunnel.insert("gre".to_owned(), address.to_string().into()),
             Tunnel::GreInUdp => {
                 tunnel.insert("udp".to_owned(), format!("{address}:{GRE_IN_UDP_PORT}").into())
             }
@@ -40,7 +39,7 @@ impl Community<'_> {
         file.insert("name".to_owned(), self.topology.name(node).into());
         file.insert("tunnel".to_owned(), tunnel.into());
         let prism = config::prism_settings_to_toml(&proxy.config).ok_or_else(|| {
-            LabError::Plan(format!(
+            LabError::Layout(format!(
                 "proxy \"{}\" has a setting that its configuration file cannot express: {:?}",
                 self.topology.name(node),
                 proxy.config,
@@ -54,29 +53,32 @@ impl Community<'_> {
     }
 
     /// The configuration file of the member `node` for one of its proxies.
-    pub fn member(&self, node: NodeIndex, member: &MemberPlan, proxy: NodeIndex, number: u32) -> String {
-        let tunnel_kind = match &self.plan.nodes[proxy].role {
-            Role::Proxy(proxy) => proxy.tunnel,
-            _ => ProxyPlan::default().tunnel,
-        };
+    pub fn member(&self, node: NodeIndex, proxy: NodeIndex, number: u32) -> Result<String, LabError> {
         let remote = self.topology.address(proxy);
         let mut tunnel = Table::new();
-        let peer = match tunnel_kind {
-            Tunnel::Gre => format!("gre:{remote}"),
+        let peer = match self.settings_of(proxy)?.tunnel {
+            Tunnel::Gre | Tunnel::Free => format!("gre:{remote}"),
             Tunnel::GreInUdp => format!("udp:{remote}:{GRE_IN_UDP_PORT}"),
         };
         tunnel.insert("proxy".to_owned(), peer.into());
         tunnel.insert("local".to_owned(), format!("{}:0", self.tunnel_end(node, proxy)).into());
         let mut file = self.common(self.receivers(proxy));
         file.insert("name".to_owned(), self.topology.name(node).into());
-        if let Some(rate) = member.advertised_rate {
+        if let Some(rate) = self.plan.advertised_rate(NodeId::new(node)) {
             file.insert("rate".to_owned(), rate.to_string().into());
         }
         file.insert("routing_table".to_owned(), i64::from(FIRST_RETURN_TABLE + number).into());
         file.insert("tunnel".to_owned(), tunnel.into());
         let device = Table::from_iter([("name".to_owned(), Value::from(format!("prism{number}")))]);
         file.insert("tun".to_owned(), device.into());
-        file.to_string()
+        Ok(file.to_string())
+    }
+
+    fn settings_of(&self, proxy: NodeIndex) -> Result<&ProxySettings, LabError> {
+        match &self.plan.nodes[proxy].role {
+            Role::PrismProxy(settings) => Ok(settings),
+            _ => Err(LabError::Layout(format!("\"{}\" is not a proxy", self.topology.name(proxy)))),
+        }
     }
 
     fn common(&self, receivers: Vec<Value>) -> Table {

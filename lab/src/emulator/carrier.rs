@@ -2,7 +2,7 @@
 use super::capture::Capture;
 use super::direction::{Direction, damage};
 use super::events::{EventFeed, Fate, Head};
-use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording, Way};
+use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording};
 use crate::fabric::LINK_MTU_BYTES;
 use crate::timing::DelayHistogram;
 use nix::sys::eventfd::EventFd;
@@ -236,12 +236,13 @@ impl Carrier {
         for command in commands {
             match command {
                 Command::Begin(clock) => self.begin(clock),
-                Command::Change { link, way, change } => {
-                    let (now, index) = (self.now(), 2 * link + usize::from(way == Way::Reverse));
-                    let direction = &mut self.directions[index];
-                    direction.link.apply(now, change);
-                    direction.account_offer(now);
-                    let up = direction.link.is_up();
+                Command::Change { link, direction, change } => {
+                    let is_reverse = direction == prismux_plan::Direction::Reverse;
+                    let (now, index) = (self.now(), 2 * link + usize::from(is_reverse));
+                    let changed = &mut self.directions[index];
+                    changed.link.apply(now, change);
+                    changed.account_offer(now);
+                    let up = changed.link.is_up();
                     if let Some(feed) = self.observed() {
                         feed.change(now, index, change, up);
                     }

@@ -2,9 +2,10 @@
 //!
 //! The emulator's thread hands over a header and a time, no more; another thread finds out what the packet is and
 //! writes it down, so that recording never delays a packet.
-use crate::plan::{LabPlan, Transport};
+use crate::orders::{Carrier, FlowOrders, Orders};
 use crate::prepare::FIRST_PORT;
 use prismux_link::{self as link, LinkChange};
+use prismux_plan::Link;
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary, SharedLog};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_UDP_PORT, ether_type};
@@ -55,10 +56,10 @@ pub(crate) struct EventFeed {
 }
 
 impl EventFeed {
-    /// Starts a writer for the links and flows of `plan`.
-    pub fn start(plan: &LabPlan, log: SharedLog) -> std::io::Result<Self> {
+    /// Starts a writer for the links and flows of a plan.
+    pub fn start(orders: &Orders<'_>, log: SharedLog) -> std::io::Result<Self> {
         let (seen, received) = mpsc::channel();
-        let writer = Writer::new(plan, log);
+        let writer = Writer::new(orders, log);
         let thread = std::thread::Builder::new().name("events".to_owned());
         let writer = thread.spawn(move || writer.run(&received))?;
         Ok(Self { seen: Some(seen), writer: Some(writer) })
@@ -102,14 +103,16 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(plan: &LabPlan, log: SharedLog) -> Self {
-        let link = |link: &crate::plan::LinkPlan| (link.name.clone(), [link.a.clone(), link.b.clone()]);
+    fn new(orders: &Orders<'_>, log: SharedLog) -> Self {
+        let plan = orders.plan;
+        let link = |link: &Link| (link.name.clone(), link.ends.map(|end| plan[end].name.clone()));
         // The sequence numbers of MPTCP's subflows are not those of the stream.
-        let flow = |flow: &crate::plan::FlowPlan| (flow.name.clone(), flow.transport == Transport::Tcp);
+        let is_plain = |carrier: &Carrier| matches!(carrier, Carrier::Tcp | Carrier::OwnTcp(_));
+        let flow = |orders: &FlowOrders<'_>| (orders.flow.name.clone(), is_plain(&orders.carrier));
         Self {
             log,
             links: plan.links.iter().map(link).collect(),
-            flows: plan.flows.iter().map(flow).collect(),
+            flows: orders.flows.iter().map(flow).collect(),
         }
     }
 

@@ -3,8 +3,8 @@ use super::Stage;
 use crate::LabError;
 use crate::daemons::{Daemon, DaemonRole};
 use crate::measure;
+use crate::orders::Carrier;
 use crate::servers::Server;
-use prismux_linux::namespace::Namespace;
 use prismux_trace::results::Named;
 use serde_json::Value;
 
@@ -13,11 +13,6 @@ impl Stage<'_> {
     pub(super) fn check(&mut self) -> Result<(), LabError> {
         self.daemons.iter_mut().try_for_each(Daemon::check)?;
         self.servers.iter_mut().try_for_each(Server::check)
-    }
-
-    /// A handle of the namespace of the node called `node`.
-    pub fn namespace_of(&self, node: &str) -> Result<&Namespace, LabError> {
-        Ok(&self.namespaces[self.topology.node(node)?])
     }
 
     /// Ends the servers of files and answers what each node's have counted.
@@ -50,21 +45,19 @@ impl Stage<'_> {
     /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan takes down
     /// loses what is in its queue, and does not count.
     pub fn device_drops(&self) -> Result<u64, LabError> {
-        let pipes = self.plan.flows.iter().filter_map(|flow| Some((flow, flow.fetch.as_ref()?)));
-        let taken_down: Vec<(&str, String)> = pipes
-            .flat_map(|(flow, fetch)| fetch.pipes.iter().map(move |pipe| (flow, pipe)))
-            .filter(|(_, pipe)| pipe.drops.is_some())
-            .map(|(flow, pipe)| {
-                Ok((flow.to.as_str(), self.topology.pipe_ends(self.plan, flow, pipe)?.device))
-            })
-            .collect::<Result<_, LabError>>()?;
+        let mut taken_down: Vec<(usize, String)> = Vec::new();
+        for flow in &self.orders.flows {
+            let Carrier::Fetch(fetch) = &flow.carrier else { continue };
+            for pipe in fetch.pipes.iter().filter(|pipe| pipe.drops.is_some()) {
+                let ends = self.topology.pipe_ends(self.orders.plan, flow.flow, pipe)?;
+                taken_down.push((flow.flow.to.index(), ends.device));
+            }
+        }
         let mut sum = 0;
         for node in 0..self.topology.nodes.len() {
             let read = || std::fs::read_to_string("/proc/thread-self/net/dev");
-            let table = self.inside_of(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
-            let stays = |name: &str| {
-                !taken_down.iter().any(|(of, device)| *of == self.topology.name(node) && device == name)
-            };
+            let table = self.inside(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
+            let stays = |name: &str| !taken_down.iter().any(|(of, device)| *of == node && device == name);
             let ours = |name: &str| {
                 self.topology.nodes[node].ports.iter().any(|port| port.device == name) && stays(name)
             };

@@ -1,7 +1,7 @@
 //! The ways of flows: addresses made for them, routes there and back.
 use super::{FIRST_TABLE, MAIN_TABLE, NodeIndex, Topology, address};
 use crate::LabError;
-use crate::plan::{FlowPlan, Transport};
+use crate::orders::{Carrier, FlowOrders};
 use std::net::Ipv4Addr;
 
 /// One way for a flow.
@@ -33,15 +33,15 @@ impl Topology {
     }
 
     /// The ways a flow may go, made on first use: one, or one for each member under MPTCP.
-    pub fn paths(&mut self, flow: &FlowPlan) -> Result<Vec<Path>, LabError> {
-        let (from, to) = (self.node(&flow.from)?, self.node(&flow.to)?);
+    pub fn paths(&mut self, orders: &FlowOrders<'_>) -> Result<Vec<Path>, LabError> {
+        let flow = orders.flow;
+        let (from, to) = (flow.from.index(), flow.to.index());
         let walk = self.walk(from, to)?;
-        if let Some(member) = &flow.via {
-            let member = self.node(member)?;
-            return Ok(vec![self.path_via(from, to, member)?]);
+        if let Some(member) = flow.via {
+            return Ok(vec![self.path_via(from, to, member.index())?]);
         }
         let proxy = self.proxy_on(&walk);
-        if flow.transport == Transport::Mptcp {
+        if orders.carrier == Carrier::Mptcp {
             let members = proxy.map(|proxy| self.members_of(proxy).to_vec()).unwrap_or_default();
             if members.is_empty() {
                 return Err(LabError::flow(
@@ -75,7 +75,7 @@ impl Topology {
         steps.extend(self.walk(member, to)?);
         if steps.iter().any(|&(node, _)| node == to) {
             let [from, to, member] = [from, to, member].map(|node| &self.names[node]);
-            return Err(LabError::Plan(format!(
+            return Err(LabError::Layout(format!(
                 "the way from \"{from}\" through \"{member}\" passes its own receiver \"{to}\""
             )));
         }

@@ -1,7 +1,8 @@
 //! The ways of the pipes of `prismux fetch`: out of one of the client's links, back to that link's address.
 use super::{MAIN_TABLE, NodeIndex, Topology};
 use crate::LabError;
-use crate::plan::{FetchPlan, FlowPlan, LabPlan, PipePlan};
+use crate::orders::FetchOrders;
+use prismux_plan::{Flow, Pipe, Plan};
 use std::net::Ipv4Addr;
 
 /// Number of the first routing table made for a device; one more for each further link.
@@ -22,11 +23,11 @@ impl Topology {
     /// Lays the ways of all pipes of a flow.
     pub(super) fn lay_pipes(
         &mut self,
-        plan: &LabPlan,
-        flow: &FlowPlan,
-        fetch: &FetchPlan,
+        plan: &Plan,
+        flow: &Flow,
+        fetch: &FetchOrders,
     ) -> Result<(), LabError> {
-        let client = self.node(&flow.to)?;
+        let client = flow.to.index();
         for pipe in &fetch.pipes {
             let (server, port) = self.pipe_port(plan, flow, pipe)?;
             let table = FIRST_DEVICE_TABLE + self.nodes[client].ports[port].link as u32;
@@ -62,45 +63,22 @@ impl Topology {
     }
 
     /// The ends of a pipe.
-    pub(crate) fn pipe_ends(
-        &self,
-        plan: &LabPlan,
-        flow: &FlowPlan,
-        pipe: &PipePlan,
-    ) -> Result<PipeEnds, LabError> {
+    pub(crate) fn pipe_ends(&self, plan: &Plan, flow: &Flow, pipe: &Pipe) -> Result<PipeEnds, LabError> {
         let (server, port) = self.pipe_port(plan, flow, pipe)?;
-        let device = self.nodes[self.node(&flow.to)?].ports[port].device.clone();
+        let device = self.nodes[flow.to.index()].ports[port].device.clone();
         Ok(PipeEnds { device, server, server_address: self.address(server) })
     }
 
     /// A pipe's server and the client's port that it leaves by: its link's, or the first on the shortest way.
-    fn pipe_port(
-        &self,
-        plan: &LabPlan,
-        flow: &FlowPlan,
-        pipe: &PipePlan,
-    ) -> Result<(NodeIndex, usize), LabError> {
-        let (client, server) = (self.node(&flow.to)?, self.node(&pipe.server)?);
-        let named = pipe.link.as_ref().and_then(|link| {
-            let ports = self.nodes[client].ports.iter();
-            ports.clone().position(|port| plan.links[port.link].name == *link)
-        });
-        let first = || Some(self.walk(client, server).ok()?.first()?.1);
-        let port = match &pipe.link {
-            Some(link) => named.ok_or_else(|| {
-                LabError::flow(
-                    &flow.name,
-                    format!(
-                        "the pipe \"{}\" names \"{link}\", which is no link of \"{}\"; in the lab a pipe is bound to an \
-                         interface of the receiver",
-                        pipe.name, flow.to
-                    ),
-                )
-            })?,
-            None => first().ok_or_else(|| {
-                LabError::flow(&flow.name, format!("no links lead to \"{}\"", pipe.server))
-            })?,
+    fn pipe_port(&self, plan: &Plan, flow: &Flow, pipe: &Pipe) -> Result<(NodeIndex, usize), LabError> {
+        let (client, server) = (flow.to.index(), pipe.server.index());
+        let ports = &self.nodes[client].ports;
+        let port = match pipe.link {
+            Some(link) => ports.iter().position(|port| port.link == link.index()),
+            None => self.walk(client, server)?.first().map(|&(_, port)| port),
         };
-        Ok((server, port))
+        let unreachable =
+            || LabError::flow(&flow.name, format!("no links lead to \"{}\"", plan[pipe.server].name));
+        Ok((server, port.ok_or_else(unreachable)?))
     }
 }

@@ -1,16 +1,29 @@
 use super::*;
-use crate::plan::{self, LabPlan, MemberPlan};
+use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
-use prismux_units::Duration;
+use prismux_plan::{Flow, LinkId, Pipe, ProxySettings, R2cpSettings, TcpSettings, Traffic, Transport};
+use prismux_tcp::TcpProfile;
+use prismux_units::{ByteCount, Duration, Rate};
 
-fn bond() -> LabPlan {
-    let wire = LinkConfig::default;
-    let mut plan = LabPlan::new("bond", 1, Duration::from_secs(1))
-        .node("server", Role::Host)
-        .node("proxy", Role::Proxy(Box::default()))
-        .node("m1", Role::Member(MemberPlan::default()))
-        .node("m2", Role::Member(MemberPlan::default()))
-        .node("receiver", Role::Host);
+fn orders(plan: &Plan) -> Orders<'_> {
+    Orders::new(plan, Seed(1)).unwrap()
+}
+
+fn connect(plan: &mut Plan, links: &[(&str, &str, &str)]) {
+    for (name, a, b) in links {
+        let ends = [a, b].map(|name| plan.node_named(name).unwrap());
+        plan.symmetric_link(name, ends, LinkConfig::default());
+    }
+}
+
+/// A server, a proxy, two members and a receiver, and a flow that the proxy takes over.
+fn bond() -> Plan {
+    let mut plan = Plan::new("bond", Duration::from_secs(1));
+    let server = plan.host("server");
+    plan.prism_proxy("proxy", ProxySettings::default());
+    plan.member("m1");
+    plan.member("m2");
+    let receiver = plan.host("receiver");
     let links = [
         ("backbone", "server", "proxy"),
         ("wwan1", "proxy", "m1"),
@@ -18,18 +31,27 @@ fn bond() -> LabPlan {
         ("wlan1", "m1", "receiver"),
         ("wlan2", "m2", "receiver"),
     ];
-    for (name, a, b) in links {
-        plan = plan.link(name, a, b, wire(), wire());
-    }
+    connect(&mut plan, &links);
+    plan.flow(Flow::new("f", server, receiver, Transport::Tcp));
     plan
 }
 
-fn tcp() -> FlowPlan {
-    FlowPlan::new("f", "server", "receiver", Transport::Tcp)
+/// The same network with the flow as `change` makes it.
+fn bond_with(change: impl FnOnce(&Plan, Flow) -> Flow) -> Plan {
+    let mut plan = bond();
+    plan.flows[0] = change(&plan, plan.flows[0].clone());
+    plan
+}
+
+fn first_path(plan: &Plan) -> (Topology, Path) {
+    let orders = orders(plan);
+    let mut topology = Topology::new(&orders).unwrap();
+    let path = topology.paths(&orders.flows[0]).unwrap().swap_remove(0);
+    (topology, path)
 }
 
 /// Follows the main tables from `from` and returns the names of the links that a packet takes.
-fn links_taken(plan: &LabPlan, topology: &Topology, from: &str, to: Ipv4Addr) -> Vec<String> {
+fn links_taken(plan: &Plan, topology: &Topology, from: &str, to: Ipv4Addr) -> Vec<String> {
     let (mut at, mut taken) = (topology.node(from).unwrap(), Vec::new());
     while !topology.nodes[at].addresses.contains(&to) {
         let routes = &topology.nodes[at].routes;
@@ -45,10 +67,9 @@ fn links_taken(plan: &LabPlan, topology: &Topology, from: &str, to: Ipv4Addr) ->
 
 #[test]
 fn a_path_through_a_member_takes_its_links_and_no_other() {
-    let plan = bond();
-    let mut topology = Topology::new(&plan).unwrap();
     for (member, links) in [("m1", ["backbone", "wwan1", "wlan1"]), ("m2", ["backbone", "wwan2", "wlan2"])] {
-        let path = topology.paths(&tcp().via(member)).unwrap().swap_remove(0);
+        let plan = bond_with(|plan, flow| flow.via(plan.node_named(member).unwrap()));
+        let (topology, path) = first_path(&plan);
         assert_eq!(links_taken(&plan, &topology, "server", path.address), links);
         // The way back leaves the receiver by the member's link.
         let receiver = &topology.nodes[topology.node("receiver").unwrap()];
@@ -63,26 +84,24 @@ fn a_path_through_a_member_takes_its_links_and_no_other() {
 #[test]
 fn the_way_back_through_a_member_holds_on_every_node_before_it() {
     // A shared medium: the receiver has one link, the members are behind it.
-    let wire = LinkConfig::default;
-    let mut plan = LabPlan::new("air", 1, Duration::from_secs(1))
-        .node("server", Role::Host)
-        .node("proxy", Role::Proxy(Box::default()))
-        .node("m1", Role::Member(MemberPlan::default()))
-        .node("m2", Role::Member(MemberPlan::default()))
-        .node("air", Role::Router)
-        .node("receiver", Role::Host);
-    for (name, a, b) in [
+    let mut plan = Plan::new("air", Duration::from_secs(1));
+    let server = plan.host("server");
+    plan.prism_proxy("proxy", ProxySettings::default());
+    plan.member("m1");
+    let m2 = plan.member("m2");
+    plan.router("air");
+    let receiver = plan.host("receiver");
+    let links = [
         ("backbone", "server", "proxy"),
         ("wwan1", "proxy", "m1"),
         ("wwan2", "proxy", "m2"),
         ("wlan1", "m1", "air"),
         ("wlan2", "m2", "air"),
         ("radio", "air", "receiver"),
-    ] {
-        plan = plan.link(name, a, b, wire(), wire());
-    }
-    let mut topology = Topology::new(&plan).unwrap();
-    let path = topology.paths(&tcp().via("m2")).unwrap().swap_remove(0);
+    ];
+    connect(&mut plan, &links);
+    plan.flow(Flow::new("f", server, receiver, Transport::Tcp).via(m2));
+    let (topology, path) = first_path(&plan);
     let air = &topology.nodes[topology.node("air").unwrap()];
     assert!(air.rules.contains(&(path.address, path.table)));
     let back = air.routes.iter().find(|route| route.table == path.table).unwrap();
@@ -91,9 +110,10 @@ fn the_way_back_through_a_member_holds_on_every_node_before_it() {
 
 #[test]
 fn mptcp_gets_a_path_through_each_member() {
-    let plan = bond().flow(FlowPlan::new("f", "server", "receiver", Transport::Mptcp));
-    let mut topology = Topology::new(&plan).unwrap();
-    let paths = topology.paths(&plan.flows[0]).unwrap();
+    let plan = bond_with(|_, flow| Flow { transport: Transport::Mptcp, ..flow });
+    let orders = orders(&plan);
+    let mut topology = Topology::new(&orders).unwrap();
+    let paths = topology.paths(&orders.flows[0]).unwrap();
     let members: Vec<_> = paths.iter().map(|path| path.member.unwrap()).collect();
     assert_eq!(members, [topology.node("m1").unwrap(), topology.node("m2").unwrap()]);
     assert_ne!(paths[0].address, paths[1].address);
@@ -101,9 +121,7 @@ fn mptcp_gets_a_path_through_each_member() {
 
 #[test]
 fn a_proxy_takes_over_what_passes_it_and_one_of_its_members() {
-    let plan = bond().flow(tcp());
-    let mut topology = Topology::new(&plan).unwrap();
-    let path = topology.paths(&tcp()).unwrap().swap_remove(0);
+    let (topology, path) = first_path(&bond());
     let [server, proxy, m1, m2] = ["server", "proxy", "m1", "m2"].map(|name| topology.node(name).unwrap());
     assert_eq!(path.proxy, Some(proxy));
     // Up to the proxy by routes, from there on by the daemon, from the members on by routes again.
@@ -112,15 +130,17 @@ fn a_proxy_takes_over_what_passes_it_and_one_of_its_members() {
     };
     assert_eq!([server, proxy, m1, m2].map(routed), [true, false, true, true]);
     // Background load to a member itself is none of the proxy's business.
-    let load = FlowPlan::new("load", "server", "m1", Transport::Udp);
-    assert_eq!(topology.paths(&load).unwrap()[0].proxy, None);
+    let traffic = Traffic::Cbr { rate: Rate::from_mbps(1), packet: ByteCount::new(1000) };
+    let to_member = |plan: &Plan, flow: Flow| {
+        let to = plan.node_named("m1").unwrap();
+        Flow { to, transport: Transport::Udp, traffic, ..flow }
+    };
+    assert_eq!(first_path(&bond_with(to_member)).1.proxy, None);
 }
 
 #[test]
 fn acks_return_through_a_member_that_is_there() {
-    let plan = bond().flow(tcp());
-    let mut topology = Topology::new(&plan).unwrap();
-    let path = topology.paths(&tcp()).unwrap().swap_remove(0);
+    let (topology, path) = first_path(&bond());
     let [m1, m2] = ["m1", "m2"].map(|name| topology.node(name).unwrap());
     assert_eq!(topology.return_member(&path, |_| true), Some(m1));
     assert_eq!(topology.return_member(&path, |member| member == m2), Some(m2));
@@ -129,34 +149,34 @@ fn acks_return_through_a_member_that_is_there() {
 
 #[test]
 fn flows_that_end_at_one_node_must_agree_about_its_kernel() {
-    let mut other = tcp().tcp(KernelTcp::linux_24());
-    other.name = "g".to_owned();
-    let error = Topology::new(&bond().flow(tcp()).flow(other)).unwrap_err().to_string();
+    let mut plan = bond();
+    let era = TcpSettings::profile(TcpProfile::Linux24);
+    plan.flow(Flow { name: "g".into(), ..plan.flows[0].clone() }.tcp(era));
+    let error = Topology::new(&orders(&plan)).unwrap_err().to_string();
     assert!(error.contains("\"f\" and \"g\"") || error.contains("\"g\" and \"f\""), "{error}");
+    assert!(error.contains("node \"server\""), "{error}");
 }
 
 #[test]
 fn asking_twice_for_a_path_makes_one_address() {
-    let mut topology = Topology::new(&bond()).unwrap();
-    let flow = tcp().via("m2");
-    assert_eq!(topology.paths(&flow).unwrap(), topology.paths(&flow).unwrap());
+    let plan = bond_with(|plan, flow| flow.via(plan.node_named("m2").unwrap()));
+    let orders = orders(&plan);
+    let mut topology = Topology::new(&orders).unwrap();
+    let flow = &orders.flows[0];
+    assert_eq!(topology.paths(flow).unwrap(), topology.paths(flow).unwrap());
     assert_eq!(topology.nodes[4].addresses.len(), 2);
 }
 
 #[test]
 fn addresses_are_never_used_twice() {
-    let mut plan = LabPlan::new("star", 1, Duration::from_secs(1)).node("hub", Role::Router);
+    let mut plan = Plan::new("star", Duration::from_secs(1));
+    let hub = plan.router("hub");
     for index in 0..300 {
         let name = format!("n{index}");
-        plan = plan.node(&name, Role::Host).link(
-            &name,
-            "hub",
-            &name,
-            LinkConfig::default(),
-            LinkConfig::default(),
-        );
+        let ends = [hub, plan.host(&name)];
+        plan.symmetric_link(&name, ends, LinkConfig::default());
     }
-    let topology = Topology::new(&plan).unwrap();
+    let topology = Topology::new(&orders(&plan)).unwrap();
     let own = topology.nodes.iter().flat_map(|node| node.addresses.iter().copied());
     let mut all: Vec<_> =
         own.chain(topology.nodes.iter().flat_map(|node| node.ports.iter().map(|port| port.local))).collect();
@@ -168,55 +188,47 @@ fn addresses_are_never_used_twice() {
 
 #[test]
 fn a_bad_plan_says_what_is_wrong_with_it() {
-    let wire = LinkConfig::default;
-    let error = |plan: LabPlan| Topology::new(&plan).unwrap_err().to_string();
-    assert_eq!(
-        error(bond().link("x", "server", "nobody", wire(), wire())),
-        "there is no node \"nobody\"; the nodes are server, proxy, m1, m2, receiver"
+    let error = |plan: &Plan| Orders::new(plan, Seed(1)).err().unwrap().to_string();
+    let mut twice = bond();
+    twice.host("m1");
+    assert!(error(&twice).contains("two nodes are called \"m1\""), "{}", error(&twice));
+    let mut island = bond();
+    island.flows[0].to = island.host("island");
+    let said = error(&island);
+    assert!(
+        said.contains("no links lead from \"server\" to \"island\"") && said.contains("remedy"),
+        "{said}"
     );
-    assert_eq!(error(bond().node("m1", Role::Host)), "two nodes are called \"m1\"");
-    assert_eq!(error(bond().link("wwan1", "m1", "m2", wire(), wire())), "two links are called \"wwan1\"");
-    let island =
-        bond().node("island", Role::Host).flow(FlowPlan::new("f", "server", "island", Transport::Tcp));
-    assert_eq!(error(island), "no links lead from \"server\" to \"island\"");
+    let mut elsewhere = bond();
+    elsewhere.flows[0].to = NodeId::new(99);
+    assert!(error(&elsewhere).contains("a node that the plan does not have"), "{}", error(&elsewhere));
 }
 
-/// Two stations before the server, and one link of the client to each.
-fn stations(link: Option<&str>) -> LabPlan {
-    let wire = LinkConfig::default;
-    let mut plan = LabPlan::new("stations", 1, Duration::from_secs(1));
-    for (name, role) in
-        [("server", Role::Host), ("s1", Role::Router), ("s2", Role::Router), ("client", Role::Host)]
-    {
-        plan = plan.node(name, role);
-    }
-    for (name, a, b) in [
+/// Two stations before the server, and one link of the client to each; the second pipe is tied to `link`.
+fn stations(link: &str) -> Plan {
+    let mut plan = Plan::new("stations", Duration::from_secs(1));
+    let server = plan.host("server");
+    plan.router("s1");
+    plan.router("s2");
+    let client = plan.host("client");
+    let links = [
         ("lan1", "server", "s1"),
         ("lan2", "server", "s2"),
         ("wlan1", "s1", "client"),
         ("wlan2", "s2", "client"),
-    ] {
-        plan = plan.link(name, a, b, wire(), wire());
-    }
-    let pipe = |name: &str, link: Option<&str>| plan::PipePlan {
-        name: name.to_owned(),
-        server: "server".to_owned(),
-        link: link.map(str::to_owned),
-        cost: 0,
-        opens: prismux_units::Instant::ZERO,
-        closes: None,
-        drops: None,
-    };
-    let pipes = vec![pipe("first", None), pipe("second", link)];
-    let mut flow = FlowPlan::new("download", "server", "client", Transport::Fetch);
-    flow.fetch = Some(Box::new(plan::FetchPlan { pipes, ..plan::FetchPlan::default() }));
-    plan.flow(flow)
+    ];
+    connect(&mut plan, &links);
+    let link: Option<LinkId> = plan.link_named(link);
+    let pipes = vec![Pipe::new("first", server), Pipe { link, ..Pipe::new("second", server) }];
+    let settings = R2cpSettings { pipes, ..R2cpSettings::DEFAULT };
+    plan.flow(Flow::new("download", server, client, Transport::R2cp(settings)));
+    plan
 }
 
 #[test]
 fn a_pipe_leaves_by_its_interface_and_is_answered_over_the_same_links() {
-    let plan = stations(Some("wlan2"));
-    let topology = Topology::new(&plan).unwrap();
+    let plan = stations("wlan2");
+    let topology = Topology::new(&orders(&plan)).unwrap();
     let client = &topology.nodes[topology.node("client").unwrap()];
     for (port, links) in [(0, ["lan1", "wlan1"]), (1, ["lan2", "wlan2"])] {
         let (_, table) = *client.port_rules.iter().find(|(of, _)| *of == port).unwrap();
@@ -232,7 +244,8 @@ fn a_pipe_leaves_by_its_interface_and_is_answered_over_the_same_links() {
 }
 
 #[test]
-fn a_pipe_over_a_link_of_somebody_else_is_an_error() {
-    let error = Topology::new(&stations(Some("lan1"))).unwrap_err().to_string();
-    assert!(error.contains("no link of \"client\"") && error.contains("second"), "{error}");
+fn a_pipe_over_a_link_of_its_server_is_refused() {
+    let error = Orders::new(&stations("lan1"), Seed(1)).err().unwrap().to_string();
+    assert!(error.contains("link \"lan1\" of its server") && error.contains("second"), "{error}");
+    assert!(error.contains("remedy"), "{error}");
 }

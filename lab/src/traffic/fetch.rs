@@ -5,13 +5,14 @@ mod trace;
 
 use super::{FlowOutcome, Schedule, WAIT};
 use crate::daemons::{DaemonCommand, end_within, last_words, memory_file, signal};
-use crate::plan::{FetchPlan, PipePlan};
+use crate::orders::FetchOrders;
 use crate::servers::lines_of;
 use crate::topology::PipeEnds;
 use nix::sys::signal::Signal;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink};
 use prismux_linux::process::give_private_run_directory;
+use prismux_plan::Pipe;
 use prismux_units::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,10 +30,17 @@ const INTERRUPTED: i32 = 130;
 /// A pipe whose server listens.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadyPipe {
-    pub plan: PipePlan,
+    pub plan: Pipe,
     pub ends: PipeEnds,
     /// Of the object at its server.
     pub url: String,
+}
+
+impl ReadyPipe {
+    /// When it is used first.
+    fn opens(&self) -> Instant {
+        Instant::ZERO + self.plan.opens
+    }
 }
 
 /// A client that has not been started yet, and what is to be done with it.
@@ -41,7 +49,7 @@ pub(crate) struct FetchFlow {
     pub how: DaemonCommand,
     /// The receiver's.
     pub namespace: Namespace,
-    pub plan: FetchPlan,
+    pub orders: FetchOrders,
     pub pipes: Vec<ReadyPipe>,
     /// The object is fetched whole and then the flow is over.
     pub has_end: bool,
@@ -61,12 +69,12 @@ enum Step {
 impl FetchFlow {
     /// Runs the client to its end and reports.
     pub fn run(self) -> FlowOutcome {
-        let first = self.pipes.iter().map(|pipe| pipe.plan.opens).min().unwrap_or(self.schedule.start);
+        let first = self.pipes.iter().map(ReadyPipe::opens).min().unwrap_or(self.schedule.start);
         if !self.schedule.wait_until(first.max(self.schedule.start)) {
             return FlowOutcome::default();
         }
         self.fetch(first).unwrap_or_else(|error| FlowOutcome {
-            trouble: Some(format!("the client cannot be run: {error}")),
+            failure: Some(format!("the client cannot be run: {error}")),
             ..FlowOutcome::default()
         })
     }
@@ -111,12 +119,12 @@ impl FetchFlow {
             Some(0) if is_complete && self.has_end => outcome.expected_sha256 = Some(self.sha256.clone()),
             Some(INTERRUPTED) => {}
             Some(0) => {
-                outcome.trouble = Some(
+                outcome.failure = Some(
                     "everything there was to fetch was here before the flow's end; give it \"bytes\""
                         .to_owned(),
                 );
             }
-            _ => outcome.trouble = Some(format!("prismux fetch ended ({status}): {}", last_words(&mut log))),
+            _ => outcome.failure = Some(format!("prismux fetch ended ({status}): {}", last_words(&mut log))),
         }
         outcome
     }
@@ -124,13 +132,13 @@ impl FetchFlow {
     fn spawn(&self, now: Instant, log: &File) -> io::Result<Child> {
         let mut command = Command::new(&self.how.program);
         command.args(&self.how.fetch);
-        command.args(self.pipes.iter().filter(|pipe| pipe.plan.opens <= now).map(url));
+        command.args(self.pipes.iter().filter(|pipe| pipe.opens() <= now).map(url));
         command.args(["--output", "/run/object", "--json", "--orders", "-"]);
         command.args(["--trace", "-", "--trace-every", TRACE_EVERY, "--give-up", "3600 s"]);
-        if let Some(rate) = self.plan.target_rate {
+        if let Some(rate) = self.orders.target_rate {
             command.arg("--rate").arg(format!("{} bit/s", rate.as_bps()));
         }
-        if let Some(window) = self.plan.window {
+        if let Some(window) = self.orders.window {
             command.arg("--window").arg(format!("{} B", window.as_u64()));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log.try_clone()?);
@@ -143,7 +151,8 @@ impl FetchFlow {
     fn agenda(&self, begun: Instant) -> Vec<(Instant, Step)> {
         let mut agenda = Vec::new();
         for pipe in &self.pipes {
-            let PipePlan { opens, closes, drops, .. } = pipe.plan;
+            let (opens, at) = (pipe.opens(), |time: Duration| Instant::ZERO + time);
+            let (closes, drops) = (pipe.plan.closes.map(at), pipe.plan.drops.map(at));
             let PipeEnds { device, server_address, .. } = &pipe.ends;
             if opens > begun {
                 agenda.push((opens, Step::Order(format!("use {}", url(pipe)))));

@@ -1,17 +1,16 @@
-//! A sender that is prismux's own TCP, with or without TCP-PRISM, behind a TUN device of its node.
+//! A sender that is prismux's own TCP, with TCP-PRISM, behind a TUN device of its node.
 use super::content::Content;
 use super::tcp::Sent;
 use super::tcp_info::TcpInfo;
 use super::window_watch::WindowWatch;
 use super::{Schedule, WAIT};
 use crate::fabric::LINK_MTU_BYTES;
-use crate::plan::OwnSender;
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle};
 use prismux_linux::tun::Tun;
 use prismux_prism::TcpPrism;
-use prismux_tcp::{ByteConnection, Listener, ListenerEvent, SegmentIn, SegmentOut, State};
+use prismux_tcp::{ByteConnection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig};
 use prismux_trace::event::SharedLog;
 use prismux_units::{Duration, Instant};
 use prismux_wire::ip::protocol;
@@ -30,7 +29,7 @@ pub(crate) struct OwnTcp {
     pub flow: String,
     pub seed: Seed,
     pub schedule: Schedule,
-    pub settings: OwnSender,
+    pub tcp: TcpConfig,
     pub tun: Tun,
     pub address: SocketAddrV4,
     pub bytes: Option<u64>,
@@ -84,7 +83,7 @@ impl<'a> Host<'a> {
     fn new(orders: &'a OwnTcp) -> Self {
         let secret = orders.seed.stream(&format!("flow/{}/secret", orders.flow)).next_u64();
         Self {
-            listener: Listener::new(orders.settings.tcp.clone(), 8, secret),
+            listener: Listener::new(orders.tcp.clone(), 8, secret),
             connection: None,
             flow: None,
             content: Content::new(orders.seed, &orders.flow),
@@ -158,9 +157,7 @@ impl<'a> Host<'a> {
             if self.connection.is_some() {
                 continue;
             }
-            if self.orders.settings.prism {
-                connection.set_extension(Box::new(TcpPrism::new()));
-            }
+            connection.set_extension(Box::new(TcpPrism::new()));
             let mut connection = ByteConnection::new(*connection, SEND_BUFFER_BYTES);
             connection.take_first_payload(packet.payload(bytes));
             self.connection = Some(connection);

@@ -1,5 +1,5 @@
 //! Sockets with the settings of a flow.
-use crate::plan::KernelTcp;
+use crate::kernel_tcp::KernelTcp;
 use prismux_linux::socket_option;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -68,4 +68,17 @@ fn explain(name: &str, error: io::Error) -> io::Error {
 /// A wait that ran out or was interrupted, as opposed to a failure.
 pub(super) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_congestion_control_that_is_not_loaded_is_told_with_its_remedy() {
+        let tcp = KernelTcp::modern("nonesuch");
+        let maker = SocketMaker { mptcp: false, tcp: &tcp };
+        let error = maker.caller(Ipv4Addr::LOCALHOST).expect_err("an error").to_string();
+        assert!(error.contains("modprobe tcp_nonesuch"), "{error}");
+    }
 }

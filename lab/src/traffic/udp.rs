@@ -1,13 +1,10 @@
 //! Background load over UDP.
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
-use crate::plan::Traffic;
 use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_plan::{Traffic, UDP_HEADER_BYTES};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-
-/// IPv4 and UDP headers in bytes.
-const HEADER_BYTES: u32 = 28;
 
 /// A UDP flow's two sockets, each made in its node's namespace, and what is to be done with them.
 pub(crate) struct UdpFlow {
@@ -41,9 +38,11 @@ impl Pattern {
     /// The pattern of datagrams; `None` for other traffic. `flow` names the random stream.
     pub fn of(traffic: &Traffic, seed: Seed, flow: &str) -> Option<Self> {
         match *traffic {
-            Traffic::Cbr { rate, packet_bytes } => Some(Self { rate, packet_bytes, bursts: None }),
-            Traffic::ParetoOnOff { rate, packet_bytes, on, off, shape } => {
-                let interval = rate.transmission_time(ByteCount::new(u64::from(packet_bytes)));
+            Traffic::Cbr { rate, packet } => {
+                Some(Self { rate, packet_bytes: packet.as_u64() as u32, bursts: None })
+            }
+            Traffic::ParetoOnOff { rate, packet, on, off, shape } => {
+                let (packet_bytes, interval) = (packet.as_u64() as u32, rate.transmission_time(packet));
                 let mean_packets = on.as_secs_f64() / interval.as_secs_f64();
                 let stream = seed.stream(&format!("flow/{flow}/pareto"));
                 let bursts = Bursts { stream, mean_packets, mean_pause: off, shape, left: 0 };
@@ -68,7 +67,7 @@ impl Pattern {
     }
 
     fn payload_bytes(&self) -> usize {
-        self.packet_bytes.saturating_sub(HEADER_BYTES) as usize
+        self.packet_bytes.saturating_sub(UDP_HEADER_BYTES as u32) as usize
     }
 }
 
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_constant_rate_means_equal_gaps_of_packet_over_rate() {
-        let cbr = Traffic::Cbr { rate: Rate::from_kbps(448), packet_bytes: 210 };
+        let cbr = Traffic::Cbr { rate: Rate::from_kbps(448), packet: ByteCount::new(210) };
         let mut pattern = Pattern::of(&cbr, Seed(1), "f").unwrap();
         for _ in 0..3 {
             assert_eq!(pattern.next_gap(), Duration::from_micros(3750));
@@ -134,8 +133,13 @@ mod tests {
     #[test]
     fn pareto_bursts_send_the_on_share_of_the_rate() {
         let (on, off) = (Duration::from_millis(500), Duration::from_millis(500));
-        let pareto =
-            Traffic::ParetoOnOff { rate: Rate::from_kbps(400), packet_bytes: 500, on, off, shape: 2.5 };
+        let pareto = Traffic::ParetoOnOff {
+            rate: Rate::from_kbps(400),
+            packet: ByteCount::new(500),
+            on,
+            off,
+            shape: 2.5,
+        };
         let mut pattern = Pattern::of(&pareto, Seed(1), "f").unwrap();
         let packets = 1_000_000;
         let time: f64 = (0..packets).map(|_| pattern.next_gap().as_secs_f64()).sum();

@@ -1,7 +1,7 @@
 //! What a lab run writes down while it goes on.
-use crate::plans::{community, link, lossy};
-use prismux_lab::plan::{FlowPlan, Transport, Tunnel};
-use prismux_lab::{self as lab, LabOptions, LabOutcome, LabPlan};
+use crate::plans::{community, download, link, lossy, options};
+use prismux_lab::{self as lab, LabOptions, LabOutcome};
+use prismux_plan::{Plan, Transport, Tunnel};
 use prismux_trace::event::{Event, PacketSummary, Record, SharedLog, read_json_lines};
 use prismux_units::ByteCount;
 use std::io::{self, Write};
@@ -20,10 +20,10 @@ impl Write for Shared {
     }
 }
 
-fn recorded(plan: &LabPlan) -> (LabOutcome, Vec<Record<'static>>) {
+fn recorded(plan: &Plan) -> (LabOutcome, Vec<Record<'static>>) {
     let text = Shared::default();
     let log = SharedLog::new(Box::new(text.clone()));
-    let options = LabOptions { events: Some(log.clone()), ..LabOptions::default() };
+    let options = LabOptions { events: Some(log.clone()), ..options() };
     let outcome = lab::run(plan, &options).expect("a run");
     log.finish().expect("a whole log");
     let text = std::mem::take(&mut *text.0.lock().expect("a log"));
@@ -52,8 +52,7 @@ fn on_first_link<'e>(events: &'e [Record<'static>], kind: &str) -> Vec<&'e Packe
 }
 
 pub fn told() {
-    let flow =
-        FlowPlan::new("download", "server", "receiver", Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
     for tunnel in [Tunnel::Gre, Tunnel::GreInUdp] {
         let links = [lossy(link(4, 20), 0.02), link(4, 30)];
         let plan = crate::members::with_tunnel(community(8.0, &links, flow.clone()), tunnel);

@@ -1,14 +1,19 @@
 //! What goes wrong is told with its remedy.
-use crate::plans::{community, link, two_hosts};
-use prismux_lab::plan::{FlowPlan, KernelTcp, Transport};
-use prismux_lab::{self as lab, DaemonCommand, LabError, LabOptions, LabPlan};
+use crate::plans::{A, B, community, download, link, options, two_hosts};
+use prismux_lab::{self as lab, DaemonCommand, LabError, LabOptions};
+use prismux_plan::{Flow, Plan, TcpSettings, Transport};
+use prismux_tcp::TcpProfile;
 
 pub fn errors() {
-    let flow = |transport| FlowPlan::new("f", "a", "b", transport);
-    let error = |plan: &LabPlan| lab::run(plan, &LabOptions::default()).expect_err("an error").to_string();
-    let strange = flow(Transport::Tcp).tcp(KernelTcp::modern("nonesuch"));
-    let said = error(&two_hosts(1.0, link(1, 1), strange));
-    assert!(said.contains("\"f\"") && said.contains("modprobe tcp_nonesuch"), "{said}");
+    let flow = |transport| Flow::new("f", A, B, transport);
+    let error = |plan: &Plan| lab::run(plan, &options()).expect_err("an error").to_string();
+    let mut odds = two_hosts(1.0, link(1, 1), flow(Transport::Tcp));
+    let era = TcpSettings::profile(TcpProfile::Linux24);
+    odds.flow(Flow { name: "g".to_owned(), ..flow(Transport::Tcp) }.tcp(era));
+    let said = error(&odds);
+    assert!(said.contains("\"a\"") && said.contains("nodes of their own"), "{said}");
+    let said = error(&two_hosts(1.0, link(1, 1), flow(Transport::TcpEln)));
+    assert!(said.contains("\"tcp-eln\"") && said.contains("--on sim"), "{said}");
     let said = error(&two_hosts(1.0, link(1, 1), flow(Transport::Mptcp)));
     assert!(said.contains("members"), "{said}");
 
@@ -19,8 +24,8 @@ pub fn errors() {
         member: shell("sleep 5"),
         ..DaemonCommand::default()
     };
-    let options = LabOptions { daemons: broken, ..LabOptions::default() };
-    let plan = community(5.0, &[link(1, 1)], FlowPlan::new("f", "server", "receiver", Transport::Tcp));
+    let options = LabOptions { daemons: broken, ..options() };
+    let plan = community(5.0, &[link(1, 1)], download(Transport::Tcp));
     match lab::run(&plan, &options) {
         Err(LabError::Daemon { node, ended }) => {
             assert_eq!(node, "proxy");

@@ -1,8 +1,8 @@
 //! A lab is gone when its process is gone, however that came about.
-use crate::plans::{community, link};
-use prismux_lab::plan::{FlowPlan, Transport};
-use prismux_lab::{self as lab, LabError, LabOptions};
+use crate::plans::{community, download, link, options};
+use prismux_lab::{self as lab, LabError};
 use prismux_linux::process::begin_unprivileged;
+use prismux_plan::Transport;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -16,9 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn run_a_lab(seconds: &str) -> ExitCode {
     let result = lab::ensure_privileges().map_err(LabError::from).and_then(|privileges| {
         println!("{privileges:?}");
-        let flow = FlowPlan::new("download", "server", "receiver", Transport::Tcp);
         let seconds = seconds.parse().expect("a number");
-        lab::run(&community(seconds, &[link(5, 5), link(5, 5)], flow), &LabOptions::default())
+        lab::run(&community(seconds, &[link(5, 5), link(5, 5)], download(Transport::Tcp)), &options())
     });
     match result {
         Ok(outcome) => {

@@ -1,8 +1,8 @@
 //! Links against what they are told to be.
-use crate::plans::{assert_near, link, lossy, run, seconds, two_hosts};
-use prismux_lab::plan::{Action, FlowPlan, Traffic, Transport};
+use crate::plans::{A, B, assert_near, link, lossy, options, run, seconds, two_hosts, warmed_up};
 use prismux_lab::{self as lab, LabOptions};
 use prismux_link::{Jitter, LinkChange, LinkConfig};
+use prismux_plan::{Action, Directions, Flow, LinkId, Traffic, Transport};
 use prismux_trace::pcapng::{self, Direction};
 use prismux_units::{ByteCount, Duration, Probability, Rate};
 use prismux_wire::TcpPacket;
@@ -10,12 +10,12 @@ use prismux_wire::TcpPacket;
 /// Share of a full packet that is payload: 1500 bytes less IPv4, TCP and timestamps.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
-fn bulk() -> FlowPlan {
-    FlowPlan::new("bulk", "a", "b", Transport::Tcp)
+fn bulk() -> Flow {
+    Flow::new("bulk", A, B, Transport::Tcp)
 }
 
 pub fn rate() {
-    let outcome = run(&two_hosts(5.0, link(10, 20), bulk()).warm_up(seconds(2.0)));
+    let outcome = run(&warmed_up(two_hosts(5.0, link(10, 20), bulk()), 2.0));
     let flow = &outcome.result.flows["bulk"];
     let steady = flow.steady_goodput_bps.expect("a steady state");
     assert_near("steady goodput", steady, 10e6 * PAYLOAD, 0.03);
@@ -50,8 +50,8 @@ pub fn delay() {
 
 pub fn loss() {
     let rate = Rate::from_mbps(4);
-    let cbr =
-        FlowPlan::new("load", "a", "b", Transport::Udp).traffic(Traffic::Cbr { rate, packet_bytes: 500 });
+    let traffic = Traffic::Cbr { rate, packet: ByteCount::new(500) };
+    let cbr = Flow::new("load", A, B, Transport::Udp).traffic(traffic);
     let outcome = run(&two_hosts(3.0, lossy(link(10, 5), 0.1), cbr));
     let (flow, link) = (&outcome.flows["load"], &outcome.emulator.links[0].0);
     // 1000 packets per second.
@@ -89,12 +89,13 @@ pub fn damage() {
 
 pub fn change() {
     let change = |rate| Action::ChangeLink {
-        link: "wire".to_owned(),
-        forward: Some(LinkChange::rate(rate)),
-        reverse: None,
+        link: LinkId::new(0),
+        directions: Directions::Forward,
+        change: LinkChange::rate(rate),
     };
-    let mut plan = two_hosts(6.0, link(8, 10), bulk()).event(seconds(3.0), change(Rate::from_mbps(2)));
-    plan.series_interval = Some(seconds(0.5));
+    let mut plan = two_hosts(6.0, link(8, 10), bulk());
+    plan.event(seconds(3.0), change(Rate::from_mbps(2)));
+    plan.measure.interval = Some(seconds(0.5));
     let outcome = run(&plan);
     let link = &outcome.result.links["wire"];
     assert_near("mean rate", link.rate_bps.expect("a rate") as f64, 5e6, 0.02);
@@ -107,7 +108,7 @@ pub fn change() {
 
 pub fn side_by_side() {
     let lab = |index: u64| {
-        let outcome = run(&two_hosts(5.0, link(2, 10 + index), bulk()).warm_up(seconds(2.0)));
+        let outcome = run(&warmed_up(two_hosts(5.0, link(2, 10 + index), bulk()), 2.0));
         outcome.result.flows["bulk"].steady_goodput_bps.expect("a steady state")
     };
     std::thread::scope(|scope| {
@@ -120,7 +121,7 @@ pub fn side_by_side() {
 
 pub fn capture() {
     let file = std::env::temp_dir().join(format!("prismux-lab-{}.pcapng", std::process::id()));
-    let options = LabOptions { capture: Some(file.clone()), ..LabOptions::default() };
+    let options = LabOptions { capture: Some(file.clone()), ..options() };
     let plan = two_hosts(10.0, link(10, 5), bulk().bytes(ByteCount::new(300_000)));
     let outcome = lab::run(&plan, &options).expect("a run");
     let bytes = std::fs::read(&file).expect("a capture");

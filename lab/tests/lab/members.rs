@@ -1,19 +1,15 @@
 //! Members, MPTCP and the daemons.
-use crate::plans::{assert_near, community, link, lossy, run, seconds};
-use prismux_lab::plan::{Action, FlowPlan, KernelTcp, OwnSender, Role, Transport, Tunnel};
-use prismux_lab::{ARRIVAL_CELL, LabPlan};
+use crate::plans::{M1, M2, PROXY, assert_near, community, download, link, lossy, run, seconds, warmed_up};
+use prismux_lab::ARRIVAL_CELL;
 use prismux_link::QueueLimit;
+use prismux_plan::{Action, Congestion, Plan, Role, TcpSettings, Transport, Tunnel};
 use prismux_prism::{ProxyConfig, RpcMode};
-use prismux_tcp::TcpConfig;
+use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration};
 
-fn download(transport: Transport) -> FlowPlan {
-    FlowPlan::new("download", "server", "receiver", transport)
-}
-
 pub fn single() {
-    let plan = community(5.0, &[link(10, 10), link(10, 10)], download(Transport::Tcp).via("m2"));
-    let outcome = run(&plan.warm_up(seconds(2.0)));
+    let plan = community(5.0, &[link(10, 10), link(10, 10)], download(Transport::Tcp).via(M2));
+    let outcome = run(&warmed_up(plan, 2.0));
     let links = &outcome.result.links;
     assert_eq!((links["wwan1"].delivered_bytes, links["wlan1"].delivered_bytes), (0, 0));
     assert_eq!((links["wwan1"].share, links["wwan2"].share), (Some(0.0), Some(1.0)));
@@ -26,9 +22,9 @@ pub fn single() {
 }
 
 /// Changes the proxy's settings.
-fn with_proxy(mut plan: LabPlan, change: impl Fn(&mut ProxyConfig)) -> LabPlan {
+fn with_proxy(mut plan: Plan, change: impl Fn(&mut ProxyConfig)) -> Plan {
     for node in &mut plan.nodes {
-        if let Role::Proxy(proxy) = &mut node.role {
+        if let Role::PrismProxy(proxy) = &mut node.role {
             change(&mut proxy.config);
         }
     }
@@ -40,13 +36,10 @@ fn index_of(outcome: &prismux_lab::LabOutcome, name: &str) -> usize {
 }
 
 pub fn mptcp() {
-    let tcp = KernelTcp {
-        mss_bytes: Some(1200),
-        window: Some(ByteCount::new(4_000_000)),
-        ..KernelTcp::modern("cubic")
-    };
+    let window = Some(ByteCount::new(4_000_000));
+    let tcp = TcpSettings { mss: Some(1200), window, ..TcpSettings::default() };
     let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp).tcp(tcp));
-    let outcome = run(&plan.warm_up(seconds(2.0)));
+    let outcome = run(&warmed_up(plan, 2.0));
     let efficiency = outcome.result.total.steady_efficiency.expect("a capacity");
     assert!(efficiency > 0.8, "{efficiency}");
     let flow = &outcome.flows["download"];
@@ -57,10 +50,10 @@ pub fn mptcp() {
 }
 
 pub fn mptcp_members_come_and_go() {
-    let mut plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp))
-        .event(seconds(2.5), Action::Leave("m2".to_owned()))
-        .event(seconds(5.0), Action::Join("m2".to_owned()));
-    plan.series_interval = Some(seconds(0.5));
+    let mut plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp));
+    plan.event(seconds(2.5), Action::Leave(M2));
+    plan.event(seconds(5.0), Action::Join(M2));
+    plan.measure.interval = Some(seconds(0.5));
     let outcome = run(&plan);
     let series = outcome.result.series.expect("a series");
     let wwan2 = &series.links["wwan2"].throughput_bps;
@@ -84,9 +77,9 @@ pub fn proxied_download() {
 }
 
 /// Lets the proxy use another tunnel.
-pub fn with_tunnel(mut plan: LabPlan, tunnel: Tunnel) -> LabPlan {
+pub fn with_tunnel(mut plan: Plan, tunnel: Tunnel) -> Plan {
     for node in &mut plan.nodes {
-        if let Role::Proxy(proxy) = &mut node.role {
+        if let Role::PrismProxy(proxy) = &mut node.role {
             proxy.tunnel = tunnel;
         }
     }
@@ -103,8 +96,7 @@ pub fn gre_in_udp() {
 }
 
 pub fn own_tcp() {
-    let sender = OwnSender { tcp: TcpConfig::modern(), prism: true };
-    let flow = download(Transport::Tcp).bytes(ByteCount::new(4_000_000)).own_sender(sender);
+    let flow = download(Transport::TcpPrism).bytes(ByteCount::new(4_000_000));
     let plan = community(20.0, &[link(8, 10), lossy(link(8, 15), 0.005)], flow);
     let outcome = run(&with_proxy(plan, |config| *config = ProxyConfig::paper()));
     let flow = &outcome.result.flows["download"];
@@ -122,12 +114,12 @@ pub fn own_tcp() {
 /// What was under way to a member when it left still arrives: the proxy finds nothing lost and the sender resends nothing.
 pub fn leaves_in_good_order() {
     let roomy = |mbps, delay_ms| link(mbps, delay_ms).with_queue(QueueLimit::Packets(2000));
-    let tcp = KernelTcp { window: Some(ByteCount::new(150_000)), ..KernelTcp::modern("reno") };
+    let tcp = TcpSettings { window: Some(ByteCount::new(150_000)), ..controlled_by(Congestion::NewReno) };
     let flow = download(Transport::Tcp).bytes(ByteCount::new(3_000_000)).tcp(tcp);
-    let plan = community(30.0, &[roomy(4, 60), roomy(4, 90)], flow)
-        .event(Duration::from_millis(2500), Action::Leave("m2".to_owned()));
+    let mut plan = community(30.0, &[roomy(4, 60), roomy(4, 90)], flow);
+    plan.event(Duration::from_millis(2500), Action::Leave(M2));
     let mut plan = with_proxy(plan, |config| *config = ProxyConfig::paper());
-    plan.series_interval = Some(seconds(0.1));
+    plan.measure.interval = Some(seconds(0.1));
     let outcome = run(&plan);
     assert_eq!(outcome.result.flows["download"].bytes, 3_000_000);
     let links = &outcome.result.links;
@@ -140,25 +132,34 @@ pub fn leaves_in_good_order() {
     assert!(held.len() > 20 && held[5..20].iter().any(|count| *count > 0), "{held:?}");
 }
 
+/// A current kernel's TCP with this congestion control.
+fn controlled_by(congestion: Congestion) -> TcpSettings {
+    TcpSettings { congestion: Some(congestion), ..TcpSettings::default() }
+}
+
 /// Most time that a transfer may stand still after a member or the proxy was killed; the sender's timeouts are in it.
 const MAX_STALL_S: f64 = 10.0;
 
 pub fn kills() {
-    survives_kills(ProxyConfig::default(), KernelTcp::modern("cubic"));
+    survives_kills(ProxyConfig::default(), controlled_by(Congestion::Cubic));
 }
 
 pub fn kills_of_the_published_proxy() {
-    survives_kills(ProxyConfig::paper(), KernelTcp::modern("reno"));
+    survives_kills(ProxyConfig::paper(), controlled_by(Congestion::NewReno));
 }
 
 /// Member and proxy are killed in mid-transfer, ACK control in full; the connection goes on and the file is whole.
-fn survives_kills(config: ProxyConfig, tcp: KernelTcp) {
+fn survives_kills(config: ProxyConfig, tcp: TcpSettings) {
     let flow = download(Transport::Tcp).bytes(ByteCount::new(12_000_000)).tcp(tcp);
-    let plan = community(90.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow)
-        .event(Duration::from_millis(1000), Action::Kill("m2".to_owned()))
-        .event(Duration::from_millis(2000), Action::Restart("m2".to_owned()))
-        .event(Duration::from_millis(4500), Action::Kill("proxy".to_owned()))
-        .event(Duration::from_millis(5000), Action::Restart("proxy".to_owned()));
+    let mut plan = community(90.0, &[link(8, 10), lossy(link(8, 20), 0.001)], flow);
+    for (at_ms, action) in [
+        (1000, Action::Kill(M2)),
+        (2000, Action::Restart(M2)),
+        (4500, Action::Kill(PROXY)),
+        (5000, Action::Restart(PROXY)),
+    ] {
+        plan.event(Duration::from_millis(at_ms), action);
+    }
     let plan = with_proxy(plan, |proxy| *proxy = ProxyConfig { rpc: RpcMode::Full, ..config.clone() });
     let outcome = run(&plan);
     let flow = &outcome.flows["download"];
@@ -180,11 +181,12 @@ fn longest_stall_s(cells: &[u64]) -> f64 {
 }
 
 pub fn era_settings() {
-    let measured = |tcp: KernelTcp| {
-        let flow = download(Transport::Tcp).via("m1").tcp(tcp);
+    let measured = |tcp: TcpSettings| {
+        let flow = download(Transport::Tcp).via(M1).tcp(tcp);
         run(&community(2.0, &[link(4, 20)], flow))
     };
-    let (era, modern) = (measured(KernelTcp::linux_24()), measured(KernelTcp::modern("cubic")));
+    let (era, modern) =
+        (measured(TcpSettings::profile(TcpProfile::Linux24)), measured(TcpSettings::default()));
     // Without timestamps a segment holds 12 bytes more.
     assert_eq!(era.flows["download"].senders[0].mss_bytes, 1460);
     assert_eq!(modern.flows["download"].senders[0].mss_bytes, 1448);

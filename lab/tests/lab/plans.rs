@@ -1,7 +1,7 @@
 //! The networks of these tests.
-use prismux_lab::plan::{FlowPlan, MemberPlan, Role};
-use prismux_lab::{self as lab, LabOptions, LabOutcome, LabPlan};
+use prismux_lab::{self as lab, LabOptions, LabOutcome};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, NodeId, Plan, ProxySettings, Transport};
 use prismux_units::{Duration, Probability, Rate};
 
 pub const SEED: u64 = 7;
@@ -19,38 +19,61 @@ pub fn lossy(config: LinkConfig, loss: f64) -> LinkConfig {
     config.with_loss(LossModel::Bernoulli(Probability::new(loss).expect("a probability")))
 }
 
+/// The hosts of [`two_hosts`].
+pub const A: NodeId = NodeId::new(0);
+pub const B: NodeId = NodeId::new(1);
+
 /// Hosts `a` and `b`.
-pub fn two_hosts(duration_s: f64, forward: LinkConfig, flow: FlowPlan) -> LabPlan {
+pub fn two_hosts(duration_s: f64, forward: LinkConfig, flow: Flow) -> Plan {
     let back = LinkConfig { loss: LossModel::None, ..forward.clone() };
-    LabPlan::new("two hosts", SEED, seconds(duration_s))
-        .node("a", Role::Host)
-        .node("b", Role::Host)
-        .link("wire", "a", "b", forward, back)
-        .flow(flow)
+    let mut plan = Plan::new("two hosts", seconds(duration_s));
+    let ends = [plan.host("a"), plan.host("b")];
+    plan.link("wire", ends, forward, back);
+    plan.flow(flow);
+    plan
+}
+
+/// The nodes of [`community`].
+pub const SERVER: NodeId = NodeId::new(0);
+pub const PROXY: NodeId = NodeId::new(1);
+pub const RECEIVER: NodeId = NodeId::new(2);
+pub const M1: NodeId = NodeId::new(3);
+pub const M2: NodeId = NodeId::new(4);
+
+/// A download through a [`community`].
+pub fn download(transport: Transport) -> Flow {
+    Flow::new("download", SERVER, RECEIVER, transport)
 }
 
 /// A server, a proxy, members `m1`, `m2`, ... behind the links `wwan`, and a receiver.
-pub fn community(duration_s: f64, wwan: &[LinkConfig], flow: FlowPlan) -> LabPlan {
+pub fn community(duration_s: f64, wwan: &[LinkConfig], flow: Flow) -> Plan {
     let fast = || link(1000, 1).with_queue(QueueLimit::Packets(2000));
-    let mut plan = LabPlan::new("community", SEED, seconds(duration_s))
-        .node("server", Role::Host)
-        .node("proxy", Role::Proxy(Box::default()))
-        .node("receiver", Role::Host)
-        .link("backbone", "server", "proxy", fast(), fast());
+    let mut plan = Plan::new("community", seconds(duration_s));
+    let (server, proxy) = (plan.host("server"), plan.prism_proxy("proxy", ProxySettings::default()));
+    let receiver = plan.host("receiver");
+    plan.symmetric_link("backbone", [server, proxy], fast());
     for (config, n) in wwan.iter().zip(1..) {
         let back = LinkConfig { loss: LossModel::None, ..config.clone() };
-        let member = format!("m{n}");
-        plan = plan
-            .node(&member, Role::Member(MemberPlan::default()))
-            .link(&format!("wwan{n}"), "proxy", &member, config.clone(), back)
-            .link(&format!("wlan{n}"), &member, "receiver", fast(), fast());
+        let member = plan.member(&format!("m{n}"));
+        plan.link(&format!("wwan{n}"), [proxy, member], config.clone(), back);
+        plan.symmetric_link(&format!("wlan{n}"), [member, receiver], fast());
     }
-    plan.flow(flow)
+    plan.flow(flow);
+    plan
 }
 
-pub fn run(plan: &LabPlan) -> LabOutcome {
-    let outcome =
-        lab::run(plan, &LabOptions::default()).unwrap_or_else(|error| panic!("{}: {error}", plan.name));
+/// Leaves the first seconds out of steady-state figures.
+pub fn warmed_up(mut plan: Plan, after_s: f64) -> Plan {
+    plan.measure.warm_up = Some(seconds(after_s));
+    plan
+}
+
+pub fn options() -> LabOptions {
+    LabOptions { seed: SEED, ..LabOptions::default() }
+}
+
+pub fn run(plan: &Plan) -> LabOutcome {
+    let outcome = lab::run(plan, &options()).unwrap_or_else(|error| panic!("{}: {error}", plan.name));
     assert_eq!(outcome.device_drops, 0, "{}", plan.name);
     for (name, flow) in &outcome.flows {
         assert_eq!(flow.sha256, flow.expected_sha256, "content of flow {name}");

@@ -3,9 +3,10 @@ mod http;
 mod ways;
 
 use clap::Parser;
-use prismux_lab::plan::Role;
-use prismux_lab::{self as lab, LabNetwork, LabPlan};
+use prismux_endpoint::random::Seed;
+use prismux_lab::{self as lab, LabNetwork};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::Plan;
 use prismux_study::text_table::Table;
 use prismux_units::{ByteCount, Duration, Probability, Rate};
 use serde::Serialize;
@@ -83,7 +84,7 @@ fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failed> {
         for run in 0..arguments.runs.max(1) {
             for (way, seconds) in Way::ALL.into_iter().zip(&mut seconds) {
                 // A network of its own for each, so that none inherits what another's kernel remembers.
-                let network = LabNetwork::build(&plan(mix, u64::from(run) + 1))?;
+                let network = LabNetwork::build(&plan(mix), Seed(u64::from(run) + 1))?;
                 match setting.fetch(&network, way) {
                     Ok(time) => seconds.push(time),
                     Err(problem) => eprintln!("{}, {}: {problem}", mix.name, way.name()),
@@ -106,16 +107,14 @@ fn median(seconds: &[f64]) -> Option<f64> {
 }
 
 /// `client` -wwan1, wwan2- `router` -near1, near2- `server1`, `server2`.
-fn plan(mix: &Mix, seed: u64) -> LabPlan {
+fn plan(mix: &Mix) -> Plan {
     let wide = || {
         let queue = QueueLimit::Bytes(ByteCount::new(4 << 20));
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(1)).with_queue(queue)
     };
-    let mut plan = LabPlan::new("fetch-rivals", seed, Duration::from_secs(600))
-        .node("client", Role::Host)
-        .node("router", Role::Router)
-        .node("server1", Role::Host)
-        .node("server2", Role::Host);
+    let mut plan = Plan::new("fetch-rivals", Duration::from_secs(600));
+    let (client, router) = (plan.host("client"), plan.router("router"));
+    let servers = [plan.host("server1"), plan.host("server2")];
     for (name, &(rate, delay, loss)) in ["wwan1", "wwan2"].into_iter().zip(&mix.links) {
         let link = LinkConfig::new(Rate::from_mbps(rate), Duration::from_millis(delay))
             .with_queue(QueueLimit::Bdp(1.0));
@@ -123,9 +122,12 @@ fn plan(mix: &Mix, seed: u64) -> LabPlan {
             true => link.clone().with_loss(LossModel::Bernoulli(Probability::new(loss).unwrap_or_default())),
             false => link.clone(),
         };
-        plan = plan.link(name, "router", "client", lossy, link);
+        plan.link(name, [router, client], lossy, link);
     }
-    plan.link("near1", "server1", "router", wide(), wide()).link("near2", "server2", "router", wide(), wide())
+    for (name, server) in ["near1", "near2"].into_iter().zip(servers) {
+        plan.symmetric_link(name, [server, router], wide());
+    }
+    plan
 }
 
 fn print(lines: &[Line]) {

@@ -1,17 +1,9 @@
 use super::*;
-use crate::plan::PipePlan;
 use crate::topology::PipeEnds;
+use prismux_plan::{NodeId, Pipe};
 
 fn pipe() -> ReadyPipe {
-    let plan = PipePlan {
-        name: "near".to_owned(),
-        server: "server1".to_owned(),
-        link: None,
-        cost: 0,
-        opens: Instant::ZERO,
-        closes: None,
-        drops: None,
-    };
+    let plan = Pipe::new("near", NodeId::new(0));
     let ends = PipeEnds { device: "wlan1".to_owned(), server: 0, server_address: [10, 0, 0, 1].into() };
     ReadyPipe { plan, ends, url: String::new() }
 }

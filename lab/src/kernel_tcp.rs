@@ -1,12 +1,14 @@
 //! How the kernel's TCP is to behave for a flow.
 use prismux_linux::netlink::RouteMetrics;
+use prismux_plan::{Congestion, TcpSettings};
+use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration};
 
 /// Settings of the kernel's TCP; `None` leaves what the running kernel does.
 ///
 /// Congestion control and window belong to a socket, the rest to the node's whole namespace or to its routes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KernelTcp {
+pub(crate) struct KernelTcp {
     /// Congestion control as the kernel names it ("cubic", "reno", "bbr").
     pub congestion: Option<String>,
     /// Maximum segment size in bytes, options not included (RFC 6691).
@@ -25,7 +27,7 @@ pub struct KernelTcp {
     pub rack: Option<bool>,
     /// Tail loss probes and early retransmit.
     pub tlp: Option<bool>,
-    /// F-RTO: undo of needless timeouts.
+    /// F-RTO (RFC 5682): undo of spurious timeouts.
     pub frto: Option<bool>,
     /// Duplicate ACKs that mean a loss, and whether that number may grow with observed reordering.
     pub dup_threshold: Option<u32>,
@@ -40,6 +42,47 @@ pub struct KernelTcp {
 }
 
 impl KernelTcp {
+    /// Profile and single switches, as far as a kernel has them.
+    pub fn of(settings: &TcpSettings) -> Self {
+        let mut tcp = match settings.profile {
+            TcpProfile::Modern => KernelTcp::modern("cubic"),
+            TcpProfile::Linux24 | TcpProfile::Ns2_2002 => KernelTcp::linux_24(),
+        };
+        if settings.profile == TcpProfile::Ns2_2002 {
+            (tcp.mss_bytes, tcp.quick_ack) = (Some(1000), true);
+        }
+        if let Some(congestion) = settings.congestion {
+            let name = match congestion {
+                Congestion::Cubic => "cubic",
+                Congestion::NewReno => "reno",
+                Congestion::Bbr => "bbr",
+                // Refused before.
+                Congestion::Stp => "cubic",
+            };
+            tcp.congestion = Some(name.to_string());
+        }
+        put(&mut tcp.mss_bytes, settings.mss);
+        put(&mut tcp.window, settings.window);
+        put(&mut tcp.initial_window_segments, settings.initial_window);
+        put(&mut tcp.sack, settings.sack);
+        if settings.sack == Some(false) {
+            // Both build on SACK.
+            (tcp.dsack, tcp.rack) = (Some(false), Some(false));
+        }
+        put(&mut tcp.timestamps, settings.timestamps);
+        put(&mut tcp.min_rto, settings.min_rto);
+        put(&mut tcp.dup_threshold, settings.dup_threshold);
+        put(&mut tcp.rack, settings.rack);
+        put(&mut tcp.tlp, settings.tlp);
+        put(&mut tcp.nagle, settings.nagle);
+        put(&mut tcp.ecn, settings.ecn);
+        if let Some(undo) = settings.undo {
+            (tcp.dsack, tcp.frto) = (Some(undo), Some(undo));
+        }
+        tcp.quick_ack |= settings.delayed_ack == Some(Duration::ZERO);
+        tcp
+    }
+
     /// The running kernel's TCP with the given congestion control.
     pub fn modern(congestion: &str) -> Self {
         Self { congestion: Some(congestion.to_owned()), ..Self::default() }
@@ -94,5 +137,11 @@ impl KernelTcp {
             min_rto_ms: self.min_rto.map(|rto| u32::try_from(rto.as_millis()).unwrap_or(u32::MAX)),
             quick_ack: self.quick_ack,
         }
+    }
+}
+
+fn put<T>(setting: &mut Option<T>, value: Option<T>) {
+    if value.is_some() {
+        *setting = value;
     }
 }

@@ -1,0 +1,147 @@
+//! A plan as this machine carries it out: what carries each flow here, and what the lab does not have.
+//!
+//! * [`fetch`]: flows that processes of `prismux serve` and `prismux fetch` carry.
+mod fetch;
+
+pub(crate) use fetch::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FetchOrders};
+
+use crate::LabError;
+use crate::kernel_tcp::KernelTcp;
+use prismux_endpoint::random::Seed;
+use prismux_plan::{Congestion, Feature, Flow, Lack, Plan, Transport, Tunnel, Unsupported};
+use prismux_tcp::TcpConfig;
+use prismux_units::{Duration, Instant};
+
+/// What plans may ask for and the lab does not have.
+const LACKS: &[Lack] = &[
+    Lack { feature: Feature::Handoff, what: "{} exists in the simulator only", remedy: "use --on sim" },
+    Lack {
+        feature: Feature::Transport("tcp-ho"),
+        what: "{}: TCP-HO exists in the simulator only",
+        remedy: "use --on sim",
+    },
+    not_spoken("tcp-eln", "{}: the lab's hosts do not speak \"tcp-eln\""),
+    not_spoken("rcp-eln", "{}: the lab's hosts do not speak \"rcp-eln\""),
+    not_spoken("ptcp", "{}: the lab's hosts do not speak \"ptcp\""),
+    not_spoken("striping-unaware", "{}: the lab's hosts do not speak \"striping-unaware\""),
+    not_spoken("striping-smart", "{}: the lab's hosts do not speak \"striping-smart\""),
+    Lack {
+        feature: Feature::Congestion(Congestion::Stp),
+        what: "{}: kernels have no STP",
+        remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"",
+    },
+    Lack {
+        feature: Feature::Tunnel(Tunnel::Free),
+        what: "{}: a tunnel without headers exists in the simulator only",
+        remedy: "use --on sim, or another tunnel",
+    },
+];
+
+const fn not_spoken(name: &'static str, what: &'static str) -> Lack {
+    Lack { feature: Feature::Transport(name), what, remedy: "use --on sim, or another transport" }
+}
+
+/// A plan, and how its flows are carried.
+pub(crate) struct Orders<'a> {
+    pub plan: &'a Plan,
+    /// Of every random stream of the run: link losses, traffic, file contents.
+    pub seed: Seed,
+    /// By flow of the plan.
+    pub flows: Vec<FlowOrders<'a>>,
+}
+
+/// A flow, and how it is carried. The node that receives the data opens the connection, as in a download.
+#[derive(Debug)]
+pub(crate) struct FlowOrders<'a> {
+    pub flow: &'a Flow,
+    pub carrier: Carrier,
+    /// How the kernels at its two ends treat TCP. All flows that end at a node must agree.
+    pub tcp: KernelTcp,
+    pub start: Instant,
+    /// When it stops at the latest; the end of the run without.
+    pub stop: Option<Instant>,
+}
+
+/// What carries a flow's data.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Carrier {
+    /// The kernel's TCP.
+    Tcp,
+    /// The kernel's MPTCP, one subflow through each member.
+    Mptcp,
+    /// From our own TCP, which acts on the proxy's loss reports (TCP-PRISM), to the kernel's.
+    OwnTcp(Box<TcpConfig>),
+    /// Datagrams.
+    Udp,
+    /// Processes of `prismux serve` and `prismux fetch`.
+    Fetch(Box<FetchOrders>),
+}
+
+impl Carrier {
+    /// Whether the kernels at both ends take part with their TCP.
+    pub const fn is_kernel_tcp(&self) -> bool {
+        matches!(self, Self::Tcp | Self::Mptcp | Self::OwnTcp(_))
+    }
+}
+
+impl<'a> Orders<'a> {
+    /// How `plan` is carried out.
+    ///
+    /// # Errors
+    /// When the plan makes no sense, or asks for what the lab does not have.
+    pub fn new(plan: &'a Plan, seed: Seed) -> Result<Self, LabError> {
+        plan.check().map_err(LabError::Plan)?;
+        plan.refuse(LACKS).map_err(LabError::Unsupported)?;
+        let orders = |id| {
+            let (start, stop) = plan.times_of(id);
+            FlowOrders::new(plan, &plan[id], start, stop)
+        };
+        let flows = plan.flow_ids().map(orders).collect::<Result<_, _>>();
+        Ok(Self { plan, seed, flows: flows.map_err(LabError::Unsupported)? })
+    }
+}
+
+impl<'a> FlowOrders<'a> {
+    fn new(
+        plan: &Plan,
+        flow: &'a Flow,
+        start: Duration,
+        stop: Option<Duration>,
+    ) -> Result<Self, Unsupported> {
+        let mut tcp = KernelTcp::of(&flow.tcp);
+        let carrier = match &flow.transport {
+            Transport::Mptcp => Carrier::Mptcp,
+            Transport::Udp => Carrier::Udp,
+            // The kernels do not speak TCP-PRISM: its sender is our own TCP.
+            Transport::TcpPrism => {
+                let own = own_tcp(flow)?;
+                // The receiver answers as the sender's profile expects, not as kernels imitate it.
+                (tcp.sack, tcp.dsack) = (Some(own.sack), Some(own.dsack));
+                tcp.timestamps = Some(own.timestamps);
+                Carrier::OwnTcp(Box::new(own))
+            }
+            transport => match fetch::pipes(plan, flow, transport, start) {
+                Some(settings) => Carrier::Fetch(Box::new(FetchOrders::new(plan, flow, &settings, start)?)),
+                None => Carrier::Tcp,
+            },
+        };
+        let at = |time: Duration| Instant::ZERO + time;
+        Ok(Self { flow, carrier, tcp, start: at(start), stop: stop.map(at) })
+    }
+
+    /// Size of the file, when the flow carries one that ends.
+    pub fn file_bytes(&self) -> Option<u64> {
+        self.flow.file_bytes().map(|bytes| bytes.as_u64())
+    }
+}
+
+/// The switches of a sender that is our own.
+fn own_tcp(flow: &Flow) -> Result<TcpConfig, Unsupported> {
+    flow.tcp.config().map_err(|kernels| Unsupported {
+        what: format!("flow \"{}\": {kernels} and not our own TCP's", flow.name),
+        remedy: "use transport = \"tcp\", or congestion = \"cubic\" or \"newreno\"".to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! The reference page says what holds when a key is left out: writing that down changes nothing. And every key is read: some
+//! value of it makes a difference.
+use prismux_scenario::keys::{self, Key};
+use prismux_scenario::registry::{self, Name};
+use prismux_scenario::{Scenario, ScenarioFile};
+
+const FILE: &str = r#"
+duration = "60 s"
+[nodes]
+server = { kind = "host" }
+other = { kind = "host" }
+proxy = { kind = "prism-proxy" }
+m1 = { kind = "member" }
+m2 = { kind = "member" }
+receiver = { kind = "host" }
+[links]
+backbone = { between = ["server", "proxy"], rate = "100 Mbit/s" }
+spare = { between = ["other", "proxy"], rate = "100 Mbit/s" }
+wwan1 = { between = ["proxy", "m1"], rate = "1800 kbit/s", delay = "500 ms", loss = { good_to_bad = 0.01, bad_to_good = 0.1 } }
+wwan2 = { between = ["proxy", "m2"], rate = "600 kbit/s", delay = "70 ms" }
+wlan1 = { between = ["m1", "receiver"], rate = "11 Mbit/s" }
+wlan2 = { between = ["m2", "receiver"], rate = "11 Mbit/s" }
+[flows]
+download = { from = "server", to = "receiver", bytes = "1 MB" }
+load = { from = "server", to = "m1", transport = "udp", rate = "100 kbit/s" }
+bursts = { from = "server", to = "m1", transport = "udp", pattern = "pareto", rate = "1 Mbit/s", on = "1 s", off = "1 s" }
+exchange = { from = "server", to = "receiver", pattern = "request-response", response = "20 kB" }
+pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first = {} } }
+parallel = { from = "server", to = "receiver", transport = "ptcp" }
+striped = { from = "server", to = "receiver", transport = "striping-smart" }
+[[events]]
+at = "10 s"
+link = "wwan1"
+rate = "1 Mbit/s"
+[[events]]
+at = "20 s"
+leave = "m2"
+[[events]]
+at = "30 s"
+handoff = "receiver"
+"#;
+
+/// What is said in words and not by a value.
+const IN_WORDS: &[&str] = &[
+    "the file's name",
+    "empty",
+    "required",
+    "none",
+    "see below",
+    "no limit",
+    "as the link",
+    "learned",
+    "true between a proxy and a member",
+    "by routing",
+    "by routing; ptcp and striping: all of the multi-homed end",
+    "\"bulk\", for udp \"cbr\"",
+    "until stopped",
+    "end of the run",
+    "the profile's",
+    "one, from `from`",
+    "as fast as possible",
+    "required for udp",
+    "required for pareto",
+    "required for request-response",
+    "the flow's `from`",
+    "the flow's `start`",
+    "never",
+    "once, at the start",
+    "the tcp table's window",
+    "-",
+    "the present one",
+    "unknown",
+    "unchanged",
+    "a fifth of the run, at most 30 s",
+    "those a link joins it to",
+];
+
+/// Every table of keys, and where it stands in the file.
+fn tables() -> Vec<(&'static str, &'static [Key])> {
+    vec![
+        ("", keys::FILE),
+        ("nodes.m1", keys::MEMBER),
+        ("nodes.proxy", keys::PRISM_PROXY),
+        ("links.wlan2", keys::LINK),
+        ("links.wwan2.forward", keys::DIRECTION),
+        ("links.wwan1.loss", keys::GILBERT_ELLIOTT),
+        ("flows.download", keys::FLOW),
+        ("flows.pipes.pipes.first", keys::PIPE),
+        ("flows.download.tcp", keys::TCP),
+        ("flows.parallel.ptcp", keys::PTCP),
+        ("flows.striped.striping", keys::STRIPING),
+        ("events.0", keys::EVENT),
+        ("measure", keys::MEASURE),
+    ]
+}
+
+/// The path of `key`: of a flow or an event that it applies to.
+fn path(table: &str, key: &str) -> String {
+    let table = match (table, key) {
+        ("flows.download", "rate" | "packet") => "flows.load",
+        ("flows.download", "on" | "off" | "shape") => "flows.bursts",
+        ("flows.download", "request" | "response" | "think") => "flows.exchange",
+        ("flows.download", "scheduling" | "target_rate" | "pipes") => "flows.pipes",
+        ("flows.download", "pattern") => "flows.load",
+        ("flows.download", "ptcp") => "flows.parallel",
+        ("flows.download", "striping") => "flows.striped",
+        ("events.0", "join" | "leave" | "start" | "stop" | "kill" | "restart") => "events.1",
+        ("events.0", "handoff" | "to" | "bandwidth") => "events.2",
+        (table, _) => table,
+    };
+    if table.is_empty() { key.to_string() } else { format!("{table}.{key}") }
+}
+
+fn read(set: &[&str]) -> Option<Scenario> {
+    ScenarioFile::from_text("defaults.toml", FILE).scenario(None, set).ok()
+}
+
+/// The value that a default names; `None` for one in words.
+fn value_of(default: &str) -> Option<&str> {
+    let quoted = default.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match quoted {
+        Some(inner) => Some(inner).filter(|inner| !inner.contains('"')),
+        None => Some(default).filter(|text| {
+            *text == "true" || *text == "false" || text.starts_with(|first: char| first.is_ascii_digit())
+        }),
+    }
+}
+
+#[test]
+fn a_default_that_is_written_down_changes_nothing() {
+    let (mut held, mut wrong) = (0, Vec::new());
+    for profile in ["modern", "paper"] {
+        let profile = format!("nodes.proxy.profile={profile}");
+        for (table, keys) in tables() {
+            for key in keys {
+                let Some(value) = value_of(key.default) else {
+                    assert!(
+                        IN_WORDS.contains(&key.default),
+                        "{table}.{}: what is {}?",
+                        key.name,
+                        key.default
+                    );
+                    continue;
+                };
+                if key.name == "profile" && table == "nodes.proxy" {
+                    continue;
+                }
+                let mut set = vec![profile.as_str()];
+                let plain = read(&set).expect("a good file");
+                let path = path(table, key.name);
+                let (count, written) = (path.replace("spacing", "count=1"), format!("{path}={value}"));
+                if key.name == "spacing" {
+                    set.push(&count);
+                }
+                set.push(&written);
+                if read(&set).as_ref() != Some(&plain) {
+                    wrong.push(format!("{profile}: {written}"));
+                }
+                held += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not what holds without a word:\n{}", wrong.join("\n"));
+    assert!(held >= 60, "{held}");
+}
+
+fn names<T>(list: &'static [Name<T>]) -> impl Iterator<Item = String> {
+    list.iter().map(|name| name.name.to_string())
+}
+
+/// Values of every kind that a key takes.
+fn values() -> Vec<String> {
+    let plain = [
+        "true",
+        "false",
+        "2",
+        "7",
+        "0.3",
+        "1.5",
+        "3 s",
+        "45 s",
+        "123 ms",
+        "123 kbit/s",
+        "777 B",
+        "100",
+        "20 kB",
+        "7 packets",
+        "0.25",
+        "[]",
+        "[\"m1\"]",
+        "[\"wwan1\"]",
+        "[\"wlan2\"]",
+        "[\"backbone\"]",
+        "[\"proxy\", \"m1\"]",
+        "other",
+        "m1",
+        "m2",
+        "proxy",
+        "receiver",
+        "server",
+        "wwan1",
+        "wwan2",
+        "wlan2",
+        "backbone",
+        "forward",
+        "download",
+        "{ rate = \"5 Mbit/s\" }",
+        "{ mss = \"1000 B\" }",
+        "{ coupled = true }",
+        "{ buffer = \"9 kB\" }",
+        "{ interval = \"1 s\" }",
+        "{ extra = { server = \"other\" } }",
+        "{ other = { summary = \"x\" } }",
+    ];
+    let registered = names(registry::NODE_KINDS)
+        .chain(names(registry::TRANSPORTS))
+        .chain(names(registry::PATTERNS))
+        .chain(names(registry::PROFILES))
+        .chain(names(registry::CONGESTION))
+        .chain(names(registry::HYSTART))
+        .chain(names(registry::SCHEDULERS))
+        .chain(names(registry::SCHEDULING))
+        .chain(names(registry::REVERSE_PATH))
+        .chain(names(registry::PROXY_PROFILES))
+        .chain(names(registry::WEIGHT_UNITS))
+        .chain(names(registry::OUTAGES))
+        .chain(names(registry::TUNNELS))
+        .chain(names(registry::REASSIGNMENT))
+        .chain(names(registry::RESUME_ORDER));
+    plain.into_iter().map(str::to_string).chain(registered).collect()
+}
+
+/// Where a key needs company to be read: what else is written.
+fn company(path: &str) -> Vec<String> {
+    let alone = |set: &[&str]| set.iter().map(|text| (*text).to_string()).collect();
+    match path {
+        "nodes.proxy.learn_rates" => {
+            alone(&["nodes.proxy.window_control=false", "nodes.proxy.parking=false"])
+        }
+        "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
+        "flows.download.spacing" => alone(&["flows.download.count=2"]),
+        "flows.striped.striping.wide_window" => alone(&["flows.striped.striping.wide_links=[\"wlan1\"]"]),
+        // An event says one thing.
+        "events.1.join" | "events.1.start" | "events.1.stop" | "events.1.kill" | "events.1.restart" => {
+            let other = path.replace("events.1.", "");
+            let before = if other == "join" { "nodes.m1.present=false" } else { "name=x" };
+            vec![before.to_string(), format!("events=[{{ at = \"20 s\", {other} = \"X\" }}]")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_key_makes_a_difference() {
+    let (values, mut dead) = (values(), Vec::new());
+    for (table, keys) in tables() {
+        for key in keys {
+            let path = path(table, key.name);
+            // A file of its own; sections that hold everything else.
+            if ["trace", "nodes", "links", "flows", "kind", "events"].contains(&key.name) {
+                continue;
+            }
+            let company = company(&path);
+            let differs = |value: &String| match company.last().filter(|last| last.starts_with("events=")) {
+                Some(event) => {
+                    let event = event.replace('X', value);
+                    read(&[company[0].as_str(), event.as_str()]).is_some()
+                }
+                None => {
+                    let others: Vec<&str> = company.iter().map(String::as_str).collect();
+                    let written = format!("{path}={value}");
+                    let with = read(&[others.clone(), vec![written.as_str()]].concat());
+                    with.is_some() && with != read(&others)
+                }
+            };
+            if !values.iter().any(differs) {
+                dead.push(path);
+            }
+        }
+    }
+    assert!(dead.is_empty(), "no value makes a difference:\n{}", dead.join("\n"));
+}
