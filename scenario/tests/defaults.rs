@@ -63,6 +63,7 @@ const IN_WORDS: &[&str] = &[
     "required for pareto",
     "required for request-response",
     "the flow's `from`",
+    "the flow's",
     "the flow's `start`",
     "never",
     "once, at the start",

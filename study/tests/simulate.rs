@@ -36,6 +36,15 @@ fn every_shipped_scenario_carries_data_and_the_checkers_find_nothing() {
         let faults = simulation.faults();
         assert!(faults.is_empty(), "{} (seed 1): {faults:?}", shipped.name);
         let result = simulation.result();
+        for flow in &plan.flows {
+            assert_eq!(
+                result.flows[&flow.name].transport,
+                flow.transport_name(),
+                "{}: {}",
+                shipped.name,
+                flow.name
+            );
+        }
         for flow in plan.flows.iter().filter(|flow| flow.start < BRIEF - Duration::from_millis(1)) {
             assert!(
                 result.flows[&flow.name].bytes > 0,

@@ -38,11 +38,33 @@ pub fn words(source: &str) -> Vec<String> {
     words.map(str::to_string).collect()
 }
 
-/// The words that stand in the code, comments and literals aside, in order.
-pub fn words(source: &str) -> Vec<String> {
+/// The named fields of the struct `name` of `source`, in order.
+pub fn fields(source: &str, name: &str) -> Vec<String> {
+    let code = String::from_utf8_lossy(&blank_comments_and_literals(source)).into_owned();
+    let Some(start) = code.find(&format!("struct {name} {{")) else { return Vec::new() };
+    let body = &code[start..start + code[start..].find("\n}").unwrap_or(0)];
+    let field = |line: &str| {
+        let (field, _) = line.trim().split_once(": ")?;
+        let field = field.rsplit(' ').next()?;
+        (!field.is_empty() && field.bytes().all(is_word_byte)).then(|| field.to_string())
+    };
+    body.lines().skip(1).filter_map(field).collect()
+}
+
+/// True when the code reads the field `name` of something (`x.name`), or takes it out of a pattern by its name.
+pub fn reads_field(source: &str, name: &str) -> bool {
     let code = blank_comments_and_literals(source);
-    let words = code.split(|&byte| !is_word_byte(byte)).filter(|word| !word.is_empty());
-    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    let mut at = 0;
+    while let Some(found) = find_word(&code, at, name.as_bytes()) {
+        at = found + name.len();
+        let before = code[..found].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        let after = code[at..].iter().find(|byte| !byte.is_ascii_whitespace());
+        let in_pattern = matches!(before, Some(b'{' | b',')) && matches!(after, Some(b',' | b'}'));
+        if before == Some(&b'.') || in_pattern {
+            return true;
+        }
+    }
+    false
 }
 
 /// Offset of the brace that ends the body of the function whose signature starts at `at`; `None` without a body.
@@ -177,7 +199,7 @@ fn block_comment_length(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Function, functions, words};
+    use super::{Function, fields, functions, reads_field, words};
 
     #[test]
     fn functions_end_at_their_own_brace() {
@@ -194,6 +216,15 @@ fn two<'a>(f: fn(u8) -> u8, x: &'a str) -> [u8; 2] {
         let found: Vec<_> = functions(source).into_iter().map(|f| (f.name, f.line, f.lines)).collect();
         assert_eq!(found, [("one".to_string(), 3, 1), ("two".to_string(), 4, 6)]);
         assert_eq!(functions("fn cut() {"), Vec::<Function>::new());
+    }
+
+    #[test]
+    fn fields_are_known_and_their_readers_found() {
+        let source =
+            "pub struct S {\n    /// text: a\n    pub one: u8,\n    two: Vec<u8>,\n}\nfn f(s: S) { s.one; }";
+        assert_eq!(fields(source, "S"), ["one", "two"]);
+        assert!(reads_field(source, "one") && !reads_field(source, "two"));
+        assert!(reads_field("let S { two, .. } = s;", "two"));
     }
 
     #[test]

@@ -224,14 +224,14 @@ const TRANSPORTS: &[(&str, &[&str])] = &[
     ("r2cp", &["flows/r2cp"]),
     ("rcp", &["flows/rcp", "flows/r2cp"]),
     ("striping", &["flows/striping"]),
-    ("tcpprism", &[]),
+    ("tcpprism", &["flows/tcp"]),
     ("tcpho", &["flows/tcp"]),
     ("tcpeln", &["flows/tcp"]),
 ];
 
 /// Lists of a crate's rooms, and the tables that turn a plan's transport into the host's: what a new transport is added to.
 const LISTS: &[&str] =
-    &["simulator/src/lib.rs", "simulator/src/flows.rs", "simulator/src/from_plan.rs", "lab/src/orders"];
+    &["simulator/src/lib.rs", "simulator/src/flows.rs", "simulator/src/flows/registry.rs", "lab/src/orders"];
 
 /// Where the lab runs TCP-PRISM, its own room.
 const LAB_ROOM: &str = "lab/src/traffic/own_tcp.rs";

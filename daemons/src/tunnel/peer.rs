@@ -1,10 +1,11 @@
 //! The far end of a tunnel.
+use prismux_wire::gre::Encapsulation;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-/// The port of GRE in UDP (RFC 8086 section 3.1).
-pub const GRE_IN_UDP_PORT: u16 = 4754;
+/// The port of GRE in UDP (RFC 8086 section 3.2).
+pub use prismux_wire::gre::GRE_UDP_PORT as GRE_IN_UDP_PORT;
 
 /// What carries the GRE header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,10 +27,14 @@ impl Transport {
 
     /// Bytes that the tunnel adds to a packet: outer IP header, UDP header, GRE header.
     pub const fn overhead_bytes(self, ipv6_outside: bool) -> usize {
-        let ip = if ipv6_outside { 40 } else { 20 };
+        self.encapsulation().overhead_bytes(ipv6_outside)
+    }
+
+    /// The tunnel on the wire.
+    pub const fn encapsulation(self) -> Encapsulation {
         match self {
-            Self::Gre => ip + 4,
-            Self::Udp => ip + 8 + 4,
+            Self::Gre => Encapsulation::Gre,
+            Self::Udp => Encapsulation::GreInUdp,
         }
     }
 }

@@ -4,12 +4,10 @@ use crate::LabError;
 use crate::topology::{NodeIndex, Topology};
 use prismux_daemons::config;
 use prismux_plan::{NodeId, Plan, ProxySettings, Role, Tunnel};
+use prismux_wire::gre::GRE_UDP_PORT;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use toml::{Table, Value};
-
-/// Port of GRE in UDP (RFC 8086).
-const GRE_IN_UDP_PORT: u16 = 4754;
 
 /// First routing table of a member's return rules; one more for each further proxy.
 const FIRST_RETURN_TABLE: u32 = 4754;
@@ -31,9 +29,7 @@ impl Community<'_> {
         match proxy.tunnel {
             // A tunnel without headers is refused before.
             Tunnel::Gre | Tunnel::Free => tunnel.insert("gre".to_owned(), address.to_string().into()),
-            Tunnel::GreInUdp => {
-                tunnel.insert("udp".to_owned(), format!("{address}:{GRE_IN_UDP_PORT}").into())
-            }
+            Tunnel::GreInUdp => tunnel.insert("udp".to_owned(), format!("{address}:{GRE_UDP_PORT}").into()),
         };
         let mut file = self.common(self.receivers(node));
         file.insert("name".to_owned(), self.topology.name(node).into());
@@ -58,7 +54,7 @@ impl Community<'_> {
         let mut tunnel = Table::new();
         let peer = match self.settings_of(proxy)?.tunnel {
             Tunnel::Gre | Tunnel::Free => format!("gre:{remote}"),
-            Tunnel::GreInUdp => format!("udp:{remote}:{GRE_IN_UDP_PORT}"),
+            Tunnel::GreInUdp => format!("udp:{remote}:{GRE_UDP_PORT}"),
         };
         tunnel.insert("proxy".to_owned(), peer.into());
         tunnel.insert("local".to_owned(), format!("{}:0", self.tunnel_end(node, proxy)).into());

@@ -63,7 +63,7 @@ impl Transport for Cbr {
 
 impl Transport for ParetoOnOff {
     fn name(&self) -> &str {
-        "pareto-on-off"
+        "pareto"
     }
 
     fn problem(&self) -> Option<&'static str> {

@@ -1,0 +1,191 @@
+//! Everything that can be wrong with a plan is found, told with its place, and nothing else with it.
+use prismux_link::{LinkChange, LinkConfig};
+use prismux_plan::{
+    Action, Congestion, Directions, Feature, Flow, Lack, LinkId, NodeId, Pipe, Plan, Problem, ProxySettings,
+    R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
+};
+use prismux_units::{ByteCount, Duration, Rate};
+
+const SERVER: NodeId = NodeId::new(0);
+const PROXY: NodeId = NodeId::new(1);
+const M1: NodeId = NodeId::new(2);
+const RECEIVER: NodeId = NodeId::new(3);
+const ISLAND: NodeId = NodeId::new(4);
+
+/// A server, a proxy with a member, a receiver, and a host that no link leads to.
+fn good() -> Plan {
+    let mut plan = Plan::new("good", Duration::from_secs(60));
+    plan.host("server");
+    plan.prism_proxy("proxy", ProxySettings::default());
+    plan.member("m1");
+    plan.host("receiver");
+    plan.host("island");
+    for (name, ends) in [("backbone", [SERVER, PROXY]), ("wwan1", [PROXY, M1]), ("wlan1", [M1, RECEIVER])] {
+        plan.symmetric_link(name, ends, LinkConfig::default());
+    }
+    plan.flow(Flow::new("download", SERVER, RECEIVER, Transport::Tcp));
+    plan
+}
+
+/// The paths and the words of what is wrong with the plan as `spoil` makes it.
+fn faults(spoil: impl FnOnce(&mut Plan)) -> Vec<(String, String)> {
+    let mut plan = good();
+    spoil(&mut plan);
+    let faults = plan.check().err().map(|error| error.faults).unwrap_or_default();
+    faults.iter().map(|fault| (fault.path(), fault.found())).collect()
+}
+
+#[track_caller]
+fn assert_fault(path: &str, found: &str, spoil: impl FnOnce(&mut Plan)) {
+    assert_eq!(faults(spoil), [(path.to_string(), found.to_string())]);
+}
+
+#[test]
+fn a_good_plan_has_no_faults() {
+    assert_eq!(faults(|_| ()), []);
+}
+
+#[test]
+fn names_differ_and_references_lead_somewhere() {
+    assert_fault("nodes.m1", "two nodes are called \"m1\"", |plan| {
+        plan.host("m1");
+    });
+    assert_fault("links.wwan1", "two links are called \"wwan1\"", |plan| {
+        plan.symmetric_link("wwan1", [M1, RECEIVER], LinkConfig::default());
+    });
+    assert_fault("flows.download", "two flows are called \"download\"", |plan| {
+        plan.flow(plan.flows[0].clone());
+    });
+    assert_fault("flows.download", "it refers to a node that the plan does not have", |plan| {
+        plan.flows[0].to = NodeId::new(99);
+    });
+    assert_fault("events.0", "it refers to a link that the plan does not have", |plan| {
+        let (link, change) = (LinkId::new(99), LinkChange::DOWN);
+        plan.event(Duration::ZERO, Action::ChangeLink { link, directions: Directions::Both, change });
+    });
+    assert_fault("links.knot.between", "both ends are \"m1\"", |plan| {
+        plan.symmetric_link("knot", [M1, M1], LinkConfig::default());
+    });
+}
+
+#[test]
+fn flows_arrive_and_end_after_they_begin() {
+    assert_fault("flows.download.to", "no links lead from \"server\" to \"island\"", |plan| {
+        plan.flows[0].to = ISLAND;
+    });
+    assert_fault("flows.download.to", "the flow goes from \"server\" to \"server\"", |plan| {
+        plan.flows[0].to = SERVER;
+    });
+    assert_fault("flows.download.start", "the flow starts at 60 s but the run ends at 60 s", |plan| {
+        plan.flows[0].start = Duration::from_secs(60);
+    });
+    assert_fault("flows.download.stop", "the flow stops at 5 s but starts at 5 s", |plan| {
+        (plan.flows[0].start, plan.flows[0].stop) = (Duration::from_secs(5), Some(Duration::from_secs(5)));
+    });
+}
+
+#[test]
+fn traffic_fits_its_transport_and_can_be_made() {
+    let cbr = |packet| Traffic::Cbr { rate: Rate::from_kbps(100), packet: ByteCount::new(packet) };
+    assert_fault("flows.download.pattern", "found \"cbr\"", |plan| plan.flows[0].traffic = cbr(100));
+    let udp = |plan: &mut Plan, traffic| {
+        (plan.flows[0].transport, plan.flows[0].traffic) = (Transport::Udp, traffic);
+    };
+    assert_fault("flows.download.packet", "found packets without payload or without a rate", |plan| {
+        udp(plan, cbr(28));
+    });
+    assert_fault("flows.download.shape", "found 1", |plan| {
+        let (rate, packet, on) = (Rate::from_kbps(100), ByteCount::new(100), Duration::from_secs(1));
+        udp(plan, Traffic::ParetoOnOff { rate, packet, on, off: on, shape: 1.0 });
+    });
+    assert_fault("flows.download.response", "found requests or responses without a byte", |plan| {
+        let (request, response) = (ByteCount::new(1), ByteCount::ZERO);
+        let think = Duration::ZERO;
+        plan.flows[0].traffic = Traffic::RequestResponse { request, response, think, exchanges: None };
+    });
+}
+
+#[test]
+fn links_and_pipes_are_those_of_the_flows_ends() {
+    assert_fault(
+        "flows.download.links",
+        "link \"wwan1\" ends neither at \"server\" nor at \"receiver\"",
+        |plan| {
+            plan.flows[0].links = vec![LinkId::new(1)];
+        },
+    );
+    assert_fault("flows.download.links", "found 2 links for a flow of one pipe", |plan| {
+        plan.flows[0].links = vec![LinkId::new(0), LinkId::new(2)];
+    });
+    let r2cp = |plan: &mut Plan, pipes| {
+        plan.flows[0].transport = Transport::R2cp(R2cpSettings { pipes, ..R2cpSettings::DEFAULT });
+    };
+    assert_fault("flows.download.pipes", "found no pipe", |plan| r2cp(plan, vec![]));
+    assert_fault("flows.download.pipes.p", "\"proxy\" cannot serve \"receiver\"", |plan| {
+        r2cp(plan, vec![Pipe::new("p", PROXY)]);
+    });
+    assert_fault("flows.download.pipes.p", "no links lead from \"island\" to \"receiver\"", |plan| {
+        r2cp(plan, vec![Pipe::new("p", ISLAND)]);
+    });
+}
+
+#[test]
+fn proxies_have_members_and_only_flows_past_them_go_via_one() {
+    assert_fault("nodes.proxy.members", "\"receiver\" is not a member", |plan| {
+        let Role::PrismProxy(settings) = &mut plan[PROXY].role else { return };
+        settings.members = Some(vec![RECEIVER]);
+    });
+    assert_fault("nodes.proxy.members", "no link joins \"proxy\" to a member", |plan| {
+        plan[M1].role = Role::Router;
+    });
+    assert_fault("flows.download.via", "\"proxy\" is not a member", |plan| plan.flows[0].via = Some(PROXY));
+    assert_fault("flows.download.via", "found via with transport \"tcp-prism\"", |plan| {
+        (plan.flows[0].via, plan.flows[0].transport) = (Some(M1), Transport::TcpPrism);
+    });
+}
+
+#[test]
+fn events_are_of_nodes_that_can_have_them_in_a_possible_order() {
+    let at = Duration::from_secs(1);
+    assert_fault("events.0.join", "\"receiver\" is not a member", |plan| {
+        plan.event(at, Action::Join(RECEIVER))
+    });
+    assert_fault("events.0.kill", "\"server\" is not a member or a proxy", |plan| {
+        plan.event(at, Action::Kill(SERVER));
+    });
+    assert_fault("nodes.m1", "\"m1\" joins at 1 s but is in the community already", |plan| {
+        plan.event(at, Action::Join(M1));
+    });
+    assert_fault("events.0.to", "\"wwan1\" does not end at \"receiver\"", |plan| {
+        plan.event(at, Action::Handoff { host: RECEIVER, link: Some(LinkId::new(1)), bandwidth: None });
+    });
+}
+
+#[test]
+fn every_fault_says_what_was_expected() {
+    let mut plan = good();
+    plan.flows[0].to = ISLAND;
+    let error = plan.check().unwrap_err();
+    assert!(matches!(error.faults[0].problem, Problem::Unreachable { .. }));
+    let expected = "flows.download.to: no links lead from \"server\" to \"island\"\n  expected: a node that links lead to from \
+                    \"server\": server, proxy, m1 or receiver\n  remedy: add a link towards \"island\"";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_host_refuses_what_it_lacks_by_its_table() {
+    let lack = |feature, what| [Lack { feature, what, remedy: "leave it out" }];
+    let mut plan = good();
+    plan.flows[0].tcp = TcpSettings { congestion: Some(Congestion::Bbr), ..TcpSettings::default() };
+    plan.event(Duration::from_secs(1), Action::Kill(M1));
+    let refused = |lacks: &[Lack]| plan.refuse(lacks).map_err(|error| error.to_string());
+    let told = |what: &str| Err(format!("{what}\n  remedy: leave it out"));
+    assert_eq!(refused(&lack(Feature::Transport("tcp"), "{}: no TCP")), told("flow \"download\": no TCP"));
+    assert_eq!(
+        refused(&lack(Feature::Congestion(Congestion::Bbr), "{}: no BBR")),
+        told("flow \"download\": no BBR")
+    );
+    assert_eq!(refused(&lack(Feature::Processes, "{} cannot be killed")), told("\"m1\" cannot be killed"));
+    assert_eq!(refused(&lack(Feature::Tunnel(Tunnel::Gre), "{}: no GRE")), told("proxy \"proxy\": no GRE"));
+    assert_eq!(refused(&lack(Feature::Handoff, "{}")), Ok(()));
+}
