@@ -2,14 +2,13 @@
 mod common;
 
 use common::*;
-use prismux_fetch::channel::{Channel, Message};
+use prismux_fetch::channel::Message;
 use prismux_fetch::client::DownloadConfig;
 use prismux_fetch::handshake::{Answer, Refusal};
 use prismux_fetch::server::{Server, ServerConfig};
 use prismux_fetch::wire::{ConnectionId, Datagram};
-use prismux_rcp::{Ask, Pipe, RcpConfig, RcpHeader};
+use prismux_rcp::{Ask, RcpConfig};
 use prismux_units::{Duration, Instant};
-use prismux_wire::{Ecn, SeqNumber};
 use std::net::SocketAddr;
 
 const SIZE: usize = 2_000_000;
@@ -26,45 +25,12 @@ fn host(number: u8, port: u16) -> SocketAddr {
     SocketAddr::from(([203, 0, 113, number], port))
 }
 
-fn rcp(channel: &mut Channel, header: &RcpHeader) -> Vec<u8> {
-    let mut packet = [0; 64];
-    let length = header.emit(&mut packet).expect("fits");
-    sealed(channel, &Message::Rcp(&packet[..length]))
-}
-
-/// The payload lengths of the RCP packets in `answers`; `pipe` takes them.
-fn take(channel: &mut Channel, pipe: &mut Pipe, answers: &[(SocketAddr, Vec<u8>)]) -> Vec<usize> {
-    let mut lengths = Vec::new();
-    for (_, datagram) in answers {
-        let Ok(Datagram::Sealed { nonce, noise, .. }) = Datagram::parse(datagram) else { panic!("sealed") };
-        let mut opened = Vec::new();
-        channel.open(nonce, noise, &mut opened).expect("sealed for us");
-        let Some(Message::Rcp(packet)) = Message::parse(&opened) else { panic!("an RCP packet") };
-        let (header, length) = RcpHeader::parse(packet).expect("well formed");
-        let payload_bytes = (packet.len() - length) as u32;
-        pipe.receive(now(), &prismux_rcp::PacketIn { header, payload_bytes, ecn: Ecn::NotEct });
-        lengths.push(payload_bytes as usize);
-    }
-    lengths
-}
-
-/// A session of a client with segments of `mss` bytes.
-fn connected(server: &mut Server<Shelf>, mss: u16) -> (Channel, Pipe) {
-    let mut channel = open_channel(server, &key(0), now(), home(), "object");
-    let config = RcpConfig { mss, ..RcpConfig::modern() };
-    let mut pipe = Pipe::connect(config, SeqNumber(9), now());
-    let syn = pipe.poll_control(now()).expect("it opens");
-    let answers = ask(server, now(), home(), &rcp(&mut channel, &syn.header));
-    take(&mut channel, &mut pipe, &answers);
-    (channel, pipe)
-}
-
 #[test]
 fn one_request_for_everything_brings_a_turn_of_datagrams_and_no_more() {
     let mut server = server();
-    let (mut channel, mut pipe) = connected(&mut server, 1289);
-    let request = pipe.request(now(), &Ask::UpTo(SIZE as u64), 0);
-    let mut datagrams = ask(&mut server, now(), home(), &rcp(&mut channel, &request.header)).len();
+    let mut client = RcpClient::connect(&mut server, &key(0), now());
+    let request = client.request(&Ask::UpTo(SIZE as u64));
+    let mut datagrams = client.say(&mut server, &request.header).len();
     // And what would follow by itself, for ten minutes.
     while let Some(at) = deadline(&server).filter(|at| *at < Instant::from_secs(600)) {
         datagrams += wait(&mut server, at).len();
@@ -76,11 +42,11 @@ fn one_request_for_everything_brings_a_turn_of_datagrams_and_no_more() {
 #[test]
 fn segments_are_not_as_short_as_a_client_would_like() {
     let mut server = server();
-    let (mut channel, mut pipe) = connected(&mut server, 88);
-    let request = pipe.request(now(), &Ask::Pull(0..88), 0);
-    let answers = ask(&mut server, now(), home(), &rcp(&mut channel, &request.header));
-    let lengths = take(&mut channel, &mut pipe, &answers);
-    assert!(lengths.len() == 1 && lengths[0] >= 500, "{lengths:?}");
+    let config = RcpConfig { mss: 88, ..RcpConfig::modern() };
+    let mut client = RcpClient::with(config, &mut server, &key(0), now());
+    let request = client.request(&Ask::Pull(0..88));
+    let answers = client.say(&mut server, &request.header);
+    assert!(answers.len() == 1 && answers[0].1 >= 500, "{answers:?}");
 }
 
 #[test]

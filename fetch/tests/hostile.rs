@@ -3,69 +3,15 @@ mod common;
 
 use common::*;
 use prismux_endpoint::Endpoint;
-use prismux_fetch::channel::{Channel, Message};
-use prismux_fetch::client::DownloadConfig;
+use prismux_fetch::channel::Message;
+use prismux_fetch::client::{DownloadConfig, Transport};
 use prismux_fetch::handshake::{Answer, Refusal};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::server::{Server, ServerConfig};
 use prismux_fetch::wire::{ConnectionId, Datagram, DatagramError, VERSION};
-use prismux_rcp::{Ask, PacketIn, PacketOut, Pipe, PipeState, RcpConfig, RcpFlags, RcpHeader};
-use prismux_units::{Duration, Instant};
-use prismux_wire::{Ecn, SeqNumber};
+use prismux_rcp::RcpFlags;
+use prismux_units::{Duration, Instant, Rate};
 use std::net::SocketAddr;
-
-/// A client made by hand, which may say what it likes.
-struct Client {
-    channel: Channel,
-    pipe: Pipe,
-    now: Instant,
-}
-
-impl Client {
-    fn connect(server: &mut Server<Shelf>, key: &ServerKey, now: Instant) -> Self {
-        let channel = open_channel(server, key, now, home(), "object");
-        let pipe = Pipe::connect(RcpConfig::modern(), SeqNumber(9), now);
-        let mut client = Self { channel, pipe, now };
-        let syn = client.pipe.poll_control(now).expect("it opens");
-        client.say(server, &syn.header);
-        assert_eq!(client.pipe.state(), PipeState::Established);
-        client
-    }
-
-    /// Seals `message`, and hands it over as if from `from`.
-    fn send(
-        &mut self,
-        server: &mut Server<Shelf>,
-        from: SocketAddr,
-        message: &Message<'_>,
-    ) -> Vec<(SocketAddr, Vec<u8>)> {
-        ask(server, self.now, from, &sealed(&mut self.channel, message))
-    }
-
-    /// Sends an RCP packet; returns the headers and payload lengths of what comes back.
-    fn say(&mut self, server: &mut Server<Shelf>, header: &RcpHeader) -> Vec<(RcpHeader, usize)> {
-        let mut packet = [0; 64];
-        let length = header.emit(&mut packet).expect("fits");
-        let answers = self.send(server, home(), &Message::Rcp(&packet[..length]));
-        answers.iter().map(|(_, bytes)| self.open(bytes)).collect()
-    }
-
-    fn open(&mut self, datagram: &[u8]) -> (RcpHeader, usize) {
-        let Ok(Datagram::Sealed { nonce, noise, .. }) = Datagram::parse(datagram) else { panic!("sealed") };
-        let mut opened = Vec::new();
-        self.channel.open(nonce, noise, &mut opened).expect("sealed for us");
-        let Some(Message::Rcp(packet)) = Message::parse(&opened) else { panic!("an RCP packet") };
-        let (header, length) = RcpHeader::parse(packet).expect("well formed");
-        let payload_bytes = packet.len() - length;
-        self.pipe
-            .receive(self.now, &PacketIn { header, payload_bytes: payload_bytes as u32, ecn: Ecn::NotEct });
-        (header, payload_bytes)
-    }
-
-    fn pull(&mut self, start: u64) -> PacketOut {
-        self.pipe.request(self.now, &Ask::Pull(start..start + 1000), 0)
-    }
-}
 
 fn server(bytes: &[u8]) -> (Server<Shelf>, ServerKey) {
     (server_of(&key(0), ServerConfig::default(), Shelf::of(bytes)), key(0))
@@ -158,7 +104,7 @@ fn a_welcome_that_was_lost_is_said_again_for_the_same_session() {
 fn a_client_that_vanishes_is_forgotten_after_a_minute() {
     let (mut server, key) = server(&content(100_000, 1));
     let now = Instant::from_secs(1);
-    let mut client = Client::connect(&mut server, &key, now);
+    let mut client = RcpClient::connect(&mut server, &key, now);
     let request = client.pull(0);
     assert_eq!(client.say(&mut server, &request.header).len(), 1);
     wait(&mut server, now + Duration::from_secs(59));
@@ -174,7 +120,7 @@ fn a_full_server_says_so() {
     let config = ServerConfig { max_clients: 1, ..ServerConfig::default() };
     let mut server = server_of(&key, config, Shelf::of(&bytes));
     let now = Instant::from_secs(1);
-    Client::connect(&mut server, &key, now);
+    RcpClient::connect(&mut server, &key, now);
     let (mut initiator, noise) = initiator(key.public(), "object");
     let hello = hello_with_cookie(&mut server, now, attacker(), &noise);
     let answers = ask(&mut server, now, attacker(), &hello);
@@ -186,7 +132,7 @@ fn a_full_server_says_so() {
 #[test]
 fn a_request_outside_the_object_is_counted_and_answered_with_its_end() {
     let (mut server, key) = server(&content(5000, 1));
-    let mut client = Client::connect(&mut server, &key, Instant::from_secs(1));
+    let mut client = RcpClient::connect(&mut server, &key, Instant::from_secs(1));
     for start in [5001, 100_000, 300_000] {
         let request = client.pull(start);
         for (header, payload_bytes) in client.say(&mut server, &request.header) {
@@ -209,7 +155,7 @@ fn a_request_outside_the_object_is_counted_and_answered_with_its_end() {
 #[test]
 fn authentic_nonsense_is_counted_and_harms_nobody() {
     let (mut server, key) = server(&content(5000, 1));
-    let mut client = Client::connect(&mut server, &key, Instant::from_secs(1));
+    let mut client = RcpClient::connect(&mut server, &key, Instant::from_secs(1));
     let mut wrong_token = client.pull(0).header;
     wrong_token.proof ^= 1;
     assert!(client.say(&mut server, &wrong_token).is_empty());
@@ -232,9 +178,11 @@ fn a_version_that_is_not_understood_is_answered_with_one_that_is() {
     assert_eq!(Datagram::parse(&answers[0].1), Ok(Datagram::Notice { client: CLIENT, version: VERSION }));
 }
 
-/// A download that has begun.
-fn begun(bytes: &[u8]) -> World {
-    let mut world = World::new(&[Shelf::of(bytes)], 1, DownloadConfig::default(), CLEAR, 1);
+/// A download that has begun, over two interfaces.
+fn begun(transport: Transport, bytes: &[u8]) -> World {
+    let config = DownloadConfig { transport, ..DownloadConfig::default() };
+    let mut world = World::new(&[Shelf::of(bytes)], 2, config, CLEAR, 1);
+    world.network.rate = Some(Rate::from_mbps(20));
     world.keep = true;
     world.run_until(|world| world.stored_bytes > 500_000);
     world
@@ -242,27 +190,31 @@ fn begun(bytes: &[u8]) -> World {
 
 #[test]
 fn datagrams_sent_again_are_counted_and_bring_nothing_out() {
-    let bytes = content(2_000_000, 2);
-    let mut world = begun(&bytes);
-    // The newest are still on their way and therefore new; all others are old.
-    let old = world.replay_sealed();
-    assert!(old > 400, "{old} were seen to be old");
-    world.complete(&bytes);
+    for transport in [Transport::R2cp, Transport::Ptcp] {
+        let bytes = content(2_000_000, 2);
+        let mut world = begun(transport, &bytes);
+        // The newest are still on their way and therefore new; all others are old.
+        let old = world.replay_sealed();
+        assert!(old > 100, "{transport}: {old} were seen to be old");
+        world.complete(&bytes);
+    }
 }
 
 #[test]
 fn a_client_that_moves_is_followed_once_it_answers_from_there() {
     let bytes = content(4_000_000, 3);
-    let mut world = begun(&bytes);
+    let mut world = begun(Transport::R2cp, &bytes);
     world.move_and_be_followed();
     world.complete(&bytes);
-    assert_eq!((world.servers[0].counters().opened, world.servers[0].counters().sessions.migrations), (1, 1));
+    assert_eq!((world.servers[0].counters().opened, world.servers[0].counters().sessions.migrations), (2, 1));
 }
 
 #[test]
 fn who_passes_on_datagrams_of_others_gets_no_data() {
-    let bytes = content(4_000_000, 4);
-    let mut world = begun(&bytes);
-    world.pass_on_from_elsewhere(20);
-    world.complete(&bytes);
+    for transport in [Transport::R2cp, Transport::Ptcp] {
+        let bytes = content(4_000_000, 4);
+        let mut world = begun(transport, &bytes);
+        world.pass_on_from_elsewhere(20);
+        world.complete(&bytes);
+    }
 }

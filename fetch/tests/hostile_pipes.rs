@@ -5,7 +5,6 @@ use common::*;
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_fetch::channel::{Channel, Message};
-use prismux_fetch::client::{DownloadConfig, Transport};
 use prismux_fetch::handshake::Refusal;
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig};
@@ -230,32 +229,4 @@ fn a_connection_whose_client_vanishes_is_forgotten_with_its_timers() {
     assert_eq!((client.server.clients(), client.server.counters().sessions.vanished), (0, 1));
     let repeated = now + Duration::from_millis(200)..now + Duration::from_secs(70);
     assert!(repeated.contains(&last_sent_at), "repeated last at {last_sent_at}");
-}
-
-/// A download that has begun.
-fn begun(bytes: &[u8]) -> World {
-    let config = DownloadConfig { transport: Transport::Ptcp, ..DownloadConfig::default() };
-    let mut world = World::new(&[Shelf::of(bytes)], 2, config, CLEAR, 1);
-    world.network.rate = Some(prismux_units::Rate::from_mbps(20));
-    world.keep = true;
-    world.run_until(|world| world.stored_bytes > 500_000);
-    world
-}
-
-#[test]
-fn datagrams_sent_again_are_counted_and_bring_nothing_out() {
-    let bytes = content(2_000_000, 2);
-    let mut world = begun(&bytes);
-    // The newest are still on their way and therefore new; all others are old.
-    let old = world.replay_sealed();
-    assert!(old > 100, "{old} were seen to be old");
-    world.complete(&bytes);
-}
-
-#[test]
-fn who_passes_on_datagrams_of_others_gets_no_data() {
-    let bytes = content(4_000_000, 4);
-    let mut world = begun(&bytes);
-    world.pass_on_from_elsewhere(20);
-    world.complete(&bytes);
 }
