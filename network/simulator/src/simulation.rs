@@ -71,10 +71,7 @@ impl Simulation {
             Target::Medium(medium) => self.network.medium_event(MediumIndex(medium)),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
             Target::Node(place) => self.network.node_timeout(place),
-            Target::Application(endpoint) => {
-                let (flow, end) = self.flows.owner(endpoint);
-                self.with_flow(flow, |flow, context| flow.resume(context, end));
-            }
+            Target::Application(endpoint) => self.resume_application(endpoint),
             Target::Planned(index) => self.take_planned(index),
             Target::Sample => self.take_sample(),
         }
@@ -109,6 +106,7 @@ impl Simulation {
     }
 
     /// Hands a packet to an end by way of its flow.
+    #[inline(never)]
     fn deliver_to_flow(&mut self, id: EndpointId, handle: PacketHandle) {
         let packet = self.network.pool.remove(handle);
         let (flow, end) = self.flows.owner(id);
@@ -131,11 +129,21 @@ impl Simulation {
     fn take_timer(&mut self, id: EndpointId) {
         match id.place() {
             Place::Tcp { pair, end } if !self.checks => self.take_tcp_timer(pair, end),
-            _ => {
-                let (flow, end) = self.flows.owner(id);
-                self.with_flow(flow, |flow, context| flow.timeout(context, end));
-            }
+            _ => self.take_flow_timer(id),
         }
+    }
+
+    /// A timer of an end, by way of its flow.
+    #[inline(never)] // The loop stays small for TCP.
+    fn take_flow_timer(&mut self, id: EndpointId) {
+        let (flow, end) = self.flows.owner(id);
+        self.with_flow(flow, |flow, context| flow.timeout(context, end));
+    }
+
+    #[inline(never)]
+    fn resume_application(&mut self, id: EndpointId) {
+        let (flow, end) = self.flows.owner(id);
+        self.with_flow(flow, |flow, context| flow.resume(context, end));
     }
 
     /// Lets a flow act.

@@ -155,8 +155,8 @@ const LATELY: usize = 8;
 fn ports(builder: &NetworkBuilder) -> Vec<Port> {
     let mut ports: Vec<Port> = Vec::with_capacity(2 * builder.links.len());
     for plan in &builder.links {
-        for (way, config) in [("forward", &plan.forward), ("reverse", &plan.reverse)] {
-            let mut link = Link::new(config, builder.seed, &format!("{}/{way}", plan.name));
+        for (direction, config) in [("forward", &plan.forward), ("reverse", &plan.reverse)] {
+            let mut link = Link::new(config, builder.seed, &format!("{}/{direction}", plan.name));
             ports.iter().rev().take(LATELY).any(|known| link.share(&known.link));
             ports.push(Port::new(link));
         }

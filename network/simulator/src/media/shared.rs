@@ -55,6 +55,7 @@ impl Network {
     }
 
     /// Frames may have crossed a medium.
+    #[inline(never)] // Rare: the loop stays small.
     pub fn medium_event(&mut self, medium: MediumIndex) {
         let at = medium.0 as usize;
         if !self.media[at].alarm.rings(self.now) {

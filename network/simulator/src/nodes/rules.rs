@@ -35,6 +35,7 @@ impl Network {
     }
 
     /// A time that a node with a rule of its own waited for has come.
+    #[inline(never)] // Rare: the loop stays small.
     pub fn node_timeout(&mut self, place: u32) {
         self.with_rule(place, |rule, context| rule.timeout(context));
     }
