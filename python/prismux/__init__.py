@@ -30,6 +30,7 @@ from prismux._core import (
     run,
     shipped,
 )
+from prismux._study import mixes, reproduce
 from prismux._sweep import SweepResult, sweep
 
 __all__ = [
@@ -48,7 +49,9 @@ __all__ = [
     "__version__",
     "compare",
     "merge_sweeps",
+    "mixes",
     "read_sweep",
+    "reproduce",
     "run",
     "shipped",
     "sweep",

@@ -19,8 +19,10 @@ __all__ = [
     "Table",
     "WindowView",
     "__version__",
+    "claims_json",
     "compare",
     "merge_sweeps",
+    "mixes_json",
     "read_sweep",
     "run",
     "run_task",
@@ -222,6 +224,17 @@ def compare(
     set: _Set | None = None,
     jobs: int | None = None,
 ) -> Comparison: ...
+def claims_json(name: str, *, only: Sequence[str], quick: bool, seeds: int | None, jobs: int | None) -> str: ...
+def mixes_json(
+    numbers: Sequence[int],
+    *,
+    seed: int,
+    variants: Sequence[str],
+    warm_s: int,
+    steady_s: int,
+    receive_buffer_bytes: int,
+    jobs: int | None,
+) -> str: ...
 
 @final
 class SweepPlan:

@@ -3,6 +3,7 @@
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
 //! * [`mod@policy`], [`mod@congestion`]: schedulers and congestion controls written in Python.
+//! * [`mod@study`]: published claims and random mixes.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
@@ -13,6 +14,7 @@ mod policy;
 mod result;
 mod run;
 mod scenario;
+mod study;
 mod sweep;
 mod table;
 
@@ -33,6 +35,8 @@ mod _core {
     use crate::run::{compare, run};
     #[pymodule_export]
     use crate::scenario::{Diagnostic, Scenario, shipped};
+    #[pymodule_export]
+    use crate::study::{claims_json, mixes_json};
     #[pymodule_export]
     use crate::sweep::{SweepPlan, SweepStore, merge_sweeps, read_sweep, run_task};
     #[pymodule_export]

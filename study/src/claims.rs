@@ -34,6 +34,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use verdict::Finding;
 
 /// What is to be judged, and how.
@@ -57,6 +59,8 @@ pub struct ClaimsRequest {
     pub curves: bool,
     /// Most runs at the same time; `None`: one for each processor, 24 in the lab.
     pub jobs: Option<usize>,
+    /// Set from outside to end the runs early.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 impl ClaimsRequest {
@@ -72,6 +76,7 @@ impl ClaimsRequest {
             out: None,
             curves: false,
             jobs: None,
+            interrupt: None,
         }
     }
 }
@@ -269,7 +274,8 @@ fn results_of(
     });
     watcher.begins(fresh.len(), &format!("reproducing {system} ({backend})"));
     let once = |(_, job): &(&'static str, Job)| {
-        let options = RunOptions { seed: job.seed, ..RunOptions::default() };
+        let options =
+            RunOptions { seed: job.seed, interrupt: request.interrupt.clone(), ..RunOptions::default() };
         run::run(&job.scenario, backend, &options)
     };
     let results = jobs::run(&fresh, parallel, once, || watcher.one_done());

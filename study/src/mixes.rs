@@ -3,8 +3,10 @@
 //!
 //! * [`Mix`]: two to five links drawn at random from a seed and a number;
 //! * [`run`]: one variant of using a mix, simulated;
+//! * [`evaluation`]: all mixes in all variants;
 //! * [`report`]: what came of a mix, over all mixes, and why the worst are bad;
 //! * [`series`]: one run over time, to find out why.
+pub mod evaluation;
 pub mod report;
 pub mod run;
 pub mod series;

@@ -1,10 +1,8 @@
 //! What `prismux mixes` takes.
 
 use clap::Args;
+use prismux_study::mixes::evaluation::VARIANTS;
 use std::path::PathBuf;
-
-/// Names that `--variants` may hold.
-const VARIANTS: [&str; 5] = ["single", "prism", "tcp-prism", "paper", "striping"];
 
 #[derive(Debug, Args)]
 pub(crate) struct MixesArguments {

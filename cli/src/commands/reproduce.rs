@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         curves: arguments.json,
         jobs: arguments.jobs,
         backends,
+        interrupt: None,
     };
     claims::check(&request)?;
     if request.backends.contains(&Backend::Lab) {
