@@ -1,15 +1,21 @@
 //! Running a scenario on a backend.
 
+mod error;
+#[cfg(all(feature = "lab", target_os = "linux"))]
+mod lab;
+
 use crate::record::EventLog;
+pub use error::{RunError, RunFailure};
 use prismux_endpoint::random::Seed;
-use prismux_lab::{self as lab, LabError, LabOptions};
-use prismux_plan::{Plan, Unsupported};
+use prismux_plan::Plan;
+#[cfg(not(all(feature = "lab", target_os = "linux")))]
+use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
 pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
 use prismux_simulator::{Simulation, SimulationError, SimulationOptions};
 use prismux_trace::event::{EVENTS_FILE, SharedLog};
-use prismux_trace::results::{Named, RunResult};
+use prismux_trace::results::RunResult;
 use prismux_units::Instant;
 use std::fmt;
 use std::fs::File;
@@ -63,100 +69,6 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// Why there is no result.
-#[derive(Debug)]
-pub enum RunError {
-    /// The backend lacks something that the scenario asks for.
-    Unsupported(Unsupported),
-    /// The run could not be done, or its result cannot be believed.
-    Failed(RunFailure),
-    /// The run was interrupted.
-    Interrupted,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsupported(what) => what.fmt(f),
-            Self::Failed(why) => why.fmt(f),
-            Self::Interrupted => f.write_str("interrupted"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-/// What kept a run from a result.
-#[derive(Debug)]
-pub enum RunFailure {
-    /// A file or a folder could not be written.
-    CannotWrite {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The trace could not be completed.
-    Trace(io::Error),
-    /// No network could be built in the simulator.
-    Simulation(SimulationError),
-    /// The simulator broke a rule of its own.
-    RuleBroken {
-        /// The scenario.
-        scenario: String,
-        /// Seed of the run.
-        seed: u64,
-        /// What was found.
-        fault: String,
-    },
-    /// The lab could not be built or run.
-    Lab(LabError),
-    /// What arrived is not what was sent.
-    Damaged {
-        /// The flow.
-        flow: String,
-    },
-    /// A program that carried a flow failed. (A connection of the kernel's that fails is a result.)
-    Program {
-        /// The flow.
-        flow: String,
-        /// What the program says.
-        why: String,
-    },
-}
-
-impl fmt::Display for RunFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CannotWrite { path, source } => write!(f, "cannot write {}: {source}", path.display()),
-            Self::Trace(source) => write!(f, "cannot write the trace: {source}"),
-            Self::Simulation(error) => error.fmt(f),
-            Self::RuleBroken { scenario, seed, fault } => {
-                write!(f, "the simulator broke a rule in \"{scenario}\" with seed {seed}: {fault}")
-            }
-            Self::Lab(error) => error.fmt(f),
-            Self::Damaged { flow } => {
-                write!(f, "flow \"{flow}\": the bytes received are not those sent (SHA-256 differs)")
-            }
-            Self::Program { flow, why } => write!(f, "flow \"{flow}\": {why}"),
-        }
-    }
-}
-
-impl std::error::Error for RunFailure {}
-
-impl From<RunFailure> for RunError {
-    fn from(why: RunFailure) -> Self {
-        Self::Failed(why)
-    }
-}
-
-impl From<Unsupported> for RunError {
-    fn from(what: Unsupported) -> Self {
-        Self::Unsupported(what)
-    }
-}
-
 /// Runs `scenario` once.
 ///
 /// # Errors
@@ -168,7 +80,15 @@ pub fn run(scenario: &Scenario, backend: Backend, options: &RunOptions) -> Resul
     let sink = log.as_ref().map(|(log, _)| log.sink());
     let result = match backend {
         Backend::Sim => simulate(plan, options, sink)?,
-        Backend::Lab => in_lab(plan, options, sink)?,
+        #[cfg(all(feature = "lab", target_os = "linux"))]
+        Backend::Lab => lab::run(plan, options, sink)?,
+        #[cfg(not(all(feature = "lab", target_os = "linux")))]
+        Backend::Lab => {
+            return Err(RunError::Unsupported(Unsupported {
+                what: "this build has no lab, which needs Linux and the feature `lab`".to_string(),
+                remedy: "use --on sim, or the program built on Linux".to_string(),
+            }));
+        }
     };
     if let Some((log, path)) = log {
         log.finish(result.duration_s).map_err(|error| cannot_write(&path, error))?;
@@ -251,52 +171,6 @@ fn pass_time(simulation: &mut Simulation, plan: &Plan, options: &RunOptions) -> 
         }
     }
     Ok(())
-}
-
-fn in_lab(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Result<RunResult, RunError> {
-    if options.scheduler.is_some() || options.congestion.is_some() {
-        return Err(RunError::Unsupported(Unsupported {
-            what: "the lab takes no scheduler or congestion control from outside".to_string(),
-            remedy: "use --on sim".to_string(),
-        }));
-    }
-    let interrupt = options.interrupt.clone();
-    let (seed, scenario_hash) = (options.seed, prismux_scenario::hash(plan));
-    let mut lab_options = LabOptions { seed, scenario_hash, interrupt, events, ..LabOptions::default() };
-    if let Some(program) = &options.program {
-        lab_options.daemons.program = program.clone();
-    }
-    if let Some(folder) = &options.pcap {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
-        let name = plan.name.replace(['/', ' '], "-");
-        lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
-    }
-    if let Some(folder) = &options.record {
-        // The daemons open it from elsewhere.
-        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, error))?);
-    }
-    match lab::run(plan, &lab_options) {
-        Ok(mut outcome) => {
-            // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
-            let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
-            outcome.result.nodes.insert("lab".to_string(), lab);
-            let damaged = |flow: &lab::FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
-                (Some(received), Some(sent)) => received != sent,
-                _ => false,
-            };
-            if let Some((flow, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
-                return Err(RunFailure::Damaged { flow: flow.clone() }.into());
-            }
-            let failed = outcome.flows.iter().find_map(|(name, flow)| Some((name, flow.failure.as_ref()?)));
-            match failed {
-                Some((flow, why)) => Err(RunFailure::Program { flow: flow.clone(), why: why.clone() }.into()),
-                None => Ok(outcome.result),
-            }
-        }
-        Err(LabError::Interrupted) => Err(RunError::Interrupted),
-        Err(LabError::Unsupported(what)) => Err(RunError::Unsupported(what)),
-        Err(error) => Err(RunFailure::Lab(error).into()),
-    }
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {

@@ -1,0 +1,57 @@
+//! A run in the lab: network namespaces on this machine, in real time.
+use super::error::{RunError, RunFailure};
+use super::{DEVICE_DROPS, RunOptions, cannot_write};
+use prismux_lab::{FlowOutcome, LabError, LabOptions};
+use prismux_plan::{Plan, Unsupported};
+use prismux_trace::event::SharedLog;
+use prismux_trace::results::{Named, RunResult};
+
+pub(super) fn run(
+    plan: &Plan,
+    options: &RunOptions,
+    events: Option<SharedLog>,
+) -> Result<RunResult, RunError> {
+    if options.scheduler.is_some() || options.congestion.is_some() {
+        return Err(RunError::Unsupported(Unsupported {
+            what: "the lab takes no scheduler or congestion control from outside".to_string(),
+            remedy: "use --on sim".to_string(),
+        }));
+    }
+    let interrupt = options.interrupt.clone();
+    let (seed, scenario_hash) = (options.seed, prismux_scenario::hash(plan));
+    let mut lab_options = LabOptions { seed, scenario_hash, interrupt, events, ..LabOptions::default() };
+    if let Some(program) = &options.program {
+        lab_options.daemons.program = program.clone();
+    }
+    if let Some(folder) = &options.pcap {
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        let name = plan.name.replace(['/', ' '], "-");
+        lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
+    }
+    if let Some(folder) = &options.record {
+        // The daemons open it from elsewhere.
+        lab_options.record = Some(folder.canonicalize().map_err(|error| cannot_write(folder, error))?);
+    }
+    match prismux_lab::run(plan, &lab_options) {
+        Ok(mut outcome) => {
+            // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
+            let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
+            outcome.result.nodes.insert("lab".to_string(), lab);
+            let damaged = |flow: &FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
+                (Some(received), Some(sent)) => received != sent,
+                _ => false,
+            };
+            if let Some((flow, _)) = outcome.flows.iter().find(|(_, flow)| damaged(flow)) {
+                return Err(RunFailure::Damaged { flow: flow.clone() }.into());
+            }
+            let failed = outcome.flows.iter().find_map(|(name, flow)| Some((name, flow.failure.as_ref()?)));
+            match failed {
+                Some((flow, why)) => Err(RunFailure::Program { flow: flow.clone(), why: why.clone() }.into()),
+                None => Ok(outcome.result),
+            }
+        }
+        Err(LabError::Interrupted) => Err(RunError::Interrupted),
+        Err(LabError::Unsupported(what)) => Err(RunError::Unsupported(what)),
+        Err(error) => Err(RunFailure::Lab(Box::new(error)).into()),
+    }
+}
