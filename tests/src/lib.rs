@@ -2,5 +2,6 @@
 //! and a reader of Rust source exact enough to count lines.
 
 pub mod fuzzing;
+pub mod imports;
 pub mod rust_source;
 pub mod workspace;

@@ -108,7 +108,7 @@ fn word_at(code: &[u8], at: usize) -> String {
 }
 
 /// `source` with comments and the insides of literals replaced by blanks; lines stay where they are.
-fn blank_comments_and_literals(source: &str) -> Vec<u8> {
+pub(crate) fn blank_comments_and_literals(source: &str) -> Vec<u8> {
     let bytes = source.as_bytes();
     let mut code = bytes.to_vec();
     let mut at = 0;

@@ -1,5 +1,8 @@
 //! Dependencies point down only: the manifests are read and held against the picture of the architecture.
-use prismux_tests::workspace::{Package, packages, read, root, shared_dependencies, short_name};
+use prismux_tests::imports::Imports;
+use prismux_tests::workspace::{
+    Package, packages, read, root, rust_sources, shared_dependencies, short_name,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -239,7 +242,7 @@ const LAB_ROOM: &str = "lab/src/traffic/own_tcp.rs";
 /// Product files below `folder` whose code has a word that begins with `name`, whatever its case.
 fn files_naming(folder: &str, name: &str) -> Vec<String> {
     use prismux_tests::rust_source::words;
-    use prismux_tests::workspace::{is_test_code, rust_sources};
+    use prismux_tests::workspace::is_test_code;
     let names = |word: &String| {
         let word = word.to_lowercase().replace('_', "");
         word.strip_prefix("prismux").unwrap_or(&word).starts_with(name)
@@ -284,4 +287,30 @@ fn the_plan_and_the_scenario_know_no_host() {
             assert!(!HOSTS.contains(&short_name(dependency).as_str()), "{} uses {dependency}", package.name);
         }
     }
+}
+
+/// Most modules of a crate that may import one another in a circle.
+const MAX_CIRCLE: usize = 6;
+/// Crates whose largest circle is larger today, with its size: it may shrink (lower the number) and must not grow.
+const LARGER_CIRCLES: &[(&str, usize)] = &[("lab", 9), ("simulator", 42), ("trace", 7)];
+
+/// A reader who has to know seven modules to understand one of them knows none.
+#[test]
+fn modules_import_one_another_in_small_circles_only() {
+    let all = rust_sources();
+    let mut complaints = Vec::new();
+    for package in packages() {
+        let folder = package.folder.join("src");
+        let of_crate = |(path, text): &(std::path::PathBuf, String)| {
+            path.strip_prefix(&folder).ok().map(|file| (file.display().to_string(), text.clone()))
+        };
+        let sources: Vec<_> = all.iter().filter_map(of_crate).collect();
+        let circle = Imports::of(&sources).largest_circle();
+        let larger = LARGER_CIRCLES.iter().find(|(name, _)| *name == package.name);
+        let limit = larger.map_or(MAX_CIRCLE, |(_, size)| *size);
+        if circle.len() > limit {
+            complaints.push(format!("`{}`: {} modules in a circle: {circle:?}", package.name, circle.len()));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
