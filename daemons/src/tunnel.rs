@@ -10,4 +10,4 @@ pub mod control;
 mod peer;
 pub mod socket;
 
-pub use peer::{GRE_IN_UDP_PORT, Peer, Transport};
+pub use peer::{Peer, Transport};

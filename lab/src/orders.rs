@@ -114,7 +114,7 @@ impl<'a> FlowOrders<'a> {
             Transport::Udp => Carrier::Udp,
             // The kernels do not speak TCP-PRISM: its sender is our own TCP.
             Transport::TcpPrism => {
-                let own = own_tcp(flow)?;
+                let own = flow.tcp.config();
                 // The receiver answers as the sender's profile expects, not as kernels imitate it.
                 (tcp.sack, tcp.dsack) = (Some(own.sack), Some(own.dsack));
                 tcp.timestamps = Some(own.timestamps);
@@ -133,14 +133,6 @@ impl<'a> FlowOrders<'a> {
     pub fn file_bytes(&self) -> Option<u64> {
         self.flow.file_bytes().map(|bytes| bytes.as_u64())
     }
-}
-
-/// The switches of a sender that is our own.
-fn own_tcp(flow: &Flow) -> Result<TcpConfig, Unsupported> {
-    flow.tcp.config().map_err(|kernels| Unsupported {
-        what: format!("flow \"{}\": {kernels} and not our own TCP's", flow.name),
-        remedy: "use transport = \"tcp\", or congestion = \"cubic\" or \"newreno\"".to_string(),
-    })
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn plan_daemons_and_wire_agree_on_what_every_tunnel_costs() {
         for (tunnel, daemons) in [(Tunnel::Gre, Transport::Gre), (Tunnel::GreInUdp, Transport::Udp)] {
             let planned = tunnel.overhead_bytes(outer) as usize;
             assert_eq!(planned, header_bytes(tunnel, outer), "{tunnel:?} over {outer:?} on the wire");
-            assert_eq!(planned, daemons.overhead_bytes(outer == IpFamily::V6), "{tunnel:?} over {outer:?}");
+            assert_eq!(planned, daemons.overhead_bytes(outer), "{tunnel:?} over {outer:?}");
         }
         assert_eq!(Tunnel::Free.overhead_bytes(outer), 0);
     }

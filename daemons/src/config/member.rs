@@ -4,6 +4,7 @@ use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
 use prismux_units::{Duration, Rate};
+use prismux_wire::IpFamily;
 use serde::Deserialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -78,12 +79,12 @@ impl TunnelToProxy {
     }
 
     /// Bytes that the tunnel adds to a packet.
-    pub const fn overhead_bytes(&self) -> usize {
-        self.proxy.transport.overhead_bytes(self.proxy.address.is_ipv6())
+    pub fn overhead_bytes(&self) -> usize {
+        self.proxy.transport.overhead_bytes(IpFamily::of(&self.proxy.address.ip()))
     }
 
     /// Largest inner packet that fits, in bytes.
-    pub const fn inner_mtu_bytes(&self) -> usize {
+    pub fn inner_mtu_bytes(&self) -> usize {
         self.path_mtu - self.overhead_bytes()
     }
 

@@ -4,6 +4,7 @@ use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
 use prismux_units::{Duration, Rate};
+use prismux_wire::IpFamily;
 use serde::Deserialize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -73,8 +74,9 @@ impl TunnelListeners {
 
     /// Bytes that the tunnel with the largest headers adds to a packet.
     pub fn overhead_bytes(&self) -> usize {
-        let ipv6 = self.udp.is_some_and(|address| address.is_ipv6());
-        self.transports().map(|t| t.overhead_bytes(ipv6 && t == Transport::Udp)).max().unwrap_or(0)
+        let gre = self.gre.map(|_| Transport::Gre.overhead_bytes(IpFamily::V4));
+        let udp = self.udp.map(|address| Transport::Udp.overhead_bytes(IpFamily::of(&address.ip())));
+        gre.max(udp).unwrap_or(0)
     }
 
     /// Largest inner packet that fits every tunnel, in bytes.

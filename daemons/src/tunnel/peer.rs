@@ -1,11 +1,9 @@
 //! The far end of a tunnel.
-use prismux_wire::gre::Encapsulation;
+use prismux_wire::gre::GRE_IN_UDP_PORT;
+use prismux_wire::{Encapsulation, IpFamily};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
-
-/// The port of GRE in UDP (RFC 8086 section 3.2).
-pub use prismux_wire::gre::GRE_UDP_PORT as GRE_IN_UDP_PORT;
 
 /// What carries the GRE header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,17 +23,17 @@ impl Transport {
         }
     }
 
-    /// Bytes that the tunnel adds to a packet: outer IP header, UDP header, GRE header.
-    pub const fn overhead_bytes(self, ipv6_outside: bool) -> usize {
-        self.encapsulation().overhead_bytes(ipv6_outside)
-    }
-
-    /// The tunnel on the wire.
+    /// Its encapsulation on the wire.
     pub const fn encapsulation(self) -> Encapsulation {
         match self {
             Self::Gre => Encapsulation::Gre,
             Self::Udp => Encapsulation::GreInUdp,
         }
+    }
+
+    /// Bytes that the tunnel adds to a packet, outer IP header of `family` included.
+    pub const fn overhead_bytes(self, family: IpFamily) -> usize {
+        self.encapsulation().overhead_bytes(family)
     }
 }
 

@@ -4,7 +4,8 @@ use prismux_linux::batch::{BatchReceiver, BatchSender, Received};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
-use prismux_wire::{Ecn, GreHeader, IpPacket, WireError};
+use prismux_wire::gre::GRE_IN_UDP_PORT;
+use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io;
@@ -108,7 +109,7 @@ pub fn open(
     };
     let socket = Rc::new(socket.map_err(doing("open a socket"))?);
     prepare(&socket, &local, options).map_err(doing("set up a socket"))?;
-    let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(false) + HEADER_ROOM_BYTES;
+    let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(IpFamily::V4) + HEADER_ROOM_BYTES;
     let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
     let receiver = TunnelReceiver { transport, socket: Rc::clone(&socket), batch };
     let batch = BatchSender::new(BATCH_PACKETS);
@@ -165,12 +166,12 @@ impl TunnelSender {
     /// Queues `packet`, of EtherType `protocol`, for the peer at `to`. The outer header gets the congestion bits
     /// `ecn` (RFC 6040 section 4.1).
     pub fn push(&mut self, to: SocketAddr, protocol: u16, ecn: Ecn, packet: PacketBuf) {
-        let [high, low] = protocol.to_be_bytes();
+        let header = GreHeader::plain(protocol).fixed_part();
         let to = match to {
             SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
             other => other,
         };
-        self.batch.push(to, ecn.bits(), [0, 0, high, low], packet);
+        self.batch.push(to, ecn.bits(), header, packet);
     }
 
     /// Sends what is queued; `failed` gets what the kernel would not take, and where it was to go.
@@ -183,7 +184,7 @@ impl TunnelSender {
 pub fn path_mtu_bytes(address: IpAddr) -> Option<usize> {
     let local = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
     let probe = UdpSocket::bind(local).ok()?;
-    probe.connect((address, super::GRE_IN_UDP_PORT)).ok()?;
+    probe.connect((address, GRE_IN_UDP_PORT)).ok()?;
     let (level, name) = match address {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
         IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),

@@ -4,7 +4,7 @@ use crate::LabError;
 use crate::topology::{NodeIndex, Topology};
 use prismux_daemons::config;
 use prismux_plan::{NodeId, Plan, ProxySettings, Role, Tunnel};
-use prismux_wire::gre::GRE_UDP_PORT;
+use prismux_wire::gre::GRE_IN_UDP_PORT;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use toml::{Table, Value};
@@ -29,7 +29,9 @@ impl Community<'_> {
         match proxy.tunnel {
             // A tunnel without headers is refused before.
             Tunnel::Gre | Tunnel::Free => tunnel.insert("gre".to_owned(), address.to_string().into()),
-            Tunnel::GreInUdp => tunnel.insert("udp".to_owned(), format!("{address}:{GRE_UDP_PORT}").into()),
+            Tunnel::GreInUdp => {
+                tunnel.insert("udp".to_owned(), format!("{address}:{GRE_IN_UDP_PORT}").into())
+            }
         };
         let mut file = self.common(self.receivers(node));
         file.insert("name".to_owned(), self.topology.name(node).into());
@@ -54,7 +56,7 @@ impl Community<'_> {
         let mut tunnel = Table::new();
         let peer = match self.settings_of(proxy)?.tunnel {
             Tunnel::Gre | Tunnel::Free => format!("gre:{remote}"),
-            Tunnel::GreInUdp => format!("udp:{remote}:{GRE_UDP_PORT}"),
+            Tunnel::GreInUdp => format!("udp:{remote}:{GRE_IN_UDP_PORT}"),
         };
         tunnel.insert("proxy".to_owned(), peer.into());
         tunnel.insert("local".to_owned(), format!("{}:0", self.tunnel_end(node, proxy)).into());

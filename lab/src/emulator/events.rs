@@ -8,7 +8,7 @@ use prismux_link::{self as link, LinkChange};
 use prismux_plan::Link;
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary, SharedLog};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::gre::{GRE_UDP_PORT, ether_type};
+use prismux_wire::gre::{GRE_IN_UDP_PORT, ether_type};
 use prismux_wire::ip::protocol;
 use prismux_wire::{GreHeader, IpPacket, TcpPacket, UdpPacket};
 use std::borrow::Cow;
@@ -189,7 +189,7 @@ fn inner(packet: &[u8]) -> Option<&[u8]> {
         protocol::UDP => {
             let udp = UdpPacket::parse(packet).ok()?;
             let ports = [udp.header.source_port, udp.header.destination_port];
-            ports.contains(&GRE_UDP_PORT).then(|| udp.payload(packet))?
+            ports.contains(&GRE_IN_UDP_PORT).then(|| udp.payload(packet))?
         }
         _ => return None,
     };

@@ -111,6 +111,8 @@ pub enum Problem {
         /// The flow's ends, or those of its pipe.
         ends: [String; 2],
     },
+    /// Coupled pipes with a congestion control that has no increase to couple.
+    NothingToCouple,
     /// Several access links for a transport with one pipe.
     LinksForOnePipe(usize),
     /// More access links than a connection has pipes.

@@ -36,6 +36,9 @@ impl Problem {
             | Self::ForeignPipeLink { link, server: from, to } => {
                 format!("link \"{link}\" ends neither at \"{from}\" nor at \"{to}\"")
             }
+            Self::NothingToCouple => {
+                "found coupled pipes with BBR, whose rate has no increase to couple".to_owned()
+            }
             Self::LinksForOnePipe(found) => format!("found {found} links for a flow of one pipe"),
             Self::TooManyLinks { found, .. } => format!("found {found} links"),
             Self::NoPipes => "found no pipe".to_owned(),
@@ -66,6 +69,7 @@ impl Problem {
             Self::PrismWithoutProxy => "a prism-proxy on the flow's way",
             Self::PrismPastProxy => "a flow that passes the proxy",
             Self::ForeignLink { .. } => "links of the flow's own ends",
+            Self::NothingToCouple => "\"newreno\", \"cubic\" or \"stp\"",
             Self::LinksForOnePipe(_) => "one link",
             Self::NoPipes => "at least one pipe",
             Self::BadServer { .. } => "another host as server",
@@ -104,6 +108,7 @@ impl Problem {
                 "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_owned()
             }
             Self::PrismPastProxy => "use transport = \"tcp\" with via".to_owned(),
+            Self::NothingToCouple => "use congestion = \"newreno\", or coupled = false".to_owned(),
             Self::LinksForOnePipe(_) => "name one link, or use transport = \"ptcp\"".to_owned(),
             Self::NoPipes => "for instance pipes.first = { server = \"server1\" }".to_owned(),
             Self::NoMembers(proxy) => format!("add a member and a link between = [\"{proxy}\", \"m1\"]"),

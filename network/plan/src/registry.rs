@@ -196,7 +196,7 @@ pub const CONGESTION: &[Name<Congestion>] = &[
     name("cubic", Congestion::Cubic, "CUBIC (RFC 9438)"),
     name("newreno", Congestion::NewReno, "NewReno (RFC 5681, RFC 6582)"),
     name("reno", Congestion::NewReno, "the kernel's name of newreno"),
-    name("bbr", Congestion::Bbr, "the kernel's BBR; lab only"),
+    name("bbr", Congestion::Bbr, "BBR version 1, or the kernel's where the sender is a kernel"),
     name(
         "stp",
         Congestion::Stp,

@@ -1,5 +1,4 @@
 //! TCP's switches: a profile, and what a flow changes in it.
-use core::fmt;
 use prismux_tcp::engine::{CongestionKind, EngineConfig, HyStartKind};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration};
@@ -11,7 +10,7 @@ pub enum Congestion {
     NewReno,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// BBR of the Linux kernel.
+    /// BBR: version 1, or the kernel's where the sender is a kernel.
     Bbr,
     /// The Satellite Transport Protocol's (STP).
     Stp,
@@ -19,16 +18,13 @@ pub enum Congestion {
 
 impl Congestion {
     /// The congestion control as our own TCP has it.
-    ///
-    /// # Errors
-    /// [`KernelCongestion`] for one that our TCP does not have.
-    pub const fn kind(self) -> Result<CongestionKind, KernelCongestion> {
-        Ok(match self {
+    pub const fn kind(self) -> CongestionKind {
+        match self {
             Self::NewReno => CongestionKind::NewReno,
             Self::Cubic => CongestionKind::Cubic,
+            Self::Bbr => CongestionKind::Bbr,
             Self::Stp => CongestionKind::Stp,
-            Self::Bbr => return Err(KernelCongestion),
-        })
+        }
     }
 }
 
@@ -75,18 +71,6 @@ pub struct TcpSettings {
     pub min_persist: Option<Duration>,
 }
 
-/// The flow's congestion control is one that only kernels have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelCongestion;
-
-impl fmt::Display for KernelCongestion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BBR is the kernel's")
-    }
-}
-
-impl core::error::Error for KernelCongestion {}
-
 impl Default for TcpSettings {
     /// A current kernel's TCP.
     fn default() -> Self {
@@ -121,17 +105,14 @@ impl TcpSettings {
     }
 
     /// Profile and single switches as our own TCP understands them.
-    ///
-    /// # Errors
-    /// [`KernelCongestion`] for a congestion control that our TCP does not have.
-    pub fn config(&self) -> Result<TcpConfig, KernelCongestion> {
+    pub fn config(&self) -> TcpConfig {
         let mut config = self.profile.config();
         if let Some(congestion) = self.congestion {
-            config.engine.congestion = congestion.kind()?;
+            config.engine.congestion = congestion.kind();
         }
         self.apply_to_engine(&mut config.engine);
         self.apply_to_connection(&mut config);
-        Ok(config)
+        config
     }
 
     fn apply_to_engine(&self, engine: &mut EngineConfig) {

@@ -1,5 +1,5 @@
 //! Tunnels between a proxy and its members, and what they cost.
-use prismux_wire::gre::Encapsulation;
+use prismux_wire::{Encapsulation, IpFamily};
 
 /// How a proxy's packets travel to its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -11,20 +11,6 @@ pub enum Tunnel {
     GreInUdp,
     /// Nothing is added to a packet: an idealised tunnel, which exists in simulations only.
     Free,
-}
-
-/// Version of the Internet Protocol that carries a tunnel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IpFamily {
-    /// IPv4 (RFC 791).
-    V4,
-    /// IPv6 (RFC 8200).
-    V6,
-}
-
-impl IpFamily {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
 }
 
 impl Tunnel {
@@ -40,7 +26,7 @@ impl Tunnel {
     /// Bytes that the tunnel adds to every packet: outer IP header, UDP header where there is one, GRE header.
     pub const fn overhead_bytes(self, outer: IpFamily) -> u32 {
         match self.encapsulation() {
-            Some(encapsulation) => encapsulation.overhead_bytes(matches!(outer, IpFamily::V6)) as u32,
+            Some(encapsulation) => encapsulation.overhead_bytes(outer) as u32,
             None => 0,
         }
     }

@@ -2,7 +2,7 @@
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_plan::{
     Action, Congestion, Directions, Feature, Flow, Lack, LinkId, NodeId, Pipe, Plan, Problem, ProxySettings,
-    R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
+    PtcpSettings, R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
 };
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -121,6 +121,15 @@ fn links_and_pipes_are_those_of_the_flows_ends() {
         plan.flows[0].transport = Transport::R2cp(R2cpSettings { pipes, ..R2cpSettings::DEFAULT });
     };
     assert_fault("flows.download.pipes", "found no pipe", |plan| r2cp(plan, vec![]));
+    assert_fault(
+        "flows.download.congestion",
+        "found coupled pipes with BBR, whose rate has no increase to couple",
+        |plan| {
+            plan.flows[0].transport =
+                Transport::Ptcp(PtcpSettings { coupled: true, ..PtcpSettings::DEFAULT });
+            plan.flows[0].tcp.congestion = Some(Congestion::Bbr);
+        },
+    );
     assert_fault("flows.download.pipes.p", "\"proxy\" cannot serve \"receiver\"", |plan| {
         r2cp(plan, vec![Pipe::new("p", PROXY)]);
     });

@@ -6,10 +6,7 @@ use crate::{
 };
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkChange;
-use prismux_plan::{
-    Action, Congestion, Directions, Event, Feature, Flow, Lack, Plan, PlanError, Role, Unsupported,
-};
-use prismux_tcp::TcpConfig;
+use prismux_plan::{Action, Directions, Event, Feature, Flow, Lack, Plan, PlanError, Role, Unsupported};
 use prismux_trace::event::EventSink;
 use prismux_units::Instant;
 use std::collections::BTreeMap;
@@ -22,11 +19,6 @@ const LACKS: &[Lack] = &[
         feature: Feature::Transport("mptcp"),
         what: "{}: Multipath TCP is the kernel's and exists in the lab only",
         remedy: "use --on lab, or another transport",
-    },
-    Lack {
-        feature: Feature::Congestion(Congestion::Bbr),
-        what: "{}: BBR is the kernel's and exists in the lab only",
-        remedy: "use --on lab, or congestion = \"cubic\" or \"newreno\"",
     },
     Lack {
         feature: Feature::Processes,
@@ -104,7 +96,7 @@ impl Simulation {
         network.add_links();
         network.add_memberships();
         for id in plan.flow_ids() {
-            network.add_flow(id)?;
+            network.add_flow(id);
         }
         for event in &plan.events {
             network.add_event(event);
@@ -228,13 +220,13 @@ impl Network<'_> {
         }
     }
 
-    fn add_flow(&mut self, id: prismux_plan::FlowId) -> Result<(), Unsupported> {
+    fn add_flow(&mut self, id: prismux_plan::FlowId) {
         let flow = &self.plan[id];
         let (start, stop) = self.plan.times_of(id);
         let (from, to) = (NodeId(flow.from.0), NodeId(flow.to.0));
         let transport = match self.transports.get(&flow.name) {
             Some(custom) => custom.clone(),
-            None => planned(flow, tcp(flow)?),
+            None => planned(flow, flow.tcp.config()),
         };
         let mut config = FlowConfig::new(from, to, transport).starting(Instant::ZERO + start);
         config.stop = stop.map(|stop| Instant::ZERO + stop);
@@ -245,7 +237,6 @@ impl Network<'_> {
         if let Some(member) = flow.via {
             self.route_via(flow, member);
         }
-        Ok(())
     }
 
     /// Leads both directions of `flow` through `member`.
@@ -280,12 +271,4 @@ impl Network<'_> {
         };
         self.builder.event(Instant::ZERO + event.at, action);
     }
-}
-
-/// The flow's switches of TCP.
-fn tcp(flow: &Flow) -> Result<TcpConfig, Unsupported> {
-    flow.tcp.config().map_err(|kernels| Unsupported {
-        what: format!("flow \"{}\": {kernels} and exists in the lab only", flow.name),
-        remedy: "use --on lab, or congestion = \"cubic\" or \"newreno\"".to_string(),
-    })
 }

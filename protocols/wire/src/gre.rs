@@ -1,7 +1,8 @@
 //! Generic Routing Encapsulation (RFC 2784) with key and sequence number (RFC 2890), over IP or in UDP (RFC 8086).
 use crate::checksum::{Sum, checksum};
 use crate::error::{Layer, WireError};
-use crate::ip::{put, word16, word32};
+use crate::ip::{IpFamily, put, word16, word32};
+use crate::udp::UdpHeader;
 
 /// EtherTypes that a tunnel of ours carries.
 pub mod ether_type {
@@ -12,7 +13,10 @@ pub mod ether_type {
 }
 
 /// Destination port of GRE-in-UDP (RFC 8086 section 3.2).
-pub const GRE_UDP_PORT: u16 = 4754;
+pub const GRE_IN_UDP_PORT: u16 = 4754;
+
+/// Bytes of a GRE header without optional fields.
+pub const PLAIN_GRE_BYTES: usize = 4;
 
 const CHECKSUM_PRESENT: u16 = 0x8000;
 const KEY_PRESENT: u16 = 0x2000;
@@ -36,23 +40,24 @@ pub struct GreHeader {
 }
 
 impl GreHeader {
-    /// A plain header in front of the IP packet `inner`; the EtherType is that of its version.
-    ///
-    /// # Errors
-    /// When `inner` is neither IPv4 nor IPv6.
-    pub fn for_ip(inner: &[u8]) -> Result<Self, WireError> {
-        let protocol = match inner.first().map(|b| b >> 4) {
-            Some(4) => ether_type::IPV4,
-            Some(6) => ether_type::IPV6,
-            Some(version) => return Err(WireError::Version(Layer::Ipv4, version)),
-            None => return Err(WireError::Truncated(Layer::Ipv4)),
-        };
-        Ok(Self { protocol, ..Self::default() })
+    /// A header without optional fields, in front of a payload of EtherType `protocol`: what our tunnels send.
+    pub const fn plain(protocol: u16) -> Self {
+        Self { protocol, checksum: false, key: None, sequence: None }
+    }
+
+    /// Flags and EtherType, which every header begins with: all there is of a [plain](GreHeader::plain) one.
+    pub const fn fixed_part(&self) -> [u8; PLAIN_GRE_BYTES] {
+        let flags = (if self.checksum { CHECKSUM_PRESENT } else { 0 })
+            | (if self.key.is_some() { KEY_PRESENT } else { 0 })
+            | (if self.sequence.is_some() { SEQUENCE_PRESENT } else { 0 });
+        let ([a, b], [c, d]) = (flags.to_be_bytes(), self.protocol.to_be_bytes());
+        [a, b, c, d]
     }
 
     /// Length on the wire: 4 bytes, and 4 for each of checksum, key and sequence number.
     pub const fn wire_bytes(&self) -> usize {
-        4 + 4 * (self.checksum as usize + self.key.is_some() as usize + self.sequence.is_some() as usize)
+        PLAIN_GRE_BYTES
+            + 4 * (self.checksum as usize + self.key.is_some() as usize + self.sequence.is_some() as usize)
     }
 
     /// Reads the header at the start of `bytes` (header and payload, to the last byte); returns it and its length. A
@@ -101,12 +106,7 @@ impl GreHeader {
         if out.len() < length {
             return Err(WireError::NoRoom);
         }
-        let flag = |set: bool, bit: u16| if set { bit } else { 0 };
-        let flags = flag(self.checksum, CHECKSUM_PRESENT)
-            | flag(self.key.is_some(), KEY_PRESENT)
-            | flag(self.sequence.is_some(), SEQUENCE_PRESENT);
-        put(out, 0, &flags.to_be_bytes());
-        put(out, 2, &self.protocol.to_be_bytes());
+        put(out, 0, &self.fixed_part());
         let mut at = 4;
         // The checksum's place stays zero until the rest is written; its second half is reserved.
         for word in [self.checksum.then_some(0), self.key, self.sequence].into_iter().flatten() {
@@ -121,41 +121,23 @@ impl GreHeader {
     }
 }
 
-/// The UDP source port of a flow in GRE-in-UDP: routers spread flows by it, so it comes from the flow's hash and lies
-/// in the ephemeral range 49152 to 65535 (RFC 8086 section 3.1).
-pub const fn entropy_port(flow_hash: u64) -> u16 {
-    0xc000 | (flow_hash >> 48) as u16 & 0x3fff
-}
-
-/// Bytes that a tunnel with plain GRE headers adds in front of an inner packet.
+/// What carries the GRE header of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encapsulation {
-    /// GRE straight over IP.
+    /// IP itself, protocol 47 (RFC 2784).
     Gre,
-    /// GRE in UDP.
+    /// UDP (RFC 8086).
     GreInUdp,
 }
 
 impl Encapsulation {
-    /// Outer headers for an outer IP header of 20 (IPv4) or 40 (IPv6) bytes: 24, 44, 32 or 52 in all.
-    pub const fn overhead_bytes(self, outer_is_ipv6: bool) -> usize {
-        let ip = if outer_is_ipv6 { 40 } else { 20 };
-        match self {
-            Self::Gre => ip + 4,
-            Self::GreInUdp => ip + 8 + 4,
-        }
-    }
-
-    /// The largest TCP payload that fits a path of `path_mtu_bytes` through this tunnel, options not counted: what an
-    /// MSS should be clamped to. A path of 1500 bytes leaves 1436 for IPv4 in GRE over IPv4.
-    pub const fn max_segment_bytes(
-        self,
-        path_mtu_bytes: usize,
-        outer_is_ipv6: bool,
-        inner_is_ipv6: bool,
-    ) -> u16 {
-        let headers = self.overhead_bytes(outer_is_ipv6) + if inner_is_ipv6 { 60 } else { 40 };
-        let room = path_mtu_bytes.saturating_sub(headers);
-        if room > u16::MAX as usize { u16::MAX } else { room as u16 }
+    /// Bytes that a tunnel with [plain headers](GreHeader::plain) adds to a packet, in outer IP packets of `family` without
+    /// options: 24 and 32 over IPv4, 44 and 52 over IPv6.
+    pub const fn overhead_bytes(self, family: IpFamily) -> usize {
+        let udp = match self {
+            Self::Gre => 0,
+            Self::GreInUdp => UdpHeader::WIRE_BYTES,
+        };
+        family.header_bytes() + udp + PLAIN_GRE_BYTES
     }
 }

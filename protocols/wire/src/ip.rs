@@ -31,6 +31,36 @@ pub mod protocol {
     pub const SCTP: u8 = 132;
 }
 
+/// Version of the Internet Protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IpFamily {
+    /// IPv4 (RFC 791).
+    V4,
+    /// IPv6 (RFC 8200).
+    V6,
+}
+
+impl IpFamily {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    /// The family of `address`.
+    pub const fn of(address: &IpAddr) -> Self {
+        match address {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+
+    /// Bytes of a header without options or extension headers.
+    pub const fn header_bytes(self) -> usize {
+        match self {
+            Self::V4 => 20,
+            Self::V6 => 40,
+        }
+    }
+}
+
 /// What an IP header says, options and extension headers aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IpHeader {

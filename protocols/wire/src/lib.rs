@@ -29,8 +29,8 @@ mod udp;
 pub use ecn::Ecn;
 pub use error::{Layer, WireError};
 pub use flow::{FlowKey, flow_hash, flow_key};
-pub use gre::GreHeader;
-pub use ip::{Fragment, IpHeader, IpPacket};
+pub use gre::{Encapsulation, GreHeader};
+pub use ip::{Fragment, IpFamily, IpHeader, IpPacket};
 pub use rewrite::{SackRewrite, SegmentRewrite};
 pub use seq::SeqNumber;
 pub use tcp_header::{

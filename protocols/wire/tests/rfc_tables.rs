@@ -1,9 +1,11 @@
 //! Packets as RFCs describe them, byte by byte.
-use prismux_wire::gre::{Encapsulation, GreHeader, entropy_port, ether_type};
+use prismux_wire::gre::{Encapsulation, GRE_IN_UDP_PORT, GreHeader, PLAIN_GRE_BYTES, ether_type};
 use prismux_wire::{
-    Ecn, FlowKey, Fragment, IpHeader, IpPacket, Layer, SackBlock, SeqNumber, TcpFlags, TcpOptions, TcpPacket,
-    Timestamps, UdpHeader, WireError, checksum::checksum, emit_udp_packet, flow_hash, flow_key, ip::protocol,
+    Ecn, FlowKey, Fragment, IpFamily, IpHeader, IpPacket, Layer, SackBlock, SeqNumber, TcpFlags, TcpOptions,
+    TcpPacket, Timestamps, UdpHeader, WireError, checksum::checksum, emit_udp_packet, flow_hash, flow_key,
+    ip::protocol,
 };
+use std::net::IpAddr;
 
 /// A SYN laid out as Linux does on its loopback device: MSS 65495, SACK permitted, timestamps, scale 7.
 const LINUX_SYN: [u8; 60] = [
@@ -173,7 +175,7 @@ fn dsack_and_sack_blocks_keep_their_order() {
 #[test]
 fn gre_headers_follow_rfc_2784_and_2890() {
     let inner = LINUX_SYN;
-    let plain = GreHeader::for_ip(&inner).unwrap();
+    let plain = GreHeader::plain(ether_type::IPV4);
     let mut bytes = [0; 64];
     bytes[4..].copy_from_slice(&inner);
     assert_eq!(plain.emit(&mut bytes), Ok(4));
@@ -194,16 +196,28 @@ fn gre_headers_follow_rfc_2784_and_2890() {
     assert!(GreHeader::parse(&[0x03, 0xf8, 8, 0]).is_ok());
 }
 
+/// What comes in front of an inner packet, as it is written, is what the encapsulation says it costs.
 #[test]
-fn tunnels_leave_the_mss_that_the_documents_name() {
-    assert_eq!(Encapsulation::Gre.overhead_bytes(false), 24);
-    assert_eq!(Encapsulation::Gre.max_segment_bytes(1500, false, false), 1436);
-    assert_eq!(Encapsulation::GreInUdp.max_segment_bytes(1500, false, false), 1428);
-    assert_eq!(Encapsulation::GreInUdp.max_segment_bytes(1280, true, true), 1168);
-    assert_eq!(Encapsulation::Gre.max_segment_bytes(10, false, false), 0);
-    for hash in [0, u64::MAX, 0x1234_5678_9abc_def0] {
-        assert!(entropy_port(hash) >= 49_152);
+fn tunnels_cost_what_their_headers_take() {
+    let gre = GreHeader::plain(ether_type::IPV4);
+    let v6 = |last| IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, last]);
+    let ends = [
+        (IpFamily::V4, [IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2])]),
+        (IpFamily::V6, [v6(1), v6(2)]),
+    ];
+    for (family, [from, to]) in ends {
+        let mut packet = [0; 128];
+        let mut payload = [0; PLAIN_GRE_BYTES];
+        gre.emit(&mut payload).unwrap();
+        let ports = UdpHeader { source_port: 49_152, destination_port: GRE_IN_UDP_PORT };
+        let ip = IpHeader::new(from, to, protocol::UDP);
+        let length = emit_udp_packet(&ip, &ports, &payload, &mut packet).unwrap();
+        assert_eq!(Encapsulation::GreInUdp.overhead_bytes(family), length);
+        assert_eq!(Encapsulation::Gre.overhead_bytes(family), length - UdpHeader::WIRE_BYTES);
     }
+    let all =
+        [Encapsulation::Gre, Encapsulation::GreInUdp].map(|e| IpFamily::ALL.map(|f| e.overhead_bytes(f)));
+    assert_eq!(all, [[24, 44], [32, 52]]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Targets that parse packet bytes. Beyond "no panic": lengths stay within the input, and what is accepted can be
 //! written again and read back as the same value.
-use prismux_wire::gre::{GRE_UDP_PORT, GreHeader};
+use prismux_wire::gre::{GRE_IN_UDP_PORT, GreHeader};
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{
     Ecn, FlowKey, IpPacket, LossReport, SackRewrite, SegmentRewrite, SeqNumber, TcpFlags, TcpHeader,
@@ -100,7 +100,7 @@ pub fn gre(data: &[u8]) {
 /// GRE in UDP in IP, as a tunnel's end reads it.
 pub fn gre_in_udp(data: &[u8]) {
     let Ok(packet) = UdpPacket::parse(data) else { return };
-    if packet.header.destination_port == GRE_UDP_PORT {
+    if packet.header.destination_port == GRE_IN_UDP_PORT {
         gre(packet.payload(data));
     }
 }

@@ -8,7 +8,7 @@ use prismux_endpoint::random::Seed;
 use prismux_trace::event::{Event, EventSink, JsonLines, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::gre::{GRE_UDP_PORT, GreHeader, entropy_port};
+use prismux_wire::gre::{GRE_IN_UDP_PORT, GreHeader, ether_type};
 use prismux_wire::{
     Ecn, HandoffNotice, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps,
     UdpHeader, emit_tcp_packet, emit_udp_packet,
@@ -106,7 +106,8 @@ pub(super) fn gre() -> Vec<Vec<u8>> {
     ];
     let around = |(index, (checksum, key, sequence)): (usize, (bool, Option<u32>, Option<u32>))| {
         let inner = &inner[index * 5 % inner.len()];
-        let header = GreHeader { checksum, key, sequence, ..GreHeader::for_ip(inner).expect("an IP packet") };
+        let protocol = if inner[0] >> 4 == 6 { ether_type::IPV6 } else { ether_type::IPV4 };
+        let header = GreHeader { protocol, checksum, key, sequence };
         let mut out = vec![0; header.wire_bytes()];
         out.extend_from_slice(inner);
         header.emit(&mut out).expect("fits");
@@ -117,7 +118,7 @@ pub(super) fn gre() -> Vec<Vec<u8>> {
 
 /// The same in UDP in IP.
 pub(super) fn gre_in_udp() -> Vec<Vec<u8>> {
-    let udp = UdpHeader { source_port: entropy_port(1 << 50), destination_port: GRE_UDP_PORT };
+    let udp = UdpHeader { source_port: 49_156, destination_port: GRE_IN_UDP_PORT };
     let wrap = |payload: &Vec<u8>, ip: IpHeader| {
         let mut out = vec![0; 2048];
         let length = emit_udp_packet(&ip, &udp, payload, &mut out).expect("fits");

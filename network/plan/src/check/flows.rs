@@ -1,6 +1,8 @@
 //! Flows: ends, times, traffic, links and pipes that fit each other.
 use super::Findings;
-use crate::{Flow, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES, registry};
+use crate::{
+    Congestion, Flow, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES, registry,
+};
 use alloc::vec::Vec;
 use prismux_units::{ByteCount, Rate};
 
@@ -55,6 +57,7 @@ impl Plan {
         self.check_via(flow, found);
         self.check_flow_links(flow, found);
         self.check_pipes(flow, found);
+        self.check_coupling(flow, found);
     }
 
     /// `via` names a member, and only where there is a proxy to go past.
@@ -89,6 +92,14 @@ impl Plan {
         let max = usize::from(prismux_ptcp::MAX_PIPES);
         if count > max {
             add(Problem::TooManyLinks { found: count, max });
+        }
+    }
+
+    /// Coupling takes a share of an increase (RFC 6356), so there must be one.
+    fn check_coupling(&self, flow: &Flow, found: &mut Findings) {
+        let coupled = matches!(&flow.transport, Transport::Ptcp(settings) if settings.coupled);
+        if coupled && flow.tcp.congestion == Some(Congestion::Bbr) {
+            found.add(Part::Flow(flow.name.clone()), Some("congestion"), Problem::NothingToCouple);
         }
     }
 

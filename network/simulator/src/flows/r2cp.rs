@@ -8,7 +8,7 @@ use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
 use crate::simulation::{PipeNames, Simulation};
 use prismux_endpoint::Alarm;
-use prismux_plan::{Pipe, R2cpSettings};
+use prismux_plan::{Congestion, Pipe, R2cpSettings};
 use prismux_r2cp::{Connection, PipeMetrics, R2cpConfig};
 use prismux_rcp::RcpConfig;
 use prismux_tcp::TcpConfig;
@@ -69,7 +69,7 @@ impl R2cpPath {
             link: pipe.link.map(|link| LinkIndex(link.0)),
             cost: pipe.cost,
             // What only kernels have was refused before.
-            congestion: pipe.congestion.and_then(|congestion| congestion.kind().ok()),
+            congestion: pipe.congestion.map(Congestion::kind),
             opens: Instant::ZERO + pipe.opens,
             closes: pipe.closes.map(|at| Instant::ZERO + at),
             drops: pipe.drops.map(|at| Instant::ZERO + at),
