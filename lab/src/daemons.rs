@@ -110,6 +110,9 @@ impl Daemon {
     }
 
     /// Starts the process, unless there is one. It ends with the thread that calls this.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
     pub fn start(&mut self, how: &DaemonCommand) -> Result<(), LabError> {
         if self.process.is_none() {
             end_now(self.ending.take());
@@ -150,6 +153,9 @@ impl Daemon {
     }
 
     /// Fails if the process has ended by itself.
+    ///
+    /// # Errors
+    /// [`LabError::Daemon`], with how it ended and what it said last.
     pub fn check(&mut self) -> Result<(), LabError> {
         let Some(process) = &mut self.process else { return Ok(()) };
         match process.child.try_wait() {

@@ -118,6 +118,9 @@ pub(super) struct Emulator {
 impl Emulator {
     /// Starts the thread. Until [`Emulator::begin`] all links are perfect wires, over which daemons find each other, and
     /// nothing is recorded.
+    ///
+    /// # Errors
+    /// When the kernel refuses the thread its devices or events.
     pub fn start(links: Vec<EmulatedLink>, seed: Seed, recording: Recording) -> Result<Self, LabError> {
         let failed = || LabError::setup("start the link emulator");
         let stop = StopHandle::new().map_err(failed())?;
@@ -156,6 +159,10 @@ impl Emulator {
     }
 
     /// Stops the thread and returns what it measured.
+    ///
+    /// # Errors
+    /// What ended the thread early: a device that cannot be read or written, a capture or a log that cannot be
+    /// written.
     pub fn finish(mut self) -> Result<EmulatorReport, LabError> {
         self.stop.stop();
         let thread = self.thread.take();

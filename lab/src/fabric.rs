@@ -39,6 +39,9 @@ struct NodeDevices {
 
 impl Fabric {
     /// Builds the network on paper.
+    ///
+    /// # Errors
+    /// What the kernel refused, and for which node or link.
     pub fn build(plan: &Plan, topology: &Topology) -> Result<Self, LabError> {
         let mut namespaces = Vec::with_capacity(plan.nodes.len());
         let mut own_senders = BTreeMap::new();

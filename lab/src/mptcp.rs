@@ -55,6 +55,9 @@ impl PathManager {
     }
 
     /// Lets connections have as many subflows as the kernel allows.
+    ///
+    /// # Errors
+    /// What the kernel answers, one without MPTCP among it.
     pub fn allow_subflows(&self) -> Result<(), NetlinkError> {
         let most = MAX_EXTRA_SUBFLOWS.to_ne_bytes();
         let request = self.command(MPTCP_PM_CMD_SET_LIMITS, "set the limits of MPTCP".to_owned());
@@ -63,6 +66,9 @@ impl PathManager {
     }
 
     /// Starts a subflow of every connection, present and future, from this address.
+    ///
+    /// # Errors
+    /// What the kernel answers.
     pub fn add(&self, endpoint: MptcpEndpoint) -> Result<(), NetlinkError> {
         let request =
             self.command(MPTCP_PM_CMD_ADD_ADDR, format!("make {} an endpoint of MPTCP", endpoint.address));
@@ -74,6 +80,9 @@ impl PathManager {
     }
 
     /// Ends the subflows from this address and tells the other end.
+    ///
+    /// # Errors
+    /// What the kernel answers.
     pub fn remove(&self, endpoint: MptcpEndpoint) -> Result<(), NetlinkError> {
         let what = format!("take {} from the endpoints of MPTCP", endpoint.address);
         let request = self.command(MPTCP_PM_CMD_DEL_ADDR, what);

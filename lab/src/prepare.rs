@@ -46,6 +46,9 @@ impl PreparedFlow {
 
 impl Stage<'_> {
     /// Makes the sockets of every flow.
+    ///
+    /// # Errors
+    /// When a socket cannot be made, with the flow it was for.
     pub fn prepare_flows(
         &mut self,
         clock: Clock,

@@ -47,6 +47,9 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server at `listen` on `node` and waits until it can be reached.
+    ///
+    /// # Errors
+    /// When its object cannot be written, or the process cannot be started or does not answer in time.
     pub fn start(
         how: &DaemonCommand,
         namespace: &Namespace,
@@ -74,6 +77,9 @@ impl Server {
     }
 
     /// Fails if the process has ended by itself.
+    ///
+    /// # Errors
+    /// [`LabError::Daemon`], with how it ended and what it said last.
     pub fn check(&mut self) -> Result<(), LabError> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),

@@ -58,6 +58,9 @@ enum Step {
 
 impl<'a> Stage<'a> {
     /// Brings the members that are there from the start, their daemons and MPTCP's endpoints into place.
+    ///
+    /// # Errors
+    /// What could not be brought into place, and on which node.
     pub fn set(
         orders: &'a Orders<'a>,
         topology: Topology,
@@ -112,6 +115,9 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs `work` in the namespace of a node.
+    ///
+    /// # Errors
+    /// When the namespace cannot be entered.
     pub fn inside<T: Send>(&self, node: NodeIndex, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
         let doing = || format!("enter the namespace of node \"{}\"", self.topology.name(node));
         self.namespaces[node].enter(work).map_err(LabError::setup(doing()))
@@ -217,6 +223,9 @@ impl<'a> Stage<'a> {
     }
 
     /// What has to be as planned when the clock starts: links of members that are not there yet are down.
+    ///
+    /// # Errors
+    /// When the kernel refuses to take a link down.
     pub fn begin(&mut self, clock: Clock) -> Result<(), LabError> {
         self.emulator.begin(clock);
         let absent = self.orders.plan.nodes.iter().enumerate().filter_map(|(index, node)| match node.role {
@@ -230,6 +239,9 @@ impl<'a> Stage<'a> {
     }
 
     /// Waits for the end of the run and makes the plan's events happen.
+    ///
+    /// # Errors
+    /// When a daemon or a server ends by itself, an event cannot be carried out, or the run is interrupted.
     pub fn play(
         &mut self,
         clock: Clock,

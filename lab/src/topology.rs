@@ -173,6 +173,9 @@ impl Topology {
     }
 
     /// The index of the node called `name`.
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] when there is none.
     pub fn node(&self, name: &str) -> Result<NodeIndex, LabError> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
             LabError::Layout(format!("there is no node \"{name}\"; the nodes are {}", self.names.join(", ")))
@@ -195,6 +198,9 @@ impl Topology {
     }
 
     /// The nodes between `from` and `to` by the fewest hops, as (node, port towards the next).
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] when no links lead there.
     pub fn walk(&self, from: NodeIndex, to: NodeIndex) -> Result<Vec<(NodeIndex, usize)>, LabError> {
         let towards = self.ports_towards(to);
         let (mut at, mut steps) = (from, Vec::new());

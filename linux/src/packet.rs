@@ -56,6 +56,9 @@ impl PacketPool {
     }
 
     /// The packet that `read` puts into the buffer it is given; `read` returns its length.
+    ///
+    /// # Errors
+    /// What `read` returns.
     pub fn read_with(
         &self,
         read: impl FnOnce(&mut [u8]) -> std::io::Result<usize>,

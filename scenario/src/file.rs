@@ -23,6 +23,9 @@ impl ScenarioFile {
     }
 
     /// Reads a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
     pub fn open(path: &Path) -> Result<Self, ScenarioError> {
         let name = path.display().to_string();
         match std::fs::read_to_string(path) {
@@ -37,6 +40,9 @@ impl ScenarioFile {
     }
 
     /// A file if `name` is the path of one, else the shipped scenario of that name.
+    ///
+    /// # Errors
+    /// When there is neither, with the names that come close.
     pub fn find(name: &str) -> Result<Self, ScenarioError> {
         let path = Path::new(name);
         if path.is_file() {
@@ -81,17 +87,28 @@ impl ScenarioFile {
     }
 
     /// The variants that the file declares.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, by line.
     pub fn variants(&self) -> Result<Vec<VariantNote>, ScenarioError> {
         Ok(self.scenario(None, &[])?.variants)
     }
 
     /// The scenario, with the overrides of `variant` and then each `path=value` of `set` laid over the file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file and with the overrides, by line, and a variant that it does not
+    /// declare.
     pub fn scenario(&self, variant: Option<&str>, set: &[&str]) -> Result<Scenario, ScenarioError> {
         self.scenario_with(variant, &[], set)
     }
 
     /// The same, with `between` laid over the file before `set`: overrides that a program makes, such as those of
     /// a built-in variant.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file and with the overrides, by line, and a variant that it does not
+    /// declare.
     pub fn scenario_with(
         &self,
         variant: Option<&str>,

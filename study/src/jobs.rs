@@ -11,6 +11,9 @@ pub fn processors() -> usize {
 
 /// Does `work` for every item, `parallel` at a time; results in the order of `items`. Stops handing out work after the
 /// first failure, which it returns. `done` is called after each item, from the thread that did it.
+///
+/// # Errors
+/// The first failure of `work`, in the order of `items`.
 pub fn run<T: Sync, R: Send, E: Send>(
     items: &[T],
     parallel: usize,

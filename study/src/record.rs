@@ -21,6 +21,9 @@ pub(crate) struct EventLog(SharedLog);
 
 impl EventLog {
     /// Begins a log with the description of the run.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
     pub fn create(path: &Path, plan: &Plan, backend: Backend, seed: u64) -> io::Result<Self> {
         let file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
         let mut log = SharedLog::new(Box::new(file));
@@ -35,6 +38,9 @@ impl EventLog {
     }
 
     /// Ends the log of a run that lasted `duration_s` seconds.
+    ///
+    /// # Errors
+    /// When the file could not be written, whenever that was.
     pub fn finish(mut self, duration_s: f64) -> io::Result<()> {
         self.0.event(Instant::ZERO + Duration::from_secs_f64(duration_s), &Event::RunEnded);
         self.0.finish()

@@ -37,6 +37,9 @@ pub struct Candidate {
 }
 
 /// The variants called `names`, or the standard ones of the file when `names` is empty.
+///
+/// # Errors
+/// A name that is no variant, with those there are, and whatever is wrong with the file.
 pub fn variants(
     file: &ScenarioFile,
     names: &[String],

@@ -9,6 +9,7 @@ use std::path::Path;
 const MAX_FUNCTION_LINES: usize = 70;
 const AIM_FILE_LINES: usize = 400;
 const MAX_FILE_LINES: usize = 800;
+const MAX_COLUMNS: usize = 120;
 
 /// Names and sizes of the functions and product files past their aim.
 fn oversized() -> BTreeMap<String, usize> {
@@ -44,6 +45,19 @@ fn no_file_passes_800_lines() {
         let lines = source.lines().count();
         assert!(lines <= MAX_FILE_LINES, "{} has {lines} lines: split it by idea", path.display());
     }
+}
+
+#[test]
+fn no_line_passes_120_columns() {
+    let mut complaints = Vec::new();
+    for (path, source) in rust_sources() {
+        for (number, line) in
+            source.lines().enumerate().filter(|(_, line)| line.chars().count() > MAX_COLUMNS)
+        {
+            complaints.push(format!("{}:{}: {line}", path.display(), number + 1));
+        }
+    }
+    assert!(complaints.is_empty(), "longer than {MAX_COLUMNS} columns:\n{}", complaints.join("\n"));
 }
 
 #[test]

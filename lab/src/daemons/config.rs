@@ -22,6 +22,9 @@ pub(crate) struct Community<'a> {
 
 impl Community<'_> {
     /// The proxy's configuration file; `record` is where it keeps a recording.
+    ///
+    /// # Errors
+    /// When the plan has no proxy there.
     pub fn proxy(&self, node: NodeIndex, record: Option<&Path>) -> Result<String, LabError> {
         let proxy = self.settings_of(node)?;
         let address = self.topology.address(node);
@@ -51,6 +54,9 @@ impl Community<'_> {
     }
 
     /// The configuration file of the member `node` for one of its proxies.
+    ///
+    /// # Errors
+    /// When the plan has no member there.
     pub fn member(&self, node: NodeIndex, proxy: NodeIndex, number: u32) -> Result<String, LabError> {
         let remote = self.topology.address(proxy);
         let mut tunnel = Table::new();

@@ -17,6 +17,9 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Starts a capture of the links with the given names.
+    ///
+    /// # Errors
+    /// When the file cannot be created or written, with its name.
     pub fn create<'a>(path: &Path, links: impl Iterator<Item = &'a str>) -> io::Result<Self> {
         let file = File::create(path).map_err(|error| {
             io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
@@ -27,6 +30,9 @@ impl Capture {
     }
 
     /// Writes a packet that enters link `link` now.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn packet(&mut self, now: Instant, link: usize, forward: bool, bytes: &[u8]) -> io::Result<()> {
         self.file.packet(&CapturedPacket {
             interface: self.interfaces[link],
@@ -39,6 +45,9 @@ impl Capture {
     }
 
     /// Writes what is still in memory.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
     pub fn finish(self) -> io::Result<()> {
         self.file.finish().map(drop)
     }

@@ -43,6 +43,9 @@ pub(super) struct Carrier {
 
 impl Carrier {
     /// Takes over the devices of `links`.
+    ///
+    /// # Errors
+    /// When the kernel refuses to watch a device.
     pub fn new(
         links: Vec<EmulatedLink>,
         seed: Seed,
@@ -115,6 +118,9 @@ impl Carrier {
     }
 
     /// Carries packets until stopped.
+    ///
+    /// # Errors
+    /// When a device, the capture or the log fails.
     pub fn run(mut self, wake: &EventFd, commands: &Commands) -> io::Result<EmulatorReport> {
         self.events.watch(wake, WAKE_TOKEN)?;
         let mut ready = Vec::new();

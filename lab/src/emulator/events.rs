@@ -57,6 +57,9 @@ pub(crate) struct EventFeed {
 
 impl EventFeed {
     /// Starts a writer for the links and flows of a plan.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
     pub fn start(orders: &Orders<'_>, log: SharedLog) -> std::io::Result<Self> {
         let (seen, received) = mpsc::channel();
         let writer = Writer::new(orders, log);

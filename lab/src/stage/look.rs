@@ -44,6 +44,9 @@ impl Stage<'_> {
 
     /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan takes down
     /// loses what is in its queue, and does not count.
+    ///
+    /// # Errors
+    /// When the counters of a node cannot be read.
     pub fn device_drops(&self) -> Result<u64, LabError> {
         let mut taken_down: Vec<(usize, String)> = Vec::new();
         for flow in &self.orders.flows {

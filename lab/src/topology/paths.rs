@@ -33,6 +33,9 @@ impl Topology {
     }
 
     /// The ways a flow may go, made on first use: one, or one for each member under MPTCP.
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] when no links lead there, or a node lacks what the flow needs of it.
     pub fn paths(&mut self, orders: &FlowOrders<'_>) -> Result<Vec<Path>, LabError> {
         let flow = orders.flow;
         let (from, to) = (flow.from.index(), flow.to.index());
@@ -132,6 +135,9 @@ impl Topology {
     }
 
     /// The nodes between a path's receiver and `member`, with their ports towards it.
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] when no links lead there.
     pub fn return_steps(&self, path: &Path, member: NodeIndex) -> Result<Vec<(NodeIndex, usize)>, LabError> {
         self.walk(path.to, member)
     }

@@ -38,6 +38,9 @@ impl SocketMaker<'_> {
     }
 
     /// The socket of the end that is called; make it in that node's namespace.
+    ///
+    /// # Errors
+    /// When the kernel refuses the socket, its options or the address.
     pub fn listener(self, at: SocketAddrV4) -> io::Result<TcpListener> {
         let socket = self.socket()?;
         socket.set_reuse_address(true)?;
@@ -48,6 +51,9 @@ impl SocketMaker<'_> {
     }
 
     /// The socket of the end that calls, bound to `from`; make it in that node's namespace.
+    ///
+    /// # Errors
+    /// When the kernel refuses the socket, its options or the address.
     pub fn caller(self, from: Ipv4Addr) -> io::Result<Socket> {
         let socket = self.socket()?;
         socket.bind(&SocketAddrV4::new(from, 0).into())?;

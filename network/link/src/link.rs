@@ -168,6 +168,9 @@ impl<P: Clone> Link<P> {
 
     /// Hands `packet` to the link at `now`. A dropped packet comes back with the reason; a packet lost on the
     /// channel does so at once, although it has taken its turn at the serialiser.
+    ///
+    /// # Errors
+    /// The packet, with why it was dropped.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, size_bytes: u32, packet: P) -> Result<(), Dropped<P>> {
         let Some(shape) = &self.plain else {

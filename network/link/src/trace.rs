@@ -48,6 +48,9 @@ impl core::error::Error for TraceError {}
 
 impl DeliveryTrace {
     /// Reads a trace; empty lines and lines that start with `#` are skipped.
+    ///
+    /// # Errors
+    /// The first line that is no time, goes back in time, or is all there is.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut times_ms = Vec::new();
         for (index, line) in text.lines().enumerate() {

@@ -3,9 +3,9 @@ use prismux_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// Key exchanges that a neighbourhood is granted, one in each interval ...
+/// Key exchanges that a neighbourhood is granted, one in each interval.
 const HANDSHAKE_INTERVAL: Duration = Duration::from_millis(5);
-/// ... and as many at once as it had none in this time.
+/// Key exchanges that a neighbourhood may have at once: as many as it had none in this time.
 const HANDSHAKE_CREDIT: Duration = Duration::from_secs(5);
 /// Neighbourhoods remembered; those that have used nothing lately are forgotten.
 const MAX_PREFIXES: usize = 4096;

@@ -18,6 +18,9 @@ impl Transport {
     }
 
     /// What is wrong with `traffic` for this transport: it is of a kind that others carry.
+    ///
+    /// # Errors
+    /// What is wrong, with the kinds that the transport carries.
     pub fn check_pattern(&self, traffic: &Traffic) -> Result<(), Problem> {
         if self.patterns().any(|pattern| pattern.value.is_same_as(traffic)) {
             return Ok(());

@@ -197,6 +197,9 @@ impl Names {
 
 impl Capture {
     /// Writes a capture of the links with the given numbers and names to `writer`.
+    ///
+    /// # Errors
+    /// When the head of the capture cannot be written.
     pub fn new(
         writer: Box<dyn Write + Send>,
         links: &[(usize, String)],
@@ -253,6 +256,9 @@ impl Capture {
     }
 
     /// Ends the capture.
+    ///
+    /// # Errors
+    /// The first failure to write, whenever it was.
     pub fn finish(self) -> io::Result<()> {
         match self.failed {
             Some(error) => Err(error),

@@ -30,9 +30,9 @@ pub struct World {
     /// Everything that the proxy decided.
     pub said: Vec<Said>,
     pub tag: u64,
-    /// The sender repeats what is asked over the dead link, as soon as it has an ACK for it ...
+    /// The sender repeats what is asked over the dead link, as soon as it has an ACK for it.
     pub repeats_probes: bool,
-    /// ... and these are still to be repeated.
+    /// Numbers that the sender has still to repeat.
     pub repeats: Vec<u32>,
 }
 

@@ -1,0 +1,161 @@
+//! The crates can be published and embedded: each packs by itself, reads no file outside its folder, says what it is, and
+//! stands on dependencies of allowed licences.
+use prismux_tests::workspace::{packages, read, root};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+/// Crates that an outside program embeds: the protocol cores and what they stand on.
+const EMBEDDABLE: &[&str] = &[
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link", "trace",
+];
+
+fn cargo(arguments: &[&str], folder: &Path) -> Output {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments).current_dir(folder).output().expect("cargo runs")
+}
+
+fn must_succeed(output: &Output, doing: &str) {
+    assert!(output.status.success(), "{doing}:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Packs the crates in `names` as for publication and unpacks them side by side; the folder they lie in.
+fn unpacked(names: &[&str]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaged");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the target folder is writable");
+    let target = folder.to_string_lossy().into_owned();
+    // The lock file is left out, since making it anew would ask for crates of other systems.
+    let mut arguments = vec![
+        "package",
+        "--offline",
+        "--no-verify",
+        "--allow-dirty",
+        "--exclude-lockfile",
+        "--target-dir",
+        &target,
+    ];
+    let packages: Vec<String> = names.iter().map(|name| format!("prismux-{name}")).collect();
+    arguments.extend(packages.iter().flat_map(|package| ["-p", package.as_str()]));
+    must_succeed(&cargo(&arguments, &root()), "cargo package");
+    let packed = folder.join("package");
+    for entry in fs::read_dir(&packed).expect("packages were made") {
+        let path = entry.expect("readable").path();
+        if path.extension().is_some_and(|extension| extension == "crate") {
+            let tar =
+                Command::new("tar").arg("-xzf").arg(&path).arg("-C").arg(&folder).output().expect("tar runs");
+            must_succeed(&tar, "tar");
+        }
+    }
+    fs::remove_dir_all(packed).expect("removable");
+    folder
+}
+
+#[test]
+fn every_core_packs_and_builds_away_from_the_workspace() {
+    let folder = unpacked(EMBEDDABLE);
+    let version = env!("CARGO_PKG_VERSION");
+    let (mut members, mut patches) = (String::new(), String::new());
+    for name in EMBEDDABLE {
+        let place = format!("prismux-{name}-{version}");
+        assert!(folder.join(&place).join("README.md").is_file(), "{name} is published without a README.md");
+        members += &format!("{place:?}, ");
+        patches += &format!("prismux-{name} = {{ path = {place:?} }}\n");
+    }
+    let manifest =
+        format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n[patch.crates-io]\n{patches}");
+    fs::write(folder.join("Cargo.toml"), manifest).expect("writable");
+    // The same versions as the workspace uses, so that nothing need be fetched.
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).expect("writable");
+    must_succeed(&cargo(&["check", "--offline", "--quiet"], &folder), "cargo check of the packed crates");
+}
+
+#[test]
+fn every_published_crate_says_what_it_is() {
+    for package in packages() {
+        let text = read(&package.folder.join("Cargo.toml"));
+        let manifest: toml::Table = toml::from_str(&text).expect("a manifest");
+        let about = manifest["package"].as_table().expect("a table");
+        if about.get("publish").and_then(toml::Value::as_bool) == Some(false) {
+            continue;
+        }
+        for key in ["description", "license", "repository", "keywords", "categories"] {
+            assert!(about.contains_key(key), "{}: [package] lacks `{key}`", package.name);
+        }
+        let page = root().join(&package.folder).join("README.md");
+        let page = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", page.display()));
+        for heading in ["Scope and limitations", "Usage", "Examples", "Validation", "References"] {
+            let found = page.lines().any(|line| line.starts_with("## ") && line.contains(heading));
+            assert!(found, "{}: README.md lacks the heading \"{heading}\"", package.name);
+        }
+    }
+}
+
+#[test]
+fn path_dependencies_carry_the_version_of_the_workspace() {
+    let shared = prismux_tests::workspace::shared_dependencies();
+    for (name, dependency) in shared.iter().filter(|(name, _)| name.starts_with("prismux-")) {
+        let version = dependency.get("version").and_then(toml::Value::as_str);
+        // Packet scripts are for tests alone: they are not published.
+        let expected = (name != "prismux-script").then_some(env!("CARGO_PKG_VERSION"));
+        assert_eq!(version, expected, "[workspace.dependencies] {name}");
+    }
+}
+
+/// The licences that `deny.toml` allows.
+fn allowed_licences() -> Vec<String> {
+    let rules: toml::Table = toml::from_str(&read(Path::new("deny.toml"))).expect("deny.toml is TOML");
+    let allowed = rules["licenses"]["allow"].as_array().expect("a list");
+    allowed.iter().map(|licence| licence.as_str().expect("a name").to_string()).collect()
+}
+
+/// Whether an SPDX expression can be met by allowed licences; `/` is the old form of OR.
+fn is_met(expression: &str, allowed: &[String]) -> bool {
+    let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
+    let one = |licence: &str| allowed.iter().any(|known| known == licence.trim());
+    // AND binds closer; without parentheses a product of choices is met when each of its factors is.
+    let product = |product: &str| product.split(" AND ").all(|factor| one(factor));
+    expression.split(" OR ").any(|choice| product(choice)) || {
+        expression.split(" AND ").all(|factor| factor.split(" OR ").any(|choice| one(choice)))
+    }
+}
+
+#[test]
+fn licences_of_dependencies_are_among_those_allowed() {
+    let allowed = allowed_licences();
+    let arguments = [
+        "tree",
+        "--offline",
+        "--locked",
+        "--workspace",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}\t{l}",
+    ];
+    let output = cargo(&arguments, &root());
+    must_succeed(&output, "cargo tree");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let licences: BTreeMap<&str, &str> = text
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
+    assert!(licences.len() > 50, "cargo tree lists {} packages", licences.len());
+    let refused: Vec<_> = licences.iter().filter(|(_, licence)| !is_met(licence, &allowed)).collect();
+    assert!(refused.is_empty(), "not allowed by deny.toml: {refused:?}");
+}
+
+#[test]
+fn licence_expressions_are_read_as_spdx_has_them() {
+    let allowed = ["MIT".to_string(), "Apache-2.0".to_string(), "Unicode-3.0".to_string()];
+    for met in ["MIT", "MIT/Apache-2.0", "GPL-3.0 OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
+        assert!(is_met(met, &allowed), "{met}");
+    }
+    for refused in ["GPL-3.0", "MIT AND GPL-3.0", "", "GPL-3.0 OR (MIT AND GPL-2.0)"] {
+        assert!(!is_met(refused, &allowed), "{refused}");
+    }
+}
