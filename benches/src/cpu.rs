@@ -1,4 +1,5 @@
-//! CPU time: what the scheduler has charged, not what the wall clock says, so that other work on the machine counts less.
+//! CPU time: what the scheduler has charged, not what the wall clock says, so that other work on the machine counts
+//! less.
 use nix::time::{ClockId, clock_gettime};
 use std::time::Instant;
 

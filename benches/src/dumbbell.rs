@@ -167,7 +167,8 @@ impl Ns2 {
     /// Finds ns-2.
     ///
     /// # Errors
-    /// When there is no `ns` to run, or it is another program of that name, with what to do; or when its script cannot be written.
+    /// When there is no `ns` to run, or it is another program of that name, with what to do; or when its script
+    /// cannot be written.
     pub fn find() -> io::Result<Self> {
         let script = std::env::temp_dir().join(format!("prismux-dumbbell-{}.tcl", std::process::id()));
         std::fs::write(&script, NS2_SCRIPT)?;

@@ -1,8 +1,8 @@
 //! How fast the datapath is without emulated limits, and what it costs: kernel TCP between two namespaces, once
 //! through a bare TUN-to-TUN [`crate::forwarder`], once through proxy, tunnel and member.
 //!
-//! Everything runs in this process, so that its CPU time is all there is to count: the kernel's TCP at both ends, which is
-//! the same in both measurements, included.
+//! Everything runs in this process, so that its CPU time is all there is to count: the kernel's TCP at both ends,
+//! which is the same in both measurements, included.
 use crate::forwarder;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::socket::{setsockopt, sockopt};

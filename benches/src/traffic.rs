@@ -1,8 +1,9 @@
 //! Flows through the core of the proxy, without any network: what a packet costs and what a flow keeps.
 //!
-//! Time goes in rounds. In each, every sender fills its window with what has been released to it, flows in turn; the links take
-//! 10, 20 and 30 ms; every receiver answers each packet with an ACK of its own, with timestamps and up to three SACK
-//! blocks. Flows in turn is the hard case: by the time a flow comes round again, its state has left the cache.
+//! Time goes in rounds. In each, every sender fills its window with what has been released to it, flows in turn; the
+//! links take 10, 20 and 30 ms; every receiver answers each packet with an ACK of its own, with timestamps and up to
+//! three SACK blocks. Flows in turn is the hard case: by the time a flow comes round again, its state has left the
+//! cache.
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};

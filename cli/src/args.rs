@@ -27,9 +27,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a scenario and print what its flows and links achieved.
-    #[command(
-        after_help = "Examples:\n  prismux run two-members\n  prismux run my.toml --runs 10 --set links.wwan2.delay=900ms --json\n  prismux run demo-today --on lab"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux run two-members\n  \
+            prismux run my.toml --runs 10 --set links.wwan2.delay=900ms --json\n  \
+            prismux run demo-today --on lab")]
     Run(RunArguments),
     /// Read scenario files and say, by line, everything that is wrong with them.
     #[command(after_help = "Example: prismux check my.toml other.toml")]
@@ -40,30 +41,34 @@ pub(crate) enum Command {
     )]
     Scenarios(ScenariosArguments),
     /// Run the variants of a scenario and print them side by side.
-    #[command(
-        after_help = "Examples:\n  prismux compare demo-today\n  prismux compare prism-delay-disparity --variants prism,vanilla"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux compare demo-today\n  \
+            prismux compare prism-delay-disparity --variants prism,vanilla")]
     Compare(CompareArguments),
     /// Run scenarios in the lab and in the simulator and say by how much they differ.
-    #[command(
-        after_help = "Examples:\n  prismux agree\n  prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux agree\n  \
+            prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms")]
     Agree(AgreeArguments),
     /// PRISM against a single link, plain striping and kernel MPTCP in the lab, with cubic and bbr.
     #[command(after_help = "Examples:\n  prismux rivals\n  prismux rivals mix-20-20 demo-2005 --runs 3")]
     Rivals(RivalsArguments),
     /// Run a scenario at every point of some axes, with several seeds, into one Parquet file.
-    #[command(
-        after_help = "Examples:\n  prismux sweep prism-delay-disparity --over links.wwan2.delay=500ms..1000ms/50ms --seeds 10\n  prismux sweep two-members --over nodes.proxy.scheduler=adas,earliest-arrival --over links.wwan2.loss=0.001..0.1*10\n\nAn interrupted sweep goes on when the same command is given again."
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux sweep prism-delay-disparity --over links.wwan2.delay=500ms..1000ms/50ms --seeds 10\n  \
+            prismux sweep two-members --over nodes.proxy.scheduler=adas,earliest-arrival --over \
+            links.wwan2.loss=0.001..0.1*10\n\n\
+            An interrupted sweep goes on when the same command is given again.")]
     Sweep(SweepArguments),
     /// Make one file of the results of several sweeps; a task that is there twice counts once.
     #[command(after_help = "Example: prismux merge --out all.parquet here.parquet there.parquet")]
     Merge(MergeArguments),
     /// Repeat published experiments and judge every claim.
-    #[command(
-        after_help = "Examples:\n  prismux reproduce prism --quick\n  prismux reproduce prism --only T1,PR-005 --json\n  prismux reproduce all --quick --json > results/claims.json\n  prismux reproduce queueing --out results/queueing"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux reproduce prism --quick\n  \
+            prismux reproduce prism --only T1,PR-005 --json\n  \
+            prismux reproduce all --quick --json > results/claims.json\n  \
+            prismux reproduce queueing --out results/queueing")]
     Reproduce(ReproduceArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
@@ -72,24 +77,32 @@ pub(crate) enum Command {
     #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
     Member(DaemonArguments),
     /// Serve the files below a folder to `prismux fetch`, sealed, over UDP.
-    #[command(
-        after_help = "Examples:\n  prismux serve /srv/images\n  prismux serve . --listen 192.0.2.7:4717 --cap 50Mbit/s\n\nIt prints the URL that clients need; the key in it stays the same as long as the key file does."
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux serve /srv/images\n  \
+            prismux serve . --listen 192.0.2.7:4717 --cap 50Mbit/s\n\n\
+            It prints the URL that clients need; the key in it stays the same as long as the key file does.")]
     Serve(ServeArguments),
     /// Fetch one file over several interfaces, from several servers that hold it; goes on where it was interrupted.
-    #[command(
-        after_help = "Examples:\n  prismux fetch prismux://KEY@192.0.2.7:4717/disk.img\n  prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via wwan0,wlan0\n  prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n  prismux fetch URL --via wwan0,wlan0 --transport ptcp\n\nExit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the same command goes on)."
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux fetch prismux://KEY@192.0.2.7:4717/disk.img\n  \
+            prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via \
+            wwan0,wlan0\n  \
+            prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n  \
+            prismux fetch URL --via wwan0,wlan0 --transport ptcp\n\n\
+            Exit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the \
+            same command goes on).")]
     Fetch(FetchArguments),
     /// Repeat what a proxy recorded through its core and compare every decision.
-    #[command(
-        after_help = "Examples:\n  prismux proxy --config proxy.toml --record proxy.pcapng\n  prismux replay proxy.pcapng"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux proxy --config proxy.toml --record proxy.pcapng\n  \
+            prismux replay proxy.pcapng")]
     Replay(ReplayArguments),
     /// Look at recorded runs in the browser: who sent, lost, held and released what, windows, link shares, buffers.
-    #[command(
-        after_help = "Examples:\n  prismux run demo-today --record results/today\n  prismux view results/today\n  prismux view results/today results/lab\n  prismux view results/today --export page"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux run demo-today --record results/today\n  \
+            prismux view results/today\n  \
+            prismux view results/today results/lab\n  \
+            prismux view results/today --export page")]
     View(ViewArguments),
     /// Ask a running proxy or member how it is.
     #[command(after_help = "Example: prismux status --json")]
@@ -98,9 +111,9 @@ pub(crate) enum Command {
     #[command(after_help = "Example: prismux doctor")]
     Doctor(JsonArguments),
     /// Random mixes of two to five links, simulated: PRISM against the best single link and against capacity.
-    #[command(
-        after_help = "Examples:\n  prismux mixes --quick\n  prismux mixes --variants single,prism --warm 20 --steady 15 --svg mixes.svg"
-    )]
+    #[command(after_help = "Examples:\n  \
+            prismux mixes --quick\n  \
+            prismux mixes --variants single,prism --warm 20 --steady 15 --svg mixes.svg")]
     Mixes(MixesArguments),
     /// A real download in the lab by each way of using the links: one table, one picture.
     #[command(after_help = "Example: prismux demo --out demo.svg")]

@@ -1,5 +1,6 @@
-//! RCP and R²CP in the lab: `prismux serve` and `prismux fetch` as processes in network namespaces, moving between interfaces and
-//! servers. What is asserted are bytes, who carried them, and in which order: a slow machine changes none of it.
+//! RCP and R²CP in the lab: `prismux serve` and `prismux fetch` as processes in network namespaces, moving between
+//! interfaces and servers. What is asserted are bytes, who carried them, and in which order: a slow machine changes
+//! none of it.
 #![allow(clippy::disallowed_macros, reason = "says why a test is skipped")]
 use serde_json::Value;
 use std::process::Command;

@@ -100,7 +100,8 @@ fn check_receivers(receivers: &[Prefix]) -> Result<(), (&'static str, String)> {
         Some(all) => Err((
             "receivers",
             format!(
-                "{all} is every address, this host's way to its members and to you included; expected the receivers' own \
+                "{all} is every address, this host's way to its members and to you included; expected the \
+                    receivers' own \
                  addresses, such as [\"10.77.0.2\"]"
             ),
         )),

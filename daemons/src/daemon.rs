@@ -1,6 +1,7 @@
 //! One daemon, whichever role it plays: device, tunnels, status page, timers and the request to stop in one loop.
 //!
-//! * [`Daemon`]: the loop. [`Role`]: what proxy and member do in it. [`DaemonError`]: why a daemon cannot start, or has to end.
+//! * [`Daemon`]: the loop. [`Role`]: what proxy and member do in it. [`DaemonError`]: why a daemon cannot start, or
+//!   has to end.
 mod error;
 mod services;
 
@@ -112,8 +113,8 @@ impl<R: Role> Daemon<R> {
         self.event_loop.stop_handle()
     }
 
-    /// Handles packets until stopped, and what is still under way then. Device, routes, rules and sockets are gone when this
-    /// returns.
+    /// Handles packets until stopped, and what is still under way then. Device, routes, rules and sockets are gone
+    /// when this returns.
     ///
     /// # Errors
     /// [`DaemonError::Io`] when the kernel takes the device or a socket away.

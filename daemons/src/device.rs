@@ -61,8 +61,8 @@ pub(crate) fn protocol_and_ecn(packet: &[u8]) -> (u16, Ecn) {
     }
 }
 
-/// Carries the outer header's congestion mark over to the packet that was inside (RFC 6040 section 4.2); `false` when the
-/// packet must be dropped instead.
+/// Carries the outer header's congestion mark over to the packet that was inside (RFC 6040 section 4.2); `false` when
+/// the packet must be dropped instead.
 pub(crate) fn carry_ecn_over(packet: &mut PacketBuf, inner: Ecn, outer: Option<Ecn>) -> bool {
     match Ecn::decapsulate(inner, outer.unwrap_or(inner)) {
         None => false,

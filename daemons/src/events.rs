@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 /// Events on a status page: the newest.
 const MAX_SHOWN: usize = 64;
 
-/// Of control messages refused for one reason, or of one suspicion, one is told in this time: whoever sends many must not fill
-/// the log.
+/// Of control messages refused for one reason, or of one suspicion, one is told in this time: whoever sends many must
+/// not fill the log.
 const REFUSAL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// An event on a status page.

@@ -6,7 +6,8 @@
 //!   proxy <- tunnel <- TUN <- kernel <- wireless LAN <- receiver
 //! ```
 //!
-//! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is registered.
+//! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
+//!   registered.
 //! * `report`: the status page. `departure`: what is still under way when a member leaves.
 
 mod departure;
@@ -148,8 +149,8 @@ impl Role for Member {
         report::report(self, now)
     }
 
-    /// It takes leave of the proxy, and stays for what is under way: not without a proxy that would have sent something, and not
-    /// when asked twice.
+    /// It takes leave of the proxy, and stays for what is under way: not without a proxy that would have sent
+    /// something, and not when asked twice.
     fn stop(&mut self, now: Instant) {
         if self.departure.is_some() {
             self.departure = Some(Departure::at_once(now));

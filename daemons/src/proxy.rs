@@ -71,8 +71,8 @@ pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
 }
 
 impl ProxyDaemon {
-    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by [`Daemon::run`], on this
-    /// thread.
+    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by [`Daemon::run`], on
+    /// this thread.
     ///
     /// # Errors
     /// [`DaemonError`]: what it could not open or set.

@@ -1,9 +1,9 @@
-//! A recorded proxy, repeated: every packet, member and timer goes through the protocol core once more, and every decision
-//! is compared with the one on record.
+//! A recorded proxy, repeated: every packet, member and timer goes through the protocol core once more, and every
+//! decision is compared with the one on record.
 //!
-//! The core is driven as the simulator drives it: packets are typed headers, decisions change those headers, and time is
-//! what the recording says. So a recording of a lab run or of a proxy in the field shows that both hosts of the core
-//! come to the same decisions, down to the bytes of each rewritten ACK; and where they do not, at which packet.
+//! The core is driven as the simulator drives it: packets are typed headers, decisions change those headers, and time
+//! is what the recording says. So a recording of a lab run or of a proxy in the field shows that both hosts of the
+//! core come to the same decisions, down to the bytes of each rewritten ACK; and where they do not, at which packet.
 mod compare;
 #[cfg(test)]
 mod tests;

@@ -52,8 +52,8 @@ pub struct StatusServer {
 }
 
 impl StatusServer {
-    /// Listens at `socket`, which only the owner may use; its directory is made if need be. A socket left by a daemon that was
-    /// killed is replaced, that of a living one is not.
+    /// Listens at `socket`, which only the owner may use; its directory is made if need be. A socket left by a daemon
+    /// that was killed is replaced, that of a living one is not.
     ///
     /// # Errors
     /// [`StatusError`]: a living daemon has the socket, or its directory may not be written.

@@ -1,7 +1,8 @@
 //! The files below a folder, as objects.
 //!
-//! A path is resolved by the kernel with the folder as its root that nothing leads out of (`openat2`, `RESOLVE_BENEATH`): neither
-//! `..` nor a symbolic link, also not one that is exchanged at the very moment. What is no plain file is never opened.
+//! A path is resolved by the kernel with the folder as its root that nothing leads out of (`openat2`,
+//! `RESOLVE_BENEATH`): neither `..` nor a symbolic link, also not one that is exchanged at the very moment. What is
+//! no plain file is never opened.
 //!
 //! `digests`: what is known of files, computed by a thread of its own.
 mod digests;
@@ -69,8 +70,8 @@ impl Objects for Directory {
     }
 }
 
-/// Opens the file at `path`, which must lie below `root` and be a plain file. It is looked at before it is opened: opening a
-/// device or a named pipe does something.
+/// Opens the file at `path`, which must lie below `root` and be a plain file. It is looked at before it is opened:
+/// opening a device or a named pipe does something.
 ///
 /// # Errors
 /// With what is said to the client.

@@ -1,8 +1,8 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
-//! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what reaches it while it
-//! runs. `sample`: how it went, over time.
-//! `transport`: what a transport cannot do. `error`: what can go wrong.
+//! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what
+//! reaches it while it runs. `sample`: how it went, over time. `transport`: what a transport cannot do. `error`: what
+//! can go wrong.
 mod error;
 mod links;
 mod orders;

@@ -1,10 +1,12 @@
-//! Files over RCP, R²CP and pTCP in sealed UDP: a server that is a plain RCP sender or one end of a pTCP connection, and a
-//! client that fetches one object over several interfaces, by R²CP from several servers too.
+//! Files over RCP, R²CP and pTCP in sealed UDP: a server that is a plain RCP sender or one end of a pTCP connection,
+//! and a client that fetches one object over several interfaces, by R²CP from several servers too.
 //!
-//! The machines, functions of bytes, time and a seed (the page `docs/protocols/fetch.md` has the pictures of what travels):
+//! The machines, functions of bytes, time and a seed (the page `docs/protocols/fetch.md` has the pictures of what
+//! travels):
 //!
 //! * [`wire`]: datagrams: type, version, connection ids. [`cookie`]: proof that an address can be reached.
-//! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards; [`replay`]: nothing twice.
+//! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards; [`replay`]:
+//!   nothing twice.
 //! * [`key`]: how a server is known. [`entropy`]: the randomness that machines are given.
 //! * [`server`]: answers thousands of clients out of [`server::Objects`]. [`client`]: one download over many paths.
 //!
@@ -30,8 +32,8 @@ pub use os_entropy::os_entropy;
 
 use machine::segment;
 
-/// The longest datagram sent, in bytes of UDP payload: 1,378 bytes with IPv4's and UDP's headers, which mobile networks and
-/// tunnels carry whole.
+/// The longest datagram sent, in bytes of UDP payload: 1,378 bytes with IPv4's and UDP's headers, which mobile
+/// networks and tunnels carry whole.
 pub const DATAGRAM_BYTES: usize = 1350;
 
 /// What remains of a datagram inside the seal.
@@ -41,7 +43,8 @@ const SEALED_BYTES: usize =
 /// Most bytes of an RCP data packet behind its bare header. RCP deducts its options itself.
 pub const SEGMENT_BYTES: u16 = (SEALED_BYTES - RCP_HEADER_BYTES) as u16;
 
-/// Most bytes of a pTCP segment behind its bare headers, those of pTCP and of the pipe's TCP, which deducts its options itself.
+/// Most bytes of a pTCP segment behind its bare headers, those of pTCP and of the pipe's TCP, which deducts its
+/// options itself.
 pub const PTCP_SEGMENT_BYTES: u16 =
     (SEALED_BYTES - prismux_ptcp::PtcpHeader::WIRE_BYTES - TCP_HEADER_BYTES) as u16;
 

@@ -1,7 +1,7 @@
 //! The machines: what travels and who answers it, as functions of bytes, time and a seed.
 //!
-//! Nothing here reads a clock, opens a socket or a file, starts a thread or asks the operating system for randomness: a run
-//! is repeated, byte for byte, by its seed.
+//! Nothing here reads a clock, opens a socket or a file, starts a thread or asks the operating system for randomness:
+//! a run is repeated, byte for byte, by its seed.
 pub mod channel;
 pub mod client;
 pub mod cookie;

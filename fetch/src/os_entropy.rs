@@ -4,7 +4,8 @@ use crate::entropy::{Entropy, SEED_BYTES};
 /// A stream whose seed nobody can guess.
 ///
 /// # Panics
-/// When the kernel has no randomness to give, which Linux does not do after boot; going on with guessable keys would be worse.
+/// When the kernel has no randomness to give, which Linux does not do after boot; going on with guessable keys would
+/// be worse.
 #[allow(clippy::panic, reason = "keys that can be guessed are worse than an end")]
 pub fn os_entropy() -> Entropy {
     let mut seed = [0; SEED_BYTES];

@@ -1,7 +1,8 @@
 //! A file that is not complete yet.
 //!
-//! While a download runs its bytes lie in `FILE.partial`, and beside it `FILE.prismux-part` says of which object they are and which of
-//! them have come. When all have and the digest is right, the former becomes `FILE` and the latter goes.
+//! While a download runs its bytes lie in `FILE.partial`, and beside it `FILE.prismux-part` says of which object they
+//! are and which of them have come. When all have and the digest is right, the former becomes `FILE` and the latter
+//! goes.
 use crate::digest::Digest;
 use crate::handshake::Identity;
 use nix::errno::Errno;
@@ -60,7 +61,8 @@ impl fmt::Display for PartialError {
             ),
             Self::Digest(found, wanted) => write!(
                 f,
-                "all bytes are here, but their digest is {found} instead of {wanted}\n  remedy: what was received has been \
+                "all bytes are here, but their digest is {found} instead of {wanted}\n  remedy: what was \
+                    received has been \
                  removed; fetch again, from other servers if it happens twice"
             ),
             Self::Link(path) => write!(
@@ -302,7 +304,8 @@ impl PartialFile {
         fs::rename(&new, &path).map_err(failed)
     }
 
-    /// All bytes are here: checks the digest and gives the file its name, also if another has it and `overwrite` is true.
+    /// All bytes are here: checks the digest and gives the file its name, also if another has it and `overwrite` is
+    /// true.
     ///
     /// # Errors
     /// When the digest is wrong (then everything is removed), another file has the name, or renaming fails.

@@ -89,7 +89,8 @@ pub(crate) struct UdpPort {
 }
 
 impl UdpPort {
-    /// Listens at `local`; an IPv6 wildcard listens for IPv4 too. At a wildcard it answers from the address that was asked.
+    /// Listens at `local`; an IPv6 wildcard listens for IPv4 too. At a wildcard it answers from the address that was
+    /// asked.
     pub(crate) fn listen(local: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
         if local.is_ipv6() {

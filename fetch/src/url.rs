@@ -1,5 +1,5 @@
-//! `prismux://KEY@HOST:PORT/PATH`: which object, from which server, and how the server proves that it is the one. What stands
-//! behind a `#` is for the client alone: over which interfaces, and at what cost.
+//! `prismux://KEY@HOST:PORT/PATH`: which object, from which server, and how the server proves that it is the one.
+//! What stands behind a `#` is for the client alone: over which interfaces, and at what cost.
 use crate::key::PublicKey;
 use crate::socket::Via;
 use prismux_r2cp::policy::Cost;
@@ -39,7 +39,8 @@ impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "\"{}\": {}\n  remedy: a URL looks like prismux://KEY@HOST:PORT/PATH, with #via=NAME,cost=COST behind it if wanted; \
+            "\"{}\": {}\n  remedy: a URL looks like prismux://KEY@HOST:PORT/PATH, with #via=NAME,cost=COST \
+                behind it if wanted; \
              `prismux serve` prints it",
             self.url, self.problem
         )

@@ -1,4 +1,5 @@
-//! The server's pTCP against clients that show wrong tokens, use pipes of others, or say what cannot be; in virtual time.
+//! The server's pTCP against clients that show wrong tokens, use pipes of others, or say what cannot be; in virtual
+//! time.
 mod common;
 
 use common::*;

@@ -97,8 +97,8 @@ fn a_blackout_of_one_of_two_pipes_costs_at_most_one_timeout_of_it() {
     world.network.dark[1] = true;
     world.longest_stall = Duration::ZERO;
     world.complete(&bytes);
-    // A round trip with a full queue takes 110 ms: the timeout is that and the least variation of 200 ms. What is repeated needs
-    // a trip of its own.
+    // A round trip with a full queue takes 110 ms: the timeout is that and the least variation of 200 ms. What is
+    // repeated needs a trip of its own.
     let most = Duration::from_millis(110 + 200 + 110);
     assert!(world.longest_stall <= most, "nothing in order for {}", world.longest_stall);
 }

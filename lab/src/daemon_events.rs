@@ -23,8 +23,8 @@ struct Shown {
 }
 
 impl DaemonEvents {
-    /// Writes the new events of a `page` that was read at `now` to `log`, in the time of the run. What happened before the run
-    /// began happened at its begin.
+    /// Writes the new events of a `page` that was read at `now` to `log`, in the time of the run. What happened
+    /// before the run began happened at its begin.
     pub fn take(&mut self, now: Instant, page: &Value, log: &mut SharedLog) {
         let Some(uptime) = page["uptime_s"].as_f64().map(Duration::from_secs_f64) else { return };
         if uptime < self.uptime {
@@ -71,7 +71,10 @@ mod tests {
     fn each_event_is_taken_once_and_in_the_time_of_the_run() {
         let text = Shared::default();
         let mut log = SharedLog::new(Box::new(text.clone()));
-        let event = |number: u64, time_ns: u64| json!({ "number": number, "time_ns": time_ns, "event": "member_left", "member": format!("m{number}") });
+        let event = |number: u64, time_ns: u64| {
+            let member = format!("m{number}");
+            json!({ "number": number, "time_ns": time_ns, "event": "member_left", "member": member })
+        };
         let page = |uptime_s: f64, events: Vec<Value>| json!({ "uptime_s": uptime_s, "events": events });
         let mut taken = DaemonEvents::default();
         // The daemon is three seconds older than the run.

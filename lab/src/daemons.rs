@@ -22,8 +22,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How to start the daemons, servers and clients. What they are to do is appended to the arguments: to a daemon's the path of
-/// its configuration file.
+/// How to start the daemons, servers and clients. What they are to do is appended to the arguments: to a daemon's the
+/// path of its configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DaemonCommand {
     /// The program.

@@ -5,7 +5,8 @@
 //! that wakes late delays a packet but never slows the link. How late deliveries were is
 //! measured and reported.
 //!
-//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event logs.
+//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event
+//!   logs.
 
 mod capture;
 mod carrier;
@@ -116,8 +117,8 @@ pub(super) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the thread. Until [`Emulator::begin`] all links are perfect wires, over which daemons find each other, and
-    /// nothing is recorded.
+    /// Starts the thread. Until [`Emulator::begin`] all links are perfect wires, over which daemons find each other,
+    /// and nothing is recorded.
     ///
     /// # Errors
     /// When the kernel refuses the thread its devices or events.

@@ -88,9 +88,9 @@ impl KernelTcp {
         Self { congestion: Some(congestion.to_owned()), ..Self::default() }
     }
 
-    /// The nearest to the "vanilla" TCP of 2002 to 2005 that a current kernel offers: Reno with three duplicate ACKs and
-    /// an initial window of 2; no RACK, tail loss probes, adaptation to reordering, or undo, for which
-    /// DSACK, F-RTO and timestamps (Eifel) are off. Proportional rate reduction cannot be switched off.
+    /// The nearest to the "vanilla" TCP of 2002 to 2005 that a current kernel offers: Reno with three duplicate ACKs
+    /// and an initial window of 2; no RACK, tail loss probes, adaptation to reordering, or undo, for which DSACK,
+    /// F-RTO and timestamps (Eifel) are off. Proportional rate reduction cannot be switched off.
     pub fn linux_24() -> Self {
         Self {
             congestion: Some("reno".to_owned()),

@@ -8,12 +8,14 @@
 //!                               one thread for all links
 //! ```
 //!
-//! * [`orders`]: how a plan is carried out here. [`topology`]: addresses and routes, on paper. [`fabric`]: the same in the kernel.
+//! * [`orders`]: how a plan is carried out here. [`topology`]: addresses and routes, on paper. [`fabric`]: the same
+//!   in the kernel.
 //! * [`kernel_tcp`], [`sysctl`], [`mptcp`]: the kernel's settings.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
-//! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events; [`measure`]: from counters to columns.
+//! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events;
+//!   [`measure`]: from counters to columns.
 //!
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]

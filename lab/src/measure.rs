@@ -119,7 +119,8 @@ fn steady_goodput_bps(
     Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
 }
 
-/// A full packet on a member's link, after the first TCP flow: what capacity is reckoned with, here as in the simulator.
+/// A full packet on a member's link, after the first TCP flow: what capacity is reckoned with, here as in the
+/// simulator.
 fn full_packet(orders: &Orders<'_>) -> FullPacket {
     let flow = orders.flows.iter().find(|flow| flow.carrier != Carrier::Udp);
     if flow.is_some_and(|flow| matches!(flow.carrier, Carrier::Fetch(_))) {
@@ -134,8 +135,8 @@ fn full_packet(orders: &Orders<'_>) -> FullPacket {
     segment.packet(tunnel_bytes)
 }
 
-/// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the longest
-/// is kept.
+/// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the
+/// longest is kept.
 pub(super) fn add_receivers(result: &mut RunResult, plan: &Plan, outcomes: &Named<FlowOutcome>) {
     let pause = |counters: &Named<u64>| counters.get("longest_pause_us").copied();
     for flow in &plan.flows {
@@ -198,8 +199,8 @@ fn series(
     series
 }
 
-/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about receiving,
-/// then bytes, packets, errors and drops of transmitting.
+/// A device's name and the packets it could not transmit, from a line of `/proc/net/dev`: eight columns about
+/// receiving, then bytes, packets, errors and drops of transmitting.
 pub(super) fn transmit_drops(line: &str) -> Option<(&str, u64)> {
     let (name, columns) = line.split_once(':')?;
     Some((name.trim(), columns.split_whitespace().nth(11)?.parse().ok()?))

@@ -19,8 +19,8 @@ pub struct LabNetwork {
 }
 
 impl LabNetwork {
-    /// Builds the nodes and links of `plan` and lets the links work; all random streams follow from `seed`. Flows and events
-    /// are left out.
+    /// Builds the nodes and links of `plan` and lets the links work; all random streams follow from `seed`. Flows and
+    /// events are left out.
     ///
     /// # Errors
     /// As for [`crate::run`].

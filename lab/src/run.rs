@@ -57,8 +57,8 @@ pub struct LabOutcome {
 
 /// Builds the network, runs the plan in real time, takes everything down.
 ///
-/// Needs the privileges that [`prismux_linux::privileges::ensure_privileges`] obtains. Any number of runs may go on at the same
-/// time, in one process or several; they share nothing but the processor.
+/// Needs the privileges that [`prismux_linux::privileges::ensure_privileges`] obtains. Any number of runs may go on
+/// at the same time, in one process or several; they share nothing but the processor.
 ///
 /// # Errors
 /// [`LabError`]: a plan that cannot be built, missing privileges, a kernel without a feature the plan needs, a

@@ -366,8 +366,8 @@ impl<'a> Stage<'a> {
         self.steer_returns()
     }
 
-    /// Switches a member's links, unless daemons speak for it: then its links stay, and it takes its leave. In either case
-    /// what they offer counts no longer.
+    /// Switches a member's links, unless daemons speak for it: then its links stay, and it takes its leave. In either
+    /// case what they offer counts no longer.
     fn switch_links(&mut self, member: NodeIndex, up: bool) {
         let change = if up { LinkChange::UP } else { LinkChange::DOWN };
         let speaks_for_itself = self.daemons.iter().any(|daemon| daemon.node == member);

@@ -1,4 +1,5 @@
-//! What the daemons' status pages say in regular intervals: how many ACKs the proxies hold back for each flow, and events.
+//! What the daemons' status pages say in regular intervals: how many ACKs the proxies hold back for each flow, and
+//! events.
 use crate::daemon_events::DaemonEvents;
 use crate::daemons::Daemon;
 use crate::prepare::FIRST_PORT;

@@ -7,8 +7,8 @@
 //!   path lead to it, and rules send what comes from it back the same way.
 //! * A flow that a proxy takes over ends at `10.33.x.y`: routes lead it to the proxy and from the members to the
 //!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
-//! * A pipe of `prismux fetch` leaves by the device of its link, which has a table of its own, from the link's address; the
-//!   servers have routes back to it.
+//! * A pipe of `prismux fetch` leaves by the device of its link, which has a table of its own, from the link's
+//!   address; the servers have routes back to it.
 //! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
 mod paths;
 mod pipes;

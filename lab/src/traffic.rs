@@ -7,7 +7,8 @@
 //! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM.
 //! * [`fetch`]: RCP and R²CP by processes of `prismux fetch`.
 //! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
-//! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell. [`tcp_info`]: what the kernel says about a connection.
+//! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell.
+//!   [`tcp_info`]: what the kernel says about a connection.
 pub(super) mod content;
 pub(super) mod exchange;
 pub(super) mod fetch;

@@ -184,8 +184,9 @@ fn stop_signals() -> SigSet {
     SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM])
 }
 
-/// Lets SIGINT and SIGTERM wait until [`EventLoop::stop_on_signals`] listens for them, so that a daemon that is asked to
-/// stop while it starts still tidies up. For the calling thread, which should be the only one or the parent of all.
+/// Lets SIGINT and SIGTERM wait until [`EventLoop::stop_on_signals`] listens for them, so that a daemon that is asked
+/// to stop while it starts still tidies up. For the calling thread, which should be the only one or the parent of
+/// all.
 ///
 /// # Errors
 /// The kernel's, see pthread_sigmask(3).

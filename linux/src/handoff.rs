@@ -1,7 +1,7 @@
 //! Handoffs as a Linux host sees them: the host's half of TCP-HO.
 //!
-//! The kernel tells by rtnetlink of every link and address that comes or goes. An interface that works and has an address, and
-//! did not before, or has another one now, means that a handoff is complete: the time for
+//! The kernel tells by rtnetlink of every link and address that comes or goes. An interface that works and has an
+//! address, and did not before, or has another one now, means that a handoff is complete: the time for
 //! [`HandoffHost`](prismux_tcp_ho::HandoffHost) to tell the peers.
 //!
 //! * [`LinkWatch`]: the socket, what it reads, and what that means.

@@ -1,9 +1,12 @@
-//! What the Linux hosts of prismux stand on: devices, sockets in batches, an event loop, the kernel's tables, namespaces.
+//! What the Linux hosts of prismux stand on: devices, sockets in batches, an event loop, the kernel's tables,
+//! namespaces.
 //!
-//! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries lack.
+//! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries
+//!   lack.
 //! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping.
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
-//! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin in them.
+//! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
+//!   in them.
 //! * [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]

@@ -128,8 +128,8 @@ pub fn add_address(device: &str, prefix: Prefix) -> Result<(), NetconfError> {
     ip(&format!("{} address replace {prefix} dev {device}{nodad}", family(prefix.address))).map(drop)
 }
 
-/// Sends a range into a device, in the main routing table, unless that has a route for the range already. The route goes with
-/// the device.
+/// Sends a range into a device, in the main routing table, unless that has a route for the range already. The route
+/// goes with the device.
 ///
 /// # Errors
 /// [`NetconfError`]: what `ip` said.
@@ -207,7 +207,8 @@ pub fn add_rule(family_of: IpAddr, selector: &str, place: RulePlace) -> Result<(
 /// Before the main table (32766), behind what an administrator would put first.
 const RULE_PRIORITY: u32 = 30_000;
 
-/// Rules for a host's own packets come before the others, each table's at a priority of its own, by which they are found again.
+/// Rules for a host's own packets come before the others, each table's at a priority of its own, by which they are
+/// found again.
 const OWN_PACKETS_PRIORITY: u32 = 29_000;
 const OWN_PACKETS_PRIORITIES: u32 = 1000;
 

@@ -8,8 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::ptr;
 
-/// Lets the program begin in a mount namespace with an empty `/run`, or with the folder `folder` below it: neither file nor
-/// socket that it makes there is seen by another process.
+/// Lets the program begin in a mount namespace with an empty `/run`, or with the folder `folder` below it: neither
+/// file nor socket that it makes there is seen by another process.
 pub fn give_private_run_directory(command: &mut Command, folder: Option<&'static CStr>) {
     // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
     unsafe {
@@ -26,8 +26,8 @@ fn private_run_directory(folder: Option<&CStr>) -> io::Result<()> {
     }
 }
 
-/// Lets the program begin as the user "nobody", without any privilege, on a system where `/dev/net/tun` is open to everybody,
-/// as most distributions have it. For tests that run as root.
+/// Lets the program begin as the user "nobody", without any privilege, on a system where `/dev/net/tun` is open to
+/// everybody, as most distributions have it. For tests that run as root.
 pub fn begin_unprivileged(command: &mut Command) {
     // SAFETY: between fork and exec only system calls are made, on strings that live for ever.
     unsafe {
@@ -49,8 +49,8 @@ fn become_nobody() -> io::Result<()> {
     }
 }
 
-/// True when this user may make a user namespace with a network namespace in it. A child process tries, as a process with
-/// several threads may not.
+/// True when this user may make a user namespace with a network namespace in it. A child process tries, as a process
+/// with several threads may not.
 pub fn may_make_user_namespaces() -> bool {
     let mut command = Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -27,8 +27,8 @@ pub fn get(socket: impl AsFd, level: libc::c_int, name: libc::c_int) -> io::Resu
     Ok(libc::c_int::from_ne_bytes(bytes))
 }
 
-/// Reads an option whose value is a structure into `bytes`, which may also hold what the kernel wants to know first. Returns how
-/// many bytes the kernel wrote.
+/// Reads an option whose value is a structure into `bytes`, which may also hold what the kernel wants to know first.
+/// Returns how many bytes the kernel wrote.
 ///
 /// # Errors
 /// The kernel's, see getsockopt(2).

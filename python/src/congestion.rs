@@ -63,7 +63,8 @@ impl From<&Window> for WindowView {
     }
 }
 
-/// Calls the methods of a Python object: `on_ack` for every acknowledgement, `on_congestion` when the window has to fall.
+/// Calls the methods of a Python object: `on_ack` for every acknowledgement, `on_congestion` when the window has to
+/// fall.
 pub(crate) struct PythonControl {
     object: Option<Py<PyAny>>,
     asked: Asked,

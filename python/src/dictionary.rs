@@ -98,7 +98,8 @@ fn inline(value: &Bound<'_, PyAny>, path: &str) -> PyResult<String> {
     }
     let kind = value.get_type().name()?;
     Err(PyTypeError::new_err(format!(
-        "{path}: a value of type {kind} has no place in a scenario\n  expected: a text, a number, True or False, a list or a \
+        "{path}: a value of type {kind} has no place in a scenario\n  expected: a text, a number, True or \
+            False, a list or a \
          dictionary; leave out what has its default"
     )))
 }

@@ -10,7 +10,8 @@ pyo3::create_exception!(
     prismux,
     ScenarioError,
     PyValueError,
-    "A scenario is wrong. The text is what the command line prints: place, what was found, what was expected, what to do.\n\n\
+    "A scenario is wrong. The text is what the command line prints: place, what was found, what was expected, \
+        what to do.\n\n\
      `diagnostics` holds the findings one by one."
 );
 pyo3::create_exception!(prismux, RunError, PyRuntimeError, "A run could not be done.");

@@ -4,7 +4,8 @@
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
 //! * [`mod@policy`], [`mod@congestion`]: schedulers and congestion controls written in Python.
 //! * [`mod@study`]: published claims and random mixes.
-//! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the Arrow PyCapsule interface.
+//! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the
+//!   Arrow PyCapsule interface.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod congestion;

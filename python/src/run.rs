@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 /// How often Ctrl-C is looked for while a run is under way.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Does `work` on a thread of its own without the interpreter's lock, and looks for signals meanwhile, and reports. A signal
-/// whose handler raises (Ctrl-C), or a report that does, sets the flag that `work` is given, and is raised once `work` has
-/// stopped.
+/// Does `work` on a thread of its own without the interpreter's lock, and looks for signals meanwhile, and reports. A
+/// signal whose handler raises (Ctrl-C), or a report that does, sets the flag that `work` is given, and is raised
+/// once `work` has stopped.
 pub(crate) fn interruptible<R: Send>(
     py: Python<'_>,
     report: &(dyn Fn() -> PyResult<()> + Sync),
@@ -58,8 +58,8 @@ pub(crate) fn interruptible<R: Send>(
     })
 }
 
-/// Does `work`, one run, on the thread that called, without the interpreter's lock. The run itself looks for signals: a thread
-/// of its own, as [`interruptible`] takes, would cost a short run several percent of its processor time.
+/// Does `work`, one run, on the thread that called, without the interpreter's lock. The run itself looks for signals:
+/// a thread of its own, as [`interruptible`] takes, would cost a short run several percent of its processor time.
 fn in_place<R>(py: Python<'_>, flag: &Arc<AtomicBool>, work: impl FnOnce(Watch) -> R + Send) -> PyResult<R>
 where
     R: Send,
@@ -95,7 +95,8 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
             py,
             &Unsupported {
                 what: format!("on: \"{on}\" cannot be run from Python"),
-                remedy: "use on=\"sim\"; the lab needs a process of its own: `prismux run FILE --on lab --json`, whose output \
+                remedy: "use on=\"sim\"; the lab needs a process of its own: `prismux run FILE --on lab \
+                    --json`, whose output \
                          RunResult.from_json reads"
                     .to_string(),
             },
@@ -106,25 +107,26 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// Runs a scenario once and returns what it measured.
 ///
 /// `scenario` is a Scenario, a path, or the name of a shipped scenario; `set` changes values ({"links.wwan2.delay":
-/// "900ms"}). With `record` a record of the run is written to that folder, for `prismux view`; with `pcap` a capture of every
-/// link to that folder; with `events` every event of the run to that file. Other threads of Python run meanwhile; Ctrl-C
-/// stops the run.
+/// "900ms"}). With `record` a record of the run is written to that folder, for `prismux view`; with `pcap` a capture
+/// of every link to that folder; with `events` every event of the run to that file. Other threads of Python run
+/// meanwhile; Ctrl-C stops the run.
 ///
 /// `scheduler` is a function that picks the link for each packet at every proxy, in place of the scheduler that the
-/// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of them,
-/// or None when none will do.
+/// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of
+/// them, or None when none will do.
 ///
-/// `congestion` is called for each sender of TCP and returns its congestion control, in place of the one that the scenario
-/// names: an object with `on_ack(ack, window)`, which gets an AckView and a WindowView and returns the new window in bytes, and
-/// `on_congestion(signal, window)`, which gets "loss", "ecn-mark" or "timeout" and returns the new threshold in bytes. When
-/// to fall, what to repeat and whether a loss was none stay with TCP.
+/// `congestion` is called for each sender of TCP and returns its congestion control, in place of the one that the
+/// scenario names: an object with `on_ack(ack, window)`, which gets an AckView and a WindowView and returns the new
+/// window in bytes, and `on_congestion(signal, window)`, which gets "loss", "ecn-mark" or "timeout" and returns the
+/// new threshold in bytes. When to fall, what to repeat and whether a loss was none stay with TCP.
 ///
-/// An exception in either ends the run and is raised. Such a result has no scenario hash, since the scenario alone does not say
-/// what ran.
+/// An exception in either ends the run and is raised. Such a result has no scenario hash, since the scenario alone
+/// does not say what ran.
 ///
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None, events=None, scheduler=None, congestion=None))]
+#[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None,
+    events=None, scheduler=None, congestion=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -174,9 +176,9 @@ fn schedulers(function: Py<PyAny>, asked: Asked) -> SchedulerFactory {
 
 /// Runs the variants of a scenario with the same seeds and returns them side by side.
 ///
-/// `variants` are those of the file, else "single", "striping", "prism" and "tcp-prism"; a name may end in "-cubic" or
-/// "-newreno". `runs` seeds from `seed` on; `jobs` runs at the same time, by default one for each processor. Ctrl-C stops
-/// it.
+/// `variants` are those of the file, else "single", "striping", "prism" and "tcp-prism"; a name may end in "-cubic"
+/// or "-newreno". `runs` seeds from `seed` on; `jobs` runs at the same time, by default one for each processor.
+/// Ctrl-C stops it.
 ///
 /// Raises ScenarioError for a scenario or a variant that is wrong.
 #[pyfunction]

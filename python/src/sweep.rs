@@ -137,8 +137,9 @@ impl SweepStore {
         self.with(|store| store.add(row).map_err(store_error))
     }
 
-    /// Runs what is missing of `plan` on this machine, `jobs` at a time, and calls `progress` with the number of finished
-    /// runs. Returns the seconds that all threads together spent in the runs. Ctrl-C stops it; what is stored stays.
+    /// Runs what is missing of `plan` on this machine, `jobs` at a time, and calls `progress` with the number of
+    /// finished runs. Returns the seconds that all threads together spent in the runs. Ctrl-C stops it; what is
+    /// stored stays.
     #[pyo3(signature = (plan, jobs=None, progress=None))]
     fn run(
         &self,
@@ -171,7 +172,8 @@ impl SweepStore {
         })
     }
 
-    /// Makes one file of all rows, those of `plan` first and in its order, and returns them. The store is closed afterwards.
+    /// Makes one file of all rows, those of `plan` first and in its order, and returns them. The store is closed
+    /// afterwards.
     fn finish(&self, plan: &SweepPlan) -> PyResult<Table> {
         let taken = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
         let order: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::BTreeMap;
 
-/// A table of results. `polars.DataFrame(table)`, `pyarrow.table(table)` and `pandas.DataFrame.from_arrow(table)` read it
-/// without copying (Arrow PyCapsule interface).
+/// A table of results. `polars.DataFrame(table)`, `pyarrow.table(table)` and `pandas.DataFrame.from_arrow(table)`
+/// read it without copying (Arrow PyCapsule interface).
 #[pyclass(frozen, module = "prismux")]
 pub(crate) struct Table(pub(crate) RecordBatch);
 

@@ -1,5 +1,5 @@
-//! The reference page says what holds when a key is left out: writing that down changes nothing. And every key is read: some
-//! value of it makes a difference.
+//! The reference page says what holds when a key is left out: writing that down changes nothing. And every key is
+//! read: some value of it makes a difference.
 use prismux_scenario::keys::{self, Key};
 use prismux_scenario::registry::{self, Name};
 use prismux_scenario::{Scenario, ScenarioFile};
@@ -16,14 +16,23 @@ receiver = { kind = "host" }
 [links]
 backbone = { between = ["server", "proxy"], rate = "100 Mbit/s" }
 spare = { between = ["other", "proxy"], rate = "100 Mbit/s" }
-wwan1 = { between = ["proxy", "m1"], rate = "1800 kbit/s", delay = "500 ms", loss = { good_to_bad = 0.01, bad_to_good = 0.1 } }
+wwan1.between = ["proxy", "m1"]
+wwan1.rate = "1800 kbit/s"
+wwan1.delay = "500 ms"
+wwan1.loss = { good_to_bad = 0.01, bad_to_good = 0.1 }
 wwan2 = { between = ["proxy", "m2"], rate = "600 kbit/s", delay = "70 ms" }
 wlan1 = { between = ["m1", "receiver"], rate = "11 Mbit/s" }
 wlan2 = { between = ["m2", "receiver"], rate = "11 Mbit/s" }
 [flows]
 download = { from = "server", to = "receiver", bytes = "1 MB" }
 load = { from = "server", to = "m1", transport = "udp", rate = "100 kbit/s" }
-bursts = { from = "server", to = "m1", transport = "udp", pattern = "pareto", rate = "1 Mbit/s", on = "1 s", off = "1 s" }
+bursts.from = "server"
+bursts.to = "m1"
+bursts.transport = "udp"
+bursts.pattern = "pareto"
+bursts.rate = "1 Mbit/s"
+bursts.on = "1 s"
+bursts.off = "1 s"
 exchange = { from = "server", to = "receiver", pattern = "request-response", response = "20 kB" }
 pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first = {} } }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }

@@ -1,9 +1,9 @@
 //! Published experiments, repeated, and every claim judged.
 //!
-//! * [`reported`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments need.
-//!   [`verdict`]: how a claim is judged. [`report`]: the answer.
-//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping): the experiments, by system. [`queueing`]: models that
-//!   need no network.
+//! * [`reported`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments
+//!   need. [`verdict`]: how a claim is judged. [`report`]: the answer.
+//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping): the experiments, by system. [`queueing`]:
+//!   models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -186,8 +186,8 @@ pub fn check(request: &ClaimsRequest) -> Result<(), ClaimsError> {
 /// Runs in the lab need the privileges of `prismux_linux::privileges::ensure_privileges`, obtained before.
 ///
 /// # Errors
-/// [`ClaimsError::Usage`] for names that do not exist and options that make no sense together, [`ClaimsError::Run`] when
-/// a run fails, [`ClaimsError::Write`] when a file cannot be written.
+/// [`ClaimsError::Usage`] for names that do not exist and options that make no sense together, [`ClaimsError::Run`]
+/// when a run fails, [`ClaimsError::Write`] when a file cannot be written.
 pub fn judge(request: &ClaimsRequest, watcher: &dyn Watcher) -> Result<Vec<Report>, ClaimsError> {
     let mut reports = Vec::new();
     let mut done = Done::new();

@@ -5,7 +5,8 @@
 //! * [`jobs`]: many runs on all processors.
 //! * [`variant`], [`compare`]: several ways of using the same links, side by side.
 //! * [`mixes`]: random mixes of links, simulated. [`text_table`]: tables for people.
-//! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for people.
+//! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for
+//!   people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 

@@ -1,8 +1,8 @@
 //! Figures that are read off a result: pauses, round trips, how two series go together.
 use prismux_trace::results::RunResult;
 
-/// The longest time between `from_s` and `to_s` in which nothing came for the application of `flow`, in seconds and no finer than
-/// the intervals of the series; `None` without series.
+/// The longest time between `from_s` and `to_s` in which nothing came for the application of `flow`, in seconds and
+/// no finer than the intervals of the series; `None` without series.
 pub fn longest_gap_s(result: &RunResult, flow: &str, from_s: f64, to_s: f64) -> Option<f64> {
     let series = result.series.as_ref()?;
     let rates = &series.flows.get(flow)?.goodput_bps;

@@ -1,5 +1,5 @@
-//! Random mixes of links: is one download over all of them ever slower than over the best one alone, and how much of their
-//! capacity does it get?
+//! Random mixes of links: is one download over all of them ever slower than over the best one alone, and how much of
+//! their capacity does it get?
 //!
 //! * [`Mix`]: two to five links drawn at random from a seed and a number;
 //! * [`run`]: one variant of using a mix, simulated;

@@ -35,7 +35,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// Folder for a capture of every link.
     pub pcap: Option<PathBuf>,
-    /// Folder for a record of the run: its events ([`EVENTS_FILE`]) and, in the lab, what every proxy is told and decides.
+    /// Folder for a record of the run: its events ([`EVENTS_FILE`]) and, in the lab, what every proxy is told and
+    /// decides.
     pub record: Option<PathBuf>,
     /// File for the events of the run, in place of the one in `record`.
     pub events: Option<PathBuf>,
@@ -51,8 +52,8 @@ pub struct RunOptions {
     pub congestion: Option<CongestionFactory>,
 }
 
-/// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for callers that
-/// have to look for something on that very thread, and should take little time.
+/// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for
+/// callers that have to look for something on that very thread, and should take little time.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn() + Send + Sync>);
 

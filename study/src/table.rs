@@ -1,8 +1,8 @@
 //! Results as Arrow tables.
 //!
-//! Each column says its unit and meaning in the metadata of its field (`unit`, `about`), each table where it comes from in
-//! the metadata of its schema (`scenario`, `scenario_hash`, `backend`, `seed`, `version`). A value that a backend cannot know
-//! is null.
+//! Each column says its unit and meaning in the metadata of its field (`unit`, `about`), each table where it comes
+//! from in the metadata of its schema (`scenario`, `scenario_hash`, `backend`, `seed`, `version`). A value that a
+//! backend cannot know is null.
 
 mod columns;
 

@@ -146,7 +146,8 @@ fn what_only_the_lab_has_is_refused_with_a_way_out() {
     assert!(refused(&["events=[{ at = \"5 s\", kill = \"m1\" }]"]).contains("--on lab"));
 }
 
-/// A kernel's CUBIC ends slow start when it sees a long train of ACKs; the proxy gives it none before the links are full.
+/// A kernel's CUBIC ends slow start when it sees a long train of ACKs; the proxy gives it none before the links are
+/// full.
 #[test]
 fn linux_hystart_costs_a_download_over_several_links_little() {
     let brief = ["duration=\"8 s\"", "flows.download.bytes=\"60 MB\""];

@@ -220,8 +220,9 @@ fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
 /// How the line begins, in the root of each crate: lints of the workspace would hold in its tests too.
 const LINTS_ON_PANICS: &str = "#![cfg_attr(not(test), deny(clippy::";
 
-/// The transports with a room of their own, as their names begin in code, and that room in the simulator. (R²CP's pipes are
-/// RCP's machines, so that its room names both. Plain TCP, datagrams and the kernel's MPTCP are everybody's.)
+/// The transports with a room of their own, as their names begin in code, and that room in the simulator. (R²CP's
+/// pipes are RCP's machines, so that its room names both. Plain TCP, datagrams and the kernel's MPTCP are
+/// everybody's.)
 const TRANSPORTS: &[(&str, &[&str])] = &[
     ("ptcp", &["flows/ptcp"]),
     ("r2cp", &["flows/r2cp"]),
@@ -232,7 +233,8 @@ const TRANSPORTS: &[(&str, &[&str])] = &[
     ("tcpeln", &["flows/tcp"]),
 ];
 
-/// Lists of a crate's rooms, and the tables that turn a plan's transport into the host's: what a new transport is added to.
+/// Lists of a crate's rooms, and the tables that turn a plan's transport into the host's: what a new transport is
+/// added to.
 const LISTS: &[&str] =
     &["simulator/src/lib.rs", "simulator/src/flows.rs", "simulator/src/flows/registry.rs", "lab/src/orders"];
 

@@ -1,5 +1,5 @@
-//! The crates can be published and embedded: each packs by itself, reads no file outside its folder, says what it is, and
-//! stands on dependencies of allowed licences.
+//! The crates can be published and embedded: each packs by itself, reads no file outside its folder, says what it is,
+//! and stands on dependencies of allowed licences.
 use prismux_tests::workspace::{packages, read, root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -115,9 +115,9 @@ fn is_met(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let one = |licence: &str| allowed.iter().any(|known| known == licence.trim());
     // AND binds closer; without parentheses a product of choices is met when each of its factors is.
-    let product = |product: &str| product.split(" AND ").all(|factor| one(factor));
-    expression.split(" OR ").any(|choice| product(choice)) || {
-        expression.split(" AND ").all(|factor| factor.split(" OR ").any(|choice| one(choice)))
+    let product = |product: &str| product.split(" AND ").all(one);
+    expression.split(" OR ").any(product) || {
+        expression.split(" AND ").all(|factor| factor.split(" OR ").any(one))
     }
 }
 

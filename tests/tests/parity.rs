@@ -1,7 +1,9 @@
-//! One core, two hosts: what the proxy decided on Linux, with packets as bytes and the machine's clock, it decides again
-//! as the simulator drives it, with typed headers and recorded time. Every decision is compared, every rewritten ACK byte by byte.
+//! One core, two hosts: what the proxy decided on Linux, with packets as bytes and the machine's clock, it decides
+//! again as the simulator drives it, with typed headers and recorded time. Every decision is compared, every
+//! rewritten ACK byte by byte.
 //!
-//! Short runs in the lab, on links that lose, reorder, repeat and damage packets. Skipped where namespaces are not allowed.
+//! Short runs in the lab, on links that lose, reorder, repeat and damage packets. Skipped where namespaces are not
+//! allowed.
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::replay::{Replay, replay};
 use prismux_daemons::{logging, member, proxy};
@@ -23,8 +25,18 @@ m2 = { kind = "member" }
 receiver = { kind = "host" }
 [links]
 backbone = { between = ["server", "proxy"], rate = "1 Gbit/s", delay = "1 ms", queue = "4 MB" }
-wwan1 = { between = ["proxy", "m1"], rate = "16 Mbit/s", delay = "10 ms", queue = "1 bdp", forward = { loss = "1 %", duplicate = 0.002 } }
-wwan2 = { between = ["proxy", "m2"], rate = "8 Mbit/s", delay = "25 ms", jitter = "6 ms", reorder = true, queue = "1 bdp", corrupt = 0.002 }
+wwan1.between = ["proxy", "m1"]
+wwan1.rate = "16 Mbit/s"
+wwan1.delay = "10 ms"
+wwan1.queue = "1 bdp"
+wwan1.forward = { loss = "1 %", duplicate = 0.002 }
+wwan2.between = ["proxy", "m2"]
+wwan2.rate = "8 Mbit/s"
+wwan2.delay = "25 ms"
+wwan2.jitter = "6 ms"
+wwan2.reorder = true
+wwan2.queue = "1 bdp"
+wwan2.corrupt = 0.002
 wlan1 = { between = ["m1", "receiver"], rate = "300 Mbit/s", delay = "1 ms", queue = "2 MB" }
 wlan2 = { between = ["m2", "receiver"], rate = "300 Mbit/s", delay = "1 ms", queue = "2 MB" }
 [flows]

@@ -1,4 +1,5 @@
-//! The project speaks of itself alone: of no machine it was written on, no service it was fetched from, no work left over.
+//! The project speaks of itself alone: of no machine it was written on, no service it was fetched from, no work left
+//! over.
 use prismux_tests::workspace::{files, read};
 use std::path::Path;
 

@@ -29,8 +29,8 @@ fn every_core_declares_itself_without_the_standard_library() {
     }
 }
 
-/// Checks a crate that has its own panic handler and uses `folders`: the compiler accepts it only if nothing below brings
-/// the standard library in, which has a panic handler too.
+/// Checks a crate that has its own panic handler and uses `folders`: the compiler accepts it only if nothing below
+/// brings the standard library in, which has a panic handler too.
 fn check_without_std(name: &str, folders: &[PathBuf]) -> Result<(), String> {
     let crate_folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(crate_folder.join("src")).expect("the target folder is writable");
@@ -96,7 +96,8 @@ fn a_crate_with_the_standard_library_would_be_found() {
     assert!(reason, "refused for another reason:\n{message}");
 }
 
-/// What would let a clock, a socket, a file, a thread, the operating system's randomness or its order of hashing into a machine.
+/// What would let a clock, a socket, a file, a thread, the operating system's randomness or its order of hashing into
+/// a machine.
 const IMPURE: &[&str] = &[
     "std::time",
     "SystemTime",

@@ -1,9 +1,10 @@
-//! Downloads over a slow link that loses packets: `fetch` against the simulator's TCP, in virtual time over the same link with
-//! the same buffer.
+//! Downloads over a slow link that loses packets: `fetch` against the simulator's TCP, in virtual time over the same
+//! link with the same buffer.
 //!
-//! On 8 Mbit/s, 60 ms each way, 0.3 % loss any sender that halves (or takes three tenths off) for each loss settles near
-//! 1.22 segments / (round trip * sqrt(loss)), 2.1 Mbit/s (M. Mathis et al., 1997), whatever it got in its first ten seconds,
-//! when slow start has filled the queue and few packets have been lost. Both must do what such a sender can.
+//! On 8 Mbit/s, 60 ms each way, 0.3 % loss any sender that halves (or takes three tenths off) for each loss settles
+//! near 1.22 segments / (round trip * sqrt(loss)), 2.1 Mbit/s (M. Mathis et al., 1997), whatever it got in its first
+//! ten seconds, when slow start has filled the queue and few packets have been lost. Both must do what such a sender
+//! can.
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_fetch::client::{self, Download, DownloadConfig, DownloadEvent, PathSpec, Transport};

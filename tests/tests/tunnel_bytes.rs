@@ -1,5 +1,5 @@
-//! One tunnel, two hosts: the bytes that the simulator and capacity reckon with are those that the daemons of the lab make room
-//! for, and those that the headers take on the wire.
+//! One tunnel, two hosts: the bytes that the simulator and capacity reckon with are those that the daemons of the lab
+//! make room for, and those that the headers take on the wire.
 use prismux_daemons::tunnel::Transport;
 use prismux_plan::{IpFamily, Tunnel};
 use prismux_wire::gre::GreHeader;

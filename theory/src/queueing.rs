@@ -1,10 +1,11 @@
 //! One ordered stream over two pipes: what delay does it cost to split it, and where should the splitting be done?
 //!
 //! Packets arrive in a Poisson stream of rate `l` and are served by two pipes with exponential service times of rates
-//! `m1` and `m2`. The receiver releases a packet when it and all earlier ones have been served. A packet's delay has two
-//! parts: *queueing* until its own service ends (D), and *resequencing* until it may be released (R).
+//! `m1` and `m2`. The receiver releases a packet when it and all earlier ones have been served. A packet's delay has
+//! two parts: *queueing* until its own service ends (D), and *resequencing* until it may be released (R).
 //!
-//! * [`application`]: the application deals packets out, each pipe has a queue of its own (two M/M/1 queues, Bernoulli split).
+//! * [`application`]: the application deals packets out, each pipe has a queue of its own (two M/M/1 queues,
+//!   Bernoulli split).
 //! * [`transport`]: one queue; the pipe that is free takes the next packet (M/M/2 with unequal servers).
 //! * [`limits`]: special cases: equal pipes, and loads close to the capacity.
 //! * [`simulation`]: both models packet by packet, using none of the formulas.
@@ -15,10 +16,10 @@
 //! things are wrong there and corrected here:
 //!
 //! * (14) has `exp(+m1 t)` in its integrand; the result that follows is that of `exp(-m1 t)`.
-//! * (31) and (32) are called delays at the best split. They are those of the *proportional* split, which is not the best,
-//!   not even in the limit of full load ([`limits::least_resequencing_heavy`], [`limits::least_total_heavy`]).
-//! * It follows that the delay of resequencing at the best split is *not* unbounded as the pipes grow more unequal at the same total
-//!   capacity; that of the proportional split is.
+//! * (31) and (32) are called delays at the best split. They are those of the *proportional* split, which is not the
+//!   best, not even in the limit of full load ([`limits::least_resequencing_heavy`], [`limits::least_total_heavy`]).
+//! * It follows that the delay of resequencing at the best split is *not* unbounded as the pipes grow more unequal at
+//!   the same total capacity; that of the proportional split is.
 //!
 //! Rates are per unit of time, delays in that unit.
 
@@ -54,7 +55,8 @@ impl Delays {
 }
 
 impl Pair {
-    /// The pair of these rates; `None` unless all are positive and finite and the pipes together keep up with the stream.
+    /// The pair of these rates; `None` unless all are positive and finite and the pipes together keep up with the
+    /// stream.
     pub fn new(arrivals: f64, service: [f64; 2]) -> Option<Self> {
         let positive = |rate: f64| rate > 0.0 && rate.is_finite();
         let sound = positive(arrivals) && service.into_iter().all(positive);

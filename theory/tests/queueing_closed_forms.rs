@@ -1,4 +1,5 @@
-//! The closed forms against their definitions: sums over states, the balance of flows, quadrature, the claims on shapes.
+//! The closed forms against their definitions: sums over states, the balance of flows, quadrature, the claims on
+//! shapes.
 use prismux_theory::queueing::figures::{largest_load, slope_beside_even};
 use prismux_theory::queueing::{Pair, application, limits, transport};
 

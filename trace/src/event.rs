@@ -1,10 +1,11 @@
 //! One vocabulary of events for the simulator, the lab and the daemons.
 //!
-//! A host builds an [`Event`] and hands it, with the time, to an [`EventSink`]; event logs, the viewer, the daemons' logs and
-//! their status pages are readers of the same events. Times are nanoseconds from the start of the run (or of the daemon),
-//! names are those of the scenario file (or of the configuration).
+//! A host builds an [`Event`] and hands it, with the time, to an [`EventSink`]; event logs, the viewer, the daemons'
+//! logs and their status pages are readers of the same events. Times are nanoseconds from the start of the run (or of
+//! the daemon), names are those of the scenario file (or of the configuration).
 //!
-//! * `vocabulary`: the one table from which [`Event`], its names ([`EventKind`]) and the fast reader's [`Line`] are made.
+//! * `vocabulary`: the one table from which [`Event`], its names ([`EventKind`]) and the fast reader's [`Line`] are
+//!   made.
 //! * [`DropReason`], [`LinkState`], [`LossRule`]: words that events use. `sentence`: a [`Line`] for people.
 //! * [`JsonLines`], [`read_json_lines`], [`SharedLog`]: event logs as text.
 

@@ -1,11 +1,11 @@
 //! Packet captures in the pcapng format (draft-ietf-opsawg-pcapng), which Wireshark and tcpdump open: written by
 //! [`PcapNg`], read back by [`read`].
 //!
-//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on. Little-endian
-//! on every machine, so that the same run gives the same bytes.
+//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on.
+//! Little-endian on every machine, so that the same run gives the same bytes.
 //!
-//! The link type is NULL, four bytes of address family before the IP header, and not RAW, which says the same with none:
-//! releases of libpcap up to 1.10 refuse a second interface of type RAW.
+//! The link type is NULL, four bytes of address family before the IP header, and not RAW, which says the same with
+//! none: releases of libpcap up to 1.10 refuse a second interface of type RAW.
 
 mod read;
 #[cfg(test)]

@@ -76,8 +76,8 @@ pub struct Cells {
     pub n: Vec<u64>,
 }
 
-/// A quantity over time, in as many buckets as the panel has pixels, run-length coded: one entry for each bucket in which the
-/// value changed. Before the first entry there is no value.
+/// A quantity over time, in as many buckets as the panel has pixels, run-length coded: one entry for each bucket in
+/// which the value changed. Before the first entry there is no value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Steps {
     /// Number of buckets.

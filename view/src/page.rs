@@ -1,8 +1,9 @@
 //! The page as one document: markup, style, scripts and what it shows.
 //!
-//! The scripts are modules, each for one idea. Browsers refuse to load modules from files, and one document is quicker
-//! than fifteen, so the modules are put one behind the other: `import` lines go, `export` before a declaration goes. For
-//! that, every import names what it takes on one line, and no two modules declare the same name.
+//! The scripts are modules, each for one idea. Browsers refuse to load modules from files, and one document is
+//! quicker than fifteen, so the modules are put one behind the other: `import` lines go, `export` before a
+//! declaration goes. For that, every import names what it takes on one line, and no two modules declare the same
+//! name.
 
 const MARKUP: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");

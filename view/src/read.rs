@@ -38,14 +38,16 @@ impl fmt::Display for RecordError {
             }
             Self::Damaged(path, line, why) => write!(
                 f,
-                "{}, line {line}: not an event: {why}\n  remedy: the lines before it can be viewed: head -n {} {} > part.jsonl",
+                "{}, line {line}: not an event: {why}\n  remedy: the lines before it can be viewed: head -n {} \
+                    {} > part.jsonl",
                 path.display(),
                 line - 1,
                 path.display()
             ),
             Self::Empty(path) => write!(
                 f,
-                "{} records a run in which no packet moved\n  remedy: see that a flow starts before the run's end, then {REMEDY}",
+                "{} records a run in which no packet moved\n  remedy: see that a flow starts before the run's \
+                    end, then {REMEDY}",
                 path.display()
             ),
         }
@@ -183,7 +185,11 @@ fn first_line(bytes: &[u8]) -> Result<RunDescription<'static>, String> {
     }
     match serde_json::from_slice::<Record<'static>>(bytes) {
         Ok(Record { event: Event::RunStarted(description), .. }) => Ok(*description),
-        Ok(_) => Err("its first event is not run_started: it was written by an older version, or its beginning is missing".to_string()),
+        Ok(_) => {
+            Err("its first event is not run_started: it was written by an older version, or its beginning \
+            is missing"
+                .to_string())
+        }
         Err(error) => Err(format!("its first line is not an event ({error})")),
     }
 }

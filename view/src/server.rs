@@ -81,7 +81,8 @@ fn converse(stream: &TcpStream, viewed: &[Viewed], page: &str, address: SocketAd
         let (status, kind, body) = respond(&request, viewed, page, address);
         let mut writer = stream;
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: \
+                no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n",
             body.len()
         );
         writer.write_all(head.as_bytes())?;

@@ -10,9 +10,10 @@ use std::time::Duration;
 /// The fraction of the bare forwarder's goodput to reach.
 const TARGET: f64 = 0.5;
 
-/// Downloads with kernel TCP between two network namespaces, through a bare TUN-to-TUN forwarder and through proxy, tunnel and
-/// member, in turn: goodput, CPU seconds per GB (the kernel's TCP included), and PRISM's goodput as a fraction of the
-/// forwarder's. Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is missing).
+/// Downloads with kernel TCP between two network namespaces, through a bare TUN-to-TUN forwarder and through proxy,
+/// tunnel and member, in turn: goodput, CPU seconds per GB (the kernel's TCP included), and PRISM's goodput as a
+/// fraction of the forwarder's. Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is
+/// missing).
 #[derive(Debug, Parser)]
 #[command(name = "datapath-cost", after_help = "Example: datapath-cost --seconds 4")]
 struct Arguments {

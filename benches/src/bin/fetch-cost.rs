@@ -21,9 +21,10 @@ use std::sync::Barrier;
 use std::time::Instant;
 use std::{env, fs, process, thread};
 
-/// One server process, many clients in another, each with sockets and a file of its own, all at the same time over the loopback
-/// interface. Each client checks the digest of what it has fetched. Prints the server's CPU seconds per GB (its system
-/// calls included, and with them the kernel's way to the clients' sockets) and its resident memory per client.
+/// One server process, many clients in another, each with sockets and a file of its own, all at the same time over
+/// the loopback interface. Each client checks the digest of what it has fetched. Prints the server's CPU seconds per
+/// GB (its system calls included, and with them the kernel's way to the clients' sockets) and its resident memory per
+/// client.
 #[derive(Debug, Parser)]
 #[command(name = "fetch-cost", after_help = "Example: fetch-cost --clients 1000 --size 1MB --transport ptcp")]
 struct Arguments {

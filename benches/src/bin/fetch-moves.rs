@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 
-/// Runs the shipped scenarios of R²CP, shortened to tens of seconds, in network namespaces (processes of `prismux serve` and
-/// `prismux fetch`) and in the simulator, and prints what moving costs in both, side by side: gaps in round trips and
-/// timeouts, bytes that came twice, who carried what. All moves of a round run at the same time.
+/// Runs the shipped scenarios of R²CP, shortened to tens of seconds, in network namespaces (processes of `prismux
+/// serve` and `prismux fetch`) and in the simulator, and prints what moving costs in both, side by side: gaps in
+/// round trips and timeouts, bytes that came twice, who carried what. All moves of a round run at the same time.
 #[derive(Debug, Parser)]
 #[command(name = "fetch-moves", after_help = "Example: nice -n -15 fetch-moves --runs 5")]
 struct Arguments {

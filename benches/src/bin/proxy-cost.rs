@@ -16,8 +16,8 @@ const FLOW_BYTES_LIMIT: f64 = 3000.0;
 const ALL_FLOWS: u32 = 20_000;
 const ALL_BYTES_LIMIT: u64 = 60_000_000;
 
-/// Drives the core of the PRISM proxy (three links of unequal delay, every packet acknowledged, nothing lost) and measures CPU
-/// time per data packet and per ACK, heap allocations per packet, and the heap that a flow takes.
+/// Drives the core of the PRISM proxy (three links of unequal delay, every packet acknowledged, nothing lost) and
+/// measures CPU time per data packet and per ACK, heap allocations per packet, and the heap that a flow takes.
 #[derive(Debug, Parser)]
 #[command(name = "proxy-cost", after_help = "Example: proxy-cost --json")]
 struct Arguments {

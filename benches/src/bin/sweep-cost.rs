@@ -1,5 +1,5 @@
-//! What a sweep costs beside its runs: CPU time in the simulator's loop of events over that of the whole sweep, and how much sooner two
-//! threads are done than one.
+//! What a sweep costs beside its runs: CPU time in the simulator's loop of events over that of the whole sweep, and
+//! how much sooner two threads are done than one.
 use clap::Parser;
 use prismux_benches::cpu::{Stopwatch, process_seconds};
 use prismux_endpoint::random::Seed;
@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// A sweep of a shipped scenario over the delay of one link, ten points: first all runs alone, without anything around them; then the
-/// sweep as the command does it, with one thread and with two. What is compared with the wall clock needs a quiet machine.
+/// A sweep of a shipped scenario over the delay of one link, ten points: first all runs alone, without anything
+/// around them; then the sweep as the command does it, with one thread and with two. What is compared with the wall
+/// clock needs a quiet machine.
 #[derive(Debug, Parser)]
 #[command(name = "sweep-cost", after_help = "Example: sweep-cost --runs 1000")]
 struct Arguments {
@@ -92,7 +93,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{table}\n");
     println!(
-        "{} runs of {}: {:.1} % of the CPU time in the simulator's loop of events; two threads {:.2} times as fast as one",
+        "{} runs of {}: {:.1} % of the CPU time in the simulator's loop of events; two threads {:.2} times as \
+            fast as one",
         results.runs,
         results.scenario,
         results.core_share * 100.0,

@@ -16,8 +16,9 @@ const SPACING: Duration = Duration::from_micros(80);
 /// Keeps about 280 segments in flight, more than the pipe holds.
 const WINDOW_BYTES: u64 = 400_000;
 
-/// Two TCP connections exchange a bulk transfer over a pipe of constant delay, without loss and with one in a hundred data
-/// segments lost: CPU time per data segment, that is, for its making, its delivery, and its share of the ACKs, at both ends.
+/// Two TCP connections exchange a bulk transfer over a pipe of constant delay, without loss and with one in a hundred
+/// data segments lost: CPU time per data segment, that is, for its making, its delivery, and its share of the ACKs,
+/// at both ends.
 #[derive(Debug, Parser)]
 #[command(name = "tcp-cost", after_help = "Example: tcp-cost --repeats 9")]
 struct Arguments {

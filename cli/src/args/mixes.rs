@@ -31,7 +31,8 @@ pub(crate) struct MixesArguments {
     #[arg(long, value_name = "MB", default_value_t = 64)]
     pub buffer: u64,
     /// Variants to simulate; without `single` nothing is compared with the best single link.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "single,prism,tcp-prism", value_parser = VARIANTS)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "single,prism,tcp-prism")]
+    #[arg(value_parser = VARIANTS)]
     pub variants: Vec<String>,
     /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]

@@ -59,7 +59,8 @@ fn summary(name: &str, scenario: &Scenario) -> String {
 }
 
 fn good_json(name: &str, scenario: &Scenario) -> Value {
-    json!({ "file": name, "good": true, "scenario": scenario.plan.name, "scenario_hash": hash(&scenario.plan), "errors": [] })
+    json!({ "file": name, "good": true, "scenario": scenario.plan.name,
+                    "scenario_hash": hash(&scenario.plan), "errors": [] })
 }
 
 fn bad_json(name: &str, error: &ScenarioError) -> Value {

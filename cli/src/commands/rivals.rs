@@ -1,5 +1,5 @@
-//! `prismux rivals`: PRISM against every other way of using the same links, each with either congestion control of today's
-//! kernels, side by side in the lab; one line for each set of links.
+//! `prismux rivals`: PRISM against every other way of using the same links, each with either congestion control of
+//! today's kernels, side by side in the lab; one line for each set of links.
 
 use super::compare::{Outcome, compete};
 use super::run::{prepare, summarise};
@@ -138,7 +138,8 @@ impl Line {
 
 fn table(lines: &[Line], runs: u64) -> String {
     let head = format!(
-        "Goodput in the lab by way of using the links and kernel congestion control (cubic | bbr), {runs} run(s) each.\n"
+        "Goodput in the lab by way of using the links and kernel congestion control (cubic | bbr), {runs} \
+            run(s) each.\n"
     );
     let columns =
         ["links", "possible", "best single", "striping", "MPTCP", "PRISM", "PRISM : MPTCP", "at least equal"];

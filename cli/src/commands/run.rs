@@ -66,7 +66,8 @@ pub(crate) fn once(
     if drops > 0 {
         let name = &result.scenario;
         eprintln!(
-            "warning: {name}: this machine was too slow and lost {drops} packets of its own; run less at a time (--jobs)"
+            "warning: {name}: this machine was too slow and lost {drops} packets of its own; run less at a time \
+                (--jobs)"
         );
     }
     Ok(result)

@@ -83,7 +83,8 @@ fn report(arguments: &ServeArguments, counters: &Counters) -> Result<(), Failure
     let sessions = &counters.sessions;
     let dropped = counters.malformed + counters.forged_hellos + sessions.forged + sessions.replayed;
     Ok(print(format!(
-        "{} clients; {} opened, {} finished, {} vanished, {} refused; {} bytes of data in {} datagrams; {dropped} datagrams \
+        "{} clients; {} opened, {} finished, {} vanished, {} refused; {} bytes of data in {} datagrams; \
+            {dropped} datagrams \
          dropped as malformed, forged or replayed; {} requests outside their object",
         counters.clients,
         counters.opened,

@@ -47,7 +47,8 @@ fn standard_pages() -> Result<Vec<(PathBuf, Value)>, Failure> {
     let present: Vec<&Path> = STANDARD_SOCKETS.iter().map(Path::new).filter(|path| path.exists()).collect();
     if present.is_empty() {
         let message = format!(
-            "no daemon listens at {}\n  remedy: start `prismux proxy` or `prismux member`, or name its status socket with --socket",
+            "no daemon listens at {}\n  remedy: start `prismux proxy` or `prismux member`, or name its status \
+                socket with --socket",
             STANDARD_SOCKETS.join(" or ")
         );
         return Err(Failure::Failed(message));
@@ -135,7 +136,8 @@ mod tests {
     #[test]
     fn events_are_told_in_words() {
         let page = json!({ "role": "proxy", "events": [
-            { "number": 0, "time_ns": 1_500_000_000_u64, "event": "member_joined", "member": "m1", "peer": "udp:192.0.2.1:4754" },
+            { "number": 0, "time_ns": 1_500_000_000_u64, "event": "member_joined",
+                  "member": "m1", "peer": "udp:192.0.2.1:4754" },
             { "number": 1, "time_ns": 2_000_000_000_u64, "event": "link_state_changed", "node": "proxy", "member": "m1",
               "state": "standby", "cause": "loses too many packets" },
         ] });

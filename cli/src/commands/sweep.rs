@@ -122,7 +122,8 @@ fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> 
     }
     let status = command.status().map_err(|error| {
         Failure::Failed(format!(
-            "cannot start {python}: {error}\n  remedy: a sweep on a cluster needs the Python package prismux with \"distributed\"; PRISMUX_PYTHON names the interpreter that has them"
+            "cannot start {python}: {error}\n  remedy: a sweep on a cluster needs the Python package prismux \
+                with \"distributed\"; PRISMUX_PYTHON names the interpreter that has them"
         ))
     })?;
     match status.success() {

@@ -1,4 +1,5 @@
-//! Both distributions, drawn: how many mixes stay below which efficiency, and below which ratio to the best single link.
+//! Both distributions, drawn: how many mixes stay below which efficiency, and below which ratio to the best single
+//! link.
 use plotters::coord::ranged1d::AsRangedCoord;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;

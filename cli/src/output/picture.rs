@@ -67,8 +67,8 @@ impl Columns {
     }
 }
 
-/// Room that a text takes. Nobody measures it: these are the widths of a wide face (DejaVu Sans), and readers with another one get
-/// a little more space.
+/// Room that a text takes. Nobody measures it: these are the widths of a wide face (DejaVu Sans), and readers with
+/// another one get a little more space.
 fn width(text: &str) -> f64 {
     let of = |c: char| match c {
         ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | 'i' | 'j' | 'l' | 'I' => 0.4,
@@ -119,7 +119,8 @@ fn draw_panel(out: &mut String, top: f64, panel: &Panel, columns: &Columns) {
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "<line x1=\"{limit:.1}\" y1=\"{first:.1}\" x2=\"{limit:.1}\" y2=\"{last:.1}\" stroke=\"#444\" stroke-dasharray=\"5 4\"/>"
+        "<line x1=\"{limit:.1}\" y1=\"{first:.1}\" x2=\"{limit:.1}\" y2=\"{last:.1}\" stroke=\"#444\" \
+            stroke-dasharray=\"5 4\"/>"
     );
     let most = format!("most possible: {}", panel.limit_note);
     text(out, limit, first - 4.0, "text-anchor=\"end\" fill=\"#444\"", &most);

@@ -104,8 +104,8 @@ fn set<T>(slot: &mut T, value: Option<T>) {
     }
 }
 
-/// The `[prism]` table that gives exactly these settings; `None` when there is none. The MSS clamp is left out: the daemon
-/// clamps to its tunnel's MTU instead.
+/// The `[prism]` table that gives exactly these settings; `None` when there is none. The MSS clamp is left out: the
+/// daemon clamps to its tunnel's MTU instead.
 pub fn prism_settings_to_toml(config: &ProxyConfig) -> Option<toml::Table> {
     let mut tables = ["modern", "paper"].into_iter().map(|profile| written(profile, config));
     let gives = |table: &toml::Table| {

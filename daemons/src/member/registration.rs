@@ -72,8 +72,8 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// A member that nobody knows yet. `first_counter` must be greater than any used by this name before: the time of day in
-    /// microseconds is.
+    /// A member that nobody knows yet. `first_counter` must be greater than any used by this name before: the time of
+    /// day in microseconds is.
     pub fn new(name: &str, rate: Option<Rate>, intervals: Intervals, first_counter: u64) -> Self {
         Self {
             name: name.to_owned(),

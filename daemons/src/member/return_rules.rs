@@ -1,13 +1,13 @@
 //! The way back of a member: what receivers send goes into the tunnel.
 //!
-//! It needs a routing rule, "from the receiver: into the TUN device", in a table of its own, which also satisfies the reverse
-//! path filter, since the way to the sender is then the way its packets come from. The rule stands while the member is
-//! registered: without a proxy that listens the receivers' packets go where this host would send them without the member,
-//! such as through another member on the same host. Rules are removed at the end; the rule of a member that was killed leads to
-//! an empty table, does no harm and is replaced at the next start.
+//! It needs a routing rule, "from the receiver: into the TUN device", in a table of its own, which also satisfies the
+//! reverse path filter, since the way to the sender is then the way its packets come from. The rule stands while the
+//! member is registered: without a proxy that listens the receivers' packets go where this host would send them
+//! without the member, such as through another member on the same host. Rules are removed at the end; the rule of a
+//! member that was killed leads to an empty table, does no harm and is replaced at the next start.
 //!
-//! Where receivers are a range, what this host itself sends from an address in it stays outside the tunnel: the member can be
-//! reached from its own LAN. A single address is that of a receiver, be it this host's.
+//! Where receivers are a range, what this host itself sends from an address in it stays outside the tunnel: the
+//! member can be reached from its own LAN. A single address is that of a receiver, be it this host's.
 use crate::config::MemberConfig;
 use crate::daemon::DaemonError;
 use prismux_linux::netconf::{self, NetconfError, Prefix, RulePlace};
@@ -40,7 +40,8 @@ impl ReturnRules {
         Ok(rules)
     }
 
-    /// Sets the rules, or withdraws them. A rule that cannot be set is told in the log; the next registration tries again.
+    /// Sets the rules, or withdraws them. A rule that cannot be set is told in the log; the next registration tries
+    /// again.
     pub fn set(&mut self, config: &MemberConfig, wanted: bool) {
         if wanted == self.are_set {
             return;

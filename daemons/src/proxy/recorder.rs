@@ -6,8 +6,9 @@
 //! * Interface "core": empty packets whose comments are a [`CoreInput`] each: settings, members, timers.
 //! * Interface "events": empty packets whose comments are the proxy's events, as in event logs.
 //!
-//! Packets are recorded as the core sees them: the MSS of SYNs lowered, congestion marks carried over. Order in the file is
-//! the order of events. Of data packets the first [`SNAP_BYTES`] are kept: all headers, little of anybody's data.
+//! Packets are recorded as the core sees them: the MSS of SYNs lowered, congestion marks carried over. Order in the
+//! file is the order of events. Of data packets the first [`SNAP_BYTES`] are kept: all headers, little of anybody's
+//! data.
 use prismux_prism::LinkId;
 use prismux_trace::event::Event;
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};

@@ -119,7 +119,8 @@ impl fmt::Display for UsageError {
             }
             Self::Unreachable { via, host, error } => write!(
                 f,
-                "{via} cannot be used towards {host}: {error}\n  remedy: compare --via with: ip address; an interface needs an \
+                "{via} cannot be used towards {host}: {error}\n  remedy: compare --via with: ip address; an \
+                    interface needs an \
                  address of the server's family"
             ),
             Self::Orders { path, error } => write!(

@@ -45,8 +45,8 @@ impl Links {
         Ok(Self { links: Vec::new(), via: request.via.clone(), costs: request.costs.clone() })
     }
 
-    /// Opens a socket for each interface that the server of `url` is to be reached by, unless there is one, and lists the
-    /// paths.
+    /// Opens a socket for each interface that the server of `url` is to be reached by, unless there is one, and lists
+    /// the paths.
     ///
     /// # Errors
     /// When the host has no address, or an interface does not lead to any.

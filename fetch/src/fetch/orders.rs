@@ -1,7 +1,7 @@
 //! Orders that reach a download while it runs: one on a line, from a file or a named pipe.
 //!
-//! `use URL` brings in one more server, or an interface (`#via=`) towards one; `close NAME...` asks for nothing more over the paths
-//! that all the names fit: interfaces, source addresses, hosts.
+//! `use URL` brings in one more server, or an interface (`#via=`) towards one; `close NAME...` asks for nothing more
+//! over the paths that all the names fit: interfaces, source addresses, hosts.
 use super::request::PathName;
 use super::{Fetch, FetchError, ORDERS, Update, UsageError, transport};
 use crate::url::Url;

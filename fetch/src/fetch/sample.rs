@@ -18,8 +18,8 @@ pub struct Sample {
     pub paths: Vec<PathProgress>,
 }
 
-/// Keeps the latest sample back until another comes that is not too close to it, so that what is told last before a pause
-/// is what the pause began with.
+/// Keeps the latest sample back until another comes that is not too close to it, so that what is told last before a
+/// pause is what the pause began with.
 pub(super) struct Sampler {
     every: Duration,
     /// Since when the kept one is updated.

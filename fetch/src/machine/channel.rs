@@ -1,7 +1,7 @@
 //! Sealing and opening after the handshake.
 //!
-//! Every message is sealed under a number of its own (ChaCha20-Poly1305 as Noise prescribes), so that messages may be lost
-//! and reordered; a window over these numbers keeps out what arrives twice. The connection id in front is not
+//! Every message is sealed under a number of its own (ChaCha20-Poly1305 as Noise prescribes), so that messages may be
+//! lost and reordered; a window over these numbers keeps out what arrives twice. The connection id in front is not
 //! covered by the seal and need not be: it selects the key, and under another key nothing opens.
 use crate::replay::ReplayWindow;
 use crate::wire::{ConnectionId, sealed_header};

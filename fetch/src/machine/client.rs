@@ -4,15 +4,16 @@
 //! becomes a pipe of one connection, which carries the object. The first server that answers says what
 //! the object is (unless the caller knows); another that says otherwise is refused before any byte of it is used.
 //!
-//! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every server has
-//! refused, or nothing has come for too long.
+//! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every
+//! server has refused, or nothing has come for too long.
 //!
-//! An [`Endpoint`]: a datagram, a timeout, or a command (use, close, abort) is a mutation; [`Download::datagram`] has the
-//! bytes of the last transmit, [`Download::part`] those of the object that a datagram brought.
+//! An [`Endpoint`]: a datagram, a timeout, or a command (use, close, abort) is a mutation; [`Download::datagram`] has
+//! the bytes of the last transmit, [`Download::part`] those of the object that a datagram brought.
 //!
-//! `path`: one path's life; `steer`: paths come and go. `carrier`: what the connection has to do, whichever protocol it speaks:
-//! `r2cp`, which asks, or `ptcp`, which is sent to. `traffic`: datagrams between paths and the connection; `progress`: what follows from
-//! them. `delivery`: when the stream went on. `report`: how all of this is doing. `event`: what the caller is told.
+//! `path`: one path's life; `steer`: paths come and go. `carrier`: what the connection has to do, whichever protocol
+//! it speaks: `r2cp`, which asks, or `ptcp`, which is sent to. `traffic`: datagrams between paths and the connection;
+//! `progress`: what follows from them. `delivery`: when the stream went on. `report`: how all of this is doing.
+//! `event`: what the caller is told.
 mod carrier;
 mod delivery;
 mod event;

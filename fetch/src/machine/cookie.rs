@@ -1,7 +1,7 @@
 //! Proof that a client can be reached at its address, for a server that remembers nothing until it has it.
 //!
-//! A cookie is the time and a keyed hash of time, address and connection id. Only who receives at the address can return it,
-//! and only for a while.
+//! A cookie is the time and a keyed hash of time, address and connection id. Only who receives at the address can
+//! return it, and only for a while.
 use super::wire::{COOKIE_BYTES, ConnectionId};
 use hmac::{Hmac, Mac};
 use prismux_units::{Duration, Instant};

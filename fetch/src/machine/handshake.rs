@@ -1,11 +1,11 @@
 //! Requests and answers inside a Noise handshake.
 //!
-//! The pattern is NK: the client knows the server's static key beforehand, the client itself is anonymous. Two messages:
-//! the first carries the request, sealed to the static key; the second the answer, which only the holder of that key
-//! can have made. Afterwards both have keys that neither static key reveals later (forward secrecy).
+//! The pattern is NK: the client knows the server's static key beforehand, the client itself is anonymous. Two
+//! messages: the first carries the request, sealed to the static key; the second the answer, which only the holder of
+//! that key can have made. Afterwards both have keys that neither static key reveals later (forward secrecy).
 //!
-//! What the first message carries can be replayed by whoever saw it, as in every handshake of one round trip. That brings
-//! out another answer to the same request, sealed for nobody but the first sender.
+//! What the first message carries can be replayed by whoever saw it, as in every handshake of one round trip. That
+//! brings out another answer to the same request, sealed for nobody but the first sender.
 use super::channel::Channel;
 use super::digest::Digest;
 use super::entropy::Entropy;

@@ -1,8 +1,8 @@
 //! pTCP segments inside sealed messages, as both ends write and read them.
 //!
-//! A pipe is bound to the sealed session through which it was opened. pTCP knows pipes by pairs of addresses; those of a
-//! session may change while it lasts, so a session goes by a [name](path_named) instead: what comes through another session
-//! than the pipe's comes over a foreign path, and pTCP drops it.
+//! A pipe is bound to the sealed session through which it was opened. pTCP knows pipes by pairs of addresses; those
+//! of a session may change while it lasts, so a session goes by a [name](path_named) instead: what comes through
+//! another session than the pipe's comes over a foreign path, and pTCP drops it.
 use crate::PTCP_SEGMENT_BYTES;
 use prismux_ptcp::header::{self, Parsed};
 use prismux_ptcp::{MAX_PIPES, Path, PtcpConfig, Segment};

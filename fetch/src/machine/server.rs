@@ -1,17 +1,17 @@
 //! The serving machine: datagrams in, datagrams out; it answers thousands of clients out of [`Objects`].
 //!
-//! An [`Endpoint`]: a datagram or a timeout is a mutation, [`Server::datagram`] has the bytes of the last transmit. A client
-//! that sends much gets its turns among the others: what a session has left after [`turns::TURN_DATAGRAMS`] datagrams waits
-//! for a timeout that is due at once.
+//! An [`Endpoint`]: a datagram or a timeout is a mutation, [`Server::datagram`] has the bytes of the last transmit. A
+//! client that sends much gets its turns among the others: what a session has left after [`turns::TURN_DATAGRAMS`]
+//! datagrams waits for a timeout that is due at once.
 //!
-//! A client that has not shown that it can be reached at its address is welcomed at once only while such clients are few. In a
-//! flood nothing is remembered of it, and no key computed for it, until it returns a cookie, which is less than it sent.
-//! Afterwards each client has a session: a sealed channel, and what carries the object through it. One sweep a second finds
-//! clients that have vanished, and one queue holds all that is timed.
+//! A client that has not shown that it can be reached at its address is welcomed at once only while such clients are
+//! few. In a flood nothing is remembered of it, and no key computed for it, until it returns a cookie, which is less
+//! than it sent. Afterwards each client has a session: a sealed channel, and what carries the object through it. One
+//! sweep a second finds clients that have vanished, and one queue holds all that is timed.
 //!
-//! Plain state: `session`, `service`, `transfer` (a pTCP connection), `timers`, `turns`, `replies`, `unvalidated`, `limits`.
-//! Acts on it: `hello` (from the first datagram to a session), `sealed` (what arrives in sessions), `rcp` and `ptcp` (what
-//! carries objects), `sweep` (ends).
+//! Plain state: `session`, `service`, `transfer` (a pTCP connection), `timers`, `turns`, `replies`, `unvalidated`,
+//! `limits`. Acts on it: `hello` (from the first datagram to a session), `sealed` (what arrives in sessions), `rcp`
+//! and `ptcp` (what carries objects), `sweep` (ends).
 mod counters;
 mod hello;
 mod limits;
@@ -76,8 +76,8 @@ impl Default for ServerConfig {
 pub struct Received<'a> {
     /// Who sent it.
     pub from: SocketAddr,
-    /// The address of this host that it was sent to. Stateless-reset tokens are good for one such address, so that no other
-    /// server with the same key can be made to tell them (RFC 9000 section 21.11).
+    /// The address of this host that it was sent to. Stateless-reset tokens are good for one such address, so that no
+    /// other server with the same key can be made to tell them (RFC 9000 section 21.11).
     pub local: SocketAddr,
     /// Its ECN bits.
     pub ecn: Ecn,

@@ -1,4 +1,5 @@
-//! Servers, downloads and a network between them, in virtual time and without sockets. Every run is a function of its seed.
+//! Servers, downloads and a network between them, in virtual time and without sockets. Every run is a function of its
+//! seed.
 //!
 //! `shelf`: objects in memory. `network`: what happens to datagrams. `world`: all of it, driven from event to event.
 //! `by_hand`: single datagrams for a server, and what it answers; `rcp_client`: a client that may say what it likes.

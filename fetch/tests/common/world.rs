@@ -214,8 +214,8 @@ impl World {
         self.servers[index] = Server::new(key(index as u64), config, shelf.clone(), entropy(99, "restarted"));
     }
 
-    /// Every sealed datagram that travelled reaches the first server once more, from where it came and from elsewhere. How many
-    /// were seen to be old; the answers elsewhere stay within three times what came from there.
+    /// Every sealed datagram that travelled reaches the first server once more, from where it came and from
+    /// elsewhere. How many were seen to be old; the answers elsewhere stay within three times what came from there.
     pub fn replay_sealed(&mut self) -> u64 {
         let before = self.servers[0].counters().sessions.replayed;
         let sealed: Vec<Vec<u8>> = self.seen.iter().map(|(_, _, bytes)| bytes.clone()).collect();
@@ -229,7 +229,8 @@ impl World {
         self.servers[0].counters().sessions.replayed - before
     }
 
-    /// Datagrams of the client are caught on their way and sent on from elsewhere: who does so gets challenges and no data.
+    /// Datagrams of the client are caught on their way and sent on from elsewhere: who does so gets challenges and no
+    /// data.
     pub fn pass_on_from_elsewhere(&mut self, datagrams: usize) {
         let mut passed_on = 0;
         while passed_on < datagrams {

@@ -71,8 +71,8 @@ fn refuse_servers_link(plan: &Plan, flow: &Flow, pipe: &Pipe) -> Result<(), Unsu
     }
 }
 
-/// The programs run today's engine, segments by rank. Era profiles only say where switches begin, so they are let pass; a switch
-/// that somebody has set is not.
+/// The programs run today's engine, segments by rank. Era profiles only say where switches begin, so they are let
+/// pass; a switch that somebody has set is not.
 fn refuse(flow: &Flow, settings: &R2cpSettings) -> Result<(), Unsupported> {
     let refused = |what: &str, remedy: &str| {
         Err(Unsupported {

@@ -90,7 +90,8 @@ fn without_end(plan: &Plan, orders: &FlowOrders<'_>, schedule: &Schedule) -> Res
         _ => Err(LabError::flow(
             &flow.name,
             format!(
-                "has no size, and what it could fetch does not fit {LARGEST_OBJECT_BYTES} bytes of memory; give it \"bytes\""
+                "has no size, and what it could fetch does not fit {LARGEST_OBJECT_BYTES} bytes of memory; give \
+                    it \"bytes\""
             ),
         )),
     }

@@ -42,8 +42,8 @@ impl Stage<'_> {
         self.daemons.iter().filter_map(page).collect()
     }
 
-    /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan takes down
-    /// loses what is in its queue, and does not count.
+    /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan
+    /// takes down loses what is in its queue, and does not count.
     ///
     /// # Errors
     /// When the counters of a node cannot be read.

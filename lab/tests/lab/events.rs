@@ -68,7 +68,10 @@ pub fn told() {
             packet.segment.as_ref().map(|segment| u64::from(segment.payload_bytes))
         });
         assert!(segments.sum::<u64>() > 500_000, "{tunnel:?}");
-        let windows = |record: &&Record<'_>| matches!(&record.event, Event::WindowChanged { cwnd_bytes, .. } if *cwnd_bytes > 0);
+        let windows = |record: &&Record<'_>| match &record.event {
+            Event::WindowChanged { cwnd_bytes, .. } => *cwnd_bytes > 0,
+            _ => false,
+        };
         assert!(events.iter().filter(windows).count() > 50, "{tunnel:?}");
         let held = |record: &&Record<'_>| matches!(record.event, Event::HeldChanged { .. });
         assert!(events.iter().filter(held).count() > 5, "{tunnel:?}");
@@ -87,8 +90,14 @@ fn daemons_told(events: &[Record<'static>]) {
         .collect();
     assert_eq!(joined.len(), 2, "{joined:?}");
     assert!(joined.contains(&(0, "m1")) && joined.contains(&(0, "m2")), "before the run began: {joined:?}");
-    let registered = |record: &&Record<'_>| matches!(&record.event, Event::RegistrationChanged { member, registered: true, .. } if member == "m1");
+    let registered = |record: &&Record<'_>| match &record.event {
+        Event::RegistrationChanged { member, registered, .. } => *registered && member == "m1",
+        _ => false,
+    };
     assert_eq!(events.iter().filter(registered).count(), 1, "the member tells it");
-    let state = |record: &&Record<'_>| matches!(&record.event, Event::LinkStateChanged { node, member, .. } if node == "proxy" && member.starts_with('m'));
+    let state = |record: &&Record<'_>| match &record.event {
+        Event::LinkStateChanged { node, member, .. } => node == "proxy" && member.starts_with('m'),
+        _ => false,
+    };
     assert!(events.iter().any(|record| state(&record)), "links are measured, used or set aside");
 }

@@ -111,7 +111,8 @@ pub fn own_tcp() {
     assert!(reports > 0 && flow.retransmitted_segments > 0, "{reports} {flow:?}");
 }
 
-/// What was under way to a member when it left still arrives: the proxy finds nothing lost and the sender resends nothing.
+/// What was under way to a member when it left still arrives: the proxy finds nothing lost and the sender resends
+/// nothing.
 pub fn leaves_in_good_order() {
     let roomy = |mbps, delay_ms| link(mbps, delay_ms).with_queue(QueueLimit::Packets(2000));
     let tcp = TcpSettings { window: Some(ByteCount::new(150_000)), ..controlled_by(Congestion::NewReno) };

@@ -21,8 +21,8 @@ impl Control {
         self.0.as_mut_ptr().cast()
     }
 
-    /// Sets traffic class (0 is the default and takes no room) and source address of a datagram; returns the length. What
-    /// goes to an IPv4 address needs IPv4's messages, also from an IPv6 socket.
+    /// Sets traffic class (0 is the default and takes no room) and source address of a datagram; returns the length.
+    /// What goes to an IPv4 address needs IPv4's messages, also from an IPv6 socket.
     pub(super) fn write(&mut self, is_ipv4: bool, class: u8, from: Option<IpAddr>) -> usize {
         let mut used = 0;
         if class != 0 {
@@ -58,7 +58,8 @@ impl Control {
         assert!(end <= self.0.len() && used.is_multiple_of(mem::align_of::<libc::cmsghdr>()));
         let header = libc::cmsghdr { cmsg_len: length as _, cmsg_level: level, cmsg_type: kind };
         let pointer = self.0[used..].as_mut_ptr();
-        // SAFETY: `Control` is aligned for `cmsghdr`, so is `used`, and, as just checked, header and payload fit behind it.
+        // SAFETY: `Control` is aligned for `cmsghdr`, so is `used`, and, as just checked, header and payload fit
+        // behind it.
         unsafe {
             pointer.cast::<libc::cmsghdr>().write(header);
             libc::CMSG_DATA(pointer.cast()).cast::<T>().write_unaligned(payload);

@@ -20,8 +20,8 @@ impl Default for Estimates {
 }
 
 impl Estimates {
-    /// The bandwidth of `interface`: as written down, else from the rate its driver states; `None` where there is neither, as
-    /// with most modems.
+    /// The bandwidth of `interface`: as written down, else from the rate its driver states; `None` where there is
+    /// neither, as with most modems.
     pub fn of(&self, interface: &str) -> Option<Rate> {
         self.known.get(interface).copied().or_else(|| {
             let speed = fs::read_to_string(format!("/sys/class/net/{interface}/speed")).ok()?;

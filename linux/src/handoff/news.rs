@@ -46,8 +46,8 @@ pub enum LinkNews {
     Refused(i32),
 }
 
-/// Reads every message in `bytes`; adds one to `unreadable` for each that is cut short or makes no sense. Messages about
-/// anything else, loopback included, are left out.
+/// Reads every message in `bytes`; adds one to `unreadable` for each that is cut short or makes no sense. Messages
+/// about anything else, loopback included, are left out.
 pub fn read_news(mut bytes: &[u8], unreadable: &mut u64) -> Vec<LinkNews> {
     let mut news = Vec::new();
     while !bytes.is_empty() {

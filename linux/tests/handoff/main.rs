@@ -1,5 +1,5 @@
-//! The host's half of TCP-HO on the kernel's own links: an address moves from one interface to another in a namespace, the
-//! watch sees it, and the two duplicate ACKs with the new link's bandwidth leave.
+//! The host's half of TCP-HO on the kernel's own links: an address moves from one interface to another in a
+//! namespace, the watch sees it, and the two duplicate ACKs with the new link's bandwidth leave.
 //!
 //! Works as root, and without where user namespaces are allowed.
 

@@ -27,7 +27,8 @@ pub struct LinkConfig {
     pub duplicate: Probability,
     /// Probability that a packet arrives damaged.
     pub corrupt: Probability,
-    /// Packets that arrive damaged whatever the chance, counted from 0 as they are sent: for experiments with chosen losses.
+    /// Packets that arrive damaged whatever the chance, counted from 0 as they are sent: for experiments with chosen
+    /// losses.
     pub damaged_packets: Vec<u64>,
     /// Delivery opportunities in place of a constant rate.
     pub trace: Option<Arc<DeliveryTrace>>,
@@ -144,8 +145,8 @@ pub enum OutagePolicy {
 /// A change to a running link; `None` leaves a property as it is.
 ///
 /// A new rate applies at once, to the rest of the packet being sent too; a rate of zero stops the serialiser. A new
-/// delay applies to packets whose sending has not begun (a link that keeps order still never lets them overtake). A new loss
-/// model applies to packets accepted from now on.
+/// delay applies to packets whose sending has not begun (a link that keeps order still never lets them overtake). A
+/// new loss model applies to packets accepted from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LinkChange {
     /// New serialisation rate. Without effect on a link driven by a trace.

@@ -1,7 +1,7 @@
 //! The machine: queue, serialiser and channel in one time line.
 //!
-//! Most links are *plain*: constant rate, perfect channel, no change so far. All that an uncontended packet needs of one
-//! fits a cache line, and the next few packets one or two more; that keeps networks of thousands of links fast.
+//! Most links are *plain*: constant rate, perfect channel, no change so far. All that an uncontended packet needs of
+//! one fits a cache line, and the next few packets one or two more; that keeps networks of thousands of links fast.
 //! Everything else is in [`Rare`]: what is under way beyond that, and all that makes a link special.
 mod change;
 mod plain;
@@ -25,7 +25,8 @@ use rare::Rare;
 /// After every call look at [`Link::next_wakeup`]; when that time has come call [`Link::poll_delivery`] until
 /// it is empty, and [`Link::poll_dropped`] likewise.
 ///
-/// The order of the fields matters: the first cache line serves a plain link with one packet, the others those behind it.
+/// The order of the fields matters: the first cache line serves a plain link with one packet, the others those behind
+/// it.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Link<P> {
@@ -156,8 +157,8 @@ impl<P: Clone> Link<P> {
         }
     }
 
-    /// Shares with another link what both have in common, so that it takes the cache's room only once. Says whether there
-    /// is anything.
+    /// Shares with another link what both have in common, so that it takes the cache's room only once. Says whether
+    /// there is anything.
     pub fn share(&mut self, other: &Self) -> bool {
         let alike = self.plain.is_some() && self.plain == other.plain;
         if alike {

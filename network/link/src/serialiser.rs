@@ -99,8 +99,8 @@ impl Pace {
     }
 }
 
-/// The end of the last slot, kept exactly, as whole nanoseconds and a fraction with the rate as denominator, so that a busy
-/// period of any length does not drift.
+/// The end of the last slot, kept exactly, as whole nanoseconds and a fraction with the rate as denominator, so that
+/// a busy period of any length does not drift.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Busy {
     nanos: u64,

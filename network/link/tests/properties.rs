@@ -146,7 +146,9 @@ proptest! {
     }
 
     #[test]
-    fn an_in_order_link_never_reorders_and_time_never_runs_back(config in config(), steps in steps(), seed in any::<u64>()) {
+    fn an_in_order_link_never_reorders_and_time_never_runs_back(
+        config in config(), steps in steps(), seed in any::<u64>(),
+    ) {
         let mut link = Link::new(&config, Seed(seed), "x");
         let mut outcome = run(&mut link, &steps);
         finish(&mut link, &steps, &mut outcome);
@@ -156,7 +158,8 @@ proptest! {
         }
     }
 
-    /// Over any interval between two departures the link carries what its rate allows, exactly, when busy, and never more.
+    /// Over any interval between two departures the link carries what its rate allows, exactly, when busy, and never
+    /// more.
     #[test]
     fn the_rate_is_never_exceeded_over_any_interval_and_a_busy_link_reaches_it(
         kbps in 1..100_000u64, sizes in prop::collection::vec(40..1500u32, 2..60), gap_us in 0..500u64,
@@ -193,7 +196,9 @@ proptest! {
     }
 
     #[test]
-    fn the_queue_never_exceeds_its_limit(steps in prop::collection::vec(packet(), 1..200), limit in 0..10u32, kbps in 1..5_000u64) {
+    fn the_queue_never_exceeds_its_limit(
+        steps in prop::collection::vec(packet(), 1..200), limit in 0..10u32, kbps in 1..5_000u64,
+    ) {
         let config = LinkConfig::new(Rate::from_kbps(kbps), Duration::ZERO).with_queue(QueueLimit::Packets(limit));
         let mut link = Link::new(&config, Seed(0), "x");
         let outcome = run(&mut link, &steps);
@@ -213,8 +218,8 @@ proptest! {
         prop_assert_eq!(history(), history());
     }
 
-    /// Links of constant rate without accidents have a short way of their own. One that a change in the far future keeps from
-    /// it does the same, packet by packet, whatever happens to both later.
+    /// Links of constant rate without accidents have a short way of their own. One that a change in the far future
+    /// keeps from it does the same, packet by packet, whatever happens to both later.
     #[test]
     fn the_short_way_of_plain_links_does_what_the_long_way_does(
         config in config(), kbps in 1..100_000u64, calm in prop::collection::vec(packet(), 1..200), steps in steps(),

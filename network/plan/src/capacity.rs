@@ -1,4 +1,5 @@
-//! Capacity: the best goodput that physics allows. The shared links' rates, less what the headers of full-size packets take.
+//! Capacity: the best goodput that physics allows. The shared links' rates, less what the headers of full-size
+//! packets take.
 use crate::{IpFamily, Plan, Role};
 
 /// IPv4 header (RFC 791) and TCP header (RFC 9293) without options, which a maximum segment size leaves out.
@@ -36,8 +37,8 @@ impl FullSegment {
 }
 
 impl Plan {
-    /// Bytes that the plan's tunnels add to a packet at most. Where there is a proxy its tunnel counts, whether a flow uses it
-    /// or not: all transports are measured against one capacity.
+    /// Bytes that the plan's tunnels add to a packet at most. Where there is a proxy its tunnel counts, whether a
+    /// flow uses it or not: all transports are measured against one capacity.
     pub fn tunnel_bytes(&self, outer: IpFamily) -> u32 {
         let tunnels = self.nodes.iter().filter_map(|node| match &node.role {
             Role::PrismProxy(settings) => Some(settings.tunnel),

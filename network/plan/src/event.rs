@@ -17,8 +17,8 @@ pub struct Event {
 pub enum Action {
     /// A member enters the community of its proxies.
     Join(NodeId),
-    /// A member leaves in good order: its proxies send nothing more over it, and receivers whose ACKs returned through it
-    /// choose another member. What is under way still arrives.
+    /// A member leaves in good order: its proxies send nothing more over it, and receivers whose ACKs returned
+    /// through it choose another member. What is under way still arrives.
     Leave(NodeId),
     /// A link changes.
     ChangeLink {
@@ -29,7 +29,8 @@ pub enum Action {
         /// How.
         change: LinkChange,
     },
-    /// A host has completed a handoff, and knows it. How long there was no link before is for the links' own changes to say.
+    /// A host has completed a handoff, and knows it. How long there was no link before is for the links' own changes
+    /// to say.
     Handoff {
         /// Who moves.
         host: NodeId,

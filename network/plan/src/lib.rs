@@ -1,5 +1,5 @@
-//! One experiment as a value: nodes, roles, links, flows, transports with their settings, traffic and events. A scenario file
-//! is read into a [`Plan`]; the simulator and the lab both build from it.
+//! One experiment as a value: nodes, roles, links, flows, transports with their settings, traffic and events. A
+//! scenario file is read into a [`Plan`]; the simulator and the lab both build from it.
 //!
 //! Pure: no clock, no file, no host.
 //!
@@ -9,7 +9,8 @@
 //! * `path`: where flows go, by the rule that every host routes by.
 //! * [`FullSegment`] and [`FullPacket`]: what capacity is reckoned with.
 //! * [`registry`]: every name that files and results use.
-//! * [`Plan::check`]: everything that is wrong with a plan, as [`Fault`]s. [`Plan::refuse`]: what a host lacks of what it asks for.
+//! * [`Plan::check`]: everything that is wrong with a plan, as [`Fault`]s. [`Plan::refuse`]: what a host lacks of
+//!   what it asks for.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 

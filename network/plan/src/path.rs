@@ -39,8 +39,8 @@ impl Plan {
         seen
     }
 
-    /// The proxy that splits the data of `flow` over its members, if one does: the flow is TCP, enters the proxy and leaves
-    /// through one of its members to somewhere beyond.
+    /// The proxy that splits the data of `flow` over its members, if one does: the flow is TCP, enters the proxy and
+    /// leaves through one of its members to somewhere beyond.
     pub fn proxy_of(&self, flow: &Flow) -> Option<NodeId> {
         let is_split = matches!(flow.transport, Transport::Tcp | Transport::TcpPrism);
         if flow.via.is_some() || !is_split { None } else { self.proxy_between(flow.from, flow.to) }
@@ -59,8 +59,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// The access links of a flow, one for each pipe: those it names, else all of the multi-homed end where its transport has
-    /// a pipe for each.
+    /// The access links of a flow, one for each pipe: those it names, else all of the multi-homed end where its
+    /// transport has a pipe for each.
     pub fn access_links(&self, flow: &Flow) -> Vec<LinkId> {
         if !flow.links.is_empty() || !flow.transport.has_pipe_per_link() {
             return flow.links.clone();

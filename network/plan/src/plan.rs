@@ -80,8 +80,8 @@ impl Plan {
         self.add_node(name, Role::PrismProxy(Box::new(settings)))
     }
 
-    /// Connects `a` and `b`; `forward` is the direction from `a` to `b`, which results report. The link counts as capacity
-    /// when it joins a proxy and a member.
+    /// Connects `a` and `b`; `forward` is the direction from `a` to `b`, which results report. The link counts as
+    /// capacity when it joins a proxy and a member.
     ///
     /// A queue limit in bandwidth-delay products uses the delays of both directions unless it names its own.
     pub fn link(

@@ -176,7 +176,8 @@ fn every_fault_says_what_was_expected() {
     plan.flows[0].to = ISLAND;
     let error = plan.check().unwrap_err();
     assert!(matches!(error.faults[0].problem, Problem::Unreachable { .. }));
-    let expected = "flows.download.to: no links lead from \"server\" to \"island\"\n  expected: a node that links lead to from \
+    let expected = "flows.download.to: no links lead from \"server\" to \"island\"\n  expected: a node that \
+        links lead to from \
                     \"server\": server, proxy, m1 or receiver\n  remedy: add a link towards \"island\"";
     assert_eq!(error.to_string(), expected);
 }

@@ -1,5 +1,5 @@
-//! BBR where a congestion control can be chosen: it fills a link with a short queue, shares it with itself, and does not take
-//! loss for congestion.
+//! BBR where a congestion control can be chosen: it fills a link with a short queue, shares it with itself, and does
+//! not take loss for congestion.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_ptcp::PtcpConfig;

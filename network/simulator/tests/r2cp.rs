@@ -299,8 +299,8 @@ fn two_links_to_one_server_are_two_pipes_with_a_router_between_or_without() {
 
 #[test]
 fn each_pipe_may_have_a_congestion_control_of_its_own() {
-    // Two lossy paths alike: NewReno halves its window at a loss and grows by a segment in a round trip, CUBIC keeps seven
-    // tenths and is back sooner.
+    // Two lossy paths alike: NewReno halves its window at a loss and grows by a segment in a round trip, CUBIC keeps
+    // seven tenths and is back sooner.
     let path = || {
         link(Path { kbps: 50_000, round_trip_ms: 300 })
             .with_loss(LossModel::Bernoulli(Probability::new(0.0002).unwrap()))

@@ -4,8 +4,8 @@ use prismux_units::Instant;
 
 /// The wake-up that stands in an event queue for one endpoint.
 ///
-/// A deadline that moves away costs nothing: the wake-up in the queue comes early, does nothing, and is set anew. Only a
-/// deadline that comes closer needs another entry.
+/// A deadline that moves away costs nothing: the wake-up in the queue comes early, does nothing, and is set anew.
+/// Only a deadline that comes closer needs another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alarm {
     /// [`Instant::MAX`] while none is set.
@@ -30,8 +30,8 @@ impl Alarm {
         Some(self.at)
     }
 
-    /// A wake-up came at `now`: whether it is the one last set, and not one that an earlier deadline replaced. If so, the
-    /// alarm can be set again.
+    /// A wake-up came at `now`: whether it is the one last set, and not one that an earlier deadline replaced. If so,
+    /// the alarm can be set again.
     #[inline]
     pub fn rings(&mut self, now: Instant) -> bool {
         let rings = self.at == now;

@@ -25,8 +25,8 @@ pub struct RcpConfig {
     pub answer_ring: u8,
     /// Sender: how far beyond what the receiver has may be requested.
     pub request_limit: ByteCount,
-    /// Sender: a cumulative request has at most this sent beyond what has been sent; the rest of it is dropped, as a full queue
-    /// would drop it, so that one small packet brings no flood.
+    /// Sender: a cumulative request has at most this sent beyond what has been sent; the rest of it is dropped, as a
+    /// full queue would drop it, so that one small packet brings no flood.
     pub max_unanswered: ByteCount,
     /// Sender: no more than this leaves, whatever is requested.
     pub rate_cap: Option<Rate>,

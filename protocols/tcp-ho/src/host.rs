@@ -4,8 +4,8 @@ use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::HandoffNotice;
 
-/// The notice of a link whose bandwidth is estimated as `bandwidth`; without an estimate, or with one that rounds to nothing,
-/// it only says that there is a new link.
+/// The notice of a link whose bandwidth is estimated as `bandwidth`; without an estimate, or with one that rounds to
+/// nothing, it only says that there is a new link.
 pub fn notice_of(bandwidth: Option<Rate>) -> HandoffNotice {
     let kbps = bandwidth.map_or(0, |rate| rate.as_bps() / 1000);
     HandoffNotice { bandwidth_kbps: u32::try_from(kbps).unwrap_or(u32::MAX) }

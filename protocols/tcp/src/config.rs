@@ -56,7 +56,8 @@ pub struct TcpConfig {
     pub give_up_after: Duration,
     /// Time spent in TIME-WAIT: twice the maximum segment lifetime.
     pub time_wait: Duration,
-    /// Intervals between probes of a closed window follow the RTO and its doubling, from at least this (old stacks: 5 s)
+    /// Intervals between probes of a closed window follow the RTO and its doubling, from at least this (old stacks: 5
+    /// s)
     pub min_persist: Duration,
     /// up to this.
     pub max_persist: Duration,

@@ -166,8 +166,8 @@ struct Agreed {
 /// Drive it as an [`Endpoint`]: one mutation (a segment, a timeout, [`write`](Self::write),
 /// [`read`](Self::read), [`close`](Self::close), [`abort`](Self::abort)), then drain transmits and events.
 ///
-/// The order of the fields matters where there are thousands of connections: what every segment touches lies together, so
-/// that it takes few cache lines.
+/// The order of the fields matters where there are thousands of connections: what every segment touches lies
+/// together, so that it takes few cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Connection {
@@ -199,8 +199,8 @@ impl Connection {
         }
     }
 
-    /// Replaces what was handed over and not yet sent by `bytes` new bytes. For hosts that decide at the last moment what
-    /// to send, and take back what the window did not let go.
+    /// Replaces what was handed over and not yet sent by `bytes` new bytes. For hosts that decide at the last moment
+    /// what to send, and take back what the window did not let go.
     pub fn offer(&mut self, bytes: u64) {
         if self.state.can_send() && !self.sending.fin {
             self.sending.written = self.sending.sent_end.saturating_add(bytes);

@@ -6,10 +6,11 @@
 //!
 //! * [`EngineConfig`]: every switch. [`Send`], [`SendLimits`], [`Ack`], [`LossNotice`], [`AckOutcome`]: the interface.
 //!   [`PathChange`], [`PathUpdate`]: starting over on another path.
-//! * [`Engine`]: one of two machines, chosen by [`RecoveryStyle`]. `standard`: the sender of the RFCs. `ns2`: the senders of
-//!   ns-2, copied in behaviour. Neither knows the other.
+//! * [`Engine`]: one of two machines, chosen by [`RecoveryStyle`]. `standard`: the sender of the RFCs. `ns2`: the
+//!   senders of ns-2, copied in behaviour. Neither knows the other.
 //! * What both stand on. `sender`: the state that every sender keeps, and what explicit loss notices do to it.
-//!   `scoreboard`: outstanding segments. `rtt`: RTT and timeout (RFC 6298). `delivery`: what one ACK reports as arrived.
+//!   `scoreboard`: outstanding segments. `rtt`: RTT and timeout (RFC 6298). `delivery`: what one ACK reports as
+//!   arrived.
 //! * [`congestion`]: NewReno (RFC 5681), CUBIC (RFC 9438), HyStart++ (RFC 9406), BBR, STP.
 //!
 //! Driving it: after every [`Engine::on_ack`], [`Engine::on_timeout`] or change of the limits, call
@@ -272,8 +273,8 @@ impl Engine {
         self.sender_mut().update_path(update);
     }
 
-    /// From now on the window takes only `share`, between 0 and 1, of the increase that congestion avoidance would give it:
-    /// windows of several paths are coupled by their owner (RFC 6356 section 4).
+    /// From now on the window takes only `share`, between 0 and 1, of the increase that congestion avoidance would
+    /// give it: windows of several paths are coupled by their owner (RFC 6356 section 4).
     ///
     /// # Errors
     /// The congestion control has no such increase (BBR).

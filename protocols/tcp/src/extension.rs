@@ -62,8 +62,8 @@ pub enum Steering {
     Update(PathUpdate),
 }
 
-/// A sender's extra ear. Segments reach it when they are acceptable and acknowledge something new, carry SACK blocks or a
-/// handoff notice, or arrive while something is outstanding.
+/// A sender's extra ear. Segments reach it when they are acceptable and acknowledge something new, carry SACK blocks
+/// or a handoff notice, or arrive while something is outstanding.
 pub trait SenderExtension: Debug + Send + Any {
     /// Before the engine. Looks at the header (its options above all); a returned notice is handed to the engine with
     /// the acknowledgement.

@@ -131,8 +131,8 @@ pub enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Bytes that a tunnel with [plain headers](GreHeader::plain) adds to a packet, in outer IP packets of `family` without
-    /// options: 24 and 32 over IPv4, 44 and 52 over IPv6.
+    /// Bytes that a tunnel with [plain headers](GreHeader::plain) adds to a packet, in outer IP packets of `family`
+    /// without options: 24 and 32 over IPv4, 44 and 52 over IPv6.
     pub const fn overhead_bytes(self, family: IpFamily) -> usize {
         let udp = match self {
             Self::Gre => 0,

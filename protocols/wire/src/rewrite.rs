@@ -1,8 +1,8 @@
 //! Changing a TCP segment inside its IP packet, in place.
 //!
-//! A middle box that holds back ACKs must keep a number of fields truthful when it lets them go. [`SegmentRewrite`] says
-//! what to change; it applies alike to a typed header (simulator) and to bytes (Linux), and both give the same segment.
-//! Checksums are updated by the difference (RFC 1624): a damaged segment stays damaged.
+//! A middle box that holds back ACKs must keep a number of fields truthful when it lets them go. [`SegmentRewrite`]
+//! says what to change; it applies alike to a typed header (simulator) and to bytes (Linux), and both give the same
+//! segment. Checksums are updated by the difference (RFC 1624): a damaged segment stays damaged.
 
 mod options;
 
@@ -69,8 +69,8 @@ impl SegmentRewrite {
         }
     }
 
-    /// Applies the changes to the packet in `buffer[..length]`; returns its new length (padding behind it dropped). A report makes the segment
-    /// longer (up to 12 bytes), for which `buffer` must have room behind it.
+    /// Applies the changes to the packet in `buffer[..length]`; returns its new length (padding behind it dropped). A
+    /// report makes the segment longer (up to 12 bytes), for which `buffer` must have room behind it.
     ///
     /// # Errors
     /// When the packet is no well-formed TCP segment or does not fit the buffer; it is then unchanged.

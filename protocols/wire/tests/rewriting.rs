@@ -93,7 +93,8 @@ proptest! {
         let mut packet = with_raw_options(&tcp, &unknown);
         let length = packet.len();
         packet.resize(length + 12, 0);
-        let new_length = SegmentRewrite { report: Some(report), ..Default::default() }.apply(&mut packet, length).unwrap();
+        let rewrite = SegmentRewrite { report: Some(report), ..Default::default() };
+        let new_length = rewrite.apply(&mut packet, length).unwrap();
         let parsed = TcpPacket::parse(&packet[..new_length]).unwrap();
         prop_assert_eq!(parsed.verify_checksum(&packet), Ok(()));
         let options = &packet[40..parsed.payload_offset];

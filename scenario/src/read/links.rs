@@ -191,7 +191,8 @@ pub(super) fn loss(reader: &Reader<'_>) -> Option<LossModel> {
     let probability = probability_of(&entry.item.value);
     if probability.is_none() {
         let found = format!("found {}", entry.item.value.describe());
-        let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1), or a table { good_to_bad, bad_to_good }";
+        let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1), or a table { good_to_bad, \
+            bad_to_good }";
         let remedy = match &entry.item.value {
             Value::Integer(n) if *n > 1 => Some(format!("for {n} percent, write \"{n} %\"")),
             Value::Float(n) if *n > 1.0 => Some(format!("for {n} percent, write \"{n} %\"")),

@@ -31,8 +31,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 const FILE: &str = "pipes";
-/// Ways of using several links. The source does not say how much the receiver of a striping application resequences: the
-/// unaware one has no buffer for it and, as another reading, one as large as a socket's.
+/// Ways of using several links. The source does not say how much the receiver of a striping application resequences:
+/// the unaware one has no buffer for it and, as another reading, one as large as a socket's.
 const WAYS: [&str; 4] = ["ptcp", "smart", "unaware", "unaware W"];
 /// Their names in tables, after the ideal.
 const COLUMNS: [&str; 5] = ["ideal", "pTCP", "smart", "unaware", "unaware, W"];

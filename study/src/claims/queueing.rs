@@ -1,10 +1,11 @@
 //! The queueing models of striping: closed forms, simulations of the queues, and what the source concludes from them.
 //!
-//! * [`formulas`]: every formula against a simulation that does not use it. [`equal`], [`unequal`]: what figures 6 and 7 show.
+//! * [`formulas`]: every formula against a simulation that does not use it. [`equal`], [`unequal`]: what figures 6
+//!   and 7 show.
 //! * [`curves`]: the figures, computed and simulated, and their files.
 //!
-//! A formula holds when it lies within [`NEAR`] standard errors of the simulated mean at every point of a grid. Shapes of
-//! curves are read off the closed forms, and the points that carry them are simulated too.
+//! A formula holds when it lies within [`NEAR`] standard errors of the simulated mean at every point of a grid.
+//! Shapes of curves are read off the closed forms, and the points that carry them are simulated too.
 
 mod curves;
 mod equal;
@@ -25,8 +26,8 @@ use prismux_theory::queueing::{Delays, Pair, application, transport};
 pub(super) const FIGURES: &[(&str, [&str; 2])] =
     &[("Q6", ["QM-012", "QM-022"]), ("Q7", ["QM-023", "QM-035"])];
 
-/// Standard errors within which a formula must lie. With the least number of runs Student's t passes five by chance once in
-/// 20 000; some 200 points are compared.
+/// Standard errors within which a formula must lie. With the least number of runs Student's t passes five by chance
+/// once in 20 000; some 200 points are compared.
 const NEAR: f64 = 5.0;
 /// Independent runs at each point, at least.
 const LEAST_RUNS: u64 = 24;

@@ -1,5 +1,5 @@
-//! RCP: beside TCP, behind a crowded way back, over a radio link that damages packets, by satellite, asleep while the channel is bad; its
-//! rules. Named after the figures.
+//! RCP: beside TCP, behind a crowded way back, over a radio link that damages packets, by satellite, asleep while the
+//! channel is bad; its rules. Named after the figures.
 
 mod arrivals;
 mod fairness;

@@ -44,8 +44,8 @@ fn times(down_ms: u64, back_ms: u64, after_s: u64) -> Vec<String> {
     ]
 }
 
-/// Seconds from `back_ms` to the end of the sample in which the application of `flow` got the first new byte; `None` when it
-/// never did.
+/// Seconds from `back_ms` to the end of the sample in which the application of `flow` got the first new byte; `None`
+/// when it never did.
 fn resumed_s(result: &RunResult, flow: &str, back_ms: u64) -> Option<f64> {
     let series = result.series.as_ref()?;
     let from = (back_ms / TICK_MS) as usize;

@@ -1,7 +1,7 @@
 //! One variant of using a mix, simulated.
 //!
-//! server - proxy = the mix's links = members - receiver; what is not the mix is fast and clean. For a single link a router
-//! stands in the proxy's place, so that the delays are the same, and nothing is tunnelled.
+//! server - proxy = the mix's links = members - receiver; what is not the mix is fast and clean. For a single link a
+//! router stands in the proxy's place, so that the delays are the same, and nothing is tunnelled.
 use super::{Mix, PACKET_BYTES};
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LinkStats, QueueLimit};

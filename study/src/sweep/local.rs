@@ -45,8 +45,8 @@ pub fn run_task(task: &Task, interrupt: Option<Arc<AtomicBool>>) -> Result<Row, 
     run::run(&task.point.scenario, Backend::Sim, &options).map(|result| Row::new(task, result))
 }
 
-/// Runs those of `tasks` that `store` does not have, `parallel` at a time. `done` is called after each. Returns the time that
-/// all threads together spent in the runs themselves.
+/// Runs those of `tasks` that `store` does not have, `parallel` at a time. `done` is called after each. Returns the
+/// time that all threads together spent in the runs themselves.
 ///
 /// # Errors
 /// [`SweepError`] for the first run that fails and for a full disk.

@@ -17,8 +17,8 @@ pub fn tasks(table: &RecordBatch) -> Vec<&str> {
     }
 }
 
-/// The rows of all tables. A column that a table lacks is null in its rows; of rows with one id the first stays. Rows stand
-/// in the order of `order`; those it does not name follow in the order of the tables.
+/// The rows of all tables. A column that a table lacks is null in its rows; of rows with one id the first stays. Rows
+/// stand in the order of `order`; those it does not name follow in the order of the tables.
 ///
 /// # Errors
 /// A sentence about a column that has one type here and another there.

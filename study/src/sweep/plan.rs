@@ -202,7 +202,8 @@ impl TaskMessage {
         let id = task_id(&canonical(&point.scenario.plan), &point, self.seed);
         if id != self.id {
             return Err(PlanError::Sweep(format!(
-                "this process (prismux {}) makes another run of the task than the one that planned it\n  remedy: the same \
+                "this process (prismux {}) makes another run of the task than the one that planned it\n  \
+                    remedy: the same \
                  version of prismux, and the same trace files, on every machine",
                 env!("CARGO_PKG_VERSION")
             )));

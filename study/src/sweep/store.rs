@@ -1,9 +1,9 @@
 //! Where results of a sweep go as they finish.
 //!
 //! For `runs.parquet` there is a folder `runs.parquet.parts` while the sweep lasts: `journal` has a line for every
-//! finished task, written before the next one counts as done; from time to time its lines become `part-N.parquet`. In the
-//! end all parts become `runs.parquet`, and the folder goes. Whatever ends a sweep early (Ctrl-C, power, a full disk)
-//! costs the runs in hand; the same command goes on from there.
+//! finished task, written before the next one counts as done; from time to time its lines become `part-N.parquet`. In
+//! the end all parts become `runs.parquet`, and the folder goes. Whatever ends a sweep early (Ctrl-C, power, a full
+//! disk) costs the runs in hand; the same command goes on from there.
 
 use super::axis::Axis;
 use super::merge::merge;
@@ -70,7 +70,8 @@ impl Store {
     /// Opens `target`, with everything that earlier sweeps left there.
     ///
     /// # Errors
-    /// [`StoreError`] for files that are damaged, foreign or cannot be written, and when another sweep is at work there.
+    /// [`StoreError`] for files that are damaged, foreign or cannot be written, and when another sweep is at work
+    /// there.
     pub fn open(target: &Path, axes: &[Axis], scenario: &str) -> Result<Self, StoreError> {
         let mut folder = target.as_os_str().to_owned();
         folder.push(".parts");

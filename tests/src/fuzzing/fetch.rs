@@ -177,8 +177,8 @@ impl Served {
     }
 }
 
-/// Hands a datagram to the server and returns the first answer. An address that proves nothing never gets three times what
-/// it sent.
+/// Hands a datagram to the server and returns the first answer. An address that proves nothing never gets three times
+/// what it sent.
 fn hand(server: &mut Server<Shelf>, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<u8> {
     let (mut unvalidated, mut first) = (0, None);
     let local = SocketAddr::from(([192, 0, 2, 1], 4717));
@@ -202,8 +202,8 @@ pub fn server(data: &[u8]) {
     served.run(data, 40);
 }
 
-/// A server behind its handshake takes pTCP segments of the input's making; half of them carry the names of a connection
-/// that was opened honestly.
+/// A server behind its handshake takes pTCP segments of the input's making; half of them carry the names of a
+/// connection that was opened honestly.
 pub fn pipes(data: &[u8]) {
     let mut served = Served::new();
     let path = Path { local: home().ip(), remote: home().ip() };

@@ -1,4 +1,5 @@
-//! Targets that drive a whole state machine with hostile packets: the input is a little program, one step after another.
+//! Targets that drive a whole state machine with hostile packets: the input is a little program, one step after
+//! another.
 use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, ProxyCounters, RpcMode, Verdict};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
@@ -22,8 +23,8 @@ impl Step<'_> {
         u32::from(self.0[at])
     }
 
-    /// A sequence number: mostly one past the origin and some units of 500, where data would start; now and then one off
-    /// that, or anywhere.
+    /// A sequence number: mostly one past the origin and some units of 500, where data would start; now and then one
+    /// off that, or anywhere.
     fn seq(&self, at: usize) -> SeqNumber {
         let (unit, odd) = (self.small(at), self.small(at + 1));
         match odd {
@@ -86,8 +87,8 @@ fn steps(data: &[u8]) -> impl Iterator<Item = (Instant, Step<'_>)> {
 
 /// A proxy under arbitrary packets from both sides, links that come and go, and time that jumps.
 ///
-/// Every packet towards the receiver leaves at once over a link that is up, is dropped, or waits for room and is counted; no
-/// packet appears from nowhere.
+/// Every packet towards the receiver leaves at once over a link that is up, is dropped, or waits for room and is
+/// counted; no packet appears from nowhere.
 pub fn proxy(data: &[u8]) {
     run_proxy(data);
 }

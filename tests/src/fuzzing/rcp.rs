@@ -56,8 +56,8 @@ const SENDER_INITIAL: SeqNumber = SeqNumber(0xffff_f800);
 const RECEIVER_INITIAL: SeqNumber = SeqNumber(7);
 const SEGMENT_BYTES: u32 = 500;
 
-/// A sender and a receiver, each under packets that a program makes up; what they send to each other may be delivered, or
-/// not, in any order.
+/// A sender and a receiver, each under packets that a program makes up; what they send to each other may be
+/// delivered, or not, in any order.
 pub fn ends(data: &[u8]) {
     let Some((&set_up, program)) = data.split_first() else { return };
     let mut play = Play::new(set_up);

@@ -7,8 +7,8 @@ const COARSE: usize = 2_000;
 /// Halvings (nearly) of the interval around the best of them.
 const FINE: usize = 60;
 
-/// Mean delays when each packet goes to the first pipe with probability `split`: (12) and (13). `None` where a queue would
-/// grow without bound.
+/// Mean delays when each packet goes to the first pipe with probability `split`: (12) and (13). `None` where a queue
+/// would grow without bound.
 pub fn delays(pair: &Pair, split: f64) -> Option<Delays> {
     if !pair.is_stable(split) {
         return None;
@@ -53,8 +53,8 @@ fn least(pair: &Pair, cost: impl Fn(Delays) -> f64) -> f64 {
     if at(best) <= at(middle) { best } else { middle }
 }
 
-/// Chance that exactly `overtaken` packets of the other pipe are served before a packet that finds `ahead` others in its own
-/// pipe is, given that the other pipe does not run empty (6). `own` and `other` are the pipes' rates.
+/// Chance that exactly `overtaken` packets of the other pipe are served before a packet that finds `ahead` others in
+/// its own pipe is, given that the other pipe does not run empty (6). `own` and `other` are the pipes' rates.
 pub fn overtaking_chance(own: f64, other: f64, ahead: u32, overtaken: u32) -> f64 {
     let (stays, passes) = (own / (own + other), other / (own + other));
     let (ahead, overtaken) = (f64::from(ahead), f64::from(overtaken));
@@ -62,15 +62,15 @@ pub fn overtaking_chance(own: f64, other: f64, ahead: u32, overtaken: u32) -> f6
     exp(ways + (ahead + 1.0) * log(stays) + overtaken * log(passes))
 }
 
-/// Mean delay of resequencing of a packet that finds `ahead` others in its own pipe and `beside` in the other one: (7), and (8)
-/// with the pipes exchanged.
+/// Mean delay of resequencing of a packet that finds `ahead` others in its own pipe and `beside` in the other one:
+/// (7), and (8) with the pipes exchanged.
 pub fn resequencing_behind(own: f64, other: f64, ahead: u32, beside: u32) -> f64 {
     let left = |overtaken: u32| f64::from(beside - overtaken) / other;
     (0..=beside).map(|overtaken| overtaking_chance(own, other, ahead, overtaken) * left(overtaken)).sum()
 }
 
-/// (7) over all states of both queues, with utilisations `own_load` and `other_load`, not yet normalised: (10), and (11) with the
-/// pipes exchanged.
+/// (7) over all states of both queues, with utilisations `own_load` and `other_load`, not yet normalised: (10), and
+/// (11) with the pipes exchanged.
 pub fn resequencing_sum(own: f64, other: f64, own_load: f64, other_load: f64) -> f64 {
     let (stays, passes) = (own / (own + other), other / (own + other));
     let empty = 1.0 - other_load;

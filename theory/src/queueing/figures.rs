@@ -1,7 +1,8 @@
-//! The curves of the source's figures 6 (equal pipes) and 7 (the second pipe three times as fast), from the closed forms.
+//! The curves of the source's figures 6 (equal pipes) and 7 (the second pipe three times as fast), from the closed
+//! forms.
 //!
-//! Loads that the source does not name are spread over the range it gives. Its figure 6(c) shows the slope of the total delay "at" the
-//! even split, where it is zero; here it is taken a hundredth beside it.
+//! Loads that the source does not name are spread over the range it gives. Its figure 6(c) shows the slope of the
+//! total delay "at" the even split, where it is zero; here it is taken a hundredth beside it.
 use super::simulation::Splitter;
 use super::{Delays, Pair, application, limits, transport};
 use alloc::format;
@@ -171,8 +172,8 @@ fn slopes() -> Vec<Curve> {
     ]
 }
 
-/// The largest load of equal pipes whose total delay stays within `bound` when the application gives the share `split` to
-/// the first pipe; by bisection, for the delay grows with the load.
+/// The largest load of equal pipes whose total delay stays within `bound` when the application gives the share
+/// `split` to the first pipe; by bisection, for the delay grows with the load.
 pub fn largest_load(bound: f64, split: f64) -> f64 {
     let within = |load: f64| {
         let pair = Pair::at_intensity(load, 1.0);

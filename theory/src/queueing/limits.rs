@@ -1,11 +1,12 @@
 //! Special cases: pipes of equal rate, and loads close to the capacity.
 //!
-//! Equal pipes have rate 1, unequal ones the rates 1 and `ratio`; delays are in service times of the first. `intensity` is the share of the
-//! capacity that arrives.
+//! Equal pipes have rate 1, unequal ones the rates 1 and `ratio`; delays are in service times of the first.
+//! `intensity` is the share of the capacity that arrives.
 use super::Delays;
 use libm::sqrt;
 
-/// Load at which a packet split evenly over equal pipes stops being the worst and becomes the (local) best for resequencing.
+/// Load at which a packet split evenly over equal pipes stops being the worst and becomes the (local) best for
+/// resequencing.
 pub const EVEN_SPLIT_TURNS_AT: f64 = core::f64::consts::SQRT_2 - 1.0;
 
 /// Load from which the transport's delay of resequencing is at most the application's at an even split, equal pipes.
@@ -34,13 +35,14 @@ pub fn application_proportional(intensity: f64, ratio: f64) -> Delays {
     }
 }
 
-/// Application, load near the capacity: the least delay of resequencing tends to this, at spare rates of the two pipes in the ratio
-/// `sqrt(ratio)` to 1. Not in the source.
+/// Application, load near the capacity: the least delay of resequencing tends to this, at spare rates of the two
+/// pipes in the ratio `sqrt(ratio)` to 1. Not in the source.
 pub fn least_resequencing_heavy(intensity: f64, ratio: f64) -> f64 {
     2.0 * sqrt(ratio) / ((1.0 + ratio) * (1.0 + ratio) * (1.0 - intensity))
 }
 
-/// Application, load near the capacity: the least total delay tends to this, at equal spare rates of the two pipes. Not in the source.
+/// Application, load near the capacity: the least total delay tends to this, at equal spare rates of the two pipes.
+/// Not in the source.
 pub fn least_total_heavy(intensity: f64, ratio: f64) -> f64 {
     3.0 / ((1.0 + ratio) * (1.0 - intensity))
 }
@@ -50,8 +52,8 @@ pub fn transport_resequencing_full(ratio: f64) -> f64 {
     (1.0 - ratio + ratio * ratio) / (ratio + ratio * ratio)
 }
 
-/// The largest load of equal pipes, evenly split by the application, whose total delay is at most `bound` (above 1). Follows from
-/// (28) and (29).
+/// The largest load of equal pipes, evenly split by the application, whose total delay is at most `bound` (above 1).
+/// Follows from (28) and (29).
 pub fn largest_load_application(bound: f64) -> f64 {
     (2.0 * bound - 2.0) / (2.0 * bound + 1.0)
 }

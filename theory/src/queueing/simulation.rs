@@ -1,7 +1,8 @@
 //! Both models packet by packet, from their definitions alone.
 //!
-//! A pipe that is free at `f` serves a packet that is given to it at `a` from `max(a, f)` on; a packet is released when the latest of
-//! all services up to its own has ended. That is the whole sample path; no list of events is needed.
+//! A pipe that is free at `f` serves a packet that is given to it at `a` from `max(a, f)` on; a packet is released
+//! when the latest of all services up to its own has ended. That is the whole sample path; no list of events is
+//! needed.
 use super::{Delays, Pair};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -83,8 +84,8 @@ pub fn delays(
     bounded.then(|| (0..effort.replications).map(run).collect())
 }
 
-/// What arriving packets of the transport's queue find there (as all of time does, arrivals being Poisson), in every run: nothing, the
-/// second pipe busy, the first, both with nobody waiting, both with `waiting` in the queue.
+/// What arriving packets of the transport's queue find there (as all of time does, arrivals being Poisson), in every
+/// run: nothing, the second pipe busy, the first, both with nobody waiting, both with `waiting` in the queue.
 pub fn states_found(pair: &Pair, split: f64, waiting: usize, effort: Effort, seed: Seed) -> Vec<[f64; 5]> {
     let run = |index| {
         let mut run = Run::new(pair, split, Splitter::Transport, seed, index);
@@ -110,8 +111,8 @@ pub fn states_found(pair: &Pair, split: f64, waiting: usize, effort: Effort, see
     (0..effort.replications).map(run).collect()
 }
 
-/// Mean wait for order of a packet that enters a pipe of rate `own` while an older one is being served in the other pipe, of
-/// rate `other`, in every run.
+/// Mean wait for order of a packet that enters a pipe of rate `own` while an older one is being served in the other
+/// pipe, of rate `other`, in every run.
 pub fn waits_beside_busy(own: f64, other: f64, effort: Effort, seed: Seed) -> Vec<f64> {
     let run = |index: u32| {
         let mut stream = seed.stream(&alloc::format!("queueing/{index}/pairs"));

@@ -47,8 +47,8 @@ pub fn states(pair: &Pair, split: f64) -> States {
     }
 }
 
-/// Mean wait for order of a packet that enters the pipe of rate `own` while that of rate `other` is busy: (14) for the first pipe,
-/// (15) for the second. The packet is overtaken by the older one in the other pipe only.
+/// Mean wait for order of a packet that enters the pipe of rate `own` while that of rate `other` is busy: (14) for
+/// the first pipe, (15) for the second. The packet is overtaken by the older one in the other pipe only.
 pub fn wait_beside_busy(own: f64, other: f64) -> f64 {
     own / (other * (own + other))
 }

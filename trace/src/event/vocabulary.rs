@@ -13,10 +13,11 @@ macro_rules! value {
     ($name:ty; $kind:ident) => { $kind };
 }
 
-/// Makes the events for those who tell ([`Event`]), their names ([`EventKind`]), and all fields side by side for those who
-/// read ([`Line`]), where serde need not look ahead for the kind of the event.
+/// Makes the events for those who tell ([`Event`]), their names ([`EventKind`]), and all fields side by side for
+/// those who read ([`Line`]), where serde need not look ahead for the kind of the event.
 ///
-/// `columns` lists every field once. An event whose field is no column, or of another kind than the column, does not compile.
+/// `columns` lists every field once. An event whose field is no column, or of another kind than the column, does not
+/// compile.
 macro_rules! vocabulary {
     (
         columns { $($(#[$column_doc:meta])* $column:ident: $column_kind:ident,)* }
@@ -75,8 +76,8 @@ macro_rules! vocabulary {
             }
         }
 
-        /// An event with the time, as readers see it: the fields of all events side by side, each of them there or not, names
-        /// borrowed from the text. A million lines are read in well under a second.
+        /// An event with the time, as readers see it: the fields of all events side by side, each of them there or
+        /// not, names borrowed from the text. A million lines are read in well under a second.
         #[derive(Debug, Clone, PartialEq, Deserialize)]
         pub struct Line<'a> {
             /// Nanoseconds from the start of the run.

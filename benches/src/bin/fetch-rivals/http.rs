@@ -9,8 +9,8 @@ use std::thread;
 /// The servers' port.
 pub(crate) const PORT: u16 = 8080;
 
-/// Serves `bytes` to whoever asks, in the namespace of the calling thread. Clients of TCP and of MPTCP are served alike. The threads
-/// end with this process.
+/// Serves `bytes` to whoever asks, in the namespace of the calling thread. Clients of TCP and of MPTCP are served
+/// alike. The threads end with this process.
 pub(crate) fn serve(bytes: Arc<Vec<u8>>) -> Result<(), Failed> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP))?;
     socket.set_reuse_address(true)?;

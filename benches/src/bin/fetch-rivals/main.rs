@@ -14,10 +14,11 @@ use std::error::Error;
 use std::process::ExitCode;
 use ways::{Setting, Way};
 
-/// Fetches one file in network namespaces, over two emulated links, from two servers behind a common router: by `prismux fetch`
-/// (R²CP; and pTCP, from the first server only), by aria2 (HTTP, two connections to each server, spread over the interfaces) and by kernel MPTCP (HTTP, one
-/// connection to the first server, a subflow for each interface). Every way checks the bytes. Prints the times side by
-/// side. Needs root (or the right to make namespaces), iproute2, and aria2 (package `aria2`; left out where it is absent).
+/// Fetches one file in network namespaces, over two emulated links, from two servers behind a common router: by
+/// `prismux fetch` (R²CP; and pTCP, from the first server only), by aria2 (HTTP, two connections to each server,
+/// spread over the interfaces) and by kernel MPTCP (HTTP, one connection to the first server, a subflow for each
+/// interface). Every way checks the bytes. Prints the times side by side. Needs root (or the right to make
+/// namespaces), iproute2, and aria2 (package `aria2`; left out where it is absent).
 #[derive(Debug, Parser)]
 #[command(name = "fetch-rivals", after_help = "Example: fetch-rivals --runs 3")]
 struct Arguments {

@@ -91,7 +91,8 @@ pub(super) fn path_json(path: &PathProgress) -> Value {
     let milliseconds = |time: prismux_units::Duration| time.as_secs_f64() * 1e3;
     json!({
         "link": path.link, "server": path.server, "state": report.state, "bytes": report.received_bytes,
-        "asked_bytes": report.asked_bytes, "outstanding_bytes": report.outstanding_bytes, "srtt_ms": report.round_trip.map(milliseconds),
+        "asked_bytes": report.asked_bytes, "outstanding_bytes": report.outstanding_bytes,
+            "srtt_ms": report.round_trip.map(milliseconds),
         "timeout_ms": report.timeout.map(milliseconds), "repeated_segments": report.repeated_segments,
         "timeouts": report.timeouts,
     })

@@ -182,7 +182,8 @@ impl fmt::Display for DownloadError {
         match self {
             Self::Silence { after, paths } => write!(
                 f,
-                "nothing has come for {after}: {}\n  remedy: compare addresses and ports with what the servers print, let UDP \
+                "nothing has come for {after}: {}\n  remedy: compare addresses and ports with what the servers \
+                    print, let UDP \
                  pass, then give the same command again: it goes on where it stopped",
                 list(paths)
             ),

@@ -14,11 +14,12 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 const MAX_WAIT: Duration = Duration::from_secs(4);
 /// So many Hellos of one handshake; then another begins, with new keys.
 const MAX_HELLOS: u32 = 5;
-/// A lost path waits for this before it is opened again, then for twice as long, and so on; so does one whose server is busy.
+/// A lost path waits for this before it is opened again, then for twice as long, and so on; so does one whose server
+/// is busy.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const MAX_PAUSE: Duration = Duration::from_secs(8);
-/// A server that prepares the object is asked again after this, then after twice as long, and so on: soon for small files, seldom
-/// for large ones.
+/// A server that prepares the object is asked again after this, then after twice as long, and so on: soon for small
+/// files, seldom for large ones.
 const FIRST_PREPARING_PAUSE: Duration = Duration::from_millis(20);
 const MAX_PREPARING_PAUSE: Duration = Duration::from_secs(1);
 

@@ -110,7 +110,8 @@ impl Download {
         carrier.drop_path(now, index);
     }
 
-    /// Takes note of what happened to the connection and its paths; what has to be sent for it leaves with the next transmits.
+    /// Takes note of what happened to the connection and its paths; what has to be sent for it leaves with the next
+    /// transmits.
     pub(super) fn drain_carrier(&mut self, now: Instant) {
         while let Some(event) = self.carrier.as_mut().and_then(Endpoint::poll_event) {
             match event {

@@ -1,11 +1,11 @@
 //! pTCP: the server sends, over a pipe for each open path.
 //!
-//! The first path that opens carries the first pipe, whose opening segment says from which byte on the object is wanted; the
-//! others join once that is established. A path that is opened again brings a new pipe, which takes the place of
-//! the one before. When the server knows the connection no more, another begins at the first byte missing.
+//! The first path that opens carries the first pipe, whose opening segment says from which byte on the object is
+//! wanted; the others join once that is established. A path that is opened again brings a new pipe, which takes the
+//! place of the one before. When the server knows the connection no more, another begins at the first byte missing.
 //!
-//! A receiver has nothing to repeat and so does not notice that nothing comes any more: a path that is silent is asked for
-//! an answer, and lost when it gives none.
+//! A receiver has nothing to repeat and so does not notice that nothing comes any more: a path that is silent is
+//! asked for an answer, and lost when it gives none.
 use super::carrier::{Carried, CarrierEvent, PathMessage, PathTransmit};
 use super::event::PathLoss;
 use super::{DownloadConfig, PATH_TIMEOUT};
@@ -70,8 +70,8 @@ pub(super) struct Ptcp {
 }
 
 impl Ptcp {
-    /// For an object of `size` bytes. Says what of that which an earlier attempt received is not sent again: a stream begins
-    /// at the first byte missing.
+    /// For an object of `size` bytes. Says what of that which an earlier attempt received is not sent again: a stream
+    /// begins at the first byte missing.
     pub(super) fn begin(size: u64, config: &DownloadConfig, entropy: Entropy) -> (Self, Vec<Range<u64>>) {
         let resume = config.resume.as_ref().and_then(|(_, ranges)| ranges.first());
         let prefix = resume.filter(|range| range.start == 0);
@@ -115,8 +115,8 @@ impl Ptcp {
         }
     }
 
-    /// After a mutation of the connection: drains it, does what its events ask for, and drains it again. `arrived` is the path
-    /// of the segment just handed over, and where its payload begins.
+    /// After a mutation of the connection: drains it, does what its events ask for, and drains it again. `arrived` is
+    /// the path of the segment just handed over, and where its payload begins.
     fn settle(&mut self, now: Instant, arrived: Option<(usize, usize)>) {
         self.drain(now, arrived);
         self.follow_pipes();

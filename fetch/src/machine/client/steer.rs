@@ -22,7 +22,8 @@ impl Download {
         index
     }
 
-    /// Asks for nothing more over path `index`; what is on its way still arrives. It stays closed until it is used again.
+    /// Asks for nothing more over path `index`; what is on its way still arrives. It stays closed until it is used
+    /// again.
     pub fn close_path(&mut self, now: Instant, index: usize) {
         let path = &mut self.paths[index];
         if path.is_refused() || path.is_leaving {

@@ -101,7 +101,8 @@ impl Download {
         server: ConnectionId,
         token: &[u8; RESET_TOKEN_BYTES],
     ) {
-        let matches = |state: &State| matches!(state, State::Open(open) if open.channel.peer() == server && open.reset_token == *token);
+        let is_meant = |open: &Open| open.channel.peer() == server && open.reset_token == *token;
+        let matches = |state: &State| matches!(state, State::Open(open) if is_meant(open));
         let known = self.paths.iter().position(|path| {
             matches(&path.state) && path.spec.link == received.link && path.spec.address == received.from
         });

@@ -1,8 +1,8 @@
 //! pTCP at the server: one connection for each client, whose pipes are sessions.
 //!
-//! The first session of a client opens the connection, and learns its token inside the seal; another session joins it by
-//! showing the token. Both ask for the same object, and each address has been validated before. Segments leave by the
-//! session of their pipe, payload is read from the object when it leaves.
+//! The first session of a client opens the connection, and learns its token inside the seal; another session joins it
+//! by showing the token. Both ask for the same object, and each address has been validated before. Segments leave by
+//! the session of their pipe, payload is read from the object when it leaves.
 use super::service::Service;
 use super::transfer::Transfer;
 use super::{Objects, Server, Transmit, Work};

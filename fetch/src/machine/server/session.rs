@@ -86,8 +86,8 @@ impl Session {
         self.channel.seal(message, out);
     }
 
-    /// What somebody has to answer who sent an authentic datagram from elsewhere: the client has moved, or its datagrams
-    /// are passed on. `fresh` is for a first challenge there.
+    /// What somebody has to answer who sent an authentic datagram from elsewhere: the client has moved, or its
+    /// datagrams are passed on. `fresh` is for a first challenge there.
     ///
     /// Data goes there only when what we send there is answered from there. The challenge is shorter than twice the
     /// shortest datagram that brings it about.

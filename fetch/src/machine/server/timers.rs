@@ -4,7 +4,8 @@ use prismux_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Who wants to be woken, by time. Nothing is taken out before its time: each `K` has an [`Alarm`] that knows the entry that counts.
+/// Who wants to be woken, by time. Nothing is taken out before its time: each `K` has an [`Alarm`] that knows the
+/// entry that counts.
 #[derive(Debug)]
 pub(super) struct Timers<K>(BinaryHeap<Reverse<(Instant, K)>>);
 

@@ -1,4 +1,5 @@
-//! Who has something to send, and in which order: a turn for each, so that nobody who asks for much keeps others waiting.
+//! Who has something to send, and in which order: a turn for each, so that nobody who asks for much keeps others
+//! waiting.
 use prismux_units::Instant;
 use std::collections::{BTreeSet, VecDeque};
 

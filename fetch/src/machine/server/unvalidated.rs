@@ -1,8 +1,8 @@
 //! Hellos answered although nothing yet shows that their sender is at its address: a few at a time, so that a download
 //! begins a round trip sooner. A flood from invented addresses gets cookies.
 //!
-//! Such an answer is shorter than three times the Hello, the limit of RFC 9000 section 8.1, and data follows only what its
-//! receiver has sealed.
+//! Such an answer is shorter than three times the Hello, the limit of RFC 9000 section 8.1, and data follows only
+//! what its receiver has sealed.
 use crate::wire::ConnectionId;
 use prismux_units::{Duration, Instant};
 use std::collections::VecDeque;

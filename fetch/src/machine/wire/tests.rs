@@ -50,7 +50,9 @@ fn answers_to_unvalidated_addresses_are_shorter_than_what_they_answer() {
 
 proptest! {
     #[test]
-    fn what_is_read_can_be_written_and_is_the_same(bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 1u8..8) {
+    fn what_is_read_can_be_written_and_is_the_same(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 1u8..8,
+    ) {
         let mut bytes = bytes;
         if bytes.len() >= 4 {
             bytes[..4].copy_from_slice(&[VERSION << 4 | kind, 0, 0, 0]);

@@ -214,8 +214,8 @@ impl<P> Rare<P> {
         self.beyond.push_back(Entry { before, ..entry });
     }
 
-    /// Adds the packets beyond the link's own room, the last of which has the number before `accepted`, that arrive later
-    /// than `limit`.
+    /// Adds the packets beyond the link's own room, the last of which has the number before `accepted`, that arrive
+    /// later than `limit`.
     fn look_beyond(&mut self, accepted: u32, limit: Instant, undeparted: &mut Undeparted) {
         let length = self.beyond.len() as u32;
         let first = accepted.wrapping_sub(length);

@@ -21,8 +21,8 @@ pub(super) struct Rare<P> {
     pub delay: Duration,
     /// Times that the number of accepted packets has gone around.
     pub rounds: u32,
-    /// A special link's accepted packets (lost ones too, which use the rate) that had to wait, in order of sending; those
-    /// whose sending has begun are taken off when somebody looks.
+    /// A special link's accepted packets (lost ones too, which use the rate) that had to wait, in order of sending;
+    /// those whose sending has begun are taken off when somebody looks.
     pub waiting: VecDeque<Waiting>,
     pub waiting_bytes: u64,
     pub limit: Limit,

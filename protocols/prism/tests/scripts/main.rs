@@ -8,7 +8,7 @@
 //! open                                    a handshake that the receiver begins, 10 ms long; its packets are not shown
 //! < sender ACK 1:1001 ack 1               a segment of the sender comes in; `DATA` is an ACK with payload
 //! < receiver ACK 1 ack 1001 win 500 ts 7 1 sack 2001:3001
-//! > link 0 1:1001                         goes to the receiver over link 0 (flags are shown where they are not ACK alone)
+//! > link 0 1:1001                         goes to the receiver over link 0 (flags only if not ACK alone)
 //! > ack 1001 sack 2001:3001               goes to the sender; SACK blocks and loss reports always count
 //! > drop stale-ack                        goes nowhere
 //! packets 1:5001                          the sender sends packets of 1000 bytes

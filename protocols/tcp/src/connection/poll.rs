@@ -1,9 +1,9 @@
-//! Reports instead of acknowledgements, for a congestion control that works with polls (STP): the sender asks three times in a
-//! round trip where the receiver stands; in between the receiver is silent but for new gaps.
+//! Reports instead of acknowledgements, for a congestion control that works with polls (STP): the sender asks three
+//! times in a round trip where the receiver stands; in between the receiver is silent but for new gaps.
 //!
-//! A poll is a segment without payload from below the receiver's window, as a keep-alive probe is (RFC 9293 section 3.8.4); so
-//! every TCP answers it. A receiver that has been told of STP leaves ordinary acknowledgements out, for at most half a second
-//! (RFC 9293 section 3.8.6.3), in case its peer does not poll.
+//! A poll is a segment without payload from below the receiver's window, as a keep-alive probe is (RFC 9293 section
+//! 3.8.4); so every TCP answers it. A receiver that has been told of STP leaves ordinary acknowledgements out, for at
+//! most half a second (RFC 9293 section 3.8.6.3), in case its peer does not poll.
 use super::polling::Polling;
 use super::{AckNeed, Connection, SegmentOut};
 use prismux_units::{Duration, Instant};
@@ -32,8 +32,8 @@ impl Connection {
         (latest <= now).then(|| self.build_poll(now))
     }
 
-    /// The poll behind every third of a window, as SSCOP polls after so many packets: only polls between the data let the answers, and
-    /// what they release, come spread over the round trip.
+    /// The poll behind every third of a window, as SSCOP polls after so many packets: only polls between the data let
+    /// the answers, and what they release, come spread over the round trip.
     pub(super) fn poll_between(&mut self, now: Instant) -> Option<SegmentOut> {
         self.poll_deadline()?;
         (self.polling.bytes >= self.engine.poll_share_bytes()).then(|| self.build_poll(now))

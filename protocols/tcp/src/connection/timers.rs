@@ -2,8 +2,8 @@
 use crate::config::TcpConfig;
 use prismux_units::Instant;
 
-/// Pending deadlines, [`Instant::MAX`] for none, and the instants they are judged by. In the order of use: what every segment
-/// looks at comes first.
+/// Pending deadlines, [`Instant::MAX`] for none, and the instants they are judged by. In the order of use: what every
+/// segment looks at comes first.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Timers {

@@ -113,7 +113,8 @@ pub struct EngineConfig {
     pub limited_transmit: bool,
     /// Duplicates, or segments above a hole, that mean a loss (RFC 5681: 3).
     pub dup_threshold: u32,
-    /// Without `rack`: raise `dup_threshold` when reordering is seen (Linux 2.4 and later). With `rack`: widen its window.
+    /// Without `rack`: raise `dup_threshold` when reordering is seen (Linux 2.4 and later). With `rack`: widen its
+    /// window.
     pub adaptive_reordering: bool,
     /// Highest value `adaptive_reordering` may reach, in segments (Linux 2.4: 127).
     pub max_reordering: u32,

@@ -1,8 +1,8 @@
 //! Congestion control: how the window grows with acknowledgements and where it falls to.
 //!
-//! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A rate-based one
-//! (BBR) sets window and pacing rate from a model of the path. `policy`: the trait.
-//! `newreno`, `cubic`, `bbr`, `stp`: one file for each; `slow_start` and `hystart` serve several.
+//! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A
+//! rate-based one (BBR) sets window and pacing rate from a model of the path. `policy`: the trait. `newreno`,
+//! `cubic`, `bbr`, `stp`: one file for each; `slow_start` and `hystart` serve several.
 mod bbr;
 mod cubic;
 mod hystart;

@@ -80,7 +80,8 @@ impl RttEstimator {
         self.held_floor = Duration::ZERO;
     }
 
-    /// Takes a sample that ends at `now`. `acked` and `next` are SND.UNA and SND.NXT (Linux counts round trips by them).
+    /// Takes a sample that ends at `now`. `acked` and `next` are SND.UNA and SND.NXT (Linux counts round trips by
+    /// them).
     pub(crate) fn sample(&mut self, now: Instant, rtt: Duration, acked: u64, next: u64) {
         self.note_minimum(now, rtt);
         self.base_rto = match &mut self.estimate {

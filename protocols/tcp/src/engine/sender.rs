@@ -15,8 +15,8 @@ use prismux_units::{Duration, Instant};
 
 /// The state that does not depend on how losses are found and repaired.
 ///
-/// The order of the fields matters where there are thousands of engines: what every acknowledgement touches lies together,
-/// so that it takes few cache lines.
+/// The order of the fields matters where there are thousands of engines: what every acknowledgement touches lies
+/// together, so that it takes few cache lines.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(super) struct Sender {
@@ -152,7 +152,8 @@ impl Sender {
         })
     }
 
-    /// The segment size changed: outstanding segments that are too long are split; the window keeps its number of bytes.
+    /// The segment size changed: outstanding segments that are too long are split; the window keeps its number of
+    /// bytes.
     pub(super) fn on_mss_change(&mut self, mss: u32) {
         let mss = mss.max(1);
         if mss < self.window.mss {

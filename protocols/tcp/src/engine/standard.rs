@@ -1,7 +1,7 @@
 //! The sender of the RFCs, as selected by the switches: loss detection, recovery and timers.
 //!
-//! An acknowledgement passes the phases of `acking` in order. Plain state (`ack_context`, `probe`, `prr`, `rack`, `undo`,
-//! `rates`, `delivery_rate`, `pacer`) lies below; what is done with it, one file for each mechanism, above:
+//! An acknowledgement passes the phases of `acking` in order. Plain state (`ack_context`, `probe`, `prr`, `rack`,
+//! `undo`, `rates`, `delivery_rate`, `pacer`) lies below; what is done with it, one file for each mechanism, above:
 //!
 //! | file | does | RFC |
 //! |---|---|---|

@@ -163,7 +163,8 @@ proptest! {
         let syn = TcpHeader { seq: THEIRS, flags: TcpFlags::SYN, window, options: syn, ..TcpHeader::default() };
         let mut connection = Connection::accept(config, &syn, OURS, now);
         drain(&mut connection, now);
-        let mut ack = TcpHeader { seq: THEIRS + 1, ack: OURS + 1, flags: TcpFlags::ACK, window, ..TcpHeader::default() };
+        let (seq, number) = (THEIRS + 1, OURS + 1);
+        let mut ack = TcpHeader { seq, ack: number, flags: TcpFlags::ACK, window, ..TcpHeader::default() };
         ack.options.timestamps = syn.options.timestamps;
         connection.handle_input(now, segment(ack, 0));
         prop_assert_eq!(connection.state(), State::Established);

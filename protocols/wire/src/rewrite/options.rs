@@ -8,8 +8,8 @@ use crate::tcp_packet::FIXED_BYTES;
 
 /// Applies `rewrite`, whose report is set, to the segment in `buffer`.
 ///
-/// Known options are written anew in their usual order, unknown ones follow as they were, and NOPs fill up to a multiple
-/// of four. Without room for the report everything else still happens.
+/// Known options are written anew in their usual order, unknown ones follow as they were, and NOPs fill up to a
+/// multiple of four. Without room for the report everything else still happens.
 pub(super) fn apply_with_report(
     rewrite: &SegmentRewrite,
     segment: &Segment,

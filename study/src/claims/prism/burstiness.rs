@@ -34,7 +34,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let findings = vec![
         Finding::values("PR-039", ratios(&wrr_held, &adas_held))
             .because(
-                "ACKs held on average, each for one packet beyond the first hole; WRR fills the queues unevenly, and 50 \
+                "ACKs held on average, each for one packet beyond the first hole; WRR fills the queues \
+                    unevenly, and 50 \
                  packets of queue leave more room for that than the paper's seem to have had",
             ),
         Finding::values("PR-040", adas),

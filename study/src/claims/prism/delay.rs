@@ -56,7 +56,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             high <= low && high > 0.8 * low,
             figures(&[("below 400 ms", low), ("from 400 ms", high)]),
         )
-        .because("more than slightly lower with 50 packets of queue: equal N / W asks of the quick link's queue what the slow link's delay holds; with 100 packets the papers' curve appears, see Q"),
+        .because("more than slightly lower with 50 packets of queue: equal N / W asks of the quick link's queue \
+            what the slow link's delay holds; with 100 packets the papers' curve appears, see Q"),
         Finding::shape(
             "PR-003",
             sack < 0.75 * prism && newreno < 0.75 * prism,

@@ -20,8 +20,9 @@ pub(super) const S3: Experiment = Experiment {
 
 const FILE: &str = "prism-fluctuation";
 const SCHEDULERS: [&str; 5] = ["adas", "wrr", "random", "hrtt", "nip"];
-/// What vanilla TCP achieves over all links together at the papers' largest burst: 1.48 Mbit/s is 47 % less than ADAS, which
-/// is 97.1 % of it. The length of that burst is not printed; the claims are judged where our ideal comes nearest.
+/// What vanilla TCP achieves over all links together at the papers' largest burst: 1.48 Mbit/s is 47 % less than
+/// ADAS, which is 97.1 % of it. The length of that burst is not printed; the claims are judged where our ideal comes
+/// nearest.
 const IDEAL_BPS: f64 = 2.24e6;
 /// Mean bursts in ms; pauses are 1 s.
 const BURSTS_MS: [u64; 6] = [100, 200, 300, 400, 500, 600];
@@ -80,7 +81,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let (best_gain, worst_gain) = (mean(&gain(&best.1)), mean(&gain(&worst.1)));
     let findings = vec![
         Finding::values("PR-023", gain(&best.1))
-            .because(format!("over the best other scheduler ({}) at bursts of {large} ms, where the ideal is as in the paper; NIP-only is our ADAS without ties, and W0 = B / B_min leaves few", best.0)),
+            .because(format!("over the best other scheduler ({}) at bursts of {large} ms, where the ideal is as \
+                in the paper; NIP-only is our ADAS without ties, and W0 = B / B_min leaves few", best.0)),
         Finding::values("PR-024", gain(&worst.1))
             .because(format!("over the worst other scheduler ({}) at bursts of {large} ms", worst.0)),
         Finding::values("PR-025", ratios(&at("adas", large), &ideal(large)))
@@ -90,9 +92,11 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             wrr < random,
             figures(&[("WRR Mbit/s", wrr / 1e6), ("Random", random / 1e6)]),
         )
-        .because("Random here draws without weights, and the thinnest link holds it back; with ACK control WRR only loses its own bursts"),
+        .because("Random here draws without weights, and the thinnest link holds it back; with ACK control WRR \
+            only loses its own bursts"),
         Finding::values("PR-027", hrtt).because(
-            "the order of hRTT is decided by the jitter of the links, which the paper does not print (here 100 ms + 0 to 40 ms)",
+            "the order of hRTT is decided by the jitter of the links, which the paper does not print (here 100 \
+                ms + 0 to 40 ms)",
         ),
         Finding::shape("PR-028", worst.0 == "hrtt", format!("lowest at bursts of {large} ms: {}", worst.0)),
         Finding::shape(
@@ -101,7 +105,10 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             figures(&[("NIP-only over ADAS at the smallest burst", calm)]),
         ),
         Finding::values("PR-030", ratios(&at("nip", large), &at("adas", large)))
-            .because("ties, where ADAS differs from NIP-only, are few with W0 = B / B_min, and hRTT then mostly sees jitter"),
+            .because(
+                "ties, where ADAS differs from NIP-only, are few with W0 = B / B_min, and hRTT then mostly sees \
+                 jitter",
+            ),
         Finding::shape(
             "PR-065",
             best_gain >= 12.0 && worst_gain <= 57.0,

@@ -74,7 +74,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             figures(&[("share of capacity in phase 1", reached[0]), ("2", reached[1]), ("3", reached[2])]),
         )
         .because(format!(
-            "a phase counts from 10 s after its begin; additive increase and proportional decrease cannot hold more than \
+            "a phase counts from 10 s after its begin; additive increase and proportional decrease cannot hold \
+                more than \
              {:.2} Mbit/s in phase 1: sqrt((1 + p) / (2 q (1 - p))) segments per 300 ms, with p = 0.625 and 0.6 % of \
              three quarters of the segments lost",
             bound / 1e6
@@ -108,8 +109,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     (findings, vec![series])
 }
 
-/// What additive increase and proportional decrease can hold in the first phase: the mean of a sawtooth between p W and W
-/// segments that grows by one segment a round trip and loses one in 1/q.
+/// What additive increase and proportional decrease can hold in the first phase: the mean of a sawtooth between p W
+/// and W segments that grows by one segment a round trip and loses one in 1/q.
 fn aipd_bound_bps() -> f64 {
     const SEGMENT_BITS: f64 = 960.0 * 8.0;
     // The packets of the slow link are out so long, and what is sent after them cannot be acknowledged before.

@@ -50,7 +50,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             .to_string()
     } else {
         format!(
-            "the textbook sender takes the reordering between links of 1080 and 360 kbit/s for loss even at equal delays; \
+            "the textbook sender takes the reordering between links of 1080 and 360 kbit/s for loss even at \
+                equal delays; \
              Linux 2.4, which adapts to reordering, reaches {adapted:.2}"
         )
     };

@@ -17,7 +17,8 @@ pub(super) fn judge() -> Finding {
     let (few, many) = (best_ns(2), best_ns(16));
     let figures = format!("ns per packet and its ACK, over 2 links {few:.0}, over 16 links {many:.0}");
     Finding::shape("PR-052", many <= 4.0 * few, figures).because(
-        "O(log n) judged as at most log 16 / log 2 = 4 times the time; our scheduler looks at every link, which is quicker \
+        "O(log n) judged as at most log 16 / log 2 = 4 times the time; our scheduler looks at every link, which \
+            is quicker \
          than a heap for the handful of links that a community has",
     )
 }

@@ -31,7 +31,8 @@ pub(super) const BUFFERS: Experiment = Experiment {
 
 const READING: &str = "judged without a resequencing buffer; the source does not state its size";
 const PIPES: [usize; 2] = [1, 2];
-/// The smart application has sockets for the fast pipe's window; 64 kB is the default that the unaware one suffers from.
+/// The smart application has sockets for the fast pipe's window; 64 kB is the default that the unaware one suffers
+/// from.
 const BUFFERED: [(&str, u64); 4] = [("ptcp", 0), ("smart", LARGE_KB), ("unaware", 64), ("unaware W", 64)];
 const RATIOS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const FACTORS: [u64; 9] = [1, 2, 4, 6, 8, 10, 12, 16, 20];
@@ -200,7 +201,8 @@ fn judge_buffers(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             ]),
         ),
         Finding::values("ST-009", needed).because(
-            "the least enlargement tried that reaches 0.95 of ideal; it goes on growing until the ratio of rates, 10, with \
+            "the least enlargement tried that reaches 0.95 of ideal; it goes on growing until the ratio of \
+                rates, 10, with \
              which all of the ideal but the records' headers is reached",
         ),
     ];

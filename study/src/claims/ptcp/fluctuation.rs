@@ -126,7 +126,10 @@ fn judge_pipes(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::shape(
             "ST-013",
             mean(&left) <= 0.9,
-            figures(&[("smart, share of ideal over that with constant rates, largest of 2 to 5 pipes", &left)]),
+            figures(&[(
+                "smart, share of ideal over that with constant rates, largest of 2 to 5 pipes",
+                &left,
+            )]),
         )
         .because("significantly: by a tenth or more of its share of the ideal, at every number of pipes"),
         Finding::shape(
@@ -134,7 +137,10 @@ fn judge_pipes(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             mean(&unaware) < 0.6,
             figures(&[("unaware, largest share of ideal", &unaware)]),
         )
-        .because("far: below 0.6; two pipes of which the faster is never far ahead need little resequencing, three and more get less than half"),
+        .because(
+            "far: below 0.6; two pipes of which the faster is never far ahead need little resequencing, \
+            three and more get less than half",
+        ),
     ]);
     (findings, vec![pipes::by_count(outcomes)])
 }

@@ -1,7 +1,7 @@
 //! The figures: curves from the closed forms, and points of them from simulations of the queues.
 //!
-//! Where a figure shows a delay, some points of each of its curves are simulated. 6(c) is the derivative of 6(b) and 7(d)
-//! says where 7(a) and 7(c) are lowest: these have curves alone.
+//! Where a figure shows a delay, some points of each of its curves are simulated. 6(c) is the derivative of 6(b) and
+//! 7(d) says where 7(a) and 7(c) are lowest: these have curves alone.
 
 use super::{Bench, loaded, resequencing, total};
 use crate::claims::ClaimsError;

@@ -28,7 +28,8 @@ pub(super) fn judge(bench: &Bench) -> Vec<Finding> {
     ]
 }
 
-/// In each run: where the difference of the two delays of resequencing, a nearly straight line over these loads, is zero.
+/// In each run: where the difference of the two delays of resequencing, a nearly straight line over these loads, is
+/// zero.
 fn crossing(bench: &Bench) -> Finding {
     let loads = [0.305, 0.32, 0.335, 0.35, 0.365];
     let runs = |splitter| loads.map(|load| bench.run(&loaded(load, 1.0), 0.5, splitter));

@@ -58,7 +58,8 @@ fn waits(bench: &Bench) -> [Finding; 2] {
         }
     }
     let [first, second] = agreements;
-    let sign = "with exp(-m1 t) in the integrand; with the printed exp(+m1 t) rates 1 and 3 would give 1/6 instead of 1/12";
+    let sign = "with exp(-m1 t) in the integrand; with the printed exp(+m1 t) rates 1 and 3 would give 1/6 \
+        instead of 1/12";
     [first.finding("QM-003").because(sign), second.finding("QM-004")]
 }
 

@@ -40,8 +40,8 @@ fn fast_pipe_alone() -> Finding {
     Finding::values("QM-026", vec![splits.into_iter().fold(0.0, f64::max)])
 }
 
-/// Capacity 1: resequencing at the best and at the proportional split as the ratio grows. The load is above the faster pipe's
-/// rate throughout; the formula is simulated at a lower one.
+/// Capacity 1: resequencing at the best and at the proportional split as the ratio grows. The load is above the
+/// faster pipe's rate throughout; the formula is simulated at a lower one.
 fn more_unequal(bench: &Bench) -> Finding {
     let mut agreement = Agreement::default();
     for ratio in [3.0, 8.0] {
@@ -155,8 +155,8 @@ fn transport_wins(bench: &Bench) -> Finding {
     Finding::shape("QM-034", found, figures).because(&exception)
 }
 
-/// How much of its final value the best split gains per unit of load, and where it ends. The loads lie between the faster pipe's
-/// rate, below which the best split is 0, and the capacity.
+/// How much of its final value the best split gains per unit of load, and where it ends. The loads lie between the
+/// faster pipe's rate, below which the best split is 0, and the capacity.
 fn sensitivity() -> Finding {
     let best = |load: f64, ratio: f64| least_resequencing_split(&loaded(load, ratio));
     let gain = |ratio: f64| {

@@ -61,20 +61,22 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let grows = full("r2cp-s", near_ms) < 5.0 && full("r2cp-s", far_ms) > full("r2cp-s", near_ms) + 5.0;
     let low = full("r2cp", far_ms) < 10.0;
     let percent = "percent of arrivals that found the buffer three quarters full";
-    let waiting = "percent of arrivals; what waits for a gap is counted, and of two equal pipes only the quicker one's data waits: room for \
+    let waiting = "percent of arrivals; what waits for a gap is counted, and of two equal pipes only the \
+        quicker one's data waits: room for \
                    the other's is reserved, so three quarters are hardly ever reached";
     let findings = vec![
         Finding::shape("R2-011", near, list("r2cp", &share))
             .because("share of the ideal by round trip of the second pipe"),
-        Finding::values("R2-012", ratio.into_iter().collect())
-            .because(format!(
-                "largest ratio with {IDEAL} of the ideal; it depends on the buffer, which is not stated: here the sum of the rates times \
-                 the longest round trip, and a fifth more; {}. With 64 kB for each pipe the ratio is {}, but then R²CP itself is not \
+        Finding::values("R2-012", ratio.into_iter().collect()).because(format!(
+            "largest ratio with {IDEAL} of the ideal; it depends on the buffer, which is not stated: here \
+                    the sum of the rates times \
+                 the longest round trip, and a fifth more; {}. With 64 kB for each pipe the ratio is {}, but \
+                 then R²CP itself is not \
                  near the ideal: {}",
-                list("r2cp-s", &share),
-                small_ratio.map_or_else(|| "none".to_string(), digits),
-                list("r2cp small", &share)
-            )),
+            list("r2cp-s", &share),
+            small_ratio.map_or_else(|| "none".to_string(), digits),
+            list("r2cp small", &share)
+        )),
         Finding::shape("R2-013", most, list("apps", &full)).because(waiting),
         Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(waiting),
         Finding::shape("R2-015", low, list("r2cp", &full)).because(percent),

@@ -64,9 +64,9 @@ fn asked(connection: &mut Connection, at_ms: u64) -> Vec<(PipeId, f64)> {
     asked
 }
 
-/// A quick pipe with 2 to 5 outstanding, 2 and 3 since 200 ms, 4 and 5 since 220 ms; its round trip is 100 ms. A slow pipe
-/// answers at 250 ms after a round trip of 160 ms: its answer will come when 2 and 3 and their successors have. What does it
-/// ask for first?
+/// A quick pipe with 2 to 5 outstanding, 2 and 3 since 200 ms, 4 and 5 since 220 ms; its round trip is 100 ms. A slow
+/// pipe answers at 250 ms after a round trip of 160 ms: its answer will come when 2 and 3 and their successors have.
+/// What does it ask for first?
 fn worked_example() -> Option<f64> {
     let mut rcp = RcpConfig {
         mss: SEGMENT_BYTES as u16,

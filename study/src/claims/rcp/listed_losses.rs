@@ -94,13 +94,16 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let timeouts = newreno.as_ref().map_or(0, |repair| repair.timeouts);
     let findings = vec![
         Finding::values("RC-012", values(seconds(&newreno))).because(format!(
-            "from the first repair's arrival to the last one's; upon NewReno, whose {timeouts} timeouts have all of them repaired at once. Upon \
-             SACK, without a timeout, one in each round trip: {} s; the source's round trip is not stated, 1.43 s are seven of 0.20 s",
+            "from the first repair's arrival to the last one's; upon NewReno, whose {timeouts} timeouts have \
+                all of them repaired at once. Upon \
+             SACK, without a timeout, one in each round trip: {} s; the source's round trip is not stated, 1.43 \
+             s are seven of 0.20 s",
             seconds(&sack).map_or_else(|| "none".to_string(), digits)
         )),
         Finding::values("RC-013", values(seconds(&receiver)))
             .because("the same; the 31 packets of 1040 bytes from the first loss to the last take 129 ms of the link"),
-        Finding::values("RC-014", values(ratio)).because("follows from the two before; neither the round trip nor the size of packets is stated"),
+        Finding::values("RC-014", values(ratio)).because("follows from the two before; neither the round trip \
+            nor the size of packets is stated"),
     ];
     let columns = ["tcp-eln", "tcp-eln-sack", "rcp-eln"];
     let mut series = Series::new("losses", "seconds from the first repair to the last", &columns);

@@ -78,8 +78,10 @@ fn requests_naming_a_pull() -> f64 {
 fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let findings = vec![
         Finding::values("RC-007", vec![requests_naming_a_pull()]),
-        Finding::values("RC-018", super::same_sender::changes_for_stp())
-            .because("packets that differ between a sender set up for STP and one for NewReno, answering one receiver with STP"),
+        Finding::values("RC-018", super::same_sender::changes_for_stp()).because(
+            "packets that differ between a sender set up for STP and one for NewReno, answering one \
+                receiver with STP",
+        ),
     ];
     (findings, Vec::new())
 }

@@ -16,7 +16,8 @@ fn config(congestion: CongestionKind) -> RcpConfig {
     config
 }
 
-/// What a sender set up for `congestion` sends to a receiver that uses STP, every fiftieth packet lost; the whole stream.
+/// What a sender set up for `congestion` sends to a receiver that uses STP, every fiftieth packet lost; the whole
+/// stream.
 fn sent(congestion: CongestionKind) -> Option<Vec<PacketOut>> {
     let mut receiver = Receiver::connect(config(CongestionKind::Stp), SeqNumber(1), Instant::ZERO);
     let mut sender: Option<Sender> = None;

@@ -56,14 +56,18 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let turned = all(&|ms| kbps("rcp-stp", ms) > kbps("stp", ms));
     let findings = vec![
         Finding::shape("RC-015", much, list(&["tcp", "rcp", "stp"])).because(
-            "much better: by a tenth at every delay. STP's algorithm is not in the source; as rebuilt its window grows and halves as NewReno's \
-             does, and its reports come a sixth of a round trip later. NewReno suffers little here: acknowledgements are \
-             cumulative, and a way back crowded by one upload and browsers loses few of them in a row. What STP spares is that way back",
+            "much better: by a tenth at every delay. STP's algorithm is not in the source; as rebuilt its \
+                window grows and halves as NewReno's \
+             does, and its reports come a sixth of a round trip later. NewReno suffers little here: \
+             acknowledgements are \
+             cumulative, and a way back crowded by one upload and browsers loses few of them in a row. What STP \
+             spares is that way back",
         ),
         Finding::shape("RC-016", poor, list(&["tcp", "rcp", "rcp-stp"]))
             .because("poor: a tenth below RCP-STP at every delay; for the causes above neither is"),
         Finding::shape("RC-017", turned, list(&["stp", "rcp-stp"])).because(
-            "at every delay; RCP-STP's reports are the data themselves, which shows on long paths; why it stays behind on short ones \
+            "at every delay; RCP-STP's reports are the data themselves, which shows on long paths; why it stays \
+                behind on short ones \
              was not found",
         ),
     ];

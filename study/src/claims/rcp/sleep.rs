@@ -149,7 +149,8 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let cheaper = points.iter().all(|p| mean(&p.rcp, watts) < mean(&p.tcp, watts));
     let findings = vec![
         Finding::shape("RC-019", falls, list(watts)).because("mean power of RCP/TCP in W over 300 s"),
-        Finding::shape("RC-020", faster, list(kbps)).because("goodput of RCP/TCP in kbit/s; TCP gets something through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next beacon"),
+        Finding::shape("RC-020", faster, list(kbps)).because("goodput of RCP/TCP in kbit/s; TCP gets something \
+            through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next beacon"),
         Finding::shape("RC-021", cheaper, list(watts)).because("mean power of RCP/TCP in W"),
     ];
     let columns = ["tcp", "rcp"];

@@ -50,14 +50,17 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         && ratio("rcp", "tcp", 10.0) > ratio("rcp", "tcp", 0.5);
     let findings = vec![
         Finding::shape("RC-008", helps, list("tcp-eln", "tcp", &middle))
-            .because("TCP-ELN (upon NewReno) over TCP with SACK, at least a tenth more; at rare losses the queue of 50 packets feeds the link while a halved window grows again"),
+            .because("TCP-ELN (upon NewReno) over TCP with SACK, at least a tenth more; at rare losses the \
+                queue of 50 packets feeds the link while a halved window grows again"),
         Finding::shape("RC-009", fades, list("tcp-eln", "tcp", &high)).because(format!(
-            "a notice begins a recovery in which holes without a mark wait for one, one in each round trip, and the window stays, while TCP waits for \
+            "a notice begins a recovery in which holes without a mark wait for one, one in each round trip, and \
+                the window stays, while TCP waits for \
              timeouts; the source's sender takes unmarked holes for congestion; upon SACK: {}",
             list("tcp-eln-sack", "tcp", &high)
         )),
         Finding::shape("RC-010", better, list("rcp-eln", "tcp-eln", &all)).because(format!(
-            "RCP-ELN over TCP-ELN; much: at least a tenth more from 0.5 % on. Where a round trip seldom has two losses TCP-ELN repairs them as \
+            "RCP-ELN over TCP-ELN; much: at least a tenth more from 0.5 % on. Where a round trip seldom has two \
+                losses TCP-ELN repairs them as \
              fast as they come and fills the link; over TCP-ELN upon SACK: {}",
             list("rcp-eln", "tcp-eln-sack", &all)
         )),

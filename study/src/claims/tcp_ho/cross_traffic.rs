@@ -75,7 +75,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let found = early.iter().all(|rate| *rate >= 0.9 * half) && late.iter().all(|rate| *rate >= 0.9 * plain);
     let list = |rates: &[f64]| rates.iter().map(|rate| digits(*rate)).collect::<Vec<_>>().join(", ");
     let figures = format!(
-        "neighbour's Mbit/s with half, right and twice the estimate: {} in the first 10 s (half of the link: {}), {} from 10 to 30 s (beside plain TCP: {})",
+        "neighbour's Mbit/s with half, right and twice the estimate: {} in the first 10 s (half of the link: \
+            {}), {} from 10 to 30 s (beside plain TCP: {})",
         list(&early),
         digits(half),
         list(&late),

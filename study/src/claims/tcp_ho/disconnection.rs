@@ -34,8 +34,8 @@ const TOLD: &str = "tcp-ho-2005";
 /// Longest timeout of the variants.
 const CAP_S: f64 = 64.0;
 
-/// Overrides for a disconnection of `gap_ms`. Only the way to the host is cut: its last ACKs still arrive, so that the first
-/// segment sent again is also the first that the host misses.
+/// Overrides for a disconnection of `gap_ms`. Only the way to the host is cut: its last ACKs still arrive, so that
+/// the first segment sent again is also the first that the host misses.
 fn cut(gap_ms: u64) -> Vec<String> {
     let mut set = times(DOWN_MS, DOWN_MS + gap_ms, 70);
     set.push("events.0.direction=forward".to_string());
@@ -115,8 +115,8 @@ impl Doubling {
         self.first + self.timeout * (f64::from(2_u32.pow(k)) - 2.0)
     }
 
-    /// How well the time series tells `instant`: to two of its samples, and as well as r0, which is half the difference of
-    /// two of them.
+    /// How well the time series tells `instant`: to two of its samples, and as well as r0, which is half the
+    /// difference of two of them.
     fn resolution(&self, instant: f64) -> f64 {
         let sample = TICK_MS as f64 / 1000.0;
         2.0 * sample + instant * (sample / 2.0 / self.timeout)

@@ -10,7 +10,8 @@ fn pipe() -> ReadyPipe {
 
 fn sample(at_s: f64, in_order: u64, timeout_ms: f64) -> String {
     format!(
-        r#"{{"at_s":{at_s},"in_order_bytes":{in_order},"duplicate_bytes":7,"paths":[{{"link":"wlan1","server":"10.0.0.1:5001",
+        r#"{{"at_s":{at_s},"in_order_bytes":{in_order},"duplicate_bytes":7,
+            "paths":[{{"link":"wlan1","server":"10.0.0.1:5001",
            "bytes":{in_order},"srtt_ms":40.0,"timeout_ms":{timeout_ms},"timeouts":1}}]}}"#
     )
 }

@@ -1,9 +1,9 @@
 //! BBR, version 1: bottleneck bandwidth and round-trip propagation time (N. Cardwell et al., ACM Queue 14(5), 2016;
 //! draft-cardwell-iccrg-bbr-congestion-control-00; `net/ipv4/tcp_bbr.c`).
 //!
-//! The path is two numbers: the most it delivered of late, and the shortest round trip of late. Segments leave at the first;
-//! the window holds twice their product. Now and then the rate is raised for a round trip, to see whether the path
-//! gives more, and the window is lowered, to see whether the round trip is shorter.
+//! The path is two numbers: the most it delivered of late, and the shortest round trip of late. Segments leave at the
+//! first; the window holds twice their product. Now and then the rate is raised for a round trip, to see whether the
+//! path gives more, and the window is lowered, to see whether the round trip is shorter.
 //!
 //! | file | does | section of the draft |
 //! |---|---|---|

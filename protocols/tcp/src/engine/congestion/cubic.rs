@@ -29,8 +29,8 @@ pub(crate) struct Cubic {
     fraction: f64,
     /// `w_max` and `cwnd_prior` before the last reduction, for undo.
     before: (f64, f64),
-    /// Share of the ordinary increase that this window takes; less than all where several are coupled. The stage goes by
-    /// so much more slowly.
+    /// Share of the ordinary increase that this window takes; less than all where several are coupled. The stage goes
+    /// by so much more slowly.
     share: f64,
     last_ack: Instant,
 }

@@ -98,9 +98,9 @@ impl core::error::Error for UnscalableIncrease {}
 
 /// A congestion control policy (the hooks are those a Linux module has).
 ///
-/// There are two kinds. A *window based* policy says how far the window grows and falls; detection and recovery say when. A
-/// *rate based* one sets window and pacing rate itself, from a model of the path. [`Window::cwnd`] is what bounds the data in
-/// flight with both.
+/// There are two kinds. A *window based* policy says how far the window grows and falls; detection and recovery say
+/// when. A *rate based* one sets window and pacing rate itself, from a model of the path. [`Window::cwnd`] is what
+/// bounds the data in flight with both.
 pub trait CongestionControl {
     /// New data was acknowledged while the window was in use: grow it.
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window);
@@ -108,7 +108,8 @@ pub trait CongestionControl {
     /// The window is about to fall for `signal`: the new slow-start threshold, in bytes.
     fn threshold(&mut self, signal: CongestionSignal, window: &Window) -> u64;
 
-    /// The window fell to `window` for a reason of its own (a loss notice with its own factor); `before` is what it was.
+    /// The window fell to `window` for a reason of its own (a loss notice with its own factor); `before` is what it
+    /// was.
     fn on_external_reduction(&mut self, before: &Window, window: &Window);
 
     /// The last reduction was spurious; `window` has been restored.
@@ -133,7 +134,8 @@ pub trait CongestionControl {
         self.is_rate_based()
     }
 
-    /// At which rate segments leave; `None` lets them go as the window opens. Asked for every segment of a paced policy.
+    /// At which rate segments leave; `None` lets them go as the window opens. Asked for every segment of a paced
+    /// policy.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
@@ -149,8 +151,8 @@ pub trait CongestionControl {
     fn on_rate_sample(&mut self, _sample: &RateSample, _window: &mut Window) {}
 }
 
-/// A policy from outside this crate. It says how far windows grow and fall; no window becomes smaller than one segment, and no
-/// threshold smaller than two.
+/// A policy from outside this crate. It says how far windows grow and fall; no window becomes smaller than one
+/// segment, and no threshold smaller than two.
 pub trait CustomControl: CongestionControl + Debug + core::marker::Send {
     /// A copy, for a copy of its engine.
     fn boxed(&self) -> Box<dyn CustomControl>;

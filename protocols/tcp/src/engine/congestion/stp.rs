@@ -1,10 +1,11 @@
-//! The satellite transport protocol's control (T. Henderson, R. Katz, WOSBIS 1997), rebuilt from what is known of it: SSCOP's polls and
-//! status reports instead of an acknowledgement for each segment, and windows in bytes.
+//! The satellite transport protocol's control (T. Henderson, R. Katz, WOSBIS 1997), rebuilt from what is known of it:
+//! SSCOP's polls and status reports instead of an acknowledgement for each segment, and windows in bytes.
 //!
-//! Three times in a round trip somebody asks for the state of things: a TCP sender sends a poll, which its receiver answers
-//! with all it knows; an RCP receiver lets requests for new data go. In between nothing is acknowledged or asked for, except a new gap, at
-//! once. The window counts bytes, so few reports serve it as well as many; a lost segment is sent again at once, whatever
-//! the window, and once more when a report comes that must have seen it. Only silence means a timeout.
+//! Three times in a round trip somebody asks for the state of things: a TCP sender sends a poll, which its receiver
+//! answers with all it knows; an RCP receiver lets requests for new data go. In between nothing is acknowledged or
+//! asked for, except a new gap, at once. The window counts bytes, so few reports serve it as well as many; a lost
+//! segment is sent again at once, whatever the window, and once more when a report comes that must have seen it. Only
+//! silence means a timeout.
 use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIncrease, Window};
 use crate::engine::config::{EngineConfig, RecoveryStyle, RtoStyle, WindowReduction};
 use prismux_units::Duration;

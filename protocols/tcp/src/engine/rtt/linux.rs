@@ -1,5 +1,5 @@
-//! Linux `tcp_rtt_estimator`: a fall of the RTT moves the deviation slowly; the variance follows the largest deviation of a
-//! round trip at once and decays by a quarter per round trip.
+//! Linux `tcp_rtt_estimator`: a fall of the RTT moves the deviation slowly; the variance follows the largest
+//! deviation of a round trip at once and decays by a quarter per round trip.
 use super::smoothed::Smoothed;
 use prismux_units::Duration;
 

@@ -1,4 +1,5 @@
-//! What acknowledgements do to the scoreboard: segments leave, runs of selectively acknowledged ones grow, holes are judged.
+//! What acknowledgements do to the scoreboard: segments leave, runs of selectively acknowledged ones grow, holes are
+//! judged.
 use super::{Index, Scoreboard, Segment, SegmentState};
 use crate::engine::delivery::Delivery;
 use core::ops::Range;

@@ -23,8 +23,8 @@ pub(crate) struct Notices {
     seen: bool,
     /// What lies below was sent before the last timeout, which was a reduction for every path.
     timed_out_below: u64,
-    /// Path, and the position whose acknowledgement ends its reduction. Only as long as the number of paths. Last, since it is
-    /// seldom touched.
+    /// Path, and the position whose acknowledgement ends its reduction. Only as long as the number of paths. Last,
+    /// since it is seldom touched.
     reductions: Vec<(u8, u64)>,
 }
 

@@ -88,7 +88,8 @@ impl Standard {
             context.rtt = Some(now - sent_at);
         }
         // Karn: nothing sent twice is timed, except by timestamp (RFC 7323 section 4.1 asks for an ACK of new data).
-        // Between polls nothing is acknowledged: how long the oldest waited says little, the newest left just before the poll.
+        // Between polls nothing is acknowledged: how long the oldest waited says little, the newest left just before
+        // the poll.
         let timing = if self.sender.is_polled() { last_sent } else { first_sent };
         let timed = match timing {
             Some(sent_at) if !delivery.retransmitted => Some(now - sent_at),

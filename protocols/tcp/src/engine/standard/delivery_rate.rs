@@ -1,5 +1,5 @@
-//! Samples of the delivery rate (draft-ietf-ccwg-bbr section 4.1, draft-cheng-iccrg-delivery-rate-estimation): how much was
-//! delivered between the transmission of a segment and its acknowledgement, and in how long.
+//! Samples of the delivery rate (draft-ietf-ccwg-bbr section 4.1, draft-cheng-iccrg-delivery-rate-estimation): how
+//! much was delivered between the transmission of a segment and its acknowledgement, and in how long.
 use crate::engine::delivery::Newest;
 use alloc::collections::VecDeque;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -23,7 +23,8 @@ pub(super) struct Estimate {
     pub(super) is_app_limited: bool,
 }
 
-/// The connection's variables (C.* of the draft), and a record for each transmission that may still return, oldest first.
+/// The connection's variables (C.* of the draft), and a record for each transmission that may still return, oldest
+/// first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DeliveryRate {
     delivered: u64,
@@ -68,7 +69,8 @@ impl DeliveryRate {
         newly
     }
 
-    /// Takes what an acknowledgement reports. An interval shorter than `min_rtt` says nothing: its ACKs came in a bunch.
+    /// Takes what an acknowledgement reports. An interval shorter than `min_rtt` says nothing: its ACKs came in a
+    /// bunch.
     pub(super) fn on_delivery(
         &mut self,
         now: Instant,

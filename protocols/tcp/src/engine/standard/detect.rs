@@ -36,8 +36,8 @@ impl Standard {
         by_count | self.detect_lost_retransmissions()
     }
 
-    /// STP: a gap is a loss as soon as it is reported. What was sent a round trip and a poll ago, sent again or not, and is not in the
-    /// report that has just come, is one too.
+    /// STP: a gap is a loss as soon as it is reported. What was sent a round trip and a poll ago, sent again or not,
+    /// and is not in the report that has just come, is one too.
     fn detect_by_report(&mut self, now: Instant) -> bool {
         let mut marked = self.sender.board.judge(1, false, u64::MAX);
         let Some(interval) = self.sender.poll_interval() else { return marked };

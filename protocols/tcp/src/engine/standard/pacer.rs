@@ -1,4 +1,5 @@
-//! The pacer: segments leave at a rate, in bursts short enough not to matter (draft-ietf-ccwg-bbr section 5.6.2, 5.6.3).
+//! The pacer: segments leave at a rate, in bursts short enough not to matter (draft-ietf-ccwg-bbr section 5.6.2,
+//! 5.6.3).
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 /// What leaves at once lasts so long at the pacing rate, so that fast senders need not wake for every segment.

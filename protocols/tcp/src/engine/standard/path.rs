@@ -43,8 +43,8 @@ impl Standard {
         true
     }
 
-    /// A repair of the old path's flight is under way: the return of something sent again may be that of its first copy,
-    /// late, and tells nothing about what was sent after the change.
+    /// A repair of the old path's flight is under way: the return of something sent again may be that of its first
+    /// copy, late, and tells nothing about what was sent after the change.
     pub(super) fn repairs_old_path(&self) -> bool {
         self.repairing_path && self.sender.phase == Phase::Loss
     }

@@ -1,4 +1,5 @@
-//! What a rate-based congestion control needs: samples of the delivery rate, and segments that leave at its pacing rate.
+//! What a rate-based congestion control needs: samples of the delivery rate, and segments that leave at its pacing
+//! rate.
 use super::Standard;
 use super::rates::Rates;
 use crate::engine::congestion::{Congestion, CongestionControl, CustomControl, RateSample};

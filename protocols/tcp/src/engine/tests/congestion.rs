@@ -230,7 +230,8 @@ fn a_policy_from_outside_leaves_one_segment_of_window_and_two_of_threshold() {
     assert_eq!(policy.threshold(CongestionSignal::Loss, &window(20, 100)), 2000);
 }
 
-/// Segments by which avoidance grows in `rounds` round trips of 100 ms from a window of 100, with `share` of the increase.
+/// Segments by which avoidance grows in `rounds` round trips of 100 ms from a window of 100, with `share` of the
+/// increase.
 fn growth(policy: &mut dyn CongestionControl, share: f64, rounds: u32) -> f64 {
     let mut w = window(143, 143);
     w.ssthresh = policy.threshold(CongestionSignal::Loss, &w);

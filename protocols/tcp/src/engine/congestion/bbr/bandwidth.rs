@@ -12,7 +12,8 @@ struct Measured {
     round: u64,
 }
 
-/// Rounds counted by delivered bytes, and the best three rates of the window: the first, and who follows when it is too old.
+/// Rounds counted by delivered bytes, and the best three rates of the window: the first, and who follows when it is
+/// too old.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bandwidth {
     best: [Measured; 3],

@@ -18,8 +18,8 @@ impl Cycle {
         GAINS[self.index]
     }
 
-    /// Begins at some phase, so that flows that share a bottleneck probe at different times. Which one, the last digits of
-    /// the time say: a core draws no random numbers.
+    /// Begins at some phase, so that flows that share a bottleneck probe at different times. Which one, the last
+    /// digits of the time say: a core draws no random numbers.
     pub(super) fn begin(&mut self, now: Instant) {
         let others = GAINS.len() as u64 - 1;
         let pick = (now.as_nanos() ^ (now.as_nanos() >> 10)) % others;
@@ -27,8 +27,8 @@ impl Cycle {
         self.since = now;
     }
 
-    /// The next phase, if it is time. `target` is what shall be in flight at the present gain, `product` the path's product of
-    /// bandwidth and delay.
+    /// The next phase, if it is time. `target` is what shall be in flight at the present gain, `product` the path's
+    /// product of bandwidth and delay.
     pub(super) fn advance(
         &mut self,
         sample: &RateSample,

@@ -1,4 +1,5 @@
-//! Whether Startup has filled the pipe: three rounds in which the bandwidth grew by less than a quarter (section 4.3.2.2).
+//! Whether Startup has filled the pipe: three rounds in which the bandwidth grew by less than a quarter (section
+//! 4.3.2.2).
 use super::super::policy::RateSample;
 use super::bandwidth::Bandwidth;
 use prismux_units::Rate;

@@ -1,6 +1,6 @@
-//! HyStart as Linux's CUBIC has it: slow start ends at once, at the window of the moment, when the ACKs of a round come as
-//! one train longer than half of the least round trip, or when a round's least round trip has risen (S. Ha and I. Rhee,
-//! "Taming the elephants: new TCP slow start", 2011; `net/ipv4/tcp_cubic.c`).
+//! HyStart as Linux's CUBIC has it: slow start ends at once, at the window of the moment, when the ACKs of a round
+//! come as one train longer than half of the least round trip, or when a round's least round trip has risen (S. Ha
+//! and I. Rhee, "Taming the elephants: new TCP slow start", 2011; `net/ipv4/tcp_cubic.c`).
 use crate::engine::congestion::policy::{AckSample, Window};
 use prismux_units::{Duration, Instant};
 
@@ -42,8 +42,8 @@ impl LinuxHyStart {
         }
     }
 
-    /// A congestion signal ended slow start. Linux watches again after a timeout; what that slow start climbs to is known
-    /// from the threshold, so nothing is watched here.
+    /// A congestion signal ended slow start. Linux watches again after a timeout; what that slow start climbs to is
+    /// known from the threshold, so nothing is watched here.
     pub(crate) fn stop(&mut self) {
         self.found = true;
     }
