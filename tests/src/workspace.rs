@@ -41,7 +41,8 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
         let path = folder.join(&name);
         let kind = entry.file_type().expect("the workspace can be read");
         let built = path.extension().is_some_and(|extension| extension == "so");
-        if kind.is_file() && !built {
+        // In a second work tree `.git` is a file.
+        if kind.is_file() && !built && name != ".git" {
             files.push(path);
         } else if kind.is_dir() && !GENERATED.iter().any(|g| name == *g) {
             collect(root, &path, files);

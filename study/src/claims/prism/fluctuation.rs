@@ -54,6 +54,14 @@ pub(super) fn download(result: &RunResult) -> Option<f64> {
     goodput_with_headers(result).map(|bps| bps * share)
 }
 
+/// Why NIP-only does nearly as well as ADAS here.
+const NIP_LIKE_ADAS: &str = "ties, where ADAS differs from NIP-only, are few with W0 = B / B_min, and hRTT then \
+    mostly sees jitter";
+
+/// Why weighted round robin stays above random draws here.
+const RANDOM_WITHOUT_WEIGHTS: &str = "Random here draws without weights, and the thinnest link holds it back; with \
+    ACK control WRR only loses its own bursts";
+
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let ran = |burst: &u64| !outcomes.results(&format!("adas/{burst}")).is_empty();
     let points: Vec<u64> = BURSTS_MS.into_iter().filter(ran).collect();
@@ -92,8 +100,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             wrr < random,
             figures(&[("WRR Mbit/s", wrr / 1e6), ("Random", random / 1e6)]),
         )
-        .because("Random here draws without weights, and the thinnest link holds it back; with ACK control WRR \
-            only loses its own bursts"),
+        .because(RANDOM_WITHOUT_WEIGHTS),
         Finding::values("PR-027", hrtt).because(
             "the order of hRTT is decided by the jitter of the links, which the paper does not print (here 100 \
                 ms + 0 to 40 ms)",
@@ -105,10 +112,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             figures(&[("NIP-only over ADAS at the smallest burst", calm)]),
         ),
         Finding::values("PR-030", ratios(&at("nip", large), &at("adas", large)))
-            .because(
-                "ties, where ADAS differs from NIP-only, are few with W0 = B / B_min, and hRTT then mostly sees \
-                 jitter",
-            ),
+            .because(NIP_LIKE_ADAS),
         Finding::shape(
             "PR-065",
             best_gain >= 12.0 && worst_gain <= 57.0,
