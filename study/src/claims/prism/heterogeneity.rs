@@ -75,8 +75,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         )
         .because(format!(
             "a phase counts from 10 s after its begin; additive increase and proportional decrease cannot hold \
-             more than {:.2} Mbit/s in phase 1: sqrt((1 + p) / (2 q (1 - p))) segments per 300 ms, with p = 0.625 and 0.6 % \
-             of three quarters of the segments lost",
+             more than {:.2} Mbit/s in phase 1: sqrt((1 + p) / (2 q (1 - p))) segments per 300 ms, \
+             with p = 0.625 and 0.6 % of three quarters of the segments lost",
             bound / 1e6
         )),
         Finding::shape(
