@@ -1,7 +1,4 @@
-//! Workspace-wide tests; see `tests/`. Here are the helpers they share: where the workspace lies, which files it has,
-//! and a reader of Rust source exact enough to count lines.
+//! Tests that need several crates of the workspace at once; see `tests/`. The fuzz targets they share with `fuzz/` are
+//! here.
 
 pub mod fuzzing;
-pub mod imports;
-pub mod rust_source;
-pub mod workspace;

@@ -83,7 +83,7 @@ fn the_mutations_repeat_by_seed() {
 
 #[test]
 fn every_target_has_a_binary_for_the_coverage_guided_fuzzer() {
-    use prismux_tests::workspace::read;
+    use prismux_house::workspace::read;
     let manifest = read("fuzz/Cargo.toml".as_ref());
     for target in TARGETS {
         assert!(

@@ -1,7 +1,7 @@
 //! No event without somebody who tells it and somebody who reads it, and no reason for a drop without somebody who
 //! has it.
-use prismux_tests::rust_source::words;
-use prismux_tests::workspace::{is_test_code, rust_sources};
+use prismux_house::rust_source::words;
+use prismux_house::workspace::{is_test_code, rust_sources};
 use prismux_trace::event::{DropReason, EventKind};
 use std::path::Path;
 

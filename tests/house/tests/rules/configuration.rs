@@ -1,6 +1,6 @@
 //! What can be configured is read: every field of every configuration has a reader beside the code that fills it.
-use prismux_tests::rust_source::{fields, reads_field};
-use prismux_tests::workspace::{is_test_code, read, rust_sources};
+use prismux_house::rust_source::{fields, reads_field};
+use prismux_house::workspace::{is_test_code, read, rust_sources};
 use std::path::Path;
 
 /// Configurations and where they are defined.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The workspace's root folder.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().expect("the tests crate lies in the workspace").to_path_buf()
+    manifest.ancestors().nth(2).expect("the crate lies two folders below the root").to_path_buf()
 }
 
 /// Every file below the root that belongs to the project, in a fixed order; paths are relative to the root.

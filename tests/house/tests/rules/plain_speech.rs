@@ -1,6 +1,6 @@
 //! The project speaks of itself alone: of no machine it was written on, no service it was fetched from, no work left
 //! over.
-use prismux_tests::workspace::{files, read};
+use prismux_house::workspace::{files, read};
 use std::path::Path;
 
 /// What no file may say. Each is written in two pieces, so that this list does not match itself.

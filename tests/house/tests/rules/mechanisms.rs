@@ -1,5 +1,5 @@
 //! The page of mechanisms and the tree say the same: what the page names exists, and no folder of scripts is missing.
-use prismux_tests::workspace::{files, read, root};
+use prismux_house::workspace::{files, read, root};
 use std::collections::BTreeSet;
 use std::path::Path;
 

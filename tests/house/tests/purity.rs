@@ -1,5 +1,5 @@
 //! The cores see no clock, socket, thread or seeded hash map: they compile without the standard library.
-use prismux_tests::workspace::{packages, read, root};
+use prismux_house::workspace::{packages, read, root};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! The crates can be published and embedded: each packs by itself, reads no file outside its folder, says what it is,
 //! and stands on dependencies of allowed licences.
-use prismux_tests::workspace::{packages, read, root};
+use prismux_house::workspace::{packages, read, root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -94,7 +94,7 @@ fn every_published_crate_says_what_it_is() {
 
 #[test]
 fn path_dependencies_carry_the_version_of_the_workspace() {
-    let shared = prismux_tests::workspace::shared_dependencies();
+    let shared = prismux_house::workspace::shared_dependencies();
     for (name, dependency) in shared.iter().filter(|(name, _)| name.starts_with("prismux-")) {
         let version = dependency.get("version").and_then(toml::Value::as_str);
         // Packet scripts are for tests alone: they are not published.

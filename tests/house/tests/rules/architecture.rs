@@ -1,6 +1,6 @@
 //! Dependencies point down only: the manifests are read and held against the picture of the architecture.
-use prismux_tests::imports::Imports;
-use prismux_tests::workspace::{
+use prismux_house::imports::Imports;
+use prismux_house::workspace::{
     Package, packages, read, root, rust_sources, shared_dependencies, short_name,
 };
 use std::collections::BTreeMap;
@@ -62,12 +62,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("view", &["units", "wire", "trace"]),
     ("cli", EVERYTHING),
     ("python", EVERYTHING),
+    ("house", &[]),
     ("tests", EVERYTHING),
     ("benches", EVERYTHING),
 ];
 
-/// The test support that protocols use, in their tests alone.
+/// The test support that other crates use, in their tests alone.
 const SCRIPTS: &str = "script";
+/// The rules of the tree themselves; the workspace's tests read sources with them.
+const HOUSE: &str = "house";
 
 /// All that the outermost crates may use.
 const EVERYTHING: &[&str] = &[
@@ -118,12 +121,13 @@ fn violations(packages: &[Package]) -> Vec<String> {
         };
         for (dependency, section) in &package.dependencies {
             let short = short_name(dependency);
-            if is_ours(dependency) && !may_use.contains(&short.as_str()) {
+            let house = short == HOUSE && name == "tests";
+            if is_ours(dependency) && !house && !may_use.contains(&short.as_str()) {
                 violations.push(format!(
                     "`{name}` must not use `{short}` (in [{section}]): dependencies point down only"
                 ));
             }
-            if short == SCRIPTS && *section != "dev-dependencies" {
+            if [SCRIPTS, HOUSE].contains(&short.as_str()) && *section != "dev-dependencies" {
                 violations.push(format!("`{name}` must use `{short}` in its tests only"));
             }
             let outside = !is_ours(dependency) && *section == "dependencies";
@@ -199,7 +203,7 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
 /// Product code does not panic on purpose, and crates that parse what strangers send do not index. Tests may do both.
 #[test]
 fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
-    const SUPPORT: &[&str] = &["tests", "script", "benches"];
+    const SUPPORT: &[&str] = &["tests", "house", "script", "benches"];
     const PARSERS: &[&str] = &["wire", "daemons", "trace"];
     let mut complaints = Vec::new();
     for package in packages().into_iter().filter(|package| !SUPPORT.contains(&package.name.as_str())) {
@@ -243,8 +247,8 @@ const LAB_ROOM: &str = "lab/src/traffic/own_tcp.rs";
 
 /// Product files below `folder` whose code has a word that begins with `name`, whatever its case.
 fn files_naming(folder: &str, name: &str) -> Vec<String> {
-    use prismux_tests::rust_source::words;
-    use prismux_tests::workspace::is_test_code;
+    use prismux_house::rust_source::words;
+    use prismux_house::workspace::is_test_code;
     let names = |word: &String| {
         let word = word.to_lowercase().replace('_', "");
         word.strip_prefix("prismux").unwrap_or(&word).starts_with(name)

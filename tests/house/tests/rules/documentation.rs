@@ -1,5 +1,5 @@
 //! What doc comments promise their readers: each stands alone, and a function that can fail says when.
-use prismux_tests::workspace::{is_test_code, rust_sources};
+use prismux_house::workspace::{is_test_code, rust_sources};
 
 /// Whether a line begins or goes on with a doc comment, and its text.
 fn doc_text(line: &str) -> Option<&str> {
