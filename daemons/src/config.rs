@@ -62,7 +62,7 @@ fn parse<T: Checked>(file: &Path, text: &str) -> Result<T, ConfigError> {
         message,
     };
     let config: T = toml::from_str(text)
-        .map_err(|error| fail(error.span().map(|span| span.start), error.message().trim().to_owned()))?;
+        .map_err(|error| fail(error.span().map(|span| span.start), prism::explained(error.message())))?;
     config.check().map_err(|(key, message)| fail(find_key(text, key), format!("{key}: {message}")))?;
     Ok(config)
 }

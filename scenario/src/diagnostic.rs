@@ -144,8 +144,20 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
+/// Keys and names of earlier versions, each with what it is called now.
+const FORMER: [(&str, &str); 2] = [("parking", "standby"), ("dealt", "round-robin")];
+
+/// What to write in place of the unknown `word`: what it is called now, or the closest of the candidates.
+pub fn remedy_for<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    let renamed = FORMER.iter().find(|(former, _)| *former == word).map(|(_, present)| *present);
+    match renamed.filter(|present| candidates.clone().into_iter().any(|candidate| candidate == *present)) {
+        Some(present) => Some(format!("write \"{present}\", as \"{word}\" is called now")),
+        None => did_you_mean(word, candidates).map(|close| format!("did you mean \"{close}\"?")),
+    }
+}
+
 /// The candidate closest to `word`, if any is close enough to be what was meant.
-pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let normal = |text: &str| text.to_lowercase().replace('_', "-");
     let word = normal(word);
     let scored = candidates.into_iter().map(|candidate| {

@@ -1,6 +1,6 @@
 //! A scenario's text, from a file or shipped, and the scenario that variants and overrides make of it.
 
-use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, did_you_mean, list_of};
+use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, did_you_mean, list_of, remedy_for};
 use crate::document::{self, Table, Value};
 use crate::model::{Scenario, VariantNote};
 use crate::{read, shipped};
@@ -149,8 +149,7 @@ fn apply_variant(table: &mut Table, name: &str, sources: &[Source]) -> Result<()
         let known: Vec<&str> = variants.entries.iter().map(|entry| entry.key.as_str()).collect();
         let found = format!("there is no variant \"{name}\"");
         let expected = format!("one of the variants of the file: {}", list_of(&known));
-        let remedy =
-            did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let remedy = remedy_for(name, known.iter().copied());
         let diagnostic =
             Diagnostic::new(sources, &Place::default(), "variants", found, expected).with_remedy(remedy);
         return Err(ScenarioError { diagnostics: vec![diagnostic] });

@@ -315,7 +315,7 @@ pub const PRISM_PROXY: &[Key] = &[
         "packets kept so that the proxy can resend what a link lost; 0 switches repair off",
     ),
     key(
-        "parking",
+        "standby",
         "true or false",
         "the profile's",
         "leave out links that would slow the flow down (needs `learn_rates`)",

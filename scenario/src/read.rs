@@ -177,8 +177,7 @@ fn variants(reader: &Reader<'_>) -> Vec<VariantNote> {
         };
         for inner in variant.entries.iter().filter(|inner| !known(&inner.key)) {
             let names: Vec<&str> = keys::FILE.iter().map(|key| key.name).filter(|name| known(name)).collect();
-            let close = crate::diagnostic::did_you_mean(&inner.key, names.iter().copied());
-            let remedy = close.map(|close| format!("did you mean \"{close}\"?")).or_else(|| {
+            let remedy = crate::diagnostic::remedy_for(&inner.key, names.iter().copied()).or_else(|| {
                 Some("a variant repeats the path of what it changes: nodes.proxy.rpc = \"off\"".to_string())
             });
             let found = format!("unknown key \"{}\"", inner.key);

@@ -245,7 +245,7 @@ fn company(path: &str) -> Vec<String> {
     let alone = |set: &[&str]| set.iter().map(|text| (*text).to_string()).collect();
     match path {
         "nodes.proxy.learn_rates" => {
-            alone(&["nodes.proxy.window_control=false", "nodes.proxy.parking=false"])
+            alone(&["nodes.proxy.window_control=false", "nodes.proxy.standby=false"])
         }
         "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
         "flows.download.spacing" => alone(&["flows.download.count=2"]),

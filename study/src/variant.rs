@@ -11,7 +11,7 @@
 //! `-cubic`, `-newreno` and `-bbr` after a name choose the senders' congestion control.
 
 use prismux_plan::{Flow, NodeId, Plan, Transport};
-use prismux_scenario::diagnostic::{ScenarioError, did_you_mean, list_of};
+use prismux_scenario::diagnostic::{ScenarioError, list_of, remedy_for};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 
@@ -75,8 +75,7 @@ fn variant(
     }
     let Some(list) = built_in(&base.plan, name) else {
         let known: Vec<&str> = declared.iter().copied().chain(BUILT_IN).collect();
-        let remedy =
-            did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let remedy = remedy_for(name, known.iter().copied());
         let found = match BUILT_IN.iter().any(|known| name.starts_with(known)) {
             true => format!("\"{name}\" needs a TCP flow through a prism-proxy"),
             false => format!("there is no variant \"{name}\""),

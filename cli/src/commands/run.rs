@@ -87,7 +87,7 @@ fn one_table(result: &RunResult) -> String {
         seconds(result.duration_s)
     );
     let mut flows =
-        Table::new(&["flow", "transport", "goodput", "bytes", "complete", "resent", "needless", "timeouts"]);
+        Table::new(&["flow", "transport", "goodput", "bytes", "complete", "resent", "spurious", "timeouts"]);
     let background = |flow: &FlowResult| !matches!(flow.transport.as_str(), "udp" | "cbr" | "pareto");
     for (name, flow) in &result.flows {
         let counted = |n: u64| if background(flow) { n.to_string() } else { "-".to_string() };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Profile {
-    /// Learned rates, window control, local repair, parking: for unmodified senders of today.
+    /// Learned rates, window control, local repair, standby: for unmodified senders of today.
     #[default]
     Modern,
     /// PRISM as published: rates as advertised, ADAS.
@@ -38,7 +38,7 @@ struct Table {
     report_repeat: Option<u8>,
     learn_rates: Option<bool>,
     window_control: Option<bool>,
-    parking: Option<bool>,
+    standby: Option<bool>,
     repair_budget_packets: Option<u32>,
     max_flows: Option<u32>,
     max_packets_per_flow: Option<u32>,
@@ -89,7 +89,7 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.loss_reports, table.loss_reports);
     set(&mut core.learn_rates, table.learn_rates);
     set(&mut core.window_control, table.window_control);
-    set(&mut core.parking, table.parking);
+    set(&mut core.standby, table.standby);
     set(&mut core.repair_budget_packets, table.repair_budget_packets);
     set(&mut core.max_flows, table.max_flows);
     set(&mut core.max_packets_per_flow, table.max_packets_per_flow);
@@ -119,8 +119,17 @@ pub fn prism_settings_to_toml(config: &ProxyConfig) -> Option<toml::Table> {
 ///
 /// # Errors
 /// As the configuration file: unknown keys, wrong units.
-pub fn prism_settings_from_toml(text: &str) -> Result<ProxyConfig, toml::de::Error> {
-    table(toml::Deserializer::parse(text)?)
+pub fn prism_settings_from_toml(text: &str) -> Result<ProxyConfig, String> {
+    toml::Deserializer::parse(text).and_then(table).map_err(|error| explained(error.message()))
+}
+
+/// What is wrong with a file in TOML, with the present name of a setting where it has its former one.
+pub(super) fn explained(message: &str) -> String {
+    let message = message.trim();
+    match message.strip_prefix("unknown field `parking`") {
+        Some(rest) => format!("unknown field `parking`, which is called `standby` now{rest}"),
+        None => message.to_owned(),
+    }
 }
 
 /// A profile and every setting that has a key of its own.
@@ -151,7 +160,7 @@ fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
             ("learn_rates", config.learn_rates.into()),
             ("window_control", config.window_control.into()),
             ("repair_budget_packets", number(config.repair_budget_packets.into())),
-            ("parking", config.parking.into()),
+            ("standby", config.standby.into()),
             ("seed", number(config.seed.0)),
         ]
         .map(|(key, value)| (key.to_owned(), value)),

@@ -60,6 +60,10 @@ fn mistakes_are_explained_where_they_are() {
             PROXY.replace("path_mtu = 1500", "path_mtu = 1500\nspeed = 3"),
             ["speed", "unknown field", "path_mtu"],
         ),
+        (
+            format!("{PROXY}\n[prism]\nparking = false\n"),
+            ["`parking`", "called `standby` now", "parking = false"],
+        ),
         (PROXY.replace("path_mtu = 1500", "path_mtu = 15"), ["path_mtu", "15", "1400"]),
         (PROXY.replace("\"3 s\"", "\"3 parsecs\""), ["3 parsecs", "500 ms", "dead_after"]),
         (PROXY.replace("receivers = [", "receivers = [\"10.0.0.0/40\", "), ["10.0.0.0/40", "10.0.0.0/8", ""]),

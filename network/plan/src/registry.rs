@@ -143,9 +143,9 @@ pub const SCHEDULING: &[Name<Scheduling>] = &[
     ),
     name("first-pending", Scheduling::FirstPending, "R²CP-s: the first that nobody has been asked for"),
     name(
-        "dealt",
-        Scheduling::Dealt,
-        "segments dealt out in turn, as an application does that stripes over connections (APPS)",
+        "round-robin",
+        Scheduling::RoundRobin,
+        "segments in turn, as an application does that stripes over connections (APPS)",
     ),
 ];
 
@@ -246,7 +246,7 @@ pub const PROXY_PROFILES: &[Name<ProxyProfile>] = &[
     name(
         "modern",
         ProxyProfile::Modern,
-        "for unmodified current senders: learned rates, window control, repair, parking",
+        "for unmodified current senders: learned rates, window control, repair, standby",
     ),
     name(
         "paper",

@@ -132,8 +132,8 @@ fn in_a_small_buffer_rank_does_better_than_the_first_pending() {
     let paths = [Path { kbps: 4000, round_trip_ms: 30 }, Path { kbps: 4000, round_trip_ms: 210 }];
     let share = |scheduling| share_of_ideal(scheduling, &paths, 256_000);
     let (ranked, chained) = (share(Scheduling::ExpectedArrival), share(Scheduling::ExpectedArrivalChained));
-    let (simple, dealt) = (share(Scheduling::FirstPending), share(Scheduling::Dealt));
-    println!("ranked {ranked:.3}, chained {chained:.3}, simple {simple:.3}, dealt {dealt:.3}");
+    let (simple, round_robin) = (share(Scheduling::FirstPending), share(Scheduling::RoundRobin));
+    println!("ranked {ranked:.3}, chained {chained:.3}, simple {simple:.3}, round robin {round_robin:.3}");
     assert!(ranked > simple && ranked >= 0.95, "{ranked} {simple}");
 }
 

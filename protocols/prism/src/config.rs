@@ -166,7 +166,7 @@ pub struct ProxyConfig {
     /// flows together; 0 switches it off.
     pub repair_budget_packets: u32,
     /// Beyond the paper: leave out links that would slow the flow down. Needs `learn_rates`.
-    pub parking: bool,
+    pub standby: bool,
     /// Seed of the random scheduler and of the flow hash.
     pub seed: Seed,
 }
@@ -193,7 +193,7 @@ impl ProxyConfig {
             learn_rates: false,
             window_control: false,
             repair_budget_packets: 0,
-            parking: false,
+            standby: false,
             seed: Seed(1),
         }
     }
@@ -201,14 +201,14 @@ impl ProxyConfig {
 
 impl Default for ProxyConfig {
     /// PRISM for today's senders: learned rates, earliest-arrival scheduling under caps, window control, local repair
-    /// and parking.
+    /// and standby links.
     fn default() -> Self {
         Self {
             scheduler: SchedulerKind::EarliestArrival,
             learn_rates: true,
             window_control: true,
             repair_budget_packets: 65_536,
-            parking: true,
+            standby: true,
             loss_reports: false,
             ..Self::paper()
         }

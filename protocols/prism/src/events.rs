@@ -9,7 +9,7 @@ const MAX_KEPT: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyEvent {
     /// The link takes no new data from now on.
-    LinkParked {
+    LinkStandby {
         /// The link.
         link: LinkId,
         /// Why, for people.
@@ -43,7 +43,7 @@ impl ProxyEvent {
     /// The link that it is about.
     pub const fn link(&self) -> LinkId {
         match *self {
-            Self::LinkParked { link, .. }
+            Self::LinkStandby { link, .. }
             | Self::LinkResumed { link }
             | Self::LinkSilent { link }
             | Self::PacketLost { link, .. }

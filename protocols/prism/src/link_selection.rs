@@ -2,7 +2,7 @@
 //!
 //! All data is acknowledged in order, so a sender feels the slowest link in use: with flight F and links whose
 //! longest round trip is R, it gets at most F / R, whatever the rates. Of all sets of links the one is used that
-//! gives most, `min(sum of rates, F / R)`. A link left out is *parked*: it is measured with copies of packets the
+//! gives most, `min(sum of rates, F / R)`. A link left out is on *standby*: it is measured with copies of packets the
 //! receiver already has, and joins when the senders' flight covers it.
 use crate::ids::LinkId;
 use crate::link_table::{LinkTable, MAX_UNANSWERED};

@@ -20,7 +20,7 @@ pub struct Link {
     pub name: String,
     /// Offered by a member at the moment.
     pub up: bool,
-    /// Takes new data (up and not parked).
+    /// Takes new data (up and not on standby).
     pub usable: bool,
     /// Rate stated at join (B).
     pub advertised_rate: Option<Rate>,
@@ -213,7 +213,7 @@ impl LinkTable {
         self.up.iter().filter_map(|&id| Some((id, self.get(id)?)))
     }
 
-    /// Links that take new data: up and not parked. All that are up if none is usable.
+    /// Links that take new data: up and not on standby. All that are up if none is usable.
     pub fn usable(&self) -> impl Iterator<Item = (LinkId, &Link)> + Clone {
         let any = self.up().any(|(_, link)| link.usable);
         self.up().filter(move |(_, link)| link.usable || !any)
@@ -277,7 +277,7 @@ impl LinkTable {
         let before = core::mem::replace(&mut link.usable, usable);
         link.reason = reason;
         match (before, usable) {
-            (true, false) => self.events.note(ProxyEvent::LinkParked { link: id, reason }),
+            (true, false) => self.events.note(ProxyEvent::LinkStandby { link: id, reason }),
             (false, true) => self.events.note(ProxyEvent::LinkResumed { link: id }),
             _ => {}
         }

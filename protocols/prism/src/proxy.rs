@@ -196,7 +196,7 @@ impl<P: Clone> Proxy<P> {
     fn review(&mut self, now: Instant) {
         let Shared { config, links, selection, totals, .. } = &mut self.shared;
         if config.learn_rates && now.saturating_since(selection.reviewed) >= link_selection::REVIEW_INTERVAL {
-            link_selection::review(now, links, selection, totals.peak_flight(), config.parking);
+            link_selection::review(now, links, selection, totals.peak_flight(), config.standby);
             links.assign_weights(config);
         }
     }

@@ -129,7 +129,7 @@ fn handle_ack<P: Clone>(
     if shared.config.window_control {
         pacing::send_or_wait(flow, shared, now);
     }
-    if shared.config.parking {
+    if shared.config.standby {
         probe::send(flow, shared, now);
     }
 }

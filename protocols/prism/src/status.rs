@@ -32,7 +32,7 @@ pub enum LinkState {
     /// Carries traffic.
     Active,
     /// Up, but left out because it would slow its flows down; probed now and then.
-    Parked,
+    Standby,
     /// Rate and RTT not known yet.
     Learning,
     /// Up, but nothing has arrived over it lately: believed dead, and probed.
@@ -46,7 +46,7 @@ impl LinkState {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
-            Self::Parked => "parked",
+            Self::Standby => "standby",
             Self::Learning => "learning",
             Self::Silent => "silent",
             Self::Down => "down",
@@ -157,6 +157,6 @@ pub struct ProxyCounters {
     pub midstream_flows: u64,
     /// Packets resent by the proxy itself.
     pub local_repairs: u64,
-    /// Copies sent to measure a parked or unknown link, or because nothing was heard of a receiver any more.
+    /// Copies sent to measure a standby or unknown link, or because nothing was heard of a receiver any more.
     pub probe_copies: u64,
 }

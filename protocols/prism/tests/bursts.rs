@@ -9,7 +9,7 @@ use support::{Bench, ack, at, data, flow};
 const PACKET: u32 = 1000;
 
 fn default_proxy() -> ProxyConfig {
-    ProxyConfig { parking: false, ..ProxyConfig::default() }
+    ProxyConfig { standby: false, ..ProxyConfig::default() }
 }
 
 /// A proxy that was started anew: no link is known, and a whole window comes after the first ACK.

@@ -55,7 +55,7 @@ fn a_few_losses_among_arrivals_do_not_make_a_link_silent() {
 
 /// The duplicate that the receiver reports is the sender's own, which came over the living link.
 #[test]
-fn a_needless_retransmission_is_no_answer_to_a_probe() {
+fn a_spurious_retransmission_is_no_answer_to_a_probe() {
     let mut world = World::new();
     world.run(3000);
     world.alive[1] = false;

@@ -139,7 +139,7 @@ fn a_lost_tail_is_found_by_time_and_reported() {
 
 #[test]
 fn the_default_proxy_repairs_a_loss_itself_and_the_sender_sees_none() {
-    let mut bench = Bench::new(ProxyConfig { parking: false, ..ProxyConfig::default() }, &[1000, 1000]);
+    let mut bench = Bench::new(ProxyConfig { standby: false, ..ProxyConfig::default() }, &[1000, 1000]);
     bench.handshake(at(0), 1000, 7);
     let mut sent = Vec::new();
     for i in 0..6 {

@@ -20,7 +20,7 @@ fn retransmit(bench: &mut Bench, millis: u64, seq: u32) -> Option<DropReason> {
 
 /// Twenty packets over two links; the receiver has all but the first of each link, whose repairs are under way.
 fn with_two_holes(config: ProxyConfig) -> Bench {
-    let mut bench = Bench::new(ProxyConfig { parking: false, ..config }, &[8000, 8000]);
+    let mut bench = Bench::new(ProxyConfig { standby: false, ..config }, &[8000, 8000]);
     bench.handshake(at(0), 1000, 7);
     for n in 0..20 {
         bench.send(at(11), 1000 + n * PACKET, PACKET);
@@ -42,7 +42,7 @@ fn what_the_receiver_has_and_what_is_being_repaired_is_not_sent_again() {
 
 #[test]
 fn a_sender_that_has_its_ack_already_asks_for_another() {
-    let mut bench = Bench::new(ProxyConfig { parking: false, ..ProxyConfig::default() }, &[8000]);
+    let mut bench = Bench::new(ProxyConfig { standby: false, ..ProxyConfig::default() }, &[8000]);
     bench.handshake(at(0), 1000, 7);
     for n in 0..4 {
         bench.send(at(11), 1000 + n * PACKET, PACKET);

@@ -12,9 +12,9 @@ pub enum Scheduling {
     ExpectedArrivalChained,
     /// The first that no pipe has been asked for (R²CP-s): lags behind when round trips differ.
     FirstPending,
-    /// Segments are dealt out to the pipes in turn, as an application does that stripes over connections without
+    /// Each segment belongs to the next pipe in turn, as where an application stripes over connections without
     /// looking at them (APPS).
-    Dealt,
+    RoundRobin,
 }
 
 /// Every switch of a connection over several pipes.

@@ -205,12 +205,12 @@ impl Connection {
         self.end.map_or(next, |end| next.min(end - 1))
     }
 
-    /// Requests never reach beyond this position: segments dealt out in turn no further than the buffer, others as
+    /// Requests never reach beyond this position: segments in turn no further than the buffer, others as
     /// far as the room that they take lets them, but no further than a purge distance can say.
     pub fn request_edge(&self) -> u64 {
         let read =
             if self.config.rcp.consume_on_arrival { self.bytes_received_in_order() } else { self.read };
-        let spans = if self.config.scheduling == Scheduling::Dealt { 1 } else { MAX_SPANS };
+        let spans = if self.config.scheduling == Scheduling::RoundRobin { 1 } else { MAX_SPANS };
         read + self.config.rcp.receive_buffer.as_u64() * spans
     }
 

@@ -1,7 +1,7 @@
 //! `--set links.wwan2.delay=900ms`: one value of the tree replaced.
 
 use super::{Entry, Item, Table, Value, parse};
-use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, did_you_mean};
+use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, remedy_for};
 
 /// Sections whose entries are named by the author of the file: an override may change them, not invent them.
 const NAMED_SECTIONS: [&str; 3] = ["nodes", "links", "flows"];
@@ -40,8 +40,7 @@ pub(crate) fn apply_override(
         && entries.get(name).is_none()
     {
         let known: Vec<&str> = entries.entries.iter().map(|entry| entry.key.as_str()).collect();
-        let remedy =
-            did_you_mean(name, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let remedy = remedy_for(name, known.iter().copied());
         let expected = format!("one of the {section} of the file: {}", known.join(", "));
         return Err(fail(format!("there is no \"{name}\" in [{section}]"), &expected, remedy));
     }

@@ -3,7 +3,7 @@
 use super::flows::ReadFlow;
 use super::links;
 use super::reader::{Problems, Reader};
-use crate::diagnostic::{did_you_mean, list_of};
+use crate::diagnostic::{list_of, remedy_for};
 use crate::document::{Item, Table, Value};
 use crate::keys;
 use prismux_link::LinkChange;
@@ -164,7 +164,7 @@ fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<FlowI
         first += read.flows.len();
     }
     let names: Vec<&str> = flows.iter().map(|read| read.name.as_str()).collect();
-    let remedy = did_you_mean(text, names.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+    let remedy = remedy_for(text, names.iter().copied());
     let expected = format!("one of the flows: {}", list_of(&names));
     reader.wrong(key, format!("there is no \"{text}\" among the flows"), expected, remedy);
     Vec::new()

@@ -73,8 +73,8 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
         &mut config.repair_budget_packets,
         reader.integer("repair_budget_packets", 0..=10_000_000).map(|n| n as u32),
     );
-    put(&mut config.parking, reader.boolean("parking"));
-    for (key, on) in [("window_control", config.window_control), ("parking", config.parking)] {
+    put(&mut config.standby, reader.boolean("standby"));
+    for (key, on) in [("window_control", config.window_control), ("standby", config.standby)] {
         if on && !config.learn_rates && reader.table.get("learn_rates").is_some() {
             let remedy = format!("write {key} = false as well, or leave learn_rates on");
             reader.wrong(

@@ -1,6 +1,6 @@
 //! Typed access to one table of the tree; every mistake is noted, none stops the reading.
 
-use crate::diagnostic::{Diagnostic, Place, Source, did_you_mean, list_of};
+use crate::diagnostic::{Diagnostic, Place, Source, list_of, remedy_for};
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::Key;
 use crate::registry::Name;
@@ -195,8 +195,7 @@ impl<'a> Reader<'a> {
             return Some(name.value.clone());
         }
         let known: Vec<&str> = names.iter().map(|name| name.name).collect();
-        let remedy =
-            did_you_mean(text, known.iter().copied()).map(|close| format!("did you mean \"{close}\"?"));
+        let remedy = remedy_for(text, known.iter().copied());
         self.wrong(key, format!("there is no \"{text}\""), list_of(&known), remedy);
         None
     }
@@ -224,11 +223,8 @@ impl<'a> Reader<'a> {
             Value::Text(text) => match names.iter().position(|name| name == text) {
                 Some(index) => return Some(index),
                 None => {
-                    let close = did_you_mean(text, names.iter().copied());
-                    (
-                        format!("there is no \"{text}\" among the {what}"),
-                        close.map(|c| format!("did you mean \"{c}\"?")),
-                    )
+                    let found = format!("there is no \"{text}\" among the {what}");
+                    (found, remedy_for(text, names.iter().copied()))
                 }
             },
             other => (format!("found {}", other.describe()), None),
@@ -261,8 +257,7 @@ impl<'a> Reader<'a> {
             let remedy = match known.contains(&entry.key.as_str()) {
                 // Known in general, but not read here: it does not apply to this kind of entry.
                 true => Some("remove it: it has no effect here".to_string()),
-                false => did_you_mean(&entry.key, known.iter().copied())
-                    .map(|close| format!("did you mean \"{close}\"?")),
+                false => remedy_for(&entry.key, known.iter().copied()),
             };
             let usable: Vec<&str> =
                 known.iter().copied().filter(|key| self.asked.borrow().contains(key)).collect();

@@ -8,7 +8,7 @@ use prismux_trace::results::RunResult;
 use std::collections::BTreeMap;
 
 const COLUMNS: [&str; 6] =
-    ["losses declared", "of these by time", "of these false", "resent", "of these needless", "timeouts"];
+    ["losses declared", "of these by time", "of these false", "resent", "of these spurious", "timeouts"];
 
 /// One row for each experiment and variant whose proxies control ACKs: means per run.
 pub(super) fn table(work: &[(&'static str, Job)], results: &[RunResult]) -> Series {

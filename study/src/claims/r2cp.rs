@@ -24,7 +24,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     rules::RULES,
 ];
 
-/// Ways to choose the segment of a request: by rank, the first pending, dealt out in turn.
+/// Ways to choose the segment of a request: by rank, the first pending, round robin.
 const WAYS: [&str; 3] = ["r2cp", "r2cp-s", "apps"];
 /// What counts as the ideal.
 const IDEAL: f64 = 0.95;

@@ -202,11 +202,11 @@ fn proxy_view(usage: &LinkUse) -> String {
         |value: Option<f64>, scale: f64| value.map_or("?".into(), |value| format!("{:.1}", value * scale));
     let reason = usage.reason.filter(|reason| !reason.is_empty());
     format!(
-        "; proxy: {} Mbit/s, rtt {} (min {}) ms, parked {:.0} %, {state}{}; queue drops {}",
+        "; proxy: {} Mbit/s, rtt {} (min {}) ms, standby {:.0} %, {state}{}; queue drops {}",
         number(usage.mean_learned_rate_bps, 1e-6),
         number(usage.mean_rtt_ms, 1.0),
         number(usage.min_rtt_ms, 1.0),
-        usage.parked * 100.0,
+        usage.standby_share * 100.0,
         reason.map_or(String::new(), |reason| format!(" ({reason})")),
         usage.queue_drops
     )
@@ -221,8 +221,8 @@ fn why(line: &Line, outcome: &Outcome) -> String {
     places.sort_by(|&a, &b| idle(b).total_cmp(&idle(a)));
     let mut causes: Vec<String> = Vec::new();
     for place in places.into_iter().filter(|&place| idle(place) > 0.03 * capacity) {
-        let how = match outcome.links[place].parked {
-            parked if parked > 0.5 => "parked",
+        let how = match outcome.links[place].standby_share {
+            share if share > 0.5 => "on standby",
             _ if outcome.links[place].queue_drops > 0 => "overflowing at times, else idle",
             _ => "idle",
         };
@@ -237,7 +237,7 @@ fn why(line: &Line, outcome: &Outcome) -> String {
         causes.push(format!("{} timeouts in steady state", sender.steady_timeouts));
     }
     causes.push(format!(
-        "{} recoveries, {} resent ({} needlessly), {} reductions undone",
+        "{} recoveries, {} resent ({} spurious), {} reductions undone",
         sender.fast_recoveries,
         sender.retransmitted_segments,
         sender.spurious_retransmissions,

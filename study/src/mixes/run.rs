@@ -110,8 +110,8 @@ pub struct LinkUse {
     pub channel_losses: u64,
     /// The most packets that ever waited.
     pub max_queue_packets: u64,
-    /// Share of the steady state during which the proxy left it out.
-    pub parked: f64,
+    /// Share of the steady state during which the proxy had it on standby.
+    pub standby_share: f64,
     /// Mean of the rate that the proxy believed in, in bit/s.
     pub mean_learned_rate_bps: Option<f64>,
     /// Mean of the round-trip time that the proxy saw, in milliseconds.
@@ -309,13 +309,13 @@ struct Samples {
     cwnd_bytes: f64,
     outstanding_bytes: f64,
     srtt_ms: f64,
-    /// Parked, rate, rate samples, RTT, RTT samples: one row per link.
+    /// Standby, rate, rate samples, RTT, RTT samples: one row per link.
     links: Vec<LinkSamples>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct LinkSamples {
-    parked: f64,
+    standby: f64,
     rate_bps: f64,
     rates: f64,
     rtt_ms: f64,
@@ -337,7 +337,7 @@ impl Samples {
             self.srtt_ms += metrics.srtt.map_or(0.0, |srtt| srtt.as_secs_f64() * 1e3);
         }
         for (sums, status) in self.links.iter_mut().zip(network.status()) {
-            sums.parked += f64::from(u8::from(status.state == LinkState::Parked));
+            sums.standby += f64::from(u8::from(status.state == LinkState::Standby));
             if let Some(rate) = status.rate {
                 sums.rate_bps += rate.as_bps() as f64;
                 sums.rates += 1.0;
@@ -375,7 +375,7 @@ fn link_uses(
             queue_drops: stats[index].queue_drops,
             channel_losses: stats[index].lost_packets,
             max_queue_packets: stats[index].max_queue_packets,
-            parked: samples.mean(sums.parked),
+            standby_share: samples.mean(sums.standby),
             mean_learned_rate_bps: (sums.rates > 0.0).then(|| sums.rate_bps / sums.rates),
             mean_rtt_ms: (sums.rtts > 0.0).then(|| sums.rtt_ms / sums.rtts),
             min_rtt_ms: status.and_then(|s| s.min_rtt).map(|rtt| rtt.as_secs_f64() * 1e3),

@@ -21,7 +21,7 @@ pub struct StripingFlow {
     pub tcp: TcpConfig,
     /// Switches that differ on some links: larger buffers, say.
     pub other_tcp: Vec<(LinkIndex, TcpConfig)>,
-    /// How records are dealt.
+    /// How records are given to the sockets.
     pub policy: Policy,
     /// Room for early records at the receiver.
     pub resequencing_buffer: ByteCount,

@@ -17,7 +17,7 @@ impl<P: Clone> Proxy<P> {
                     (false, _) => (LinkState::Down, "its member has left"),
                     (true, false) if link.is_silent() => (LinkState::Silent, link.reason),
                     (true, false) if link.model.min_rtt().is_none() => (LinkState::Learning, link.reason),
-                    (true, false) => (LinkState::Parked, link.reason),
+                    (true, false) => (LinkState::Standby, link.reason),
                     (true, true) => (LinkState::Active, link.reason),
                 };
                 LinkStatus {

@@ -33,7 +33,7 @@ fn change(setup: &mut Setup, key: &str, value: &str) -> Result<(), String> {
         "dupthresh" => config.link_dupthresh = parse(value)?,
         "reports" => config.loss_reports = parse(value)?,
         "repeat" => config.report_repeat = parse(value)?,
-        "standby" => config.parking = parse(value)?,
+        "standby" => config.standby = parse(value)?,
         "tail" => config.tail_factor = parse(value)?,
         "repair" => config.repair_budget_packets = parse(value)?,
         _ => return Err("unknown setting".to_owned()),

@@ -81,7 +81,7 @@ impl Connection {
         let mut segments = self.pending.segments(segment, limit, end);
         let chosen = match self.config.scheduling {
             Scheduling::FirstPending => segments.next(),
-            Scheduling::Dealt => {
+            Scheduling::RoundRobin => {
                 let turns = self.pipes.len() as u64;
                 segments.find(|data| data.start / segment % turns == id.0 as u64)
             }
@@ -103,7 +103,7 @@ impl Connection {
     /// for the first that is pending: when all the rest is taken by data that waits for it, a pipe must be able to
     /// ask for it.
     fn has_room(&self, data: &Range<u64>, segment: u64) -> bool {
-        if self.config.scheduling == Scheduling::Dealt {
+        if self.config.scheduling == Scheduling::RoundRobin {
             return true;
         }
         let is_first = self.pending.first() == data.start;

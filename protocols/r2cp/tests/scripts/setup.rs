@@ -60,7 +60,7 @@ fn scheduling(name: &str) -> Result<Scheduling, String> {
         "expected-arrival" => Scheduling::ExpectedArrival,
         "expected-arrival-chained" => Scheduling::ExpectedArrivalChained,
         "first-pending" => Scheduling::FirstPending,
-        "dealt" => Scheduling::Dealt,
+        "round-robin" => Scheduling::RoundRobin,
         _ => return Err(format!("no scheduling {name:?}")),
     })
 }

@@ -56,6 +56,6 @@ pub(super) fn counters(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
         ("waited_packets", counters.waited_packets),
-        ("needless_retransmissions", counters.spurious_retransmissions),
+        ("spurious_retransmissions", counters.spurious_retransmissions),
     ]
 }

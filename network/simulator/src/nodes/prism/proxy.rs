@@ -207,7 +207,7 @@ fn changes(packet: &Packet, rewrite: &AckRewrite) -> bool {
 /// What a proxy tells of a member's link, in the vocabulary of events.
 fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
     let (state, cause) = match event {
-        ProxyEvent::LinkParked { reason, .. } => (LinkState::Standby, Some(reason.into())),
+        ProxyEvent::LinkStandby { reason, .. } => (LinkState::Standby, Some(reason.into())),
         ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
         ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
         ProxyEvent::PacketLost { by_age, .. } => {
