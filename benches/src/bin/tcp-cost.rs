@@ -124,7 +124,7 @@ fn transfer(config: TcpConfig, segments: u64, lose_every: u64) -> (u64, u64) {
     let syn = sender.poll_transmit(now).expect("a connection begins with its SYN");
     let mut receiver = Connection::accept(config, &syn.header, SeqNumber(9), now);
     let bytes = segments * u64::from(sender.segment_bytes());
-    sender.write(now, bytes);
+    sender.write(bytes);
     let (mut forward, mut backward) = (VecDeque::new(), VecDeque::new());
     let (mut data, mut acks, mut free_at) = (0, 0, Instant::ZERO);
     loop {

@@ -184,7 +184,6 @@ impl<'a> Host<'a> {
 
     /// The application: writes what fits, closes after the last byte.
     fn write(&mut self) {
-        let now = self.now();
         let Some(connection) = self.connection.as_mut().filter(|connection| connection.status().connected)
         else {
             return;
@@ -196,14 +195,14 @@ impl<'a> Host<'a> {
                 self.pending = 0..count;
                 self.unwritten -= count as u64;
             }
-            let written = connection.write(now, &self.piece[self.pending.clone()]);
+            let written = connection.write(&self.piece[self.pending.clone()]);
             if written == 0 {
                 break;
             }
             self.pending.start += written;
         }
         if self.unwritten == 0 && self.pending.is_empty() && !connection.connection().is_closing() {
-            connection.close(now);
+            connection.close();
         }
     }
 
@@ -286,7 +285,6 @@ impl<'a> Host<'a> {
     }
 
     fn finish(mut self) -> io::Result<Sent> {
-        let now = self.now();
         self.sent.infos = self.info().into_iter().collect();
         let Some(connection) = &mut self.connection else { return Ok(self.sent) };
         let status = connection.status();
@@ -297,7 +295,7 @@ impl<'a> Host<'a> {
             ));
         }
         if !status.closed {
-            connection.abort(now);
+            connection.abort();
             self.drain()?;
         }
         Ok(self.sent)

@@ -108,7 +108,7 @@ fn two_notices_leave(handoff: &Handoff) {
     while let Some(deadline) = host.deadline() {
         let notice = host.poll_notice(deadline.at).expect("a notice that is due");
         assert_eq!(notice, handoff.notice());
-        assert!(connection.announce_handoff(deadline.at, notice));
+        assert!(connection.announce_handoff(notice));
         let segment = connection.poll_transmit(deadline.at).expect("a duplicate ACK");
         let mut packet = [0; 128];
         let peer = "10.0.0.1".parse().expect("an address");

@@ -48,7 +48,7 @@ impl Sender {
         answer.options.window_scale = Some(5);
         sender.now += Duration::from_millis(50);
         sender.hear(answer);
-        sender.connection.write(sender.now, 10_000_000);
+        sender.connection.write(10_000_000);
         sender.sent();
         for _ in 0..acknowledged {
             sender.acknowledged += 1;

@@ -110,7 +110,7 @@ pub struct Connection {
 
 impl Connection {
     /// Bytes that the application adds to our stream; the host keeps them until [`TcpEvent::Acknowledged`].
-    pub fn write(&mut self, _now: Instant, bytes: u64) {
+    pub fn write(&mut self, bytes: u64) {
         if !self.closing && self.state != State::Closed {
             self.send_buffer.written = self.send_buffer.written.saturating_add(bytes);
             self.resume_all();
@@ -118,7 +118,7 @@ impl Connection {
     }
 
     /// The application has taken `bytes` of what is readable.
-    pub fn read(&mut self, _now: Instant, bytes: u64) {
+    pub fn read(&mut self, bytes: u64) {
         self.receive_buffer.set_read(self.receive_buffer.read() + bytes);
         self.tell_window();
     }
@@ -130,18 +130,18 @@ impl Connection {
     }
 
     /// Ends every pipe at once, with RST.
-    pub fn abort(&mut self, now: Instant) {
+    pub fn abort(&mut self) {
         for pipe in &mut self.pipes {
-            pipe.abort(now);
+            pipe.abort();
         }
         self.enter_closed();
     }
 
     /// The path of a pipe is gone, as the host knows: what is bound to the pipe is free at once. The connection goes
     /// on even without any pipe, until one is opened again; one that is not established yet ends.
-    pub fn drop_pipe(&mut self, now: Instant, path: Path) {
+    pub fn drop_pipe(&mut self, path: Path) {
         let Some(index) = self.pipes.iter().position(|pipe| pipe.path == path && !pipe.ended) else { return };
-        self.pipes[index].abort(now);
+        self.pipes[index].abort();
         self.release(index);
         if self.state == State::Opening {
             self.enter_closed();
@@ -259,7 +259,7 @@ impl Connection {
         if self.closing && matches!(self.state, State::Established(1..)) && self.send_buffer.is_complete() {
             self.state = State::Closing;
             for index in 0..self.pipes.len() {
-                let update = self.pipes[index].close(now);
+                let update = self.pipes[index].close();
                 self.take_update(now, index, update);
             }
         }

@@ -166,15 +166,15 @@ impl Pipe {
     }
 
     /// `close`: FIN after what was sent.
-    pub(crate) fn close(&mut self, now: Instant) -> PipeUpdate {
-        self.tcp.close(now);
+    pub(crate) fn close(&mut self) -> PipeUpdate {
+        self.tcp.close();
         self.resumed = true;
         self.update()
     }
 
     /// Ends the pipe at once, with RST.
-    pub(crate) fn abort(&mut self, now: Instant) {
-        self.tcp.abort(now);
+    pub(crate) fn abort(&mut self) {
+        self.tcp.abort();
         self.update();
         self.resumed = true;
     }

@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// Ends a pipe in peace: it asks for nothing more, what is on its way still arrives.
-    pub fn close_pipe(&mut self, _now: Instant, id: PipeId) {
+    pub fn close_pipe(&mut self, id: PipeId) {
         if let Some(slot) = self.pipes.get_mut(id.0) {
             slot.is_leaving = true;
             self.let_go(id);
@@ -178,7 +178,7 @@ impl Connection {
     }
 
     /// Ends a pipe at once (its interface is gone): what it owes is asked for elsewhere.
-    pub fn drop_pipe(&mut self, _now: Instant, id: PipeId) {
+    pub fn drop_pipe(&mut self, id: PipeId) {
         if let Some(slot) = self.pipes.get_mut(id.0) {
             slot.is_leaving = true;
             slot.pipe.abort();
@@ -188,14 +188,14 @@ impl Connection {
     }
 
     /// The application has taken `bytes` of what is readable.
-    pub fn read(&mut self, _now: Instant, bytes: u64) {
+    pub fn read(&mut self, bytes: u64) {
         self.read = (self.read + bytes).min(self.bytes_received_in_order());
     }
 
     /// Ends every pipe at once.
-    pub fn abort(&mut self, now: Instant) {
+    pub fn abort(&mut self) {
         for index in 0..self.pipes.len() {
-            self.drop_pipe(now, PipeId(index));
+            self.drop_pipe(PipeId(index));
         }
     }
 

@@ -123,18 +123,18 @@ impl Receiver {
     }
 
     /// The application has taken `bytes` of what is readable.
-    pub fn read(&mut self, _now: Instant, bytes: u64) {
+    pub fn read(&mut self, bytes: u64) {
         self.read = (self.read + bytes).min(self.bytes_received_in_order());
     }
 
     /// Ends the connection at once.
-    pub fn abort(&mut self, _now: Instant) {
+    pub fn abort(&mut self) {
         self.pipe.abort();
         self.note_pipe();
     }
 
     /// Stops asking and timing, for an interface about to sleep.
-    pub fn freeze(&mut self, _now: Instant) {
+    pub fn freeze(&mut self) {
         self.pipe.freeze();
         self.standing = Standing::default();
     }

@@ -204,7 +204,7 @@ impl Sender {
     }
 
     /// Bytes that the application adds to the stream; the host keeps them until [`RcpEvent::Purged`].
-    pub fn write(&mut self, _now: Instant, bytes: u64) {
+    pub fn write(&mut self, bytes: u64) {
         if !self.finished && bytes > 0 {
             self.written = self.written.saturating_add(bytes);
             self.data_appeared();
@@ -212,7 +212,7 @@ impl Sender {
     }
 
     /// The stream ends after the last byte written.
-    pub fn finish(&mut self, _now: Instant) {
+    pub fn finish(&mut self) {
         if !self.finished {
             self.finished = true;
             self.data_appeared();
@@ -227,7 +227,7 @@ impl Sender {
     }
 
     /// Ends the connection at once.
-    pub fn abort(&mut self, _now: Instant) {
+    pub fn abort(&mut self) {
         if self.state != SenderState::Closed {
             self.close();
             self.control = Some(Control::Reset);

@@ -24,7 +24,7 @@ fn pulls_that_pile_up_behind_a_rate_cap_are_bounded() {
     let config = RcpConfig { rate_cap, rate_burst, ..plain() };
     let syn = RcpHeader { flags: RcpFlags::SYN, number: SeqNumber(7), ..RcpHeader::default() };
     let mut sender = Sender::accept(config, &syn, SENDER_INITIAL, TOKEN, Instant::ZERO);
-    sender.write(Instant::ZERO, 50_000);
+    sender.write(50_000);
     for start in (0..20_000).step_by(100) {
         let mut blocks = RequestBlocks::default();
         let number = SENDER_INITIAL + 1 + start;

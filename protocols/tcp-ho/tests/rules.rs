@@ -96,7 +96,7 @@ fn a_notice_travels_on_a_true_duplicate_of_the_last_ack_and_fits_beside_everythi
     let last = last.expect("an ACK");
     assert_eq!(last.header.options.sack.as_slice().len(), 3);
     for _ in 0..2 {
-        assert!(host.announce_handoff(now, prismux_tcp_ho::notice_of(Some(Rate::from_mbps(5)))));
+        assert!(host.announce_handoff(prismux_tcp_ho::notice_of(Some(Rate::from_mbps(5)))));
         let notice = host.poll_transmit(now).expect("the notice");
         assert!(is_duplicate_ack(&last, &notice), "{last:?} {notice:?}");
         assert_eq!(notice.header.options.handoff.expect("the option").bandwidth_kbps, 5000);
@@ -110,7 +110,7 @@ fn a_connection_on_which_nothing_may_arrive_says_nothing() {
     let now = Instant::from_millis(9);
     let mut opening = Connection::connect(TcpConfig::modern(), 1, 2, SeqNumber(5), now);
     opening.poll_transmit(now).expect("SYN");
-    assert!(!opening.announce_handoff(now, prismux_tcp_ho::notice_of(None)));
+    assert!(!opening.announce_handoff(prismux_tcp_ho::notice_of(None)));
     assert_eq!(opening.poll_transmit(now), None);
 }
 

@@ -39,7 +39,7 @@ fn main() {
     let mut ends = [opening, answering].map(|connection| ByteConnection::new(connection, 1 << 20));
     let mut pipes = [Pipe::new(), Pipe::new()];
     let (data, mut received) = (vec![42; BYTES], Vec::new());
-    ends[0].write(now, &data);
+    ends[0].write(&data);
     while received.len() < BYTES {
         for (end, pipe) in ends.iter_mut().zip(&mut pipes) {
             drain(end, now, pipe, &mut losses);
@@ -57,7 +57,7 @@ fn main() {
             }
         }
         let mut buffer = [0; 65_536];
-        let count = ends[1].read(now, &mut buffer);
+        let count = ends[1].read(&mut buffer);
         received.extend_from_slice(&buffer[..count]);
     }
     let metrics = ends[0].connection().metrics();

@@ -183,20 +183,20 @@ impl ByteConnection {
 
     /// Hands bytes to the stream; returns how many were taken (fewer when the send buffer is full, none
     /// after close).
-    pub fn write(&mut self, now: Instant, data: &[u8]) -> usize {
+    pub fn write(&mut self, data: &[u8]) -> usize {
         if !self.connection.state().can_send() || self.connection.is_closing() {
             return 0;
         }
         let count = self.send.write(data);
-        self.connection.write(now, count as u64);
+        self.connection.write(count as u64);
         count
     }
 
     /// Takes readable bytes; returns how many.
-    pub fn read(&mut self, now: Instant, out: &mut [u8]) -> usize {
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
         let count = self.receive.read(out);
         if count > 0 {
-            self.connection.read(now, count as u64);
+            self.connection.read(count as u64);
         }
         count
     }
@@ -209,14 +209,14 @@ impl ByteConnection {
     }
 
     /// No more bytes from us.
-    pub fn close(&mut self, now: Instant) {
-        self.connection.close(now);
+    pub fn close(&mut self) {
+        self.connection.close();
         self.take_events(&[]);
     }
 
     /// Ends the connection at once.
-    pub fn abort(&mut self, now: Instant) {
-        self.connection.abort(now);
+    pub fn abort(&mut self) {
+        self.connection.abort();
         self.take_events(&[]);
     }
 

@@ -193,7 +193,7 @@ pub struct Connection {
 impl Connection {
     /// Bytes that the application adds to our stream; the host keeps them until
     /// [`TcpEvent::Acknowledged`]. Ignored once the connection is closed for sending.
-    pub fn write(&mut self, _now: Instant, bytes: u64) {
+    pub fn write(&mut self, bytes: u64) {
         if self.state.can_send() && !self.sending.fin {
             self.sending.written = self.sending.written.saturating_add(bytes);
         }
@@ -222,7 +222,7 @@ impl Connection {
     }
 
     /// The application has taken `bytes` of what is readable; opens the window.
-    pub fn read(&mut self, _now: Instant, bytes: u64) {
+    pub fn read(&mut self, bytes: u64) {
         let position = (self.receiving.window.read() + bytes).min(self.receiving.reassembly.next());
         self.receiving.window.set_read(position);
         let synchronised = self.state.can_receive();
@@ -232,9 +232,9 @@ impl Connection {
     }
 
     /// No more data from us: FIN follows the last byte written (RFC 9293 section 3.10.4).
-    pub fn close(&mut self, now: Instant) {
+    pub fn close(&mut self) {
         match self.state {
-            State::SynSent => self.enter_closed(now),
+            State::SynSent => self.enter_closed(),
             State::SynReceived => self.sending.fin = true,
             State::Established => self.queue_fin(State::FinWait1),
             State::CloseWait => self.queue_fin(State::LastAck),
@@ -243,10 +243,10 @@ impl Connection {
     }
 
     /// Ends the connection at once, with RST where the peer knows of it (RFC 9293 section 3.10.5).
-    pub fn abort(&mut self, now: Instant) {
+    pub fn abort(&mut self) {
         let quiet = matches!(self.state, State::SynSent | State::TimeWait | State::Closed);
         let seq = self.next_sequence();
-        self.enter_closed(now);
+        self.enter_closed();
         if !quiet {
             self.control = Some(Control::Reset { seq, with_ack: true });
         }
@@ -356,7 +356,7 @@ impl Connection {
         self.sending.acknowledged < self.sending.sent_end
     }
 
-    fn enter_closed(&mut self, _now: Instant) {
+    fn enter_closed(&mut self) {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.timers = Timers::NONE;

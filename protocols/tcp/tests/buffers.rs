@@ -96,18 +96,18 @@ fn two_byte_connections_talk_and_part() {
         let answering = Connection::accept(config, &syn.header, SeqNumber(4), now);
         let (mut a, mut b) = (ByteConnection::new(opener, 1000), ByteConnection::new(answering, 1000));
         exchange(&mut a, &mut b, now);
-        assert_eq!(a.write(now, b"what is it"), 10);
+        assert_eq!(a.write(b"what is it"), 10);
         exchange(&mut a, &mut b, now);
         let mut out = [0; 100];
-        assert_eq!(b.read(now, &mut out), 10);
+        assert_eq!(b.read(&mut out), 10);
         assert_eq!(&out[..10], b"what is it");
-        assert_eq!(b.write(now, b"a hop"), 5);
-        b.close(now);
+        assert_eq!(b.write(b"a hop"), 5);
+        b.close();
         exchange(&mut a, &mut b, now);
-        assert_eq!(a.read(now, &mut out), 5);
+        assert_eq!(a.read(&mut out), 5);
         assert!(a.status().peer_closed && !a.status().closed);
-        assert_eq!(b.write(now, b"more"), 0, "closed for writing");
-        a.close(now);
+        assert_eq!(b.write(b"more"), 0, "closed for writing");
+        a.close();
         exchange(&mut a, &mut b, now);
         assert_eq!((a.state(), b.state()), (State::Closed, State::TimeWait), "{profile}");
     }
@@ -126,14 +126,14 @@ fn a_window_that_nobody_reads_from_fits_the_buffer() {
         let (mut a, mut b) = (ByteConnection::new(opener, total), ByteConnection::new(answering, 1000));
         exchange(&mut a, &mut b, now);
         let bytes: Vec<u8> = (0..total).map(|n| ((n * 7) >> 3) as u8).collect();
-        assert_eq!(a.write(now, &bytes), total);
+        assert_eq!(a.write(&bytes), total);
         exchange(&mut a, &mut b, now);
         // Less than a segment or a unit of the scaled window may be left over.
         let filled = b.readable() as u64 + u64::from(mss).max(1 << 11);
         assert!(filled >= receive_buffer, "the window was filled: {}", b.readable());
         assert!(b.readable() as u64 <= b.connection().receive_buffer_bytes());
         let mut read = vec![0; b.readable()];
-        assert_eq!(b.read(now, &mut read), read.len());
+        assert_eq!(b.read(&mut read), read.len());
         assert!(read == bytes[..read.len()], "what was read is what was written");
     }
 }
@@ -149,7 +149,7 @@ fn each_change_of_status_is_told_once() {
     exchange(&mut a, &mut b, now);
     assert!(a.poll_event().is_some_and(|status| status.connected && !status.peer_closed));
     assert_eq!(a.poll_event(), None, "nothing has changed since");
-    b.close(now);
+    b.close();
     exchange(&mut a, &mut b, now);
     assert!(a.poll_event().is_some_and(|status| status.peer_closed));
     assert_eq!(a.poll_event(), None);

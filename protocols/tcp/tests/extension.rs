@@ -47,7 +47,7 @@ fn sender(now: Instant) -> Connection {
     syn_ack.header.options.mss = Some(1000);
     syn_ack.header.options.sack_permitted = true;
     connection.handle_input(now, syn_ack);
-    connection.write(now, 10_000);
+    connection.write(10_000);
     let mut sent = 0;
     while let Some(segment) = connection.poll_transmit(now) {
         sent += segment.payload_bytes;

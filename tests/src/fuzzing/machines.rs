@@ -202,12 +202,12 @@ fn run_connection(data: &[u8], moves: bool) -> (u64, u64) {
         match step.0[0] & 15 {
             4 if moves => connection.handle_own_handoff(now, bandwidth),
             5 if moves => {
-                connection.announce_handoff(now, notice_of(bandwidth));
+                connection.announce_handoff(notice_of(bandwidth));
             }
-            0 => connection.write(now, u64::from(step.small(3)) * 1000),
-            1 => connection.read(now, u64::from(step.small(3)) * 1000),
-            2 if step.0[3] > 200 => connection.close(now),
-            2 if step.0[3] == 7 => connection.abort(now),
+            0 => connection.write(u64::from(step.small(3)) * 1000),
+            1 => connection.read(u64::from(step.small(3)) * 1000),
+            2 if step.0[3] > 200 => connection.close(),
+            2 if step.0[3] == 7 => connection.abort(),
             3 => connection.handle_timeout(now),
             _ => {
                 let ecn = Ecn::from_bits(step.0[14]);

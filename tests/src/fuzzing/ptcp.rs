@@ -53,7 +53,7 @@ pub fn connection(data: &[u8]) {
     let opening = turn(opening);
     let mut far = Connection::accept(config(), &[server()], &opening, Seed(1).stream("server"), now)
         .expect("an opening");
-    far.write(now, 100_000);
+    far.write(100_000);
     for _ in 0..4 {
         now += Duration::from_millis(10);
         while let Some(out) = far.poll_transmit(now) {

@@ -105,9 +105,9 @@ impl Play {
         let mut receiver = Receiver::connect(config.clone(), RECEIVER_INITIAL, now);
         let syn = receiver.poll_transmit(now).expect("it opens");
         let mut sender = Sender::accept(config, &syn.header, SENDER_INITIAL, TOKEN, now);
-        sender.write(now, 100_000);
+        sender.write(100_000);
         if set_up & 16 != 0 {
-            sender.finish(now);
+            sender.finish();
         }
         let (to_sender, to_receiver) = (Vec::new(), Vec::new());
         let mut play = Self { now, sender, receiver, to_sender, to_receiver, purged: 0, readable: 0 };
@@ -132,15 +132,15 @@ impl Play {
             3 => self.receiver.handle_input(now, forge(step, u32::from(step[7]) * 4)),
             4 => self.sender.handle_timeout(now),
             5 => self.receiver.handle_timeout(now),
-            6 => self.receiver.read(now, u64::from(step[2]) * 64),
-            7 => self.receiver.freeze(now),
+            6 => self.receiver.read(u64::from(step[2]) * 64),
+            7 => self.receiver.freeze(),
             8 => self.receiver.thaw(now),
-            9 => self.sender.write(now, u64::from(step[2]) * 16),
+            9 => self.sender.write(u64::from(step[2]) * 16),
             10 => {
                 let start = u64::from(step[2]) * 100;
                 self.receiver.lost_by_link(now, start..start + u64::from(step[3]) * 10);
             }
-            11 if step[2] > 200 => self.sender.finish(now),
+            11 if step[2] > 200 => self.sender.finish(),
             _ => {}
         }
         self.drain();

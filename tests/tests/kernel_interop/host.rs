@@ -86,11 +86,11 @@ impl Host {
             let busy = self.read_tun(now)?;
             while let Some(packet) = self.from_kernel.receive(now) {
                 self.receive(now, &packet);
-                self.application(now);
+                self.application();
                 self.drain(now)?;
             }
             self.handle_timeouts(now);
-            self.application(now);
+            self.application();
             self.drain(now)?;
             if !busy && events.wait(self.deadline(), &mut ready)? == Wake::Stop {
                 break;
@@ -167,7 +167,7 @@ impl Host {
     }
 
     /// Writes what fits, reads what came, closes after the last byte.
-    fn application(&mut self, now: Instant) {
+    fn application(&mut self) {
         let Some(tcp) = &mut self.tcp else { return };
         let status = tcp.status();
         assert!(!status.reset && !status.timed_out, "{status:?}");
@@ -175,10 +175,10 @@ impl Host {
             let left = (self.plan.to_write - self.written).min(self.buffer.len() as u64) as usize;
             let count = left.min(tcp.room());
             content::fill(self.written, &mut self.buffer[..count]);
-            self.written += tcp.write(now, &self.buffer[..count]) as u64;
+            self.written += tcp.write(&self.buffer[..count]) as u64;
         }
         loop {
-            let count = tcp.read(now, &mut self.buffer);
+            let count = tcp.read(&mut self.buffer);
             if count == 0 {
                 break;
             }
@@ -186,7 +186,7 @@ impl Host {
             self.read += count as u64;
         }
         if self.written == self.plan.to_write && status.connected && !tcp.connection().is_closing() {
-            tcp.close(now);
+            tcp.close();
         }
     }
 

@@ -253,7 +253,7 @@ impl Ptcp {
             && connection.has_pipe(member.name)
         {
             member.role = Role::Leaves;
-            connection.drop_pipe(now, member.name);
+            connection.drop_pipe(member.name);
             self.settle(now, None);
         } else {
             self.events.push_back(CarrierEvent::Closed(path));
@@ -263,14 +263,14 @@ impl Ptcp {
     pub(super) fn drop_path(&mut self, now: Instant, path: usize) {
         let member = self.members.get_mut(path).and_then(Option::take);
         if let (Some(member), Some(connection)) = (member, &mut self.connection) {
-            connection.drop_pipe(now, member.name);
+            connection.drop_pipe(member.name);
             self.settle(now, None);
         }
     }
 
     pub(super) fn abort(&mut self, now: Instant) {
         if let Some(connection) = &mut self.connection {
-            connection.abort(now);
+            connection.abort();
             self.drain(now, None);
         }
     }

@@ -115,7 +115,7 @@ impl R2cp {
 
     pub(super) fn close_path(&mut self, now: Instant, path: usize) {
         match self.pipe_of(path) {
-            Some(pipe) => self.connection.close_pipe(now, pipe),
+            Some(pipe) => self.connection.close_pipe(pipe),
             None => self.events.push_back(CarrierEvent::Closed(path)),
         }
         self.drain(now, 0);
@@ -123,13 +123,13 @@ impl R2cp {
 
     pub(super) fn drop_path(&mut self, now: Instant, path: usize) {
         if let Some(pipe) = self.current.get_mut(path).and_then(Option::take) {
-            self.connection.drop_pipe(now, pipe);
+            self.connection.drop_pipe(pipe);
             self.drain(now, 0);
         }
     }
 
     pub(super) fn abort(&mut self, now: Instant) {
-        self.connection.abort(now);
+        self.connection.abort();
         self.drain(now, 0);
     }
 

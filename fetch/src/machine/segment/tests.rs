@@ -39,7 +39,7 @@ fn a_data_segment_fills_a_datagram() {
     let opening = Segment { path: far, ..syn };
     let mut server =
         Connection::accept(config(WINDOW), &[], &opening, Seed(2).stream("server"), now).expect("a SYN");
-    server.write(now, 1_000_000);
+    server.write(1_000_000);
     let answer = server.poll_transmit(now).expect("a SYN-ACK").segment;
     client.handle_input(now, Segment { path: near, ..answer });
     let last = client.poll_transmit(now).expect("an ACK").segment;

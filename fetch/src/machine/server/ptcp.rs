@@ -137,9 +137,9 @@ impl<O: Objects> Server<O> {
     }
 
     /// Session `id` has been forgotten: its pipe ends, and with the last one the connection.
-    pub(super) fn leave_transfer(&mut self, now: Instant, id: ConnectionId, token: u64) {
+    pub(super) fn leave_transfer(&mut self, id: ConnectionId, token: u64) {
         let Some(transfer) = self.transfers.get_mut(&token) else { return };
-        transfer.connection.drop_pipe(now, segment::path_named(id.0));
+        transfer.connection.drop_pipe(segment::path_named(id.0));
         transfer.sessions.retain(|&known| known != id);
         if transfer.sessions.is_empty() {
             self.transfers.remove(&token);
@@ -161,9 +161,9 @@ impl<O: Objects> Server<O> {
     }
 
     /// Ends connection `token` at once and says so.
-    pub(super) fn abort_transfer(&mut self, now: Instant, token: u64) {
+    pub(super) fn abort_transfer(&mut self, token: u64) {
         if let Some(transfer) = self.transfers.get_mut(&token) {
-            transfer.abort(now);
+            transfer.abort();
             self.turns.grant(Work::Transfer(token));
         }
     }

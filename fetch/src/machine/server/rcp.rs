@@ -48,8 +48,8 @@ impl<O: Objects> Server<O> {
                 header.options.mss = header.options.mss.map(|mss| mss.max(MIN_SEGMENT_BYTES));
                 let (initial, token) = (self.entropy.sequence_number(), self.entropy.number());
                 let mut sender = Sender::accept(Arc::clone(&self.rcp), &header, initial, token, now);
-                sender.write(now, session.object.identity().size);
-                sender.finish(now);
+                sender.write(session.object.identity().size);
+                sender.finish();
                 session.service = Service::Rcp(Box::new(RcpService { sender, alarm: Alarm::new() }));
             }
             Service::Open | Service::Ptcp(_) => return *nonsense += 1,
@@ -72,7 +72,7 @@ impl<O: Objects> Server<O> {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.ended_at.get_or_insert(now);
         if let Service::Rcp(rcp) = &mut session.service {
-            rcp.sender.abort(now);
+            rcp.sender.abort();
             self.turns.grant(Work::Session(id));
         }
     }
@@ -92,7 +92,7 @@ impl<O: Objects> Server<O> {
                 Output::Transmit(_) => {
                     self.counters.sessions.objects_lost += 1;
                     session.ended_at.get_or_insert(now);
-                    rcp.sender.abort(now);
+                    rcp.sender.abort();
                 }
                 Output::Event(event @ (RcpEvent::Closed | RcpEvent::Reset)) if session.ended_at.is_none() => {
                     session.ended_at = Some(now);

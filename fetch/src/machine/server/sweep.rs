@@ -22,7 +22,7 @@ impl<O: Objects> Server<O> {
             }
         }
         for id in over {
-            self.forget(now, id);
+            self.forget(id);
         }
         self.end_replaced(now);
         for id in lost {
@@ -34,7 +34,7 @@ impl<O: Objects> Server<O> {
         }
     }
 
-    fn forget(&mut self, now: Instant, id: ConnectionId) {
+    fn forget(&mut self, id: ConnectionId) {
         let Some(session) = self.sessions.remove(&id) else { return };
         let by = session.opened_by();
         self.opened_by.remove(&by);
@@ -46,7 +46,7 @@ impl<O: Objects> Server<O> {
         }
         session.service.add_to(&mut self.counters.sessions);
         if let Some(token) = session.service.transfer() {
-            self.leave_transfer(now, id, token);
+            self.leave_transfer(id, token);
         }
     }
 
@@ -55,7 +55,7 @@ impl<O: Objects> Server<O> {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.ended_at.get_or_insert(now);
         match session.service.transfer() {
-            Some(token) => self.abort_transfer(now, token),
+            Some(token) => self.abort_transfer(token),
             None => self.abort_rcp(now, id),
         }
     }

@@ -66,8 +66,8 @@ impl Transfer {
         rate.map(|rate| RateCap::new(rate, BURST, now))
     }
 
-    pub(super) fn abort(&mut self, now: Instant) {
-        self.connection.abort(now);
+    pub(super) fn abort(&mut self) {
+        self.connection.abort();
         self.cap = None;
     }
 
@@ -86,7 +86,7 @@ impl Transfer {
                     }
                 }
             };
-            self.connection.write(now, allowed);
+            self.connection.write(allowed);
         }
         if self.connection.stream_written() == self.length && !self.is_closing {
             self.is_closing = true;
@@ -111,7 +111,7 @@ impl Transfer {
         }
         if self.object.read_at(self.offset + leaving.stream_offset, payload).is_err() {
             counters.objects_lost += 1;
-            self.abort(now);
+            self.abort();
             return false;
         }
         counters.data_bytes += u64::from(leaving.segment.payload_bytes);

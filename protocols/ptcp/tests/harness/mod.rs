@@ -118,7 +118,7 @@ impl World {
 
     pub fn write(&mut self, side: usize, bytes: u64) {
         self.written[side] += bytes;
-        self.mutate(side, |end, now| end.write(now, bytes));
+        self.mutate(side, |end, _| end.write(bytes));
     }
 
     pub fn close(&mut self, side: usize) {
@@ -131,7 +131,7 @@ impl World {
         let stream = &mut self.streams[1 - side];
         let bytes = stream.readable - stream.read;
         stream.read = stream.readable;
-        self.mutate(side, |end, now| end.read(now, bytes));
+        self.mutate(side, |end, _| end.read(bytes));
     }
 
     pub fn mutate(&mut self, side: usize, action: impl FnOnce(&mut Connection, Instant)) {
@@ -268,7 +268,7 @@ impl World {
             let accepted =
                 Connection::accept(self.server_config.clone(), &locals, &flight.segment, random, self.now);
             let Ok(mut accepted) = accepted else { return };
-            accepted.write(self.now, self.written[side]);
+            accepted.write(self.written[side]);
             if self.closing[side] {
                 accepted.close(self.now);
             }

@@ -40,13 +40,13 @@ impl Subject for Machine {
                 self.connection()?.damaged(&segment);
             }
             "connect" => self.connect(now),
-            "write" => self.connection()?.write(now, words.number("bytes")?),
-            "read" => self.connection()?.read(now, words.number("bytes")?),
+            "write" => self.connection()?.write(words.number("bytes")?),
+            "read" => self.connection()?.read(words.number("bytes")?),
             "close" => self.connection()?.close(now),
-            "abort" => self.connection()?.abort(now),
+            "abort" => self.connection()?.abort(),
             "drop" => {
                 let path = read_path(words)?;
-                self.connection()?.drop_pipe(now, path);
+                self.connection()?.drop_pipe(path);
             }
             "open" => {
                 let path = read_path(words)?;

@@ -16,7 +16,7 @@ impl Connection {
         let whole = data.range.start..data.range.end + u64::from(data.fin);
         if self.end.is_some_and(|end| whole.end > end || (data.fin && whole.end != end)) {
             self.events.push_back(R2cpEvent::Disagreement(id));
-            self.drop_pipe(now, id);
+            self.drop_pipe(id);
             return;
         }
         // What is not waited for any more must find room like what was not asked for.

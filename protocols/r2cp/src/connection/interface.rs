@@ -27,7 +27,7 @@ impl Connection {
 
     /// The interface of pipe `id` is about to sleep: the pipe neither asks nor times, and what it owes goes to the
     /// others. Data that still comes by it is taken.
-    pub fn freeze(&mut self, _now: Instant, id: PipeId) {
+    pub fn freeze(&mut self, id: PipeId) {
         if let Some(slot) = self.pipes.get_mut(id.0) {
             slot.pipe.freeze();
             self.requeue_all(id);

@@ -39,15 +39,15 @@ impl Subject for Machine {
             }
             "close-pipe" => {
                 let id = pipe(words)?;
-                self.connection.close_pipe(now, id);
+                self.connection.close_pipe(id);
             }
             "drop-pipe" => {
                 let id = pipe(words)?;
-                self.connection.drop_pipe(now, id);
+                self.connection.drop_pipe(id);
             }
             "freeze" => {
                 let id = pipe(words)?;
-                self.connection.freeze(now, id);
+                self.connection.freeze(id);
             }
             "thaw" => {
                 let id = pipe(words)?;
@@ -61,9 +61,9 @@ impl Subject for Machine {
                 let (id, packet) = self.packet(words)?;
                 self.connection.damaged(now, id, &packet);
             }
-            "read" => self.connection.read(now, words.number("bytes")?),
+            "read" => self.connection.read(words.number("bytes")?),
             "already-here" => self.connection.already_here(&words.range("positions")?),
-            "abort" => self.connection.abort(now),
+            "abort" => self.connection.abort(),
             word => self.answer(word, words)?,
         }
         self.take_events();

@@ -46,10 +46,10 @@ impl Subject for Machine {
                 self.receive(now, packet);
             }
             "connect" => self.connect(now),
-            "write" => self.sender()?.write(now, words.number("bytes")?),
-            "finish" => self.sender()?.finish(now),
-            "read" => self.receiver()?.read(now, words.number("bytes")?),
-            "freeze" => self.receiver()?.freeze(now),
+            "write" => self.sender()?.write(words.number("bytes")?),
+            "finish" => self.sender()?.finish(),
+            "read" => self.receiver()?.read(words.number("bytes")?),
+            "freeze" => self.receiver()?.freeze(),
             "thaw" => self.receiver()?.thaw(now),
             "lost-by-link" => {
                 let positions = words.range("positions")?;
@@ -61,8 +61,8 @@ impl Subject for Machine {
             }
             "abort" => match &mut self.end {
                 End::None => return Err("no connection yet".to_owned()),
-                End::Receiver(end) => end.abort(now),
-                End::Sender(end) => end.abort(now),
+                End::Receiver(end) => end.abort(),
+                End::Sender(end) => end.abort(),
             },
             word => self.answer(word, words)?,
         }
@@ -121,7 +121,7 @@ impl Machine {
         let config = self.setup.config.clone();
         if self.setup.is_sender {
             self.end = End::Sender(Box::new(Sender::connect(config, SENDER_INITIAL, TOKEN, now)));
-            self.fill(now);
+            self.fill();
         } else {
             self.end = End::Receiver(Box::new(Receiver::connect(config, RECEIVER_INITIAL, now)));
         }
@@ -139,19 +139,19 @@ impl Machine {
         let config = self.setup.config.clone();
         if self.setup.is_sender {
             self.end = End::Sender(Box::new(Sender::accept(config, &syn.header, SENDER_INITIAL, TOKEN, now)));
-            self.fill(now);
+            self.fill();
         } else {
             self.end = End::Receiver(Box::new(Receiver::accept(config, &syn.header, RECEIVER_INITIAL, now)));
         }
     }
 
     /// The application of a sender has something to send at once.
-    fn fill(&mut self, now: Instant) {
+    fn fill(&mut self) {
         let (bytes, is_finished) = (self.setup.bytes, self.setup.is_finished);
         if let End::Sender(end) = &mut self.end {
-            end.write(now, bytes);
+            end.write(bytes);
             if is_finished {
-                end.finish(now);
+                end.finish();
             }
         }
     }

@@ -301,10 +301,10 @@ impl World {
         }
         let missing = self.accepted.range(self.readable..).next().map(|(&start, _)| start);
         match (act, &mut self.sender, &mut self.receiver) {
-            (Act::Write(bytes), Some(sender), _) => sender.write(now, bytes),
-            (Act::Finish, Some(sender), _) => sender.finish(now),
-            (Act::Read(bytes), _, Some(receiver)) => receiver.read(now, bytes),
-            (Act::Freeze, _, Some(receiver)) => receiver.freeze(now),
+            (Act::Write(bytes), Some(sender), _) => sender.write(bytes),
+            (Act::Finish, Some(sender), _) => sender.finish(),
+            (Act::Read(bytes), _, Some(receiver)) => receiver.read(bytes),
+            (Act::Freeze, _, Some(receiver)) => receiver.freeze(),
             (Act::Thaw, _, Some(receiver)) => receiver.thaw(now),
             (Act::BlameLink, _, Some(receiver)) => {
                 let start = self.readable;

@@ -72,7 +72,7 @@ impl Stage {
     }
 
     pub fn write(&mut self, bytes: u64) -> Vec<(u64, u32)> {
-        self.connection.write(self.now, bytes);
+        self.connection.write(bytes);
         self.sent()
     }
 

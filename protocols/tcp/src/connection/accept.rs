@@ -134,7 +134,7 @@ impl Connection {
     fn check_reset_and_syn(&mut self, now: Instant, segment: &SegmentIn, distance: i32) -> bool {
         if segment.header.flags.contains(TcpFlags::RST) {
             if distance == 0 {
-                self.receive_reset(now);
+                self.receive_reset();
             } else {
                 self.counters.drops.unproven += 1;
                 self.challenge(now);
@@ -146,11 +146,11 @@ impl Connection {
         false
     }
 
-    fn receive_reset(&mut self, now: Instant) {
+    fn receive_reset(&mut self) {
         if self.state != State::TimeWait {
             self.events.reset();
         }
-        self.enter_closed(now);
+        self.enter_closed();
     }
 
     /// The acknowledgement number must lie between what was acknowledged one largest window ago and what

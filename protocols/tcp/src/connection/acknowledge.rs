@@ -64,7 +64,7 @@ impl Connection {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,
                 State::Closing => self.start_time_wait(now),
-                State::LastAck => self.enter_closed(now),
+                State::LastAck => self.enter_closed(),
                 _ => {}
             }
         }

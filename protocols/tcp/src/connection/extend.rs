@@ -28,7 +28,7 @@ impl Connection {
     /// Repeats our last acknowledgement at the next [`poll_transmit`](prismux_endpoint::Endpoint::poll_transmit) with a
     /// handoff notice in its options. Says whether it will: only a connection on which data may still arrive has
     /// something to say.
-    pub fn announce_handoff(&mut self, _now: Instant, notice: HandoffNotice) -> bool {
+    pub fn announce_handoff(&mut self, notice: HandoffNotice) -> bool {
         let speaks = self.state.can_receive() && self.control.is_none();
         if speaks {
             self.control = Some(Control::Notice(notice));

@@ -157,7 +157,7 @@ impl Connection {
             // Only a reset that acknowledges our SYN comes from somebody who saw it.
             if acks_our_syn {
                 self.events.reset();
-                self.enter_closed(now);
+                self.enter_closed();
             } else {
                 self.counters.drops.unproven += 1;
             }

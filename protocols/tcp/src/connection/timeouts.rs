@@ -37,12 +37,12 @@ impl Connection {
         if self.engine.first_timer().at <= now {
             self.engine.on_timeout(now);
             if now - self.timers.progress_at >= self.config.give_up_after {
-                self.give_up(now);
+                self.give_up();
                 return;
             }
         }
         if self.timers.handshake <= now {
-            self.retry_handshake(now);
+            self.retry_handshake();
         }
         if self.timers.persist <= now {
             self.probe_window(now);
@@ -51,13 +51,13 @@ impl Connection {
             self.probe_idle_peer(now);
         }
         if self.timers.linger_until <= now {
-            self.enter_closed(now);
+            self.enter_closed();
         }
     }
 
-    fn give_up(&mut self, now: Instant) {
+    fn give_up(&mut self) {
         self.events.timed_out();
-        self.enter_closed(now);
+        self.enter_closed();
     }
 
     /// SYN or SYN-ACK left: wait the initial RTO, doubled with every retry (RFC 6298 section 5).
@@ -69,10 +69,10 @@ impl Connection {
         self.timers.handshake = now + wait;
     }
 
-    fn retry_handshake(&mut self, now: Instant) {
+    fn retry_handshake(&mut self) {
         self.timers.handshake = Instant::MAX;
         if self.timers.syn_retransmissions >= self.config.syn_retries {
-            self.give_up(now);
+            self.give_up();
         } else {
             self.timers.syn_retransmissions += 1;
             self.control = Some(Control::Syn);
@@ -103,7 +103,7 @@ impl Connection {
         if answered {
             self.timers.unanswered_since = now;
         } else if now - self.timers.unanswered_since >= self.config.give_up_after {
-            self.give_up(now);
+            self.give_up();
             return;
         }
         self.timers.persist_backoff = self.timers.persist_backoff.saturating_add(1);
@@ -125,7 +125,7 @@ impl Connection {
             self.timers.keep_alive = now + wait;
         } else if self.timers.keep_alive_probes >= probing.probes {
             let seq = self.next_sequence();
-            self.give_up(now);
+            self.give_up();
             self.control = Some(Control::Reset { seq, with_ack: true });
         } else {
             self.timers.keep_alive_probes += 1;

@@ -116,10 +116,10 @@ fn play(mut connection: Connection, steps: Vec<Step>) {
                 now += Duration::from_millis(millis);
                 connection.handle_timeout(now);
             }
-            Step::Write(bytes) => connection.write(now, bytes),
-            Step::Read(bytes) => connection.read(now, bytes),
-            Step::Close => connection.close(now),
-            Step::Abort => connection.abort(now),
+            Step::Write(bytes) => connection.write(bytes),
+            Step::Read(bytes) => connection.read(bytes),
+            Step::Close => connection.close(),
+            Step::Abort => connection.abort(),
         }
         drain(&mut connection, now);
         assert!(connection.receive_window_edge() >= edge, "the right edge never moves left");

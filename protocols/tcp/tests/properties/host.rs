@@ -141,9 +141,9 @@ impl Host {
     /// The application's turn.
     pub fn turn(&mut self, now: Instant, random: &mut RandomStream) {
         self.next_turn = now + self.application.pause;
-        self.write_some(now, random);
+        self.write_some(random);
         let mut buffer = vec![0; 1 + random.below(self.application.read_chunk as u64) as usize];
-        let count = self.tcp.read(now, &mut buffer);
+        let count = self.tcp.read(&mut buffer);
         for (offset, &byte) in buffer[..count].iter().enumerate() {
             let position = self.read + offset as u64;
             assert_eq!(byte, content(1 - self.index, position), "byte {position}");
@@ -151,13 +151,13 @@ impl Host {
         self.read += count as u64;
     }
 
-    fn write_some(&mut self, now: Instant, random: &mut RandomStream) {
+    fn write_some(&mut self, random: &mut RandomStream) {
         let chunk = 1 + random.below(self.application.write_chunk as u64);
         let count = chunk.min(self.application.to_write - self.written);
         let bytes: Vec<u8> = (self.written..self.written + count).map(|p| content(self.index, p)).collect();
-        self.written += self.tcp.write(now, &bytes) as u64;
+        self.written += self.tcp.write(&bytes) as u64;
         if self.written == self.application.to_write && self.tcp.status().connected {
-            self.tcp.close(now);
+            self.tcp.close();
         }
     }
 

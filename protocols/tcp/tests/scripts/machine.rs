@@ -30,10 +30,10 @@ impl Subject for Machine {
                 let config = Arc::clone(&self.config);
                 self.connection = Some(Connection::connect(config, OUR_PORT, PEER_PORT, OUR_INITIAL, now));
             }
-            "write" => self.connection()?.write(now, words.number("bytes")?),
-            "read" => self.connection()?.read(now, words.number("bytes")?),
-            "close" => self.connection()?.close(now),
-            "abort" => self.connection()?.abort(now),
+            "write" => self.connection()?.write(words.number("bytes")?),
+            "read" => self.connection()?.read(words.number("bytes")?),
+            "close" => self.connection()?.close(),
+            "abort" => self.connection()?.abort(),
             "state" => same("state", self.connection()?.state().name(), words.word("a state")?)?,
             question if Events::QUESTIONS.contains(&question) => self.events.answer(question, words)?,
             "readable" => same("readable", self.connection()?.bytes_readable(), words.number("bytes")?)?,

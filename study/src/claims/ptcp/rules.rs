@@ -97,16 +97,16 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     // Three pipes with a window of two segments each; 1002 bytes of shared buffer.
     let mut shared = Stage::new(config(3, 334), config(3, 334), None);
     shared.run(50);
-    shared.client.write(shared.now, 10_000);
+    shared.client.write(10_000);
     shared.run(2);
     // Data flows over one pipe as over a single TCP when the other side wants no more.
     let mut single = Stage::new(config(3, 64_000), config(1, 64_000), None);
-    single.client.write(single.now, 10_000);
+    single.client.write(10_000);
     single.run(100);
     let one = single.client.state() == State::Established(1) && single.client.stream_acked() == 10_000;
     // The second of three pipes never opens.
     let mut failing = Stage::new(config(3, 64_000), config(3, 64_000), Some(1));
-    failing.client.write(failing.now, 50_000);
+    failing.client.write(50_000);
     failing.run(4_000);
     let goes_on = failing.client.state() == State::Established(2) && failing.client.stream_acked() == 50_000;
     let findings = vec![

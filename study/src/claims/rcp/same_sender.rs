@@ -48,8 +48,8 @@ fn sent(congestion: CongestionKind) -> Option<Vec<PacketOut>> {
                 ((true, packet), Some(sender)) => sender.handle_input(now, packet),
                 ((true, packet), none) => {
                     let mut new = Sender::accept(config(congestion), &packet.header, SeqNumber(1000), 9, now);
-                    new.write(now, BYTES);
-                    new.finish(now);
+                    new.write(BYTES);
+                    new.finish();
                     *none = Some(new);
                 }
                 ((false, packet), _) => receiver.handle_input(now, packet),

@@ -100,7 +100,7 @@ fn run(seed: u64, bad_mean_s: u64, sleeps: bool) -> Option<Outcome> {
             continue;
         }
         simulation.run_until(from);
-        simulation.with_rcp_receiver(flow, |receiver, now| receiver.freeze(now));
+        simulation.with_rcp_receiver(flow, |receiver, _| receiver.freeze());
         simulation.run_until(wakes);
         simulation.with_rcp_receiver(flow, |receiver, now| receiver.thaw(now));
         asleep += wakes - from;

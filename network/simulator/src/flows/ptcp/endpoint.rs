@@ -119,7 +119,7 @@ impl PtcpEndpoint {
         let (config, random) = (config.clone(), random.clone());
         let mut connection = Connection::connect(config, locals, *remote, *ports, random, context.now());
         if let PipesRole::Source { bytes } = self.role {
-            connection.write(context.now(), bytes);
+            connection.write(bytes);
         }
         self.connection = Some(connection);
         self.drain(context, 0)
@@ -198,7 +198,7 @@ impl PtcpEndpoint {
     /// Cuts the connection off.
     pub fn abort(&mut self, context: &mut FlowContext<'_>) -> Notes {
         if let Some(connection) = &mut self.connection {
-            connection.abort(context.now());
+            connection.abort();
         }
         self.drain(context, 0)
     }

@@ -110,11 +110,11 @@ impl R2cpReceiver {
                 }
                 Some(pipe) if due(&path.closes) => {
                     path.closes = None;
-                    connection.close_pipe(now, pipe);
+                    connection.close_pipe(pipe);
                 }
                 Some(pipe) if due(&path.drops) => {
                     path.drops = None;
-                    connection.drop_pipe(now, pipe);
+                    connection.drop_pipe(pipe);
                 }
                 _ => {}
             }
@@ -142,7 +142,7 @@ impl R2cpReceiver {
     /// Cut off.
     pub fn abort(&mut self, context: &mut FlowContext<'_>) {
         if let Some(connection) = &mut self.connection {
-            connection.abort(context.now());
+            connection.abort();
         }
         self.drain(context, 0);
     }

@@ -167,9 +167,9 @@ impl RcpEndpoint {
     fn answer_syn(&mut self, now: Instant, packet: &PacketIn) {
         let RcpSetup { config, bytes, initial, token, .. } = &*self.setup;
         let mut sender = Sender::accept(Arc::clone(config), &packet.header, *initial, *token, now);
-        sender.write(now, *bytes);
+        sender.write(*bytes);
         if *bytes < ENDLESS {
-            sender.finish(now);
+            sender.finish();
         }
         self.end = RcpEnd::Sender(sender);
     }
@@ -190,8 +190,8 @@ impl RcpEndpoint {
     /// Cut off: the receiving end resets the connection.
     pub fn abort(&mut self, context: &mut FlowContext<'_>) {
         match &mut self.end {
-            RcpEnd::Receiver(receiver) => receiver.abort(context.now()),
-            RcpEnd::Sender(sender) => sender.abort(context.now()),
+            RcpEnd::Receiver(receiver) => receiver.abort(),
+            RcpEnd::Sender(sender) => sender.abort(),
             RcpEnd::Idle => {}
         }
         self.drain(context, 0);

@@ -61,7 +61,6 @@ pub(super) struct StripingEndpoint {
 struct View<'a> {
     sockets: &'a mut [Option<Connection>],
     records: &'a mut [VecDeque<Record>],
-    now: Instant,
 }
 
 impl Sockets for View<'_> {
@@ -201,8 +200,8 @@ impl StripingEndpoint {
     fn drain(&mut self, context: &mut FlowContext<'_>, records: &mut [VecDeque<Record>]) -> Notes {
         let before = self.receiver.delivered();
         match self.role {
-            PipesRole::Source { .. } => self.write(context.now(), records),
-            PipesRole::Sink => self.read(context.now(), records),
+            PipesRole::Source { .. } => self.write(records),
+            PipesRole::Sink => self.read(records),
         }
         let mut next: Option<Deadline> = None;
         for index in 0..self.sockets.len() {
@@ -228,7 +227,7 @@ impl StripingEndpoint {
     }
 
     /// Writes records as long as sockets take them, then closes if that was all.
-    fn write(&mut self, now: Instant, records: &mut [VecDeque<Record>]) {
+    fn write(&mut self, records: &mut [VecDeque<Record>]) {
         let room = |socket: &Option<Connection>| {
             let open = socket.as_ref().filter(|tcp| tcp.state() >= State::Established);
             let buffer = |tcp: &Connection| tcp.config().receive_buffer.as_u64();
@@ -236,32 +235,32 @@ impl StripingEndpoint {
         };
         while let Some(write) = self.sender.poll_write(|socket| room(&self.sockets[socket])) {
             if let Some(connection) = &mut self.sockets[write.socket] {
-                connection.write(now, write.header.record_bytes());
+                connection.write(write.header.record_bytes());
             }
             records[write.socket].push_back(write.header);
         }
         let finite = matches!(self.role, PipesRole::Source { bytes } if bytes < ENDLESS);
         if finite && self.sender.is_done() && !self.closing {
-            self.close(now);
+            self.close();
         }
     }
 
     /// Reads what may be read.
-    fn read(&mut self, now: Instant, records: &mut [VecDeque<Record>]) {
-        let mut view = View { sockets: &mut self.sockets, records, now };
+    fn read(&mut self, records: &mut [VecDeque<Record>]) {
+        let mut view = View { sockets: &mut self.sockets, records };
         self.receiver.run(&mut view, |view, read| {
             view.records[read.socket].pop_front();
             if let Some(connection) = &mut view.sockets[read.socket] {
-                connection.read(view.now, read.header.record_bytes());
+                connection.read(read.header.record_bytes());
             }
         });
     }
 
     /// Closes every connection.
-    pub fn close(&mut self, now: Instant) {
+    pub fn close(&mut self) {
         self.closing = true;
         for connection in self.sockets.iter_mut().flatten() {
-            connection.close(now);
+            connection.close();
         }
     }
 
@@ -271,7 +270,7 @@ impl StripingEndpoint {
         context: &mut FlowContext<'_>,
         records: &mut [VecDeque<Record>],
     ) -> Notes {
-        self.close(context.now());
+        self.close();
         self.drain(context, records)
     }
 
@@ -279,7 +278,7 @@ impl StripingEndpoint {
     pub fn abort(&mut self, context: &mut FlowContext<'_>) {
         self.closing = true;
         for connection in self.sockets.iter_mut().flatten() {
-            connection.abort(context.now());
+            connection.abort();
         }
         self.sender = Sender::new(self.setup.policy, self.sockets.len().max(1), 1000);
         self.drain(context, &mut []);

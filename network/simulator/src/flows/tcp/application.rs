@@ -48,7 +48,7 @@ impl TcpPair {
                 *answered += due;
                 let bytes = due * *response_bytes;
                 tcp.next_mark = (*answered + 1) * *request_bytes;
-                (due > 0).then(|| tcp.with_connection(context.network, |tcp, now| tcp.write(now, bytes)))
+                (due > 0).then(|| tcp.with_connection(context.network, |tcp| tcp.write(bytes)))
             }
             Role::Client(client) => {
                 if client.answered == client.asked || received < client.response_bytes * client.asked {
@@ -85,7 +85,7 @@ impl TcpPair {
         client.asked_at = now;
         tcp.next_mark = client.asked * client.response_bytes;
         let bytes = client.request_bytes;
-        let notes = tcp.with_connection(context.network, |tcp, now| tcp.write(now, bytes));
+        let notes = tcp.with_connection(context.network, |tcp| tcp.write(bytes));
         if !tcp.is_quiet(&notes) {
             self.serve(context, end, notes);
         }

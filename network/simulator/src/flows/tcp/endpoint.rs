@@ -166,9 +166,9 @@ impl TcpEndpoint {
             connection.set_congestion(congestion.make());
         }
         match &mut self.role {
-            Role::Source { bytes } => connection.write(now, *bytes),
+            Role::Source { bytes } => connection.write(*bytes),
             Role::Client(client) => {
-                connection.write(now, client.request_bytes);
+                connection.write(client.request_bytes);
                 (client.asked, client.asked_at) = (1, now);
                 self.next_mark = client.response_bytes;
             }
@@ -263,7 +263,7 @@ impl TcpEndpoint {
     fn speak_of_handoff(&mut self, network: &mut Network) {
         let due = self.notifier.as_mut().and_then(|host| host.poll_notice(network.now));
         if let Some((notice, connection)) = due.zip(self.connection.as_mut()) {
-            connection.announce_handoff(network.now, notice);
+            connection.announce_handoff(notice);
             // An ACK alone leaves; nothing happens that the application would have to know.
             self.drain(network, 0);
         }
@@ -289,13 +289,9 @@ impl TcpEndpoint {
     }
 
     /// Uses the connection as `action` says, then drains it.
-    pub fn with_connection(
-        &mut self,
-        network: &mut Network,
-        action: impl FnOnce(&mut Connection, Instant),
-    ) -> Notes {
+    pub fn with_connection(&mut self, network: &mut Network, action: impl FnOnce(&mut Connection)) -> Notes {
         if let Some(connection) = &mut self.connection {
-            action(connection, network.now);
+            action(connection);
         }
         self.drain(network, 0)
     }
