@@ -11,7 +11,7 @@ SOAK_CASES ?= 20000
 NAME ?= T1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python python lock lint bench mixes agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -26,13 +26,18 @@ demo: build ## one download over several links, each way of using them, on this 
 	@mkdir -p results
 	$(PRISMUX) demo --out results/demo.svg
 
-test: test-rust test-python ## all tests
+test: test-rust pytest ## all tests
 
 test-rust: setup ## the tests of the crates
 	$(CARGO) test --workspace --locked --no-fail-fast
 
-test-python: python ## the tests of the Python package
+test-python: build-for-tests pytest ## the tests of the Python package
+
+build-for-tests: setup
 	$(CARGO) build --locked -p prismux
+
+# With the command that `test-rust` has built: building it alone would compile it anew, with fewer features.
+pytest: python
 	cd python && PRISMUX=$(BUILT)/debug/prismux ../.venv/bin/pytest
 
 python: setup ## the Python package, built into .venv (VIRTUAL_ENV is not touched)
