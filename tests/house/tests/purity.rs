@@ -13,7 +13,9 @@ fn pure_folders() -> Vec<PathBuf> {
     let folders: Vec<_> = packages().into_iter().map(|p| p.folder).collect();
     let pure = |f: &PathBuf| {
         f.starts_with("protocols")
-            || ["network/link", "network/plan", "units"].iter().any(|pure| f.ends_with(pure))
+            || ["network/link", "network/wireless", "network/plan", "units"]
+                .iter()
+                .any(|pure| f.ends_with(pure))
     };
     folders.into_iter().filter(pure).collect()
 }

@@ -25,6 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
+    ("wireless", &["units", "endpoint"]),
     ("plan", &["units", "wire", "tcp", "prism", "ptcp", "rcp", "r2cp", "striping", "link"]),
     (
         "simulator",
@@ -86,6 +87,7 @@ const EVERYTHING: &[&str] = &[
     "striping",
     "theory",
     "link",
+    "wireless",
     "plan",
     "trace",
     "simulator",
@@ -101,7 +103,7 @@ const EVERYTHING: &[&str] = &[
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "theory",
-    "link", "plan",
+    "link", "wireless", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

@@ -1,0 +1,280 @@
+//! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
+mod frames;
+
+use crate::event::{AirEvent, Events};
+use crate::field::Field;
+use crate::mac::config::{Mac, MacConfig};
+use crate::mac::dcf::Dcf;
+use crate::mac::{Frame, Outgoing};
+use crate::mobility::{Mobility, Position};
+use crate::propagation::{Chance, PathLoss};
+use crate::radio::RadioConfig;
+use crate::schedule::{Schedule, Target};
+use crate::stats::HostStats;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use frames::{Frames, Hearer};
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_units::Instant;
+
+/// A host's number on an air, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u32);
+
+/// What an air is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AirConfig {
+    /// The radio of all hosts.
+    pub radio: RadioConfig,
+    /// The medium access of all hosts.
+    pub mac: MacConfig,
+    /// Whether each frame is reported when it begins ([`AirEvent::OnAir`]).
+    pub reports_frames: bool,
+}
+
+/// A host on an air.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostConfig {
+    /// Its name: its random numbers follow from that.
+    pub name: String,
+    /// How it moves.
+    pub mobility: Mobility,
+    /// Its channel: hosts on different channels do not hear one another.
+    pub channel: u8,
+    /// Whether packets for others are reported ([`AirEvent::Overheard`]).
+    pub listens_to_all: bool,
+}
+
+/// Why an air cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AirError {
+    /// The radio is impossible.
+    Radio(&'static str),
+    /// The medium access is impossible.
+    Mac(&'static str),
+    /// A host's movement is impossible.
+    Mobility {
+        /// The host.
+        host: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for AirError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Radio(what) => write!(f, "radio: {what}"),
+            Self::Mac(what) => write!(f, "medium access: {what}"),
+            Self::Mobility { host, what } => write!(f, "mobility of {host}: {what}"),
+        }
+    }
+}
+
+impl core::error::Error for AirError {}
+
+/// A shared radio medium with a MAC for each host on it.
+///
+/// Drive it by [`Air::send`] and, at each [`Air::next_timeout`], [`Air::handle_timeout`]; after each of them take
+/// what has happened from [`Air::poll_event`]. Time never goes back.
+///
+/// `P` stands for a packet. The air copies it freely: a packet that has been sent is the sender's until
+/// [`AirEvent::Sent`] or [`AirEvent::Failed`] gives it back.
+#[derive(Debug)]
+pub struct Air<P> {
+    mac: Mac,
+    radio: RadioConfig,
+    loss: PathLoss,
+    chance: Chance,
+    field: Field,
+    hosts: Vec<Dcf<P>>,
+    /// The earliest entry of each host in the schedule.
+    scheduled: Vec<Instant>,
+    schedule: Schedule,
+    frames: Frames<P>,
+    events: Events<P>,
+    random: RandomStream,
+    reports_frames: bool,
+}
+
+impl<P: Copy> Air<P> {
+    /// An air with `hosts` on it, all silent.
+    ///
+    /// # Errors
+    /// When the radio, the medium access or a host's movement is impossible.
+    pub fn new(config: &AirConfig, hosts: Vec<HostConfig>, seed: Seed) -> Result<Self, AirError> {
+        if let Some(what) = config.radio.fault() {
+            return Err(AirError::Radio(what));
+        }
+        if let Some(what) = config.mac.fault() {
+            return Err(AirError::Mac(what));
+        }
+        let mac = Mac::new(config.mac);
+        let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
+        let chance = Chance::new(config.radio.propagation, config.radio.fading);
+        let reach_m = loss.range_m(config.radio.carrier_threshold_w / chance.largest_factor());
+        let (mut machines, mut moving, mut max_speed) = (Vec::new(), Vec::new(), 0.0_f64);
+        for (index, host) in hosts.into_iter().enumerate() {
+            if let Some(what) = host.mobility.fault() {
+                return Err(AirError::Mobility { host: host.name, what });
+            }
+            let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
+            let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
+            machine.listens_to_all = host.listens_to_all;
+            machines.push(machine);
+            max_speed = max_speed.max(host.mobility.max_speed_m_per_s());
+            let (leg, source) = host.mobility.begin(stream("mobility"));
+            moving.push((leg, source, host.channel));
+        }
+        let scheduled = alloc::vec![Instant::MAX; machines.len()];
+        Ok(Self {
+            mac,
+            radio: config.radio,
+            loss,
+            chance,
+            field: Field::new(moving, reach_m, max_speed),
+            hosts: machines,
+            scheduled,
+            schedule: Schedule::default(),
+            frames: Frames::default(),
+            events: Events::new(),
+            random: seed.stream("radio/fading"),
+            reports_frames: config.reports_frames,
+        })
+    }
+
+    /// Hands a packet to a host's MAC.
+    ///
+    /// # Errors
+    /// A packet for which the interface queue has no room: this one, or a less urgent one that it displaces. All, if
+    /// there is no such host.
+    pub fn send(&mut self, now: Instant, from: HostId, packet: Outgoing<P>) -> Result<(), Outgoing<P>> {
+        let Some(host) = self.hosts.get_mut(from.0 as usize) else { return Err(packet) };
+        let refused = host.enqueue(now, packet, &self.mac);
+        self.arm(now, from.0);
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Takes back all packets for `neighbour` that still wait at `host`.
+    pub fn withdraw(&mut self, host: HostId, neighbour: HostId) -> Vec<P> {
+        self.hosts.get_mut(host.0 as usize).map_or_else(Vec::new, |host| host.withdraw(neighbour))
+    }
+
+    /// When something will happen.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.schedule.next()
+    }
+
+    /// What has happened.
+    pub fn poll_event(&mut self) -> Option<AirEvent<P>> {
+        self.events.pop_front()
+    }
+
+    /// All that is due at `now` happens.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((at, target)) = self.schedule.pop_due(now) {
+            match target {
+                Target::Host(host) => self.host_due(at, host),
+                Target::Begin(frame) => self.frame_begins(at, frame),
+                Target::End(frame) => self.frame_ends(at, frame),
+            }
+        }
+    }
+
+    /// Where a host is.
+    pub fn position(&mut self, now: Instant, host: HostId) -> Position {
+        self.field.position(host.0, now)
+    }
+
+    /// What a host's radio and MAC have done by `now`.
+    pub fn stats(&self, now: Instant, host: HostId) -> HostStats {
+        self.hosts.get(host.0 as usize).map_or_else(HostStats::default, |host| host.stats(now))
+    }
+
+    /// Packets that a host still tries to send.
+    pub fn waiting_packets(&self, host: HostId) -> usize {
+        self.hosts.get(host.0 as usize).map_or(0, Dcf::waiting_packets)
+    }
+
+    /// Signals that have begun and not ended, at all receivers.
+    pub fn signals_under_way(&self) -> u64 {
+        self.frames.being_received()
+    }
+
+    /// Sets a host's next event.
+    #[inline]
+    fn arm(&mut self, now: Instant, host: u32) {
+        let index = host as usize;
+        let due = self.hosts[index].due(&self.mac);
+        if due < self.scheduled[index] {
+            let due = due.max(now);
+            self.scheduled[index] = due;
+            self.schedule.push(due, Target::Host(host));
+        }
+    }
+
+    fn host_due(&mut self, now: Instant, host: u32) {
+        let index = host as usize;
+        if self.scheduled[index] != now {
+            return;
+        }
+        self.scheduled[index] = Instant::MAX;
+        let machine = &mut self.hosts[index];
+        if machine.due(&self.mac) <= now
+            && let Some(frame) = machine.timeout(now, &self.mac, &mut self.events)
+        {
+            self.put_on_air(now, frame);
+        }
+        self.arm(now, host);
+    }
+
+    fn put_on_air(&mut self, now: Instant, frame: Frame<P>) {
+        if self.reports_frames {
+            self.events.push_back(AirEvent::OnAir { at: now, frame });
+        }
+        let begins = now + self.radio.propagation_delay;
+        let airtime = frame.airtime;
+        let slot = self.frames.add(frame);
+        self.schedule.push(begins, Target::Begin(slot));
+        self.schedule.push(begins + airtime, Target::End(slot));
+    }
+
+    /// A frame reaches all who can hear it.
+    fn frame_begins(&mut self, now: Instant, slot: u32) {
+        let Some((frame, mut hearers)) = self.frames.take(slot) else { return };
+        let until = now + frame.airtime;
+        let (loss, chance, random) = (&self.loss, self.chance, &mut self.random);
+        let certain = chance.is_certain();
+        let (carrier, decodable) = (self.radio.carrier_threshold_w, self.radio.receive_threshold_w);
+        self.field.near(frame.from.0, now, |host, distance_m2| {
+            let mean = loss.power_w(distance_m2);
+            let power_w = if certain { mean } else { mean * chance.draw(random) };
+            if power_w >= carrier {
+                hearers.push(Hearer { host, power_w });
+            }
+        });
+        let (mac, rule) = (&self.mac, self.radio.reception);
+        for &Hearer { host, power_w } in &hearers {
+            let signal =
+                crate::mac::ear::Signal { frame: slot, power_w, until, decodable: power_w >= decodable };
+            self.hosts[host as usize].signal_begins(now, signal, mac, rule);
+        }
+        hearers.retain(|hearer| hearer.power_w >= decodable);
+        self.frames.give_back(slot, hearers);
+    }
+
+    /// A frame has passed all who hear it.
+    fn frame_ends(&mut self, now: Instant, slot: u32) {
+        let Some((frame, hearers)) = self.frames.take(slot) else { return };
+        for &Hearer { host, .. } in &hearers {
+            let machine = &mut self.hosts[host as usize];
+            if machine.signal_ends(slot) {
+                machine.receive(now, &frame, &self.mac, &mut self.events);
+                self.arm(now, host);
+            }
+        }
+        self.frames.remove(slot, hearers);
+    }
+}

@@ -1,0 +1,41 @@
+//! The air that hosts share: radio propagation, reception, 802.11 medium access, mobility.
+//!
+//! ```text
+//!  send ──> [interface queue] ──> back-off, RTS, CTS, data, ACK ──> frames ──> who hears, how loud ──> events
+//! ```
+//!
+//! Pure: time and packets are arguments, randomness comes from named streams. The simulator runs it under virtual time.
+//!
+//! The map, from below:
+//! * [`RadioConfig`], [`Propagation`], [`Fading`], [`Reception`], [`Modulation`]: how far a frame is heard, how loud,
+//!   how long, and what becomes of frames that overlap.
+//! * [`Mobility`] and its models and files: where hosts are.
+//! * `field`: who is near enough to hear a frame, so that it costs nothing for the others.
+//! * [`MacConfig`] and `mac`: one machine for each host.
+//! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
+#![no_std]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
+
+extern crate alloc;
+
+mod air;
+mod event;
+mod field;
+mod mac;
+mod mobility;
+mod propagation;
+mod radio;
+mod schedule;
+mod stats;
+
+pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
+pub use event::AirEvent;
+pub use mac::config::{AccessRules, MacConfig};
+pub use mac::{Frame, FrameKind, Outgoing};
+pub use mobility::{
+    Area, GaussMarkov, Leg, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
+    parse_csv, parse_ns2,
+};
+pub use propagation::{Antenna, Fading, Propagation};
+pub use radio::{Modulation, Preamble, RadioConfig, Reception};
+pub use stats::HostStats;

@@ -1,0 +1,60 @@
+//! 802.11's distributed coordination function: who may use the medium when, and what is sent again.
+//!
+//! [`Dcf`](dcf::Dcf) is one host's machine. Under it lie [`Ear`](ear::Ear) (what overlapping signals become) and
+//! [`Contention`](contention::Contention) (back-off); above it the interface queue.
+pub(crate) mod config;
+mod contention;
+pub(crate) mod dcf;
+pub(crate) mod ear;
+mod exchange;
+mod queue;
+
+use crate::HostId;
+use prismux_units::Duration;
+
+/// A packet that a host hands to its MAC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outgoing<P> {
+    /// Whom it is for: a neighbour; all who hear it when `None`.
+    pub to: Option<HostId>,
+    /// Its length without MAC header.
+    pub bytes: u32,
+    /// Whether it goes before packets that are not: those of routing protocols.
+    pub urgent: bool,
+    /// The packet itself, or what stands for it.
+    pub payload: P,
+}
+
+/// The kinds of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// A packet, for one neighbour or for all.
+    Data,
+    /// Acknowledgement of data.
+    Ack,
+}
+
+/// A frame on the air.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<P> {
+    /// Its kind.
+    pub kind: FrameKind,
+    /// Who sends it.
+    pub from: HostId,
+    /// Whom it is for; all when `None`.
+    pub to: Option<HostId>,
+    /// How long it lasts.
+    pub airtime: Duration,
+    /// For how long after its end it reserves the medium.
+    pub nav: Duration,
+    /// The number of the data in it, for the detection of duplicates.
+    pub sequence: u16,
+    /// Whether an RTS went before it.
+    pub announced: bool,
+    /// The packet in it.
+    pub payload: Option<P>,
+}

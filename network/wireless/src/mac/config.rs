@@ -1,0 +1,179 @@
+//! The settings of 802.11's distributed coordination function.
+use crate::radio::{Modulation, Preamble};
+use prismux_units::{Duration, Rate};
+
+/// The medium access of all hosts on an [`Air`](crate::Air).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MacConfig {
+    /// How bits become time.
+    pub modulation: Modulation,
+    /// The rate of unicast data.
+    pub data_rate: Rate,
+    /// The rate of RTS, CTS, ACK and broadcasts.
+    pub basic_rate: Rate,
+    /// One slot of back-off.
+    pub slot: Duration,
+    /// Short interframe space.
+    pub sifs: Duration,
+    /// The contention window begins here: 31 in 802.11b, 15 with OFDM.
+    pub min_window: u32,
+    /// The contention window ends here.
+    pub max_window: u32,
+    /// What a data frame adds to a packet: MAC header and checksum, in bytes.
+    pub data_overhead_bytes: u32,
+    /// Data frames of at least this many bytes, header included, ask with RTS first; broadcasts never do.
+    pub rts_threshold_bytes: u32,
+    /// Attempts at a frame below the RTS threshold, and at an RTS, before the packet is given up.
+    pub short_retry_limit: u8,
+    /// Attempts at a frame from the RTS threshold on before the packet is given up.
+    pub long_retry_limit: u8,
+    /// Packets that wait for the medium.
+    pub queue_packets: u32,
+    /// Whose reading of the standard holds.
+    pub rules: AccessRules,
+}
+
+/// Readings of 802.11's rules of access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessRules {
+    /// IEEE 802.11-1999, clause 9: back-off from 0 to CW slots, at once when the medium was idle; EIFS instead of DIFS
+    /// after a damaged frame, until an intact one comes; signals too weak to decode are carrier and no damaged frame.
+    Standard,
+    /// ns-2.35: back-off from 0 to CW - 1 slots, always; a damaged frame, or one too weak to decode, sets the NAV to
+    /// EIFS, and DIFS follows; a host that has sent a CTS is busy until the data is overdue; data is sent after a CTS
+    /// only when the medium is idle; data from the RTS threshold on is taken in only behind an own CTS.
+    Ns2,
+}
+
+impl MacConfig {
+    /// ns-2's defaults with data at 2 Mbit/s and control frames at 1 Mbit/s, RTS before every unicast.
+    pub fn ns2() -> Self {
+        Self {
+            modulation: Modulation::Dsss(Preamble::Long),
+            data_rate: Rate::from_mbps(2),
+            basic_rate: Rate::from_mbps(1),
+            slot: Duration::from_micros(20),
+            sifs: Duration::from_micros(10),
+            min_window: 31,
+            max_window: 1023,
+            data_overhead_bytes: 34,
+            rts_threshold_bytes: 0,
+            short_retry_limit: 7,
+            long_retry_limit: 4,
+            queue_packets: 50,
+            rules: AccessRules::Ns2,
+        }
+    }
+
+    /// 802.11b at 11 Mbit/s by the standard, without RTS.
+    pub fn dsss() -> Self {
+        Self {
+            data_rate: Rate::from_mbps(11),
+            basic_rate: Rate::from_mbps(2),
+            // MAC header 24, checksum 4, LLC and SNAP 8.
+            data_overhead_bytes: 36,
+            rts_threshold_bytes: u32::MAX,
+            rules: AccessRules::Standard,
+            ..Self::ns2()
+        }
+    }
+
+    /// 802.11a at 54 Mbit/s by the standard, without RTS.
+    pub fn ofdm() -> Self {
+        Self {
+            modulation: Modulation::Ofdm,
+            data_rate: Rate::from_mbps(54),
+            basic_rate: Rate::from_mbps(24),
+            slot: Duration::from_micros(9),
+            sifs: Duration::from_micros(16),
+            min_window: 15,
+            ..Self::dsss()
+        }
+    }
+
+    /// 802.11g at 54 Mbit/s among stations of its own kind, without RTS.
+    pub fn erp_ofdm() -> Self {
+        Self { modulation: Modulation::ErpOfdm, sifs: Duration::from_micros(10), ..Self::ofdm() }
+    }
+
+    /// What makes the settings impossible, if anything.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let rules = [
+            (self.data_rate.as_bps() > 0 && self.basic_rate.as_bps() > 0, "rates must be above 0 bit/s"),
+            (!self.slot.is_zero() && !self.sifs.is_zero(), "slot and SIFS must be above 0"),
+            (self.min_window >= 1, "the contention window must be at least 1"),
+            (self.min_window <= self.max_window, "the largest contention window is below the smallest"),
+            (self.max_window <= 1 << 20, "the contention window is over 1048576 slots"),
+            (self.short_retry_limit >= 1 && self.long_retry_limit >= 1, "retry limits must be at least 1"),
+            (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
+        ];
+        rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
+    }
+}
+
+/// Bytes of an RTS frame.
+pub(crate) const RTS_BYTES: u32 = 20;
+/// Bytes of a CTS frame.
+pub(crate) const CTS_BYTES: u32 = 14;
+/// Bytes of an ACK frame.
+pub(crate) const ACK_BYTES: u32 = 14;
+/// What ns-2 allows for propagation, there and back, when it waits for an answer.
+const ROUND_TRIP_NS2: Duration = Duration::from_micros(4);
+
+/// The settings with all durations worked out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mac {
+    pub config: MacConfig,
+    /// DCF interframe space.
+    pub difs: Duration,
+    /// Extended interframe space, after a damaged frame.
+    pub eifs: Duration,
+    pub rts: Duration,
+    pub cts: Duration,
+    pub ack: Duration,
+    /// Beyond SIFS and the answer itself, until a missing answer is noticed.
+    pub patience: Duration,
+}
+
+impl Mac {
+    pub fn new(config: MacConfig) -> Self {
+        let airtime = |bytes| config.modulation.airtime(bytes, config.basic_rate);
+        let difs = config.sifs + config.slot * 2;
+        let slowest_ack = match config.modulation {
+            Modulation::Dsss(_) => config.modulation.airtime(ACK_BYTES, Rate::from_mbps(1)),
+            _ => airtime(ACK_BYTES),
+        };
+        let patience = match config.rules {
+            AccessRules::Standard => config.slot,
+            AccessRules::Ns2 => ROUND_TRIP_NS2,
+        };
+        Self {
+            config,
+            difs,
+            eifs: config.sifs + slowest_ack + difs,
+            rts: airtime(RTS_BYTES),
+            cts: airtime(CTS_BYTES),
+            ack: airtime(ACK_BYTES),
+            patience,
+        }
+    }
+
+    pub fn is_ns2(&self) -> bool {
+        self.config.rules == AccessRules::Ns2
+    }
+
+    /// How long a data frame is on the air: broadcasts go at the basic rate.
+    pub fn data(&self, packet_bytes: u32, broadcast: bool) -> Duration {
+        let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
+        self.config.modulation.airtime(self.frame_bytes(packet_bytes), rate)
+    }
+
+    pub fn frame_bytes(&self, packet_bytes: u32) -> u32 {
+        packet_bytes.saturating_add(self.config.data_overhead_bytes)
+    }
+
+    /// Whether a unicast data frame is long: announced by RTS, and counted by the long retry counter.
+    pub fn is_long(&self, packet_bytes: u32) -> bool {
+        self.frame_bytes(packet_bytes) >= self.config.rts_threshold_bytes
+    }
+}

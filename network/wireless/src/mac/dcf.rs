@@ -1,0 +1,156 @@
+//! One host's distributed coordination function (IEEE 802.11-1999, clause 9.2).
+//!
+//! Inputs: signals that begin and end, packets to send, the time. Outputs: frames to send, and events. The machine
+//! learns at once until when a signal lasts, so that it waits for nothing that it can work out: it has one deadline.
+mod receive;
+mod send;
+
+use super::config::Mac;
+use super::contention::Contention;
+use super::ear::{Ear, Loss, Signal};
+use super::exchange::{Answer, Current, Duplicates, Waiting};
+use super::queue::InterfaceQueue;
+use crate::HostId;
+use crate::radio::Reception;
+use crate::stats::HostStats;
+use prismux_endpoint::random::RandomStream;
+use prismux_units::Instant;
+
+/// The machine of one host.
+#[derive(Debug)]
+pub(crate) struct Dcf<P> {
+    ear: Ear,
+    /// Others have reserved the medium until here (network allocation vector).
+    nav_until: Instant,
+    contention: Contention,
+    waiting: Waiting,
+    answer: Option<(Instant, Answer)>,
+    /// Having sent a CTS, the host expects data until here.
+    expecting_until: Instant,
+    host: HostId,
+    pub listens_to_all: bool,
+    sequence: u16,
+    current: Option<Current<P>>,
+    queue: InterfaceQueue<P>,
+    duplicates: Duplicates,
+    random: RandomStream,
+    stats: HostStats,
+}
+
+impl<P: Copy> Dcf<P> {
+    pub fn new(host: HostId, mac: &Mac, random: RandomStream) -> Self {
+        Self {
+            ear: Ear::new(),
+            nav_until: Instant::ZERO,
+            contention: Contention::new(mac),
+            waiting: Waiting::Nothing,
+            answer: None,
+            expecting_until: Instant::ZERO,
+            host,
+            listens_to_all: false,
+            sequence: 0,
+            current: None,
+            queue: InterfaceQueue::new(),
+            duplicates: Duplicates::default(),
+            random,
+            stats: HostStats::default(),
+        }
+    }
+
+    /// When [`Dcf::timeout`] must be called.
+    #[inline]
+    pub fn due(&self, mac: &Mac) -> Instant {
+        match (&self.answer, self.waiting) {
+            (Some((at, _)), _) => *at,
+            (None, Waiting::Nothing) => self.contention.due(mac.config.slot),
+            (None, waiting) => waiting.until(),
+        }
+    }
+
+    pub fn stats(&self, now: Instant) -> HostStats {
+        let (sending, receiving) = self.ear.active_times(now);
+        HostStats { sending, receiving, ..self.stats }
+    }
+
+    /// Packets that the host still tries to send.
+    pub fn waiting_packets(&self) -> usize {
+        self.queue.len() + usize::from(self.current.is_some())
+    }
+
+    // The medium.
+
+    /// ns-2: the NAV that a damaged reception leaves behind, unless the host was sending when it ended.
+    fn nav_of_damage(&self, mac: &Mac) -> Instant {
+        match mac.is_ns2() && self.ear.damaged && !self.ear.was_deaf_at_the_end() {
+            true => self.ear.reception_ends() + mac.eifs,
+            false => Instant::ZERO,
+        }
+    }
+
+    /// From when on the medium is idle, as far as the host knows.
+    #[inline]
+    fn idle_from(&self, mac: &Mac) -> Instant {
+        let busy = self.ear.energy_until.max(self.ear.sending_until).max(self.nav_until);
+        match mac.is_ns2() {
+            true => busy.max(self.nav_of_damage(mac)).max(self.expecting_until),
+            false => busy,
+        }
+    }
+
+    /// From when on slots pass.
+    #[inline]
+    fn ready_from(&self, mac: &Mac) -> Instant {
+        let space = if self.ear.damaged && !mac.is_ns2() { mac.eifs } else { mac.difs };
+        self.idle_from(mac) + space
+    }
+
+    /// From when on the slots pass of a back-off that is drawn now.
+    fn slots_from(&self, now: Instant, mac: &Mac) -> Instant {
+        let known = self.ready_from(mac);
+        known.max(if mac.is_ns2() { now + mac.difs } else { now })
+    }
+
+    /// Something has changed that may keep the medium busy for longer.
+    #[inline]
+    fn refresh(&mut self, now: Instant, mac: &Mac) {
+        if self.contention.is_on() {
+            let ready = self.ready_from(mac);
+            self.contention.extend(now, ready, mac, &mut self.random);
+        }
+    }
+
+    /// A signal begins.
+    #[inline]
+    pub fn signal_begins(&mut self, now: Instant, signal: Signal, mac: &Mac, rule: Reception) {
+        if self.ear.reception_ends() <= now {
+            self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
+        }
+        let (stats, mut overpowered) = (&mut self.stats, false);
+        stats.signals += 1;
+        self.ear.signal_begins(now, signal, rule, mac.is_ns2(), |loss| {
+            overpowered |= loss == Loss::Overpowered;
+            *counter(stats, loss) += 1;
+        });
+        if overpowered && mac.is_ns2() {
+            self.nav_until = self.nav_until.max(signal.until + mac.eifs);
+        }
+        self.refresh(now, mac);
+    }
+
+    /// A signal ends that was strong enough: whether it has become a frame.
+    #[inline]
+    pub fn signal_ends(&mut self, frame: u32) -> bool {
+        let received = self.ear.signal_ends(frame);
+        self.stats.frames_received += u64::from(received);
+        received
+    }
+}
+
+fn counter(stats: &mut HostStats, loss: Loss) -> &mut u64 {
+    match loss {
+        Loss::Weak => &mut stats.lost_weak,
+        Loss::Collided => &mut stats.lost_collided,
+        Loss::Overpowered => &mut stats.lost_overpowered,
+        Loss::WhileSending => &mut stats.lost_while_sending,
+    }
+}

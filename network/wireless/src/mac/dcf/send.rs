@@ -1,0 +1,189 @@
+//! Packets to send: contention, the exchange, retries.
+use super::Dcf;
+use crate::HostId;
+use crate::event::{AirEvent, Events};
+use crate::mac::config::Mac;
+use crate::mac::exchange::{Answer, Current, Waiting};
+use crate::mac::{Frame, FrameKind, Outgoing};
+use alloc::vec::Vec;
+use prismux_units::{Duration, Instant};
+
+impl<P: Copy> Dcf<P> {
+    /// Takes a packet to send. Answers with the packet that has no room.
+    pub fn enqueue(&mut self, now: Instant, packet: Outgoing<P>, mac: &Mac) -> Option<Outgoing<P>> {
+        self.stats.packets_offered += 1;
+        let refused = self.queue.push(packet, mac.config.queue_packets as usize);
+        self.stats.queue_drops += u64::from(refused.is_some());
+        if self.current.is_none() {
+            self.load();
+            if self.current.is_some() && !self.contention.is_on() {
+                self.contend(now, mac);
+            }
+        }
+        refused
+    }
+
+    /// Takes back the packets for a neighbour that still wait.
+    pub fn withdraw(&mut self, neighbour: HostId) -> Vec<P> {
+        let taken = self.queue.withdraw(neighbour);
+        self.stats.packets_withdrawn += taken.len() as u64;
+        taken
+    }
+
+    /// Makes the next packet the current one.
+    fn load(&mut self) {
+        if let Some(packet) = self.queue.pop() {
+            self.sequence = self.sequence.wrapping_add(1);
+            self.current =
+                Some(Current { packet, sequence: self.sequence, short_retries: 0, long_retries: 0 });
+        }
+    }
+
+    /// A packet came to a host without back-off.
+    fn contend(&mut self, now: Instant, mac: &Mac) {
+        match !mac.is_ns2() && self.idle_from(mac) <= now {
+            true => self.contention.at_once(self.slots_from(now, mac)),
+            false => self.draw(now, mac),
+        }
+    }
+
+    fn draw(&mut self, now: Instant, mac: &Mac) {
+        let from = self.slots_from(now, mac);
+        self.contention.draw(mac, &mut self.random, from);
+    }
+
+    /// A deadline has come. The frame to send, if any.
+    pub fn timeout(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) -> Option<Frame<P>> {
+        if let Some((at, answer)) = self.answer {
+            if at > now {
+                return None;
+            }
+            self.answer = None;
+            return self.give(now, answer, mac);
+        }
+        if self.waiting.until() <= now {
+            match core::mem::replace(&mut self.waiting, Waiting::Nothing) {
+                Waiting::Nothing => {}
+                Waiting::Cts(_) => self.retry(now, false, mac, events),
+                Waiting::Ack(_) => self.retry(now, true, mac, events),
+                Waiting::End(_) => self.sent(now, mac, events),
+            }
+            return None;
+        }
+        if self.waiting != Waiting::Nothing || self.contention.due(mac.config.slot) > now {
+            return None;
+        }
+        self.contention.stop();
+        let current = self.current.as_ref()?;
+        let Outgoing { to, bytes, .. } = current.packet;
+        match to {
+            Some(to) if mac.is_long(bytes) => {
+                let data = mac.data(bytes, false);
+                let nav = mac.config.sifs * 3 + mac.cts + data + mac.ack;
+                self.waiting = Waiting::Cts(now + mac.rts + mac.config.sifs + mac.cts + mac.patience);
+                Some(self.transmit(now, FrameKind::Rts, Some(to), mac.rts, nav, mac))
+            }
+            _ => self.send_data(now, mac),
+        }
+    }
+
+    /// Sends the answer that was due.
+    fn give(&mut self, now: Instant, answer: Answer, mac: &Mac) -> Option<Frame<P>> {
+        let busy = mac.is_ns2() && self.idle_from(mac) > now;
+        match answer {
+            Answer::Cts(_, _) if busy => None,
+            Answer::Cts(to, rts_nav) => {
+                let nav = rts_nav - mac.config.sifs - mac.cts;
+                self.expecting_until = now + mac.cts + nav - mac.config.sifs - mac.ack + mac.patience;
+                Some(self.transmit(now, FrameKind::Cts, Some(to), mac.cts, nav, mac))
+            }
+            Answer::Ack(to) => {
+                Some(self.transmit(now, FrameKind::Ack, Some(to), mac.ack, Duration::ZERO, mac))
+            }
+            Answer::Data if busy => {
+                self.contention.widen(mac);
+                self.draw(now, mac);
+                None
+            }
+            Answer::Data => self.send_data(now, mac),
+        }
+    }
+
+    fn send_data(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
+        let Outgoing { to, bytes, payload, .. } = self.current.as_ref()?.packet;
+        let airtime = mac.data(bytes, to.is_none());
+        let nav = if to.is_some() { mac.config.sifs + mac.ack } else { Duration::ZERO };
+        self.waiting = match to {
+            Some(_) => Waiting::Ack(now + airtime + nav + mac.patience),
+            None => Waiting::End(now + airtime),
+        };
+        let frame = self.transmit(now, FrameKind::Data, to, airtime, nav, mac);
+        let announced = to.is_some() && mac.is_long(bytes);
+        Some(Frame { payload: Some(payload), announced, ..frame })
+    }
+
+    fn transmit(
+        &mut self,
+        now: Instant,
+        kind: FrameKind,
+        to: Option<HostId>,
+        airtime: Duration,
+        nav: Duration,
+        mac: &Mac,
+    ) -> Frame<P> {
+        if self.ear.reception_ends() <= now {
+            self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
+        }
+        self.stats.lost_while_sending += u64::from(self.ear.send(now, now + airtime));
+        self.refresh(now, mac);
+        *match (kind, to) {
+            (FrameKind::Rts, _) => &mut self.stats.rts_sent,
+            (FrameKind::Cts, _) => &mut self.stats.cts_sent,
+            (FrameKind::Data, Some(_)) => &mut self.stats.data_sent,
+            (FrameKind::Data, None) => &mut self.stats.broadcasts_sent,
+            (FrameKind::Ack, _) => &mut self.stats.acks_sent,
+        } += 1;
+        let sequence = self.current.as_ref().map_or(0, |current| current.sequence);
+        Frame { kind, from: self.host, to, airtime, nav, sequence, announced: false, payload: None }
+    }
+
+    /// No answer came, to data or to an RTS.
+    fn retry(&mut self, now: Instant, to_data: bool, mac: &Mac, events: &mut Events<P>) {
+        self.stats.timeouts += 1;
+        let Some(current) = &mut self.current else { return };
+        let long = to_data && mac.is_long(current.packet.bytes);
+        let (count, limit) = match long {
+            true => (&mut current.long_retries, mac.config.long_retry_limit),
+            false => (&mut current.short_retries, mac.config.short_retry_limit),
+        };
+        *count += 1;
+        if *count < limit {
+            self.contention.widen(mac);
+            return self.draw(now, mac);
+        }
+        let Outgoing { to, payload, .. } = current.packet;
+        self.stats.packets_failed += 1;
+        if let Some(next_hop) = to {
+            events.push_back(AirEvent::Failed { host: self.host, next_hop, payload });
+        }
+        self.finish(now, mac);
+    }
+
+    /// The current packet has been acknowledged, or was a broadcast.
+    pub(super) fn sent(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) {
+        if let Some(Current { packet: Outgoing { to, payload, .. }, .. }) = self.current {
+            self.stats.packets_sent += 1;
+            events.push_back(AirEvent::Sent { host: self.host, to, payload });
+        }
+        self.finish(now, mac);
+    }
+
+    /// The current packet is done with: the host backs off before the next.
+    fn finish(&mut self, now: Instant, mac: &Mac) {
+        self.waiting = Waiting::Nothing;
+        self.current = None;
+        self.contention.reset_window(mac);
+        self.load();
+        self.draw(now, mac);
+    }
+}

@@ -1,0 +1,75 @@
+//! What a host's radio and MAC have done. Every signal and every packet is in exactly one of the counters of its end.
+use prismux_units::Duration;
+
+/// Counters of one host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostStats {
+    /// RTS frames sent.
+    pub rts_sent: u64,
+    /// CTS frames sent.
+    pub cts_sent: u64,
+    /// Data frames sent to one neighbour, retries included.
+    pub data_sent: u64,
+    /// Data frames sent to all.
+    pub broadcasts_sent: u64,
+    /// ACK frames sent.
+    pub acks_sent: u64,
+
+    /// Signals that reached the receiver with power above the carrier-sense threshold.
+    pub signals: u64,
+    /// Signals that became a frame.
+    pub frames_received: u64,
+    /// Signals below the receive threshold.
+    pub lost_weak: u64,
+    /// Signals lost to others that overlapped.
+    pub lost_collided: u64,
+    /// Signals lost to a much stronger frame that was being received.
+    pub lost_overpowered: u64,
+    /// Signals lost because the host was sending.
+    pub lost_while_sending: u64,
+
+    /// Packets handed to the MAC.
+    pub packets_offered: u64,
+    /// Packets that were acknowledged, and broadcasts that were sent.
+    pub packets_sent: u64,
+    /// Packets given up after the last attempt.
+    pub packets_failed: u64,
+    /// Packets that had no room in the interface queue.
+    pub queue_drops: u64,
+    /// Packets that the host took back.
+    pub packets_withdrawn: u64,
+    /// Attempts without an answer.
+    pub timeouts: u64,
+    /// Packets taken in.
+    pub packets_received: u64,
+    /// Data frames that had come before.
+    pub duplicates: u64,
+    /// Data frames that found the host in no state to answer, and were not taken in.
+    pub data_refused: u64,
+
+    /// Time spent sending.
+    pub sending: Duration,
+    /// Time spent hearing signals, own sending excepted.
+    pub receiving: Duration,
+}
+
+impl HostStats {
+    /// Frames sent.
+    pub const fn frames_sent(&self) -> u64 {
+        self.rts_sent + self.cts_sent + self.data_sent + self.broadcasts_sent + self.acks_sent
+    }
+
+    /// Signals whose end is known: received, or lost by cause.
+    pub const fn signals_ended(&self) -> u64 {
+        self.frames_received
+            + self.lost_weak
+            + self.lost_collided
+            + self.lost_overpowered
+            + self.lost_while_sending
+    }
+
+    /// Packets whose end is known: sent, given up, or never taken.
+    pub const fn packets_ended(&self) -> u64 {
+        self.packets_sent + self.packets_failed + self.queue_drops + self.packets_withdrawn
+    }
+}

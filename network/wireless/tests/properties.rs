@@ -1,0 +1,169 @@
+//! Random histories of an air against what every history must have.
+mod common;
+
+use common::{air, assert_conserved, run, secs, stats, unicast};
+use prismux_units::{Duration, Instant};
+use prismux_wireless::{
+    AirEvent, Area, Fading, GaussMarkov, HostId, MacConfig, Manhattan, Mobility, Outgoing, Position,
+    Propagation, RadioConfig, RandomWaypoint, WaypointStart,
+};
+use proptest::prelude::*;
+
+const AREA: Area = Area { width_m: 800.0, height_m: 500.0 };
+
+fn mobility() -> impl Strategy<Value = Mobility> {
+    let waypoint = |steady: bool, pause_ms| {
+        Mobility::RandomWaypoint(RandomWaypoint {
+            area: AREA,
+            min_speed_m_per_s: 0.5,
+            max_speed_m_per_s: 20.0,
+            pause: Duration::from_millis(pause_ms),
+            start: if steady { WaypointStart::Steady } else { WaypointStart::Uniform },
+        })
+    };
+    let gauss_markov = |memory| {
+        Mobility::GaussMarkov(GaussMarkov {
+            area: AREA,
+            mean_speed_m_per_s: 5.0,
+            max_speed_m_per_s: 15.0,
+            memory,
+            interval: Duration::from_millis(500),
+        })
+    };
+    let manhattan =
+        Manhattan { area: AREA, columns: 4, rows: 3, min_speed_m_per_s: 1.0, max_speed_m_per_s: 15.0 };
+    prop_oneof![
+        (0.0..800.0, 0.0..500.0).prop_map(|(x_m, y_m)| Mobility::Static(Position { x_m, y_m })),
+        (any::<bool>(), 0..3000_u64).prop_map(move |(steady, pause)| waypoint(steady, pause)),
+        (0.0..1.0).prop_map(gauss_markov),
+        Just(Mobility::Manhattan(manhattan)),
+    ]
+}
+
+fn mac() -> impl Strategy<Value = MacConfig> {
+    let base = prop_oneof![
+        Just(MacConfig::ns2()),
+        Just(MacConfig::dsss()),
+        Just(MacConfig::ofdm()),
+        Just(MacConfig::erp_ofdm())
+    ];
+    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32)
+        .prop_map(|(mac, rts, queue)| MacConfig { rts_threshold_bytes: rts, queue_packets: queue, ..mac })
+}
+
+fn radio() -> impl Strategy<Value = RadioConfig> {
+    let log = Propagation::LogDistance { exponent: 3.0, reference_m: 1.0, shadowing_db: 4.0 };
+    let model = prop_oneof![Just(Propagation::FreeSpace), Just(Propagation::TwoRayGround), Just(log)];
+    let fading = prop_oneof![
+        3 => Just(Fading::None),
+        1 => Just(Fading::Rayleigh),
+        1 => Just(Fading::Nakagami { m: 3.0 })
+    ];
+    (model, fading).prop_map(|(propagation, fading)| RadioConfig {
+        propagation,
+        fading,
+        ..RadioConfig::wavelan()
+    })
+}
+
+#[derive(Debug, Clone)]
+struct Send {
+    at_us: u64,
+    from: u32,
+    to: Option<u32>,
+    bytes: u32,
+    urgent: bool,
+}
+
+fn sends() -> impl Strategy<Value = Vec<Send>> {
+    let one =
+        (0..3_000_000_u64, 0..12_u32, prop::option::weighted(0.9, 0..12_u32), 20..1500_u32, any::<bool>())
+            .prop_map(|(at_us, from, to, bytes, urgent)| Send { at_us, from, to, bytes, urgent });
+    prop::collection::vec(one, 1..150).prop_map(|mut sends| {
+        sends.sort_by_key(|send| send.at_us);
+        sends
+    })
+}
+
+/// Plays a history to its end. All that was seen, as text, and the counters.
+fn play(radio: RadioConfig, mac: MacConfig, hosts: &[Mobility], sends: &[Send], seed: u64) -> String {
+    let mut air = air(radio, mac, hosts.to_vec(), seed);
+    let mut seen = String::new();
+    let mut note = |now: Instant, event: AirEvent<u64>| seen.push_str(&format!("{now} {event:?}\n"));
+    let count = hosts.len() as u32;
+    for (index, send) in sends.iter().enumerate() {
+        let now = Instant::ZERO + Duration::from_micros(send.at_us);
+        run(&mut air, now, |_, at, event| note(at, event));
+        let to = send.to.map(|to| HostId(to % count));
+        let packet = Outgoing { to, urgent: send.urgent, ..unicast(0, send.bytes, index as u64) };
+        let _ = air.send(now, HostId(send.from % count), packet);
+        assert_conserved(&air, now, hosts.len());
+    }
+    run(&mut air, secs(60), |_, at, event| note(at, event));
+    assert_conserved(&air, secs(60), hosts.len());
+    let all = stats(&air, secs(60), hosts.len());
+    for (index, host) in all.iter().enumerate() {
+        assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
+        assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
+        let place = air.position(secs(60), HostId(index as u32));
+        let inside = |value: f64, side: f64| (-1e-6..=side + 1e-6).contains(&value);
+        assert!(inside(place.x_m, AREA.width_m) && inside(place.y_m, AREA.height_m), "{place:?}");
+    }
+    format!("{seen}{all:?}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history(
+        radio in radio(), mac in mac(), hosts in prop::collection::vec(mobility(), 1..12), sends in sends(),
+        seed in any::<u64>(),
+    ) {
+        let first = play(radio, mac, &hosts, &sends, seed);
+        prop_assert_eq!(first, play(radio, mac, &hosts, &sends, seed));
+    }
+}
+
+#[test]
+fn a_frame_reaches_whom_it_reaches_without_the_grid() {
+    // 200 hosts that move through 4 km: who decodes a broadcast is who is within 250 m at that moment.
+    let area = Area { width_m: 4000.0, height_m: 4000.0 };
+    let model = RandomWaypoint {
+        area,
+        min_speed_m_per_s: 1.0,
+        max_speed_m_per_s: 30.0,
+        pause: Duration::ZERO,
+        start: WaypointStart::Steady,
+    };
+    let mut air =
+        air(RadioConfig::wavelan(), MacConfig::dsss(), vec![Mobility::RandomWaypoint(model); 200], 3);
+    for round in 0..300_u32 {
+        let now = Instant::ZERO + Duration::from_millis(100) * u64::from(round);
+        let sender = HostId(round * 7 % 200);
+        let mut heard = Vec::new();
+        let packet = Outgoing { to: None, ..unicast(0, 20, 0) };
+        air.send(now, sender, packet).expect("an empty queue");
+        run(&mut air, now + Duration::from_millis(50), |_, _, event| {
+            if let AirEvent::Received { host, .. } = event {
+                heard.push(host);
+            }
+        });
+        // DIFS and the propagation delay before the frame begins: less than 2 mm of movement.
+        let begins = now + Duration::from_micros(51);
+        let range = 250.0;
+        let mut clear = Vec::new();
+        for host in (0..200).map(HostId).filter(|host| *host != sender) {
+            let distance = air.position(begins, host).distance_m(air.position(begins, sender));
+            if (distance - range).abs() > 0.1 {
+                assert_eq!(
+                    heard.contains(&host),
+                    distance < range,
+                    "{host:?} at {distance} m in round {round}"
+                );
+                clear.push(host);
+            }
+        }
+        assert!(clear.len() > 190);
+    }
+}
