@@ -1,10 +1,12 @@
 //! What the proxy remembers of one TCP flow.
 pub(crate) mod ack_queue;
 pub(crate) mod backlog;
+pub(crate) mod convictions;
 pub(crate) mod copies;
 pub(crate) mod evidence;
 pub(crate) mod held;
 pub(crate) mod history;
+pub(crate) mod link_order;
 pub(crate) mod receiver_model;
 pub(crate) mod tail_probe;
 pub(crate) mod window;
@@ -16,10 +18,12 @@ use ack_queue::AckQueue;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use backlog::Backlog;
+use convictions::Convictions;
 use copies::Copies;
 use evidence::Evidence;
 use held::HeldAcks;
 use history::History;
+use link_order::LinkOrder;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, LossReport, SeqNumber, TcpFlags};
 use receiver_model::{Range, ReceiverModel};
@@ -33,21 +37,6 @@ pub(crate) struct PendingReport {
     pub(crate) carried: u8,
 }
 
-/// A packet that later packets of its link have overtaken, not often enough to count as lost.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Suspect {
-    pub(crate) link: LinkId,
-    pub(crate) index: u32,
-    pub(crate) seq: SeqNumber,
-    pub(crate) overtaken: u8,
-}
-
-/// Packets of this flow on one link, in the order they were sent there; entries of resent packets go stale.
-#[derive(Debug, Default)]
-pub(crate) struct LinkOrder {
-    pub(crate) sent: VecDeque<(SeqNumber, u32)>,
-}
-
 /// One TCP flow, by the direction of its data.
 #[derive(Debug)]
 pub(crate) struct Flow<P> {
@@ -56,7 +45,8 @@ pub(crate) struct Flow<P> {
     pub(crate) number: u32,
     pub(crate) history: History,
     pub(crate) order: Vec<LinkOrder>,
-    pub(crate) suspects: Vec<Suspect>,
+    /// Verdicts by order that may turn out false.
+    pub(crate) convictions: Convictions,
     /// `None` until the first ACK after a pick-up in mid-stream.
     pub(crate) receiver: Option<ReceiverModel>,
     /// Ranges that never passed the proxy though later ones did; rare and short.
@@ -122,7 +112,7 @@ impl<P: Clone> Flow<P> {
             number,
             history: History::default(),
             order: Vec::new(),
-            suspects: Vec::new(),
+            convictions: Convictions::default(),
             receiver: None,
             unscheduled: Vec::new(),
             held: HeldAcks::default(),
@@ -248,12 +238,8 @@ impl<P: Clone> Flow<P> {
             + self.held.memory_bytes()
             + self.receiver.as_ref().map_or(0, ReceiverModel::memory_bytes)
             + self.order.capacity() * size_of::<LinkOrder>()
-            + self
-                .order
-                .iter()
-                .map(|order| order.sent.capacity() * size_of::<(SeqNumber, u32)>())
-                .sum::<usize>()
-            + self.suspects.capacity() * size_of::<Suspect>()
+            + self.order.iter().map(LinkOrder::memory_bytes).sum::<usize>()
+            + self.convictions.memory_bytes()
             + self.reports.capacity() * size_of::<PendingReport>()
             + self.unscheduled.capacity() * size_of::<Range>()
             + self.copies.memory_bytes()

@@ -328,6 +328,14 @@ impl LinkModel {
         overflow
     }
 
+    /// A packet that was declared lost has arrived after all.
+    pub(crate) fn on_false_loss(&mut self, bytes: u32) {
+        self.loss = (self.loss - LOSS_GAIN).max(0.0);
+        if let Some(round) = &mut self.round {
+            round.lost = (round.lost - f64::from(bytes)).max(0.0);
+        }
+    }
+
     /// The link is dead for now: what it lost since something last arrived was lost to the outage, and says nothing
     /// of the channel.
     pub(crate) fn on_silent(&mut self) {

@@ -1,5 +1,6 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
 mod probe_state;
+mod reordering;
 mod silence;
 
 use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
@@ -11,6 +12,7 @@ use alloc::vec::Vec;
 use prismux_units::{Duration, Instant, Rate};
 use probe_state::ProbeState;
 pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
+use reordering::Reordering;
 use silence::Silence;
 
 /// State of one link, shared by all flows.
@@ -50,6 +52,7 @@ pub struct Link {
     next_index: u32,
     left_at: Option<Instant>,
     silence: Silence,
+    reordering: Reordering,
 }
 
 impl Link {
@@ -77,6 +80,7 @@ impl Link {
             next_index: 0,
             left_at: None,
             silence: Silence::default(),
+            reordering: Reordering::default(),
         }
     }
 

@@ -53,6 +53,7 @@ pub(crate) fn on_repeated<P: Clone>(
     shared: &mut Shared<P>,
 ) {
     flow.copies.note_repeated(start, end);
+    flow.convictions.take(start);
     for index in 0..shared.links.up_count() {
         let link = shared.links.up_id(index).and_then(|id| shared.links.get_mut(id));
         let Some(link) = link else { return };

@@ -26,7 +26,7 @@ pub(crate) fn add<P: Clone>(
     flow.bytes_out += u64::from(length);
     let sent = Micros::at(now);
     flow.history.insert(Record::new(start, length as u16, link, index, sent));
-    push_order(flow, link, start, index);
+    flow.order_on(link).push(start, index);
 }
 
 /// The packet at `index` of the history goes out once more.
@@ -52,19 +52,15 @@ pub(crate) fn resend<P: Clone>(
     if record.state() != PacketState::InFlight {
         flow.bytes_out += u64::from(length);
     }
+    if record.sends() > 1 {
+        // With a third copy under way, a duplicate no longer says that the first was not lost.
+        flow.convictions.take(record.seq);
+    }
     if record.sends() > 0 {
         flow.copies.note_repeated(record.seq, record.end());
     }
     let Some(table) = shared.links.get_mut(link) else { return };
     let position = table.on_scheduled(now, length);
     flow.history.resend(index, link, position, sent, repair);
-    push_order(flow, link, record.seq, position);
-}
-
-fn push_order<P: Clone>(flow: &mut Flow<P>, link: LinkId, seq: SeqNumber, index: u32) {
-    let sent = &mut flow.order_on(link).sent;
-    if sent.len() == sent.capacity() {
-        sent.reserve_exact((sent.len() / 8).max(4));
-    }
-    sent.push_back((seq, index));
+    flow.order_on(link).push(record.seq, position);
 }

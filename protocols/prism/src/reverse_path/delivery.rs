@@ -1,4 +1,5 @@
 //! What arrivals mean for the links: packets in flight, hRTT and weights (section V-B.3).
+use super::losses;
 use crate::events::ProxyEvent;
 use crate::flow::Flow;
 use crate::flow::history::{PacketState, Record};
@@ -49,15 +50,19 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     if flow.latest_delivered.is_none_or(|latest| record.sent.after(latest)) {
         flow.latest_delivered = Some(record.sent);
     }
+    flow.convictions.on_arrival(record.seq, at);
+    let early = shared.links.get(record.link).is_some_and(|link| came_too_early(&record, link, at));
+    if early || matches!(was, PacketState::Lost | PacketState::Waiting) {
+        losses::acquit(flow, record.seq, shared, now);
+    }
     let Some(link) = shared.links.get_mut(record.link) else { return };
-    if is_evidence_of_order(&record, link, at.since(record.sent)) {
+    if !early && is_evidence_of_order(&record, link, at.since(record.sent)) {
         shared.buffers.delivered.push((record.link, record.index));
     }
     if record.sends() == 1 {
         link.on_alive();
     }
     if matches!(was, PacketState::Lost | PacketState::Waiting) {
-        shared.counters.false_losses += 1;
         return;
     }
     flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
@@ -70,14 +75,14 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     }
     let left = link.in_flight_bytes;
     // Nor about the rate, if either copy may have arrived.
-    let certain = record.sends() == 1 || record.is_sole_copy();
+    let certain = !early && (record.sends() == 1 || record.is_sole_copy());
     let bytes = if certain { u32::from(record.length) } else { 0 };
     let position = (record.index, link.next_index());
     link.model.on_delivered(now, bytes, position, rtt, left);
     if !certain {
         link.model.on_uncertain(u32::from(record.length));
     }
-    if record.is_repair() {
+    if record.is_repair() && !early {
         link.on_alive();
         shared.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
     }
@@ -88,4 +93,10 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
 /// can make that proof false, the second must have had time to arrive.
 fn is_evidence_of_order(record: &Record, link: &Link, age: Duration) -> bool {
     record.sends() == 1 || record.is_sole_copy() && link.smoothed_rtt().is_some_and(|rtt| age * 2 >= rtt)
+}
+
+/// True when a repair is acknowledged sooner than its link can have brought it: the first copy was not lost.
+fn came_too_early(record: &Record, link: &Link, now: Micros) -> bool {
+    let shortest = link.model.min_rtt().filter(|_| record.is_repair() && record.sends() == 2);
+    shortest.is_some_and(|rtt| now.since(record.sent) * 2 < rtt)
 }

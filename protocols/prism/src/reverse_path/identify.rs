@@ -1,4 +1,5 @@
 //! What has newly arrived at the receiver (section V-B.1).
+use super::losses;
 use crate::flow::Flow;
 use crate::flow::receiver_model::ReceiverModel;
 use crate::shared::Shared;
@@ -64,7 +65,11 @@ pub(crate) fn identify<P: Clone>(
     shared.counters.dsacks += u64::from(result.dsack.is_some());
     if let Some(block) = result.dsack {
         result.probe_answer = probe::on_dsack(flow.number, block, shared, now).is_some();
+        if !result.probe_answer && flow.convictions.holds(block.start) {
+            losses::acquit(flow, block.start, shared, now);
+        }
     }
+    let Some(receiver) = &mut flow.receiver else { return result };
     let new = &mut shared.buffers.new;
     let blocks = header.options.sack.as_slice();
     for block in &blocks[usize::from(result.dsack.is_some())..] {

@@ -1,41 +1,87 @@
 //! Losses: by order on a link (section V-B.3), before the proxy ("No Data"), and what they lead to.
 use crate::flow::history::PacketState;
-use crate::flow::{Flow, PendingReport, Suspect};
+use crate::flow::link_order::{LinkOrder, Overtaken};
+use crate::flow::{Flow, PendingReport};
 use crate::ids::LinkId;
+use crate::micros::Micros;
 use crate::shared::{Loss, Shared};
 use crate::status::ReverseState;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use prismux_wire::{LossReport, SeqNumber};
 
-/// Packets overtaken on their own link are lost: links deliver in order.
+/// Packets overtaken on their own link are lost: at once on a link that keeps order, later on one that does not.
 ///
 /// Runs after all arrivals of this ACK are marked, so that ranges reported together do not convict one another.
 pub(crate) fn detect<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     let delivered = core::mem::take(&mut shared.buffers.delivered);
     for &(link, index) in &delivered {
-        overtake_suspects(flow, link, index, shared, now);
         if usize::from(link.0) >= flow.order.len() {
             continue;
         }
-        while let Some(&(seq, sent_index)) = flow.order[usize::from(link.0)].sent.front() {
-            if later(sent_index, index) {
-                break;
-            }
-            flow.order[usize::from(link.0)].sent.pop_front();
+        if let Some(late) = flow.order_on(link).on_arrival(index)
+            && let Some(link) = shared.links.get_mut(link)
+        {
+            link.on_overtaken(now, Micros::at(now).since(late.since));
+        }
+        while let Some((seq, sent_index)) = flow.order_on(link).pop_up_to(index) {
             if sent_index != index && is_outstanding(flow, link, sent_index, seq) {
-                if shared.config.link_dupthresh <= 1 {
-                    declare(flow, seq, false, shared, now);
-                } else {
-                    flow.suspects.push(Suspect { link, index: sent_index, seq, overtaken: 1 });
-                }
+                flow.order_on(link).overtake(seq, sent_index, Micros::at(now));
             }
         }
+        convict(flow, link, shared, now);
     }
     shared.buffers.delivered = delivered;
 }
 
-const fn later(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
+/// Declares lost what was overtaken on any link and has been waited for long enough.
+pub(crate) fn convict_overdue<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    for link in 0..flow.order.len() {
+        convict(flow, LinkId(link as u8), shared, now);
+    }
+}
+
+/// When the wait ends for a packet that was overtaken, on a link that may reorder.
+pub(crate) fn deadline<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
+    let ends = |(link, order): (usize, &LinkOrder)| {
+        let window = window(LinkId(link as u8), shared, now);
+        let overtaken = order.first_overtaken().filter(|_| !window.is_zero())?;
+        Some(now + window.saturating_sub(Micros::at(now).since(overtaken.since)))
+    };
+    flow.order.iter().enumerate().filter_map(ends).min()
+}
+
+/// How long a packet that was overtaken on this link is waited for.
+fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
+    let learned = shared.links.get(link).filter(|_| shared.config.learn_rates);
+    learned.map_or(Duration::ZERO, |link| link.reordering_window(now))
+}
+
+/// Declares lost what was overtaken on `link` by enough packets and for long enough.
+fn convict<P: Clone>(flow: &mut Flow<P>, link: LinkId, shared: &mut Shared<P>, now: Instant) {
+    while let Some(&overtaken) = flow.order_on(link).first_overtaken() {
+        let Overtaken { seq, index, since, .. } = overtaken;
+        if is_outstanding(flow, link, index, seq) {
+            let few = flow.order_on(link).overtakers() < u32::from(shared.config.link_dupthresh);
+            if few || Micros::at(now).since(since) < window(link, shared, now) {
+                return;
+            }
+            if let Some(at) = flow.history.find(seq).filter(|_| shared.config.learn_rates) {
+                flow.convictions.note(seq, flow.history.get(at).length, link, since);
+            }
+            declare(flow, seq, false, shared, now);
+        }
+        flow.order_on(link).pop_overtaken();
+    }
+}
+
+/// A verdict on the packet at `seq` was false. If order had spoken against it, its link is given the time that it
+/// needed.
+pub(crate) fn acquit<P: Clone>(flow: &mut Flow<P>, seq: SeqNumber, shared: &mut Shared<P>, now: Instant) {
+    shared.counters.false_losses += 1;
+    let Some(conviction) = flow.convictions.take(seq) else { return };
+    if let Some(link) = shared.links.get_mut(conviction.link) {
+        link.on_false_verdict(now, u32::from(conviction.length), conviction.wait());
+    }
 }
 
 /// True when the packet at `seq` is still out as number `index` of `link`, and not resent since.
@@ -44,33 +90,6 @@ fn is_outstanding<P: Clone>(flow: &Flow<P>, link: LinkId, index: u32, seq: SeqNu
         let record = flow.history.get(at);
         record.link == link && record.index == index && record.state() == PacketState::InFlight
     })
-}
-
-fn overtake_suspects<P: Clone>(
-    flow: &mut Flow<P>,
-    link: LinkId,
-    index: u32,
-    shared: &mut Shared<P>,
-    now: Instant,
-) {
-    let mut at = 0;
-    while at < flow.suspects.len() {
-        let suspect = flow.suspects[at];
-        if suspect.link != link || !later(index, suspect.index) {
-            at += 1;
-            continue;
-        }
-        let outstanding = is_outstanding(flow, link, suspect.index, suspect.seq);
-        if outstanding && suspect.overtaken + 1 < shared.config.link_dupthresh {
-            flow.suspects[at].overtaken += 1;
-            at += 1;
-            continue;
-        }
-        flow.suspects.swap_remove(at);
-        if outstanding {
-            declare(flow, suspect.seq, false, shared, now);
-        }
-    }
 }
 
 /// Declares the packet that starts at `seq` lost: its link halves its weight, and the loss joins this step's list.

@@ -50,6 +50,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     }
     flow.copies.note_repeated(lowest.seq, lowest.end());
     flow.history.note_copy(lowest.seq);
+    flow.convictions.take(lowest.seq);
     let interval = flow.tail_probe.sent.map_or(FIRST_INTERVAL, |(_, last)| (last * 2).min(MAX_INTERVAL));
     flow.tail_probe.sent = Some((now, interval));
 }

@@ -35,7 +35,8 @@ pub(crate) fn next_deadline<P: Clone>(
     let pending = flow.acks.deadline(now, shared.pacer.waiting.len()).map(|at| at.max(now + MIN_WAIT));
     let backlog = (!flow.backlog.is_empty()).then(|| now + dispatch::RETRY);
     let probe = tail_probe::deadline(flow, shared, now);
-    [tail, held, pending, backlog, probe].into_iter().flatten().min()
+    let overtaken = losses::deadline(flow, shared, now);
+    [tail, held, pending, backlog, probe, overtaken].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -45,6 +46,7 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: 
     }
     shared.buffers.lost.clear();
     flow.held.refresh_oldest();
+    losses::convict_overdue(flow, shared, now);
     for seq in overdue::packets(flow, shared, now) {
         losses::declare(flow, seq, true, shared, now);
     }

@@ -1,0 +1,56 @@
+//! Links as the air has them: a download over two of them is never slower than over the better one alone.
+mod uplinks;
+
+use prismux_endpoint::random::Seed;
+use prismux_link::{Jitter, LinkConfig, QueueLimit};
+use prismux_prism::ProxyConfig;
+use prismux_simulator::{FlowConfig, LinkIndex, NetworkBuilder, TcpFlow};
+use prismux_tcp::TcpConfig;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use uplinks::goodput;
+
+/// 30 Mbit/s 25 ms and 12 Mbit/s 60 ms, each with a queue of one bandwidth-delay product.
+fn two_links(jitter: Jitter) -> [LinkConfig; 2] {
+    let link = |mbps, ms| LinkConfig {
+        jitter,
+        ..LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms)).with_queue(QueueLimit::Bdp(1.0))
+    };
+    [link(30, 25), link(12, 60)]
+}
+
+/// Mbit/s of an unmodified sender in the seconds 3 to 13, over both links.
+fn bonded(seed: u64, links: &[LinkConfig]) -> f64 {
+    let mut network = NetworkBuilder::new(Seed(seed));
+    network.checks(true);
+    let fast = |ms| {
+        LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
+    };
+    let (server, receiver) = (network.host("server"), network.host("receiver"));
+    let proxy = network.prism_proxy("proxy", ProxyConfig::default());
+    network.symmetric_link("backbone", server, proxy, fast(5));
+    for (index, link) in links.iter().enumerate() {
+        let member = network.member(&format!("m{index}"));
+        let _: LinkIndex = network.symmetric_link(&format!("wwan{index}"), proxy, member, link.clone());
+        network.symmetric_link(&format!("wlan{index}"), member, receiver, fast(1));
+        network.membership(proxy, member, None, true);
+    }
+    let receive_buffer = ByteCount::new(16_000_000);
+    let config =
+        TcpConfig { mss: 1436, receive_buffer, max_out_of_order_ranges: 1 << 16, ..TcpConfig::modern() };
+    let flow = network.flow("download", FlowConfig::new(server, receiver, TcpFlow::new(config)));
+    let mut simulation = network.build().unwrap();
+    simulation.run_until(Instant::from_secs(3));
+    let rate = goodput(&mut simulation, flow, Duration::from_secs(10));
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    rate / 1e6
+}
+
+/// Of 39.9 Mbit/s that both links carry; a sender over the first alone gets 26 at best.
+#[test]
+fn links_that_reorder_are_filled() {
+    for ms in [1, 5, 20] {
+        let max = Duration::from_millis(ms);
+        let rate = bonded(1, &two_links(Jitter { max, in_order: false }));
+        assert!(rate > 37.0, "reordering by up to {ms} ms: {rate} Mbit/s");
+    }
+}
