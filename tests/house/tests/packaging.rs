@@ -8,7 +8,8 @@ use std::{env, fs};
 
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link", "trace",
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "routing",
+    "dsr", "link", "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {
@@ -97,8 +98,9 @@ fn path_dependencies_carry_the_version_of_the_workspace() {
     let shared = prismux_house::workspace::shared_dependencies();
     for (name, dependency) in shared.iter().filter(|(name, _)| name.starts_with("prismux-")) {
         let version = dependency.get("version").and_then(toml::Value::as_str);
-        // Packet scripts are for tests alone: they are not published.
-        let expected = (name != "prismux-script").then_some(env!("CARGO_PKG_VERSION"));
+        // What is for tests alone is not published.
+        let is_support = ["prismux-script", "prismux-adhoc", "prismux-house"].contains(&name.as_str());
+        let expected = (!is_support).then_some(env!("CARGO_PKG_VERSION"));
         assert_eq!(version, expected, "[workspace.dependencies] {name}");
     }
 }

@@ -1,0 +1,47 @@
+//! Packets between hosts of an ad-hoc network, and the frames that carry them over one hop.
+use core::net::Ipv4Addr;
+
+/// The hop limit (IPv4's time to live) of data packets: the default of RFC 1700.
+pub const DATA_HOP_LIMIT: u8 = 64;
+
+/// The header that a routing protocol puts between a packet's IP header and its payload.
+pub trait Header {
+    /// Bytes on the wire, the IP header and the payload not counted.
+    fn wire_bytes(&self) -> usize;
+}
+
+/// An IP packet with a routing protocol's header.
+///
+/// The payload is opaque: a typed value in the simulator, a buffer on Linux. A packet without payload is the routing
+/// protocol's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet<H, P> {
+    /// The IP source address.
+    pub source: Ipv4Addr,
+    /// The IP destination address; [`Ipv4Addr::BROADCAST`] for what every neighbour takes.
+    pub destination: Ipv4Addr,
+    /// Hops that the packet may still make, the one to its receiver included (IPv4's time to live).
+    pub hop_limit: u8,
+    /// The routing protocol's header.
+    pub header: H,
+    /// What the packet carries for the layer above; `None` for the routing protocol's own packets.
+    pub payload: Option<P>,
+}
+
+/// Whom a frame is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NextHop {
+    /// One neighbour, whose MAC layer acknowledges it.
+    Neighbour(Ipv4Addr),
+    /// Every neighbour that hears it; nobody acknowledges it.
+    Broadcast,
+}
+
+/// A packet on its way over one hop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame<H, P> {
+    /// Whom it is for.
+    pub next_hop: NextHop,
+    /// The packet.
+    pub packet: Packet<H, P>,
+}

@@ -1,0 +1,117 @@
+//! Every switch of DSR.
+use crate::constants;
+use prismux_units::Duration;
+
+/// What a host remembers of routes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheKind {
+    /// Nothing: every packet waits for a route of its own, which the first reply gives (the setting of TCP-DOOR's
+    /// experiments).
+    Off,
+    /// Whole paths in two lists, each first in first out: those that were asked for or used, and those that were
+    /// seen in passing. The structure is that of the comparison of Broch et al. (MobiCom 1998).
+    Path {
+        /// Paths that were asked for or used.
+        primary_paths: usize,
+        /// Paths that were seen in passing.
+        secondary_paths: usize,
+    },
+    /// Links, from which the shortest path is computed (RFC 4728 section 4.1).
+    Link {
+        /// Links at most.
+        max_links: usize,
+    },
+}
+
+/// Every switch of DSR. Constants that nobody varies are in [`constants`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DsrConfig {
+    /// What is remembered of routes.
+    pub cache: CacheKind,
+    /// How long what is remembered may be used; `None` for as long as nothing speaks against it.
+    pub cache_timeout: Option<Duration>,
+    /// Whether route requests are answered from the cache (RFC 4728 section 3.3.2).
+    pub reply_from_cache: bool,
+    /// The delay per hop before an answer from the cache, against reply storms (section 8.2.5); zero for none.
+    pub reply_holdoff: Duration,
+    /// Whether routes of packets that are forwarded or overheard are remembered (section 3.3.1).
+    pub snoop: bool,
+    /// Whether such routes are remembered backwards too: the MAC layer needs both directions of a link anyway.
+    pub snoop_reverse: bool,
+    /// Whether packets of others are sent over another route when theirs breaks (section 3.4.1).
+    pub salvage: bool,
+    /// Whether a packet that could not be salvaged waits while neighbours are asked for a route (ns-2).
+    pub discover_to_salvage: bool,
+    /// Whether sources are told of shorter routes (section 3.4.3).
+    pub gratuitous_replies: bool,
+    /// Whether the last route error is told again with the next route request (section 3.4.4).
+    pub spread_errors: bool,
+    /// Whether a discovery first asks the neighbours alone (section 3.3.3).
+    pub nonpropagating_first: bool,
+    /// Whether every repetition of a discovery asks the neighbours first again (ns-2).
+    pub nonpropagating_each_time: bool,
+    /// The hop limit of a propagating route request.
+    pub discovery_hop_limit: u8,
+    /// Most hops of a route.
+    pub max_route_hops: usize,
+    /// The time from the first propagating request to the next.
+    pub first_request_period: Duration,
+    /// By how much that time grows with each request.
+    pub request_backoff: u32,
+    /// The distance in time of packets that one reply sets free (ns-2 gives address resolution time).
+    pub release_spacing: Duration,
+    /// Whether neighbours that did not take a route reply are ignored for a while (section 4.6).
+    pub blacklist: bool,
+}
+
+impl DsrConfig {
+    /// DSR as RFC 4728 describes it, with a link cache.
+    pub const fn rfc4728() -> Self {
+        Self {
+            cache: CacheKind::Link { max_links: 1024 },
+            cache_timeout: Some(constants::ROUTE_CACHE_TIMEOUT),
+            reply_from_cache: true,
+            reply_holdoff: Duration::from_millis(3),
+            snoop: true,
+            snoop_reverse: true,
+            salvage: true,
+            discover_to_salvage: false,
+            gratuitous_replies: true,
+            spread_errors: true,
+            nonpropagating_first: true,
+            nonpropagating_each_time: false,
+            discovery_hop_limit: constants::DISCOVERY_HOP_LIMIT,
+            max_route_hops: constants::MAX_SOURCE_ROUTE_ADDRESSES,
+            first_request_period: constants::REQUEST_PERIOD,
+            request_backoff: 2,
+            release_spacing: Duration::ZERO,
+            blacklist: true,
+        }
+    }
+
+    /// DSR as the simulator ns-2 has it (2.35, without the flow state extension), and so the comparisons of ad-hoc
+    /// routing protocols around 2000.
+    pub const fn ns2() -> Self {
+        Self {
+            cache: CacheKind::Path { primary_paths: 30, secondary_paths: 64 },
+            cache_timeout: None,
+            reply_holdoff: Duration::ZERO,
+            snoop_reverse: false,
+            discover_to_salvage: true,
+            nonpropagating_each_time: true,
+            discovery_hop_limit: 16,
+            max_route_hops: 15,
+            first_request_period: Duration::from_secs(2),
+            request_backoff: 4,
+            release_spacing: Duration::from_millis(30),
+            blacklist: false,
+            ..Self::rfc4728()
+        }
+    }
+
+    /// ns-2's DSR with every look-up in the cache disabled, the setting of TCP-DOOR's experiments (MobiHoc 2002):
+    /// every packet starts a discovery, and the first reply gives its route.
+    pub const fn cache_off() -> Self {
+        Self { cache: CacheKind::Off, reply_from_cache: false, snoop: false, ..Self::ns2() }
+    }
+}

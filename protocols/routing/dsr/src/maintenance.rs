@@ -1,0 +1,134 @@
+//! What follows from a broken link (RFC 4728 sections 8.3.4 to 8.3.6).
+use crate::constants::{BLACKLIST_TIME, MAX_SALVAGE_COUNT, MAX_TABLE_HOSTS};
+use crate::dsr::Dsr;
+use crate::header::{DsrHeader, DsrOption, ErrorKind, RouteError};
+use crate::snoop::Journey;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::net::Ipv4Addr;
+use prismux_routing::{DropReason, Packet, RoutingEvent};
+use prismux_units::Instant;
+
+impl<P> Dsr<P> {
+    /// The MAC layer gave up sending `packet` to `neighbour`.
+    pub(crate) fn link_failed(&mut self, now: Instant, neighbour: Ipv4Addr, packet: Packet<DsrHeader, P>) {
+        self.outbox.statistics.link_failures += 1;
+        self.outbox.tell(RoutingEvent::LinkBroken { neighbour });
+        self.cache.remove_link(self.address, neighbour);
+        if packet.header.route_reply().is_some() && packet.source != self.address {
+            self.note_one_way(now, neighbour);
+        }
+        self.report(neighbour, &packet);
+        self.rescue(now, neighbour, packet);
+    }
+
+    /// Tells the host that chose the packet's route that a link of it is broken.
+    fn report(&mut self, neighbour: Ipv4Addr, packet: &Packet<DsrHeader, P>) {
+        let (Some(journey), Some(route)) = (Journey::of(packet), packet.header.source_route()) else {
+            return;
+        };
+        let sender = journey.receiver - 1;
+        let origin = journey.hosts[0];
+        if origin == self.address || journey.hosts[sender] != self.address {
+            return;
+        }
+        let error = RouteError {
+            salvage: route.salvage,
+            source: self.address,
+            destination: origin,
+            kind: ErrorKind::NodeUnreachable(neighbour),
+        };
+        let mut options = vec![DsrOption::RouteError(error)];
+        // Errors that were under way go along, as long as they have not been salvaged too often (section 8.3.4).
+        let mut salvages = route.salvage;
+        for carried in packet.header.route_errors() {
+            salvages = salvages.saturating_add(carried.salvage);
+            if salvages > MAX_SALVAGE_COUNT {
+                break;
+            }
+            options.push(DsrOption::RouteError(carried.clone()));
+        }
+        self.send_error(origin, journey.back_from(sender), options);
+    }
+
+    /// Sends route errors back over the hosts that the packet in question had come by.
+    pub(crate) fn send_error(&mut self, origin: Ipv4Addr, route: Vec<Ipv4Addr>, options: Vec<DsrOption>) {
+        let packet = self.own_packet(origin, options);
+        self.send_along(None, packet, route);
+    }
+
+    /// Finds another way for a packet that `neighbour` did not take, or drops it.
+    pub(crate) fn rescue(&mut self, now: Instant, neighbour: Ipv4Addr, mut packet: Packet<DsrHeader, P>) {
+        let Some(route) = packet.header.source_route() else {
+            return self.outbox.discard(packet, DropReason::LinkFailure);
+        };
+        let salvage = route.salvage;
+        // A reply that goes another way no longer shows that its route works in both directions (section 8.3.6).
+        packet.header.options.retain(|option| !matches!(option, DsrOption::RouteReply(_)));
+        if packet.header.options.len() <= 1 && packet.payload.is_none() {
+            return;
+        }
+        if packet.source == self.address {
+            if packet.payload.is_some() {
+                packet.header.options.clear();
+                self.route_or_wait(now, packet);
+            }
+            return;
+        }
+        if !self.config.salvage {
+            return self.outbox.discard(packet, DropReason::LinkFailure);
+        }
+        if salvage >= MAX_SALVAGE_COUNT {
+            return self.outbox.discard(packet, DropReason::SalvageLimit);
+        }
+        match self.cache.find(now, packet.destination, false) {
+            Some(route) if route.first() != Some(&neighbour) => {
+                self.outbox.statistics.salvaged_packets += u64::from(packet.payload.is_some());
+                self.outbox.tell(RoutingEvent::Salvaged { destination: packet.destination });
+                self.send_along(None, packet, route);
+            }
+            _ if self.config.discover_to_salvage && packet.payload.is_some() => {
+                self.wait_for_route(now, packet);
+            }
+            _ => self.outbox.discard(packet, DropReason::LinkFailure),
+        }
+    }
+
+    /// Forgets links that route errors in a packet name, whomever they are for.
+    pub(crate) fn learn_from_errors(&mut self, packet: &Packet<DsrHeader, P>) {
+        for error in packet.header.route_errors() {
+            if let ErrorKind::NodeUnreachable(node) = error.kind {
+                self.cache.remove_link(error.source, node);
+            }
+        }
+    }
+
+    /// Takes route errors that are for this host: the last one is told again with the next request, and those that it
+    /// has sent itself and that were under way are sent again (section 8.3.5).
+    pub(crate) fn accept_errors(&mut self, now: Instant, header: &DsrHeader) {
+        let mut errors = header.route_errors();
+        let Some(first) = errors.next().filter(|error| error.destination == self.address) else { return };
+        if matches!(first.kind, ErrorKind::NodeUnreachable(_)) {
+            self.held_error = Some((first.clone(), now));
+        }
+        let rest: Vec<RouteError> = errors.cloned().collect();
+        let Some(next) = rest.first().filter(|error| error.source == self.address) else { return };
+        let destination = next.destination;
+        if let Some(route) = self.cache.find(now, destination, true) {
+            let options = rest.into_iter().map(DsrOption::RouteError).collect();
+            let packet = self.own_packet(destination, options);
+            self.send_along(None, packet, route);
+        }
+    }
+
+    /// A neighbour that does not take a route reply is heard, and does not hear (section 4.6).
+    fn note_one_way(&mut self, now: Instant, neighbour: Ipv4Addr) {
+        if !self.config.blacklist {
+            return;
+        }
+        self.blacklist.retain(|_, until| *until > now);
+        if self.blacklist.len() < MAX_TABLE_HOSTS {
+            self.blacklist.insert(neighbour, now + BLACKLIST_TIME);
+        }
+    }
+}
