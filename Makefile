@@ -11,7 +11,7 @@ SOAK_CASES ?= 20000
 NAME ?= T1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes rough agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -64,6 +64,10 @@ bench: setup ## speed of the simulator, cost of TCP, proxy, daemons, sweeps and 
 mixes: build ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results
 	$(PRISMUX) mixes --out results/random-mixes.json --svg results/random-mixes.svg
+
+rough: build ## rough links (jitter, reordering, changing rates, outages): PRISM against the best single link (minutes)
+	@mkdir -p results
+	$(PRISMUX) rough --out results/rough.json --svg results/rough.svg
 
 agree: build ## the papers' testbeds in the lab and in the simulator, and by how much they differ (3 minutes)
 	$(PRISMUX) agree

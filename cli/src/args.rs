@@ -3,11 +3,13 @@
 mod fetch;
 mod mixes;
 mod reproduce;
+mod rough;
 mod sweep;
 
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
+pub(crate) use rough::RoughArguments;
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -117,6 +119,15 @@ pub(crate) enum Command {
             prismux mixes --quick\n  \
             prismux mixes --variants single,prism --warm 20 --steady 15 --svg mixes.svg")]
     Mixes(MixesArguments),
+    /// Links as users have them (jitter, reordering, changing rates, outages, recorded links): PRISM against the best
+    /// single link, in the lab beside the kernel's MPTCP.
+    #[command(after_help = "Examples:\n  \
+            prismux rough --quick\n  \
+            prismux rough --only b-rate,b-reorder --seeds 10 --svg rough.svg\n  \
+            prismux rough --traces recordings --only trace-\n  \
+            prismux rough --on lab --only a-jitter\n\n\
+            It exits with 0 whatever the verdicts are; --json has them.")]
+    Rough(RoughArguments),
     /// A real download in the lab by each way of using the links: one table, one picture.
     #[command(after_help = "Example: prismux demo --out demo.svg")]
     Demo(DemoArguments),

@@ -11,6 +11,7 @@ mod mixes;
 mod replay;
 mod reproduce;
 mod rivals;
+mod rough;
 mod run;
 mod scenarios;
 mod serve;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Status(arguments) => status::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Mixes(arguments) => mixes::run(&arguments),
+        Command::Rough(arguments) => rough::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod distributions;
 pub(crate) mod picture;
+pub(crate) mod rough;
 
 use std::io::{self, Write};
 

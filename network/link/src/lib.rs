@@ -10,16 +10,19 @@
 //! * [`LinkConfig`]: what a link is; [`LinkChange`] and [`ScheduledChange`]: how it changes.
 //! * [`Link`]: the machine. Departure times are fixed when a packet is accepted, so a packet costs one
 //!   delivery and nothing else; a rate change recomputes whatever still waits.
-//! * [`DeliveryTrace`]: Mahimahi packet-delivery traces.
+//! * [`DeliveryTrace`]: Mahimahi packet-delivery traces; [`lte`] makes some like those of a phone in motion.
 //! * [`LinkStats`]: counters that always balance (`offered + duplicated = delivered + dropped + inside`).
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod channel;
 mod config;
 mod link;
+pub mod lte;
 mod serialiser;
 mod stats;
 mod trace;

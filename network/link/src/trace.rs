@@ -46,6 +46,13 @@ impl fmt::Display for TraceError {
 
 impl core::error::Error for TraceError {}
 
+impl fmt::Display for DeliveryTrace {
+    /// In Mahimahi's format: a line for each opportunity.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.times_ms.iter().try_for_each(|ms| writeln!(f, "{ms}"))
+    }
+}
+
 impl DeliveryTrace {
     /// Reads a trace; empty lines and lines that start with `#` are skipped.
     ///
@@ -64,6 +71,11 @@ impl DeliveryTrace {
             }
             times_ms.push(time);
         }
+        Self::new(times_ms)
+    }
+
+    /// A trace of times that never decrease.
+    pub(crate) fn new(times_ms: Vec<u32>) -> Result<Self, TraceError> {
         match times_ms.last() {
             None => Err(TraceError::Empty),
             Some(0) => Err(TraceError::NoPeriod),
@@ -85,6 +97,15 @@ impl DeliveryTrace {
     pub fn mean_rate(&self) -> Rate {
         let bytes = ByteCount::new(self.times_ms.len() as u64 * u64::from(OPPORTUNITY_BYTES));
         Rate::from_transfer(bytes, self.period()).unwrap_or(Rate::ZERO)
+    }
+
+    /// The part of this trace, repeated for ever, from `start` on that lasts `length`, as a trace that begins at zero;
+    /// its period ends with its last opportunity. `None` where no packet could leave meanwhile.
+    pub fn part(&self, start: Duration, length: Duration) -> Option<Self> {
+        let begin = Instant::ZERO + start;
+        let times = (self.first_after(begin)..).map(|index| self.time_of(index) - begin);
+        let times = times.take_while(|time| *time <= length);
+        Self::new(times.map(|time| time.as_millis() as u32).collect()).ok()
     }
 
     /// Time of the opportunity counted `index` from the start of the run.

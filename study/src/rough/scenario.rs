@@ -1,0 +1,192 @@
+//! A cell as a scenario: server - proxy = the cell's links = members - receiver.
+use super::{Cell, RoughLink, Story, Way};
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_plan::{Direction, Plan};
+use prismux_scenario::{Scenario, ScenarioError, ScenarioFile};
+use prismux_units::Duration;
+use std::fmt::Write as _;
+
+/// How long an aborted download lasts, and the pause before the next.
+const ABORTED_AFTER: Duration = Duration::from_secs(4);
+const PAUSE: Duration = Duration::from_secs(1);
+/// The most that a rate changes at once.
+const MAX_RATE_STEP: f64 = 4.0;
+
+impl Cell {
+    /// The scenario of this cell for one seed, its links used in this way, `set` laid over it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with `set`.
+    pub(super) fn scenario(
+        &self,
+        way: Way,
+        seed: u64,
+        duration: Duration,
+        set: &[&str],
+    ) -> Result<Scenario, ScenarioError> {
+        let file = ScenarioFile::from_text(format!("{}.toml", self.name), self.text(seed, duration));
+        let mut scenario = file.scenario_with(None, &self.overrides(way), set)?;
+        self.lay_traces(&mut scenario.plan, seed);
+        Ok(scenario)
+    }
+
+    /// How long a run lasts for which `duration` is asked: aborted downloads take the time they take.
+    pub(super) fn duration(&self, duration: Duration) -> Duration {
+        match self.story {
+            Story::Aborted { count } => (ABORTED_AFTER + PAUSE) * count as u64,
+            _ => duration,
+        }
+    }
+
+    /// The scenario's text, before a way of using the links is chosen.
+    pub(super) fn text(&self, seed: u64, duration: Duration) -> String {
+        let duration = self.duration(duration);
+        let mut text = format!("duration = \"{} ms\"\n\n[nodes]\n", duration.as_millis());
+        text += "server = { kind = \"host\" }\nproxy = { kind = \"prism-proxy\" }\n";
+        text += "receiver = { kind = \"host\" }\n";
+        for number in 1..=self.links.len() {
+            let _ = writeln!(text, "m{number} = {{ kind = \"member\" }}");
+        }
+        text += "\n[links]\nbackbone = { between = [\"server\", \"proxy\"], rate = \"1 Gbit/s\", \
+                 delay = \"1 ms\", queue = \"4 MB\" }\n";
+        for (place, link) in self.links.iter().enumerate() {
+            let number = place + 1;
+            let _ = writeln!(text, "wwan{number} = {}", link.text(number));
+            let _ = writeln!(
+                text,
+                "wlan{number} = {{ between = [\"m{number}\", \"receiver\"], rate = \"1 Gbit/s\", \
+                 delay = \"1 ms\", queue = \"4 MB\" }}"
+            );
+        }
+        text += "\n[flows]\n";
+        self.write_flows(&mut text);
+        self.write_events(&mut text, seed, duration);
+        text
+    }
+
+    fn write_flows(&self, text: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self.story {
+            Story::Aborted { count } => (0..count as u64).try_for_each(|index| {
+                let start = (ABORTED_AFTER + PAUSE) * index;
+                let stop = start + ABORTED_AFTER;
+                writeln!(
+                    text,
+                    "download{} = {{ from = \"server\", to = \"receiver\", start = \"{} ms\", stop = \"{} ms\" }}",
+                    index + 1,
+                    start.as_millis(),
+                    stop.as_millis()
+                )
+            }),
+            _ => writeln!(text, "download = {{ from = \"server\", to = \"receiver\" }}"),
+        };
+        let _ = match self.story {
+            Story::Rivals { count } => (1..=count).try_for_each(|number| {
+                writeln!(text, "rival{number} = {{ from = \"server\", to = \"receiver\", via = \"m1\" }}")
+            }),
+            Story::Datagrams { rate_bps } => writeln!(
+                text,
+                "rival1 = {{ from = \"server\", to = \"receiver\", via = \"m1\", transport = \"udp\", \
+                 rate = \"{rate_bps} bit/s\", packet = \"1200 B\" }}"
+            ),
+            _ => Ok(()),
+        };
+    }
+
+    fn write_events(&self, text: &mut String, seed: u64, duration: Duration) {
+        let mut event = |at: Duration, what: String| {
+            let _ = writeln!(text, "\n[[events]]\nat = \"{} ms\"\n{what}", at.as_millis());
+        };
+        match self.story {
+            Story::Outage { link, length } => {
+                let begin = duration / 3;
+                event(begin, format!("link = \"wwan{}\"\nup = false", link + 1));
+                event(begin + length, format!("link = \"wwan{}\"\nup = true", link + 1));
+            }
+            Story::ChangingRate { every, between_bps } => {
+                let mut random = Seed(seed).stream(&format!("rough/{}/rate", self.name));
+                let mut rate = self.links[0].rate_bps as f64;
+                let mut at = every;
+                while at < duration {
+                    rate = next_rate(&mut random, rate, between_bps.map(|bps| bps as f64));
+                    let change =
+                        format!("link = \"wwan1\"\ndirection = \"forward\"\nrate = \"{rate:.0} bit/s\"");
+                    event(at, change);
+                    at += every;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a way of using the links changes in the scenario.
+    fn overrides(&self, way: Way) -> Vec<String> {
+        let downloads = match self.story {
+            Story::Aborted { count } => (1..=count).map(|number| format!("download{number}")).collect(),
+            _ => vec!["download".to_string()],
+        };
+        let on_flows = |setting: &str| -> Vec<String> {
+            downloads.iter().map(|flow| format!("flows.{flow}.{setting}")).collect()
+        };
+        let own = |list: &[&str]| list.iter().map(|text| (*text).to_string()).collect::<Vec<_>>();
+        match way {
+            Way::Single(place) => on_flows(&format!("via=m{}", place + 1)),
+            Way::Prism => Vec::new(),
+            Way::PrismBbr => on_flows("congestion=bbr"),
+            Way::TcpPrism => {
+                [own(&["nodes.proxy.loss_reports=true"]), on_flows("transport=tcp-prism")].concat()
+            }
+            Way::Striping => own(&[
+                "nodes.proxy.profile=paper",
+                "nodes.proxy.rpc=off",
+                "nodes.proxy.scheduler=weighted-round-robin",
+            ]),
+            Way::MptcpCubic => [on_flows("transport=mptcp"), on_flows("congestion=cubic")].concat(),
+            Way::MptcpBbr => [on_flows("transport=mptcp"), on_flows("congestion=bbr")].concat(),
+        }
+    }
+
+    /// Puts the traces of the links in place of their rates.
+    fn lay_traces(&self, plan: &mut Plan, seed: u64) {
+        let duration = plan.duration;
+        for (place, link) in self.links.iter().enumerate() {
+            let (Some(trace), name) = (&link.trace, format!("wwan{}", place + 1)) else { continue };
+            let Some(planned) = plan.links.iter_mut().find(|link| link.name == name) else { continue };
+            for (direction, trace) in
+                [(Direction::Forward, &trace.forward), (Direction::Reverse, &trace.reverse)]
+            {
+                let direction = match direction {
+                    Direction::Forward => &mut planned.forward.link,
+                    Direction::Reverse => &mut planned.reverse.link,
+                };
+                // Every seed sees another part of the recording.
+                let part = trace.part(duration * seed.saturating_sub(1), duration);
+                direction.trace = Some(part.unwrap_or_else(|| trace.as_ref().clone()).into());
+                direction.rate = None;
+            }
+        }
+    }
+}
+
+impl RoughLink {
+    fn text(&self, number: usize) -> String {
+        let mut keys = vec![
+            format!("between = [\"proxy\", \"m{number}\"]"),
+            format!("rate = \"{} bit/s\"", self.rate_bps),
+            format!("delay = \"{} ms\"", self.delay_ms),
+            format!("queue = \"{}\"", self.queue),
+        ];
+        keys.extend(self.settings.iter().cloned());
+        if !self.reverse.is_empty() {
+            keys.push(format!("reverse = {{ {} }}", self.reverse.join(", ")));
+        }
+        format!("{{ {} }}", keys.join(", "))
+    }
+}
+
+/// A rate between the bounds, uniform in its logarithm, at most [`MAX_RATE_STEP`] times more or less than the one
+/// before.
+fn next_rate(random: &mut RandomStream, rate: f64, [least, most]: [f64; 2]) -> f64 {
+    let (low, high) = (least.max(rate / MAX_RATE_STEP), most.min(rate * MAX_RATE_STEP));
+    low * (high / low).powf(random.uniform())
+}
