@@ -4,7 +4,8 @@
 //! * [`run`]: one run of a scenario on a backend. [`claims`]: published results, repeated and judged.
 //! * [`jobs`]: many runs on all processors.
 //! * [`variant`], [`compare`]: several ways of using the same links, side by side.
-//! * [`mixes`]: random mixes of links, simulated. [`rough`]: links as users have them. [`text_table`]: tables for people.
+//! * [`mixes`]: random mixes of links, simulated. [`rough`]: links as users have them.
+//! * [`text_table`]: tables for people.
 //! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for
 //!   people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
