@@ -9,6 +9,7 @@ pub mod machines;
 mod mutate;
 pub mod ptcp;
 pub mod rcp;
+pub mod receipts;
 mod seeds;
 pub mod text;
 
@@ -175,6 +176,20 @@ pub const TARGETS: &[Target] = &[
         seeds: seeds::control,
         mutator: Mutator::Bytes,
         weight: 0.5,
+    },
+    Target {
+        name: "receipt",
+        run: receipts::receipt,
+        seeds: receipts::receipt_seeds,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "link_meter",
+        run: receipts::meter,
+        seeds: receipts::meter_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.2,
     },
     Target {
         name: "event_log",

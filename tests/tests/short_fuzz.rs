@@ -55,7 +55,7 @@ survives_mutations_of_its_seeds! {
     ip tcp options udp gre gre_in_udp rewrite proxy connection rcp_header rcp_ends handoff
     ptcp_header ptcp_connection striping_record
     fetch_datagram fetch_server fetch_client fetch_pipes fetch_pipes_client
-    scenario proxy_config member_config delivery_trace control event_log capture
+    scenario proxy_config member_config delivery_trace control receipt link_meter event_log capture
 }
 
 fn short_run(name: &str) {

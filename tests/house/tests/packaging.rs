@@ -8,8 +8,8 @@ use std::{env, fs};
 
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "routing",
-    "dsr", "link", "trace",
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
+    "routing", "dsr", "link", "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {

@@ -270,7 +270,8 @@ pub fn pipes_client(data: &[u8]) {
     download(Transport::Ptcp, 120, data);
 }
 
-/// Hands a datagram to the download and drains it; the last datagram that leaves. No byte comes from beyond the object.
+/// Hands a datagram to the download and drains it; the last datagram that leaves. No byte comes from beyond the
+/// object.
 fn give(download: &mut Download, now: Instant, from: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     download.handle_input(now, client::Received { link: 0, from, ecn: Ecn::NotEct, bytes });
     drained(download, now)

@@ -38,8 +38,8 @@ fn server() -> IpAddr {
     IpAddr::V6(Ipv6Addr::LOCALHOST)
 }
 
-/// Datagrams of any content, each behind its length, fed to a connection that has been opened honestly, from the peer's
-/// address. It must not panic, and its books must stay in order.
+/// Datagrams of any content, each behind its length, fed to a connection that has been opened honestly, from the
+/// peer's address. It must not panic, and its books must stay in order.
 pub fn connection(data: &[u8]) {
     let mut now = Instant::ZERO;
     let config = || PtcpConfig::new(TcpConfig::modern(), 3);

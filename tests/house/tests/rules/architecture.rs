@@ -25,6 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("routing", &["units", "endpoint"]),
     ("adhoc", &["units", "endpoint", "routing"]),
     ("dsr", &["units", "script", "adhoc", "endpoint", "routing"]),
+    ("receipts", &["units", "script", "endpoint", "wire"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
@@ -33,12 +34,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "simulator",
         &[
-            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
-            "plan", "trace",
+            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping",
+            "receipts", "link", "plan", "trace",
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
-    ("daemons", &["units", "endpoint", "wire", "prism", "trace", "linux"]),
+    ("daemons", &["units", "endpoint", "wire", "prism", "receipts", "trace", "linux"]),
     ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
     ("scenario", &["units", "tcp", "prism", "link", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "linux"]),
@@ -92,6 +93,7 @@ const EVERYTHING: &[&str] = &[
     "striping",
     "routing",
     "dsr",
+    "receipts",
     "theory",
     "link",
     "wireless",
@@ -109,8 +111,8 @@ const EVERYTHING: &[&str] = &[
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "theory",
-    "routing", "dsr", "link", "wireless", "plan",
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
+    "theory", "routing", "dsr", "link", "wireless", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

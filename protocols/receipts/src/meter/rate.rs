@@ -1,0 +1,155 @@
+//! How fast packets come, from when they came: what happens to receipts on their way back does not matter.
+use alloc::collections::VecDeque;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+
+/// A rate is that of at least so long.
+const MIN_INTERVAL: Duration = Duration::from_millis(10);
+/// And of no longer, whatever the jitter.
+const MAX_INTERVAL: Duration = Duration::from_millis(250);
+/// The slope is that of so many intervals,
+const SLOPE_INTERVALS: u64 = 16;
+/// within these bounds.
+const MIN_SLOPE: Duration = Duration::from_millis(200);
+const MAX_SLOPE: Duration = Duration::from_millis(1500);
+/// A slope needs at least so many intervals.
+const MIN_SLOPE_INTERVALS: u64 = 3;
+/// Points of the slope are no closer than this share of its span.
+const MAX_POINTS: u64 = 128;
+/// Two intervals in a row that differ from the slope by more than this factor: the link has changed.
+const CHANGE: f64 = 1.4;
+
+/// What had come, and had been sent, when a packet came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    /// On the far clock.
+    pub at: Duration,
+    /// Bytes that had come, the packet included.
+    pub delivered: u64,
+    /// When the packet was sent.
+    pub sent_at: Instant,
+    /// Bytes sent before it.
+    pub sent_before: u64,
+}
+
+/// Rates of a link.
+#[derive(Debug, Default)]
+pub(super) struct RateMeter {
+    /// Where the present interval began.
+    anchor: Option<Point>,
+    /// Points of the slope, the latest last.
+    points: VecDeque<Point>,
+    /// The queue has been busy since this point's time.
+    busy_since: Option<Duration>,
+    latest: Option<Rate>,
+    capacity: Option<Rate>,
+    /// Intervals in a row that were much faster (positive) or slower (negative) than the slope.
+    deviating: i32,
+}
+
+impl RateMeter {
+    /// The rate of the latest interval.
+    pub fn latest(&self) -> Option<Rate> {
+        self.latest
+    }
+
+    /// What the link carries.
+    pub fn capacity(&self) -> Option<Rate> {
+        self.capacity
+    }
+
+    /// The interval that rates are measured over.
+    pub fn interval(min_rtt: Duration, jitter_p95: Duration) -> Duration {
+        (min_rtt / 4).max(MIN_INTERVAL).max(jitter_p95 * 4).min(MAX_INTERVAL.max(min_rtt / 4))
+    }
+
+    /// A packet came, later than all that were sent before it.
+    pub fn add(&mut self, point: Point, interval: Duration, is_busy: bool) {
+        let span =
+            (interval * SLOPE_INTERVALS).max(MIN_SLOPE).min(MAX_SLOPE.max(interval * MIN_SLOPE_INTERVALS));
+        match is_busy {
+            true => {
+                self.busy_since.get_or_insert(point.at);
+            }
+            false => self.busy_since = None,
+        }
+        let spacing = span / MAX_POINTS;
+        if self.points.back().is_none_or(|last| point.at.saturating_sub(last.at) >= spacing) {
+            self.points.push_back(point);
+        }
+        while self.points.front().is_some_and(|first| first.at.saturating_add(span) < point.at) {
+            self.points.pop_front();
+        }
+        let Some(anchor) = self.anchor else {
+            self.anchor = Some(point);
+            return;
+        };
+        if point.at.saturating_sub(anchor.at) < interval {
+            return;
+        }
+        self.anchor = Some(point);
+        let Some(rate) = rate_between(&anchor, &point) else { return };
+        self.latest = Some(rate);
+        self.note_change(rate, &anchor);
+        self.measure(interval);
+    }
+
+    /// When the link has changed, what came before says nothing about it.
+    fn note_change(&mut self, rate: Rate, since: &Point) {
+        let Some(capacity) = self.capacity.filter(|_| self.busy_since.is_some()) else {
+            self.deviating = 0;
+            return;
+        };
+        let ratio = rate.as_bps() as f64 / (capacity.as_bps().max(1)) as f64;
+        self.deviating = match (ratio > CHANGE, ratio < 1.0 / CHANGE) {
+            (true, _) => self.deviating.max(0) + 1,
+            (_, true) => self.deviating.min(0) - 1,
+            _ => 0,
+        };
+        if self.deviating.abs() >= 2 {
+            while self.points.front().is_some_and(|first| first.at < since.at) {
+                self.points.pop_front();
+            }
+        }
+    }
+
+    fn measure(&mut self, interval: Duration) {
+        let (Some(first), Some(last)) = (self.points.front(), self.points.back()) else { return };
+        let has_changed = self.deviating.abs() >= 2;
+        let needed = if has_changed { interval } else { interval * MIN_SLOPE_INTERVALS };
+        if last.at.saturating_sub(first.at) < needed {
+            return;
+        }
+        let Some(slope) = slope(&self.points) else { return };
+        let was_busy = self.busy_since.is_some_and(|since| since <= first.at);
+        self.capacity = match self.capacity {
+            Some(capacity) if !was_busy => Some(capacity.max(slope)),
+            _ => Some(slope),
+        };
+    }
+}
+
+/// What came between two packets, no faster than it was sent; `None` when both came at once.
+fn rate_between(from: &Point, to: &Point) -> Option<Rate> {
+    let bytes = ByteCount::new(to.delivered.saturating_sub(from.delivered));
+    let came = Rate::from_transfer(bytes, to.at.saturating_sub(from.at))?;
+    let sent_bytes = ByteCount::new(to.sent_before.saturating_sub(from.sent_before));
+    let sent = Rate::from_transfer(sent_bytes, to.sent_at.saturating_since(from.sent_at));
+    Some(sent.map_or(came, |sent| came.min(sent)))
+}
+
+/// The slope of bytes over time by least squares: single points that came early or late move it little.
+fn slope(points: &VecDeque<Point>) -> Option<Rate> {
+    let first = points.front()?;
+    let count = points.len() as f64;
+    let relative = points.iter().map(|point| {
+        let time = point.at.saturating_sub(first.at).as_secs_f64();
+        (time, point.delivered.saturating_sub(first.delivered) as f64)
+    });
+    let (times, bytes) = relative.clone().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+    let (mean_time, mean_bytes) = (times / count, bytes / count);
+    let (covariance, variance) = relative.fold((0.0, 0.0), |sum, (time, bytes)| {
+        let (time, bytes) = (time - mean_time, bytes - mean_bytes);
+        (sum.0 + time * bytes, sum.1 + time * time)
+    });
+    (variance > 0.0).then(|| Rate::from_bps((covariance / variance * 8.0) as u64))
+}
