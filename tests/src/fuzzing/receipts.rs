@@ -47,7 +47,7 @@ fn naming(number: u64, first: u32, last: u32) -> Receipt {
         epoch: 1,
         number,
         written_at,
-        ecn: (number % 3 == 0).then_some(EcnCounts { ect0: 5, ect1: 0, ce: number }),
+        ecn: number.is_multiple_of(3).then_some(EcnCounts { ect0: 5, ect1: 0, ce: number }),
         ranges: vec![
             NumberRange { first: SeqNumber(last - 1), last: SeqNumber(last) },
             NumberRange { first: SeqNumber(first), last: SeqNumber(last - 3) },
