@@ -10,6 +10,7 @@ use crate::link_model::LinkModel;
 use alloc::string::String;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::KeepFactor;
 use probe_state::ProbeState;
 pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
 use reordering::Reordering;
@@ -326,15 +327,12 @@ impl LinkTable {
     }
 
     /// The factor of its window that a sender should keep after a loss on `lost`: `1 - B / (2 sum of B)`.
-    pub fn keep_factor(&self, lost: LinkId) -> f64 {
-        let share = |link: &Link| link.rate().map_or(0.0, |rate| rate.as_bps() as f64);
-        let total: f64 = self.up().map(|(_, link)| share(link)).sum();
-        let own = self.get(lost).map_or(0.0, share);
-        if total > 0.0 && own > 0.0 {
-            (1.0 - own.min(total) / (2.0 * total)).clamp(0.5, 1.0)
-        } else {
-            1.0 - 0.5 / self.up_count().max(1) as f64
-        }
+    pub fn keep_factor(&self, lost: LinkId) -> KeepFactor {
+        let rate = |link: &Link| link.rate().map_or(0, |rate| rate.as_bps());
+        let total = self.up().map(|(_, link)| rate(link)).fold(0, u64::saturating_add);
+        let own = self.get(lost).map_or(0, rate);
+        let equal_shares = || KeepFactor::less_half_of(1, self.up_count() as u64);
+        KeepFactor::less_half_of(own, total).or_else(equal_shares).unwrap_or(KeepFactor::HALF)
     }
 
     /// The largest hRTT over all links that are up.

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use prismux_tcp::engine::LossNotice;
 use prismux_tcp::extension::{SenderExtension, SenderView};
-use prismux_wire::{LossReport, SeqNumber, TcpHeader};
+use prismux_wire::{KeepFactor, LossReport, SeqNumber, TcpHeader};
 
 /// Most reports remembered so that repeats are recognised; only those above the cumulative ACK need be.
 const MAX_REMEMBERED: usize = 4096;
@@ -56,9 +56,8 @@ impl TcpPrism {
 
 /// The factor of a report, if it is one that a proxy may state: a link's own share at most is given up, so at least
 /// half remains.
-fn keep_factor(report: &LossReport) -> Option<f64> {
-    let keep = f64::from(report.keep_q16) / 65536.0;
-    (0.5..1.0).contains(&keep).then_some(keep)
+fn keep_factor(report: &LossReport) -> Option<KeepFactor> {
+    Some(report.keep).filter(|&keep| keep >= KeepFactor::HALF)
 }
 
 impl SenderExtension for TcpPrism {
@@ -77,6 +76,6 @@ impl SenderExtension for TcpPrism {
         };
         self.remember(&report, header.ack);
         self.accepted += 1;
-        Some(LossNotice { position, path: report.link, keep })
+        Some(LossNotice { position, path: report.link, keep: Some(keep) })
     }
 }

@@ -5,6 +5,7 @@
 mod support;
 
 use prismux_prism::{ProxyConfig, ReverseState, SackRewrite};
+use prismux_wire::KeepFactor;
 use support::{Bench, ack, at, flow};
 
 /// Packets 20 to 28 are out: 21, 23, 25, 27 on one link, the others on the other; 26 and 28 follow one another there.
@@ -87,7 +88,7 @@ fn snapshot_six_a_later_packet_of_the_same_link_proves_the_loss() {
     let report = said.released[0].rewrite.report.expect("a loss report");
     assert_eq!((report.lost.0, report.link, report.flags), (26, 1, 0));
     // Two equal links: keep 1 - 1/4.
-    assert_eq!(report.keep_q16, 49152);
+    assert_eq!(report.keep, KeepFactor(49152));
     assert_eq!(said.released[1].rewrite.report.map(|r| r.flags), Some(1));
     assert_eq!(state(&bench), (ReverseState::Loss, 0));
     // In LOSS every ACK passes, duplicates included, until the loss is repaired.

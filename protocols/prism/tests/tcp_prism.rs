@@ -5,7 +5,7 @@ use prismux_tcp::engine::LossNotice;
 use prismux_tcp::extension::{SenderExtension, SenderView};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_units::{Duration, Instant};
-use prismux_wire::{Ecn, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader};
+use prismux_wire::{Ecn, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader};
 use std::sync::{Arc, Mutex};
 
 const MSS: u32 = 1000;
@@ -88,10 +88,10 @@ impl Sender {
     }
 
     /// A duplicate ACK that reports segment `lost`.
-    fn report(&mut self, lost: u32, link: u8, keep_q16: u16, flags: u8) -> Vec<u32> {
+    fn report(&mut self, lost: u32, link: u8, keep: u16, flags: u8) -> Vec<u32> {
         let lost = OURS + 1 + lost * MSS;
         let mut header = self.duplicate();
-        header.options.loss_report = Some(LossReport { lost, link, flags, keep_q16 });
+        header.options.loss_report = Some(LossReport { lost, link, flags, keep: KeepFactor(keep) });
         self.now += Duration::from_millis(1);
         self.hear(header)
     }

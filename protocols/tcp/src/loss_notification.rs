@@ -52,6 +52,6 @@ impl SenderExtension for LossListener {
         }
         let position = view.outstanding_position(header.ack).filter(|&position| position >= self.resent)?;
         self.resent = position + 1;
-        Some(LossNotice { position, path: 0, keep: 1.0 })
+        Some(LossNotice { position, path: 0, keep: None })
     }
 }

@@ -108,9 +108,9 @@ fn a_notice_for_a_segment_not_outstanding_is_counted_and_ignored() {
 }
 
 #[test]
-fn nonsense_for_a_factor_resends_but_leaves_the_window() {
+fn a_factor_that_keeps_nothing_or_everything_resends_but_leaves_the_window() {
     for config in senders() {
-        for keep in [0.0, -1.0, 1.5, f64::NAN, f64::INFINITY] {
+        for keep in [0.0, 1.0] {
             let mut s = start(&config);
             let window = s.engine.cwnd();
             assert!(!s.notice(40, 41, 1, keep).window_reduced);

@@ -4,7 +4,7 @@ use prismux_tcp::engine::LossNotice;
 use prismux_tcp::extension::{SenderExtension, SenderView};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_units::Instant;
-use prismux_wire::{Ecn, LossReport, SeqNumber, TcpFlags, TcpHeader};
+use prismux_wire::{Ecn, KeepFactor, LossReport, SeqNumber, TcpFlags, TcpHeader};
 
 /// Hands every report on, half the window kept.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl SenderExtension for Reports {
     fn on_ack(&mut self, header: &TcpHeader, view: &SenderView<'_>) -> Option<LossNotice> {
         let report = header.options.loss_report?;
         let position = view.outstanding_position(report.lost)?;
-        Some(LossNotice { position, path: report.link, keep: f64::from(report.keep_q16) / 65536.0 })
+        Some(LossNotice { position, path: report.link, keep: Some(report.keep) })
     }
 }
 
@@ -30,7 +30,7 @@ fn ack(position: u32, report: Option<u32>) -> SegmentIn {
         ..TcpHeader::default()
     };
     header.options.loss_report =
-        report.map(|lost| LossReport { lost: OURS + 1 + lost, link: 3, flags: 0, keep_q16: 0x8000 });
+        report.map(|lost| LossReport { lost: OURS + 1 + lost, link: 3, flags: 0, keep: KeepFactor::HALF });
     SegmentIn { header, payload_bytes: 0, ecn: Ecn::NotEct }
 }
 

@@ -34,7 +34,7 @@ pub use ip::{Fragment, IpFamily, IpHeader, IpPacket};
 pub use rewrite::{SackRewrite, SegmentRewrite};
 pub use seq::SeqNumber;
 pub use tcp_header::{
-    HandoffNotice, LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps,
+    HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps,
 };
 pub use tcp_options::{HANDOFF_EXPERIMENT, LOSS_REPORT_EXPERIMENT};
 pub use tcp_packet::{TcpPacket, emit_tcp_packet};

@@ -149,8 +149,33 @@ pub struct LossReport {
     pub link: u8,
     /// Reserved; bit 0 set on a repeated report.
     pub flags: u8,
-    /// Keep factor p in Q0.16: the window becomes `p x cwnd`, `p = 1 - B_i / (2 sum B)`.
-    pub keep_q16: u16,
+    /// Keep factor p: the window becomes `p x cwnd`, `p = 1 - B_i / (2 sum B)`.
+    pub keep: KeepFactor,
+}
+
+/// The part of its window that a sender keeps, in 65,536ths: a fraction below 1 in Q0.16, as on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeepFactor(pub u16);
+
+impl KeepFactor {
+    /// Half, the least that a loss report may state.
+    pub const HALF: Self = Self(0x8000);
+
+    /// What a sender keeps when it gives up half of `part` of `whole` (`1 - part / (2 whole)`, to the nearest); `None`
+    /// where `part` is none of it.
+    pub fn less_half_of(part: u64, whole: u64) -> Option<Self> {
+        if part == 0 || whole == 0 {
+            return None;
+        }
+        let (part, whole) = (u128::from(part.min(whole)), u128::from(whole));
+        let given_up = ((part << 16) + whole - 1) / (2 * whole);
+        Some(Self(u16::try_from(0x1_0000 - given_up).unwrap_or(u16::MAX)))
+    }
+
+    /// The part of a window of `bytes` that is kept, to the nearest byte.
+    pub const fn of(self, bytes: u64) -> u64 {
+        (((bytes as u128 * self.0 as u128) + 0x8000) >> 16) as u64
+    }
 }
 
 /// Handoff notice of TCP-HO (layout in `docs/protocols/tcp-ho.md`): the host that receives has moved to another link.

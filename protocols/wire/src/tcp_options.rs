@@ -2,7 +2,9 @@
 use crate::error::WireError;
 use crate::ip::{put, word16, word32};
 use crate::seq::SeqNumber;
-use crate::tcp_header::{HandoffNotice, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps};
+use crate::tcp_header::{
+    HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps,
+};
 
 /// Option kinds (RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 6994).
 pub(crate) mod kind {
@@ -166,7 +168,7 @@ impl TcpOptions {
                     self.loss_report = Some(LossReport {
                         link,
                         flags,
-                        keep_q16: word16(option, 6),
+                        keep: KeepFactor(word16(option, 6)),
                         lost: SeqNumber(word32(option, 8)),
                     });
                 }
@@ -227,7 +229,7 @@ impl TcpOptions {
             writer.put(&[kind::EXPERIMENT, LOSS_REPORT_BYTES as u8]);
             writer.put(&LOSS_REPORT_EXPERIMENT.to_be_bytes());
             writer.put(&[report.link, report.flags]);
-            writer.put(&report.keep_q16.to_be_bytes());
+            writer.put(&report.keep.0.to_be_bytes());
             writer.put(&report.lost.0.to_be_bytes());
         }
         if let Some(notice) = self.handoff {

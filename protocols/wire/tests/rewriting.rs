@@ -4,8 +4,8 @@ mod packets;
 use packets::{emit, ip_header, loss_report, options, payload, seq, tcp_header};
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{
-    IpHeader, LossReport, SackBlock, SackRewrite, SegmentRewrite, SeqNumber, TcpFlags, TcpHeader, TcpPacket,
-    Timestamps, ip,
+    IpHeader, KeepFactor, LossReport, SackBlock, SackRewrite, SegmentRewrite, SeqNumber, TcpFlags, TcpHeader,
+    TcpPacket, Timestamps, ip,
 };
 use proptest::prelude::*;
 
@@ -167,7 +167,7 @@ fn full_ack() -> TcpHeader {
 
 #[test]
 fn a_report_takes_the_place_of_the_oldest_sack_blocks() {
-    let report = LossReport { lost: SeqNumber(1000), link: 2, flags: 0, keep_q16: 0xc000 };
+    let report = LossReport { lost: SeqNumber(1000), link: 2, flags: 0, keep: KeepFactor(0xc000) };
     let ip = IpHeader::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 6);
     let mut packet = emit(&ip, &full_ack(), &[]);
     packet.resize(100, 0);
@@ -195,7 +195,7 @@ fn a_report_that_does_not_fit_the_buffer_changes_nothing() {
     let ip = IpHeader::new([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 6);
     let mut packet = emit(&ip, &TcpHeader::default(), b"payload");
     let (before, length) = (packet.clone(), packet.len());
-    let report = Some(LossReport { lost: SeqNumber(1), link: 0, flags: 0, keep_q16: 0 });
+    let report = Some(LossReport { lost: SeqNumber(1), link: 0, flags: 0, keep: KeepFactor(0) });
     assert!(SegmentRewrite { report, ..Default::default() }.apply(&mut packet, length).is_err());
     assert_eq!(packet, before);
 }

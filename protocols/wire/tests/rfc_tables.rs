@@ -1,9 +1,9 @@
 //! Packets as RFCs describe them, byte by byte.
 use prismux_wire::gre::{Encapsulation, GRE_IN_UDP_PORT, GreHeader, PLAIN_GRE_BYTES, ether_type};
 use prismux_wire::{
-    Ecn, FlowKey, Fragment, IpFamily, IpHeader, IpPacket, Layer, SackBlock, SeqNumber, TcpFlags, TcpOptions,
-    TcpPacket, Timestamps, UdpHeader, WireError, checksum::checksum, emit_udp_packet, flow_hash, flow_key,
-    ip::protocol,
+    Ecn, FlowKey, Fragment, IpFamily, IpHeader, IpPacket, KeepFactor, Layer, SackBlock, SeqNumber, TcpFlags,
+    TcpOptions, TcpPacket, Timestamps, UdpHeader, WireError, checksum::checksum, emit_udp_packet, flow_hash,
+    flow_key, ip::protocol,
 };
 use std::net::IpAddr;
 
@@ -265,4 +265,26 @@ fn a_handoff_notice_is_eight_bytes_of_an_rfc_6994_experiment() {
     assert_eq!(options.emit(&mut out), Ok(8));
     assert_eq!(out[..8], [253, 8, 0x48, 0x4f, 0, 0, 1, 0x80]);
     assert_eq!(TcpOptions::parse(&out[..8]), Ok(options));
+}
+
+/// PRISM section VI: after a loss on a link of rate B_i the window becomes `1 - B_i / (2 sum B)` of itself.
+#[test]
+fn a_keep_factor_gives_up_half_of_the_links_share() {
+    let of_two_links = KeepFactor::less_half_of(600_000, 2_400_000).unwrap();
+    assert_eq!(of_two_links, KeepFactor(57_344), "seven eighths");
+    assert_eq!(of_two_links.of(80_000), 70_000);
+    assert_eq!(KeepFactor::less_half_of(1, 1), Some(KeepFactor::HALF), "the only link");
+    assert_eq!(
+        KeepFactor::less_half_of(9, 1),
+        Some(KeepFactor::HALF),
+        "a link that has left has no more than all"
+    );
+    assert_eq!(KeepFactor::less_half_of(1, u64::MAX), Some(KeepFactor(u16::MAX)), "never the whole window");
+    assert_eq!((KeepFactor::less_half_of(0, 5), KeepFactor::less_half_of(5, 0)), (None, None));
+    for (part, whole) in (1..=60).flat_map(|part| (part..=120).map(move |whole| (part, whole))) {
+        let kept = f64::from(KeepFactor::less_half_of(part, whole).unwrap().0) / 65_536.0;
+        let exact = 1.0 - part as f64 / (2.0 * whole as f64);
+        assert!((kept - exact).abs() <= 0.5 / 65_536.0, "{part} of {whole}: {kept}, {exact}");
+    }
+    assert_eq!(KeepFactor(u16::MAX).of(u64::MAX), u64::MAX - (1 << 48));
 }

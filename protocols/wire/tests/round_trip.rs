@@ -5,8 +5,8 @@ use packets::{emit, ip_header, payload, tcp_header};
 use prismux_wire::gre::GreHeader;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{
-    IpPacket, LossReport, SackRewrite, SegmentRewrite, SeqNumber, TcpHeader, TcpOptions, TcpPacket,
-    UdpHeader, UdpPacket, emit_udp_packet, flow_hash, flow_key, ip,
+    IpPacket, KeepFactor, LossReport, SackRewrite, SegmentRewrite, SeqNumber, TcpHeader, TcpOptions,
+    TcpPacket, UdpHeader, UdpPacket, emit_udp_packet, flow_hash, flow_key, ip,
 };
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn parse_everything(bytes: &[u8]) {
         (TcpHeader::parse(bytes), TcpOptions::parse(bytes), UdpHeader::parse(bytes), GreHeader::parse(bytes));
     let mut copy = bytes.to_vec();
     copy.extend_from_slice(&[0; 12]);
-    let report = Some(LossReport { lost: SeqNumber(1), link: 2, flags: 0, keep_q16: 3 });
+    let report = Some(LossReport { lost: SeqNumber(1), link: 2, flags: 0, keep: KeepFactor(3) });
     let rewrite = SegmentRewrite {
         ack: Some(SeqNumber(7)),
         tsval: Some(1),

@@ -3,8 +3,8 @@
 use prismux_wire::gre::{GRE_IN_UDP_PORT, GreHeader};
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{
-    Ecn, FlowKey, IpPacket, LossReport, SackRewrite, SegmentRewrite, SeqNumber, TcpFlags, TcpHeader,
-    TcpOptions, TcpPacket, UdpHeader, UdpPacket, WireError, flow_hash, ip,
+    Ecn, FlowKey, IpPacket, KeepFactor, LossReport, SackRewrite, SegmentRewrite, SeqNumber, TcpFlags,
+    TcpHeader, TcpOptions, TcpPacket, UdpHeader, UdpPacket, WireError, flow_hash, ip,
 };
 
 /// An IP header, its flow, and edits in place.
@@ -141,7 +141,7 @@ fn recipe_to_rewrite(recipe: &[u8; REWRITE_RECIPE_BYTES]) -> SegmentRewrite {
         lost: SeqNumber(word(16)),
         link: recipe[20],
         flags: recipe[21],
-        keep_q16: word(22) as u16,
+        keep: KeepFactor(word(22) as u16),
     };
     SegmentRewrite {
         ack: given(0).then(|| SeqNumber(word(4))),

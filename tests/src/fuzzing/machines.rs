@@ -6,7 +6,8 @@ use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_tcp_ho::{HandoffConfig, HandoffServer, notice_of};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{
-    Ecn, FlowKey, HandoffNotice, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps,
+    Ecn, FlowKey, HandoffNotice, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader,
+    Timestamps,
 };
 use std::collections::BTreeSet;
 
@@ -53,9 +54,8 @@ impl Step<'_> {
             options.sack.push(SackBlock { start: self.seq(9 + block), end: self.seq(11 + block) });
         }
         if self.0[8] & 8 != 0 {
-            let keep_q16 = (self.small(13) * 257) as u16;
-            options.loss_report =
-                Some(LossReport { lost: self.seq(12), link: self.0[14], flags: 0, keep_q16 });
+            let keep = KeepFactor((self.small(13) * 257) as u16);
+            options.loss_report = Some(LossReport { lost: self.seq(12), link: self.0[14], flags: 0, keep });
         }
         if self.0[8] & 16 != 0 {
             options.mss = Some((self.small(11) * 200) as u16);

@@ -10,8 +10,8 @@ use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_IN_UDP_PORT, GreHeader, ether_type};
 use prismux_wire::{
-    Ecn, HandoffNotice, IpHeader, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps,
-    UdpHeader, emit_tcp_packet, emit_udp_packet,
+    Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader,
+    Timestamps, UdpHeader, emit_tcp_packet, emit_udp_packet,
 };
 
 fn v4(protocol: u8) -> IpHeader {
@@ -45,7 +45,7 @@ fn headers() -> Vec<TcpHeader> {
         sacked.options.sack.push(SackBlock { start: SeqNumber(start), end: SeqNumber(start + 1000) });
     }
     let mut reported = stamped;
-    let report = LossReport { lost: SeqNumber(2000), link: 1, flags: 0, keep_q16: 0xc000 };
+    let report = LossReport { lost: SeqNumber(2000), link: 1, flags: 0, keep: KeepFactor(0xc000) };
     reported.options.insert_loss_report(report, 0);
     let mut moved = sacked;
     moved.options.insert_handoff(HandoffNotice { bandwidth_kbps: 384 });

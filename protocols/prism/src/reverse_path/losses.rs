@@ -134,12 +134,7 @@ pub(crate) fn note<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
         flow.recover = flow.recover.max(loss.end);
         let Some(link) = loss.link.filter(|_| shared.config.loss_reports) else { continue };
         let keep = shared.links.keep_factor(link);
-        let report = LossReport {
-            lost: loss.start,
-            link: link.0,
-            flags: 0,
-            keep_q16: libm::round(keep * 65536.0).min(65535.0) as u16,
-        };
+        let report = LossReport { lost: loss.start, link: link.0, flags: 0, keep };
         flow.queue_report(PendingReport { report, carried: 0 });
     }
     shared.buffers.lost.clear();

@@ -139,7 +139,7 @@ pub fn released(mut segment: Segment, rewrite: &AckRewrite) -> Packet {
     }
     if let Some(report) = header.options.loss_report {
         let repeated = if report.flags == 0 { "first" } else { "again" };
-        let keep = f64::from(report.keep_q16) / 65536.0;
+        let keep = f64::from(report.keep.0) / 65536.0;
         let text = format!("{} link {} keep {keep} {repeated}", relative(report.lost), report.link);
         packet = packet.with_essential("report", text);
     }

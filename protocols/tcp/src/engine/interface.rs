@@ -1,6 +1,7 @@
 //! What goes into the engine and what comes out: positions and times, never headers.
 use core::ops::Range;
 use prismux_units::{Duration, Instant};
+use prismux_wire::KeepFactor;
 
 /// What kind of transmission a [`Send`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,17 +93,15 @@ impl FromIterator<Range<u64>> for SackRanges {
 }
 
 /// Explicit notice of a loss from the network (the loss report of PRISM, later ELN): resend `position` now and
-/// keep only the fraction `keep` of the window, once per path and window.
-///
-/// The caller vouches for `keep` in `(0, 1]`; the engine ignores a position that is not outstanding.
+/// keep only a part of the window, once per path and window. The engine ignores a position that is not outstanding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossNotice {
     /// First unit lost.
     pub position: u64,
     /// The path that lost it.
     pub path: u8,
-    /// Fraction of the window to keep.
-    pub keep: f64,
+    /// The part of the window to keep; `None` for all of it. A factor of zero is nonsense, and changes nothing.
+    pub keep: Option<KeepFactor>,
 }
 
 /// What one acknowledgement says.

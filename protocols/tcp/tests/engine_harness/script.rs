@@ -2,6 +2,7 @@
 use super::MSS;
 use prismux_tcp::engine::{Ack, AckOutcome, Engine, EngineConfig, LossNotice, Send, SendKind, SendLimits};
 use prismux_units::{Duration, Instant};
+use prismux_wire::KeepFactor;
 
 /// An engine, a clock and an endless stream.
 pub struct Script {
@@ -115,6 +116,7 @@ impl Script {
 
     /// A duplicate ACK that carries a loss notice.
     pub fn notice(&mut self, next: u64, lost: u64, path: u8, keep: f64) -> AckOutcome {
+        let keep = (keep < 1.0).then_some(KeepFactor((keep * 65536.0) as u16));
         let notice = Some(LossNotice { position: at(lost), path, keep });
         self.raw(&Ack { notice, ..self.base(next) })
     }

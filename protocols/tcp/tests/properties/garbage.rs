@@ -4,7 +4,8 @@ use prismux_endpoint::Endpoint;
 use prismux_tcp::{Connection, Listener, State, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::{
-    Ecn, FlowKey, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps,
+    Ecn, FlowKey, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions,
+    Timestamps,
 };
 use proptest::prelude::*;
 
@@ -37,11 +38,11 @@ fn options() -> impl Strategy<Value = TcpOptions> {
             sack_permitted,
             timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
             sack,
-            loss_report: report.map(|(lost, (link, flags, keep_q16))| LossReport {
+            loss_report: report.map(|(lost, (link, flags, keep))| LossReport {
                 lost,
                 link,
                 flags,
-                keep_q16,
+                keep: KeepFactor(keep),
             }),
             handoff: None,
             lost_by_link: false,

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use prismux_wire::{
-    Ecn, HandoffNotice, IpHeader, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader,
-    TcpOptions, Timestamps, emit_tcp_packet, ip::protocol,
+    Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags,
+    TcpHeader, TcpOptions, Timestamps, emit_tcp_packet, ip::protocol,
 };
 use proptest::prelude::*;
 
@@ -22,11 +22,11 @@ pub fn sack_blocks() -> impl Strategy<Value = SackBlocks> {
 }
 
 pub fn loss_report() -> impl Strategy<Value = LossReport> {
-    (seq(), any::<u8>(), any::<u8>(), any::<u16>()).prop_map(|(lost, link, flags, keep_q16)| LossReport {
+    (seq(), any::<u8>(), any::<u8>(), any::<u16>()).prop_map(|(lost, link, flags, keep)| LossReport {
         lost,
         link,
         flags,
-        keep_q16,
+        keep: KeepFactor(keep),
     })
 }
 

@@ -4,6 +4,7 @@ use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::{LossNotice, Phase};
 use crate::engine::scoreboard::SegmentState;
 use prismux_units::{Duration, Instant};
+use prismux_wire::KeepFactor;
 
 impl Sender {
     /// Acts on a notice.
@@ -17,17 +18,17 @@ impl Sender {
         self.notices.note_heeded();
         self.urgent = Some(notice.position);
         // A notice that keeps the whole window tells of a loss that is nobody's congestion.
-        let lawful = notice.keep > 0.0 && notice.keep < 1.0;
+        let lawful = notice.keep.filter(|keep| keep.0 > 0);
         if self.notices.repairs_timeout(self.acked) {
             // Slow start after a timeout sends everything below anew: the window knows of these losses.
             return heeded;
         }
-        let reduce = lawful
+        if let Some(keep) = lawful
             && self.phase != Phase::Loss
-            && self.notices.may_reduce(notice.path, self.acked, self.next);
-        if reduce {
+            && self.notices.may_reduce(notice.path, self.acked, self.next)
+        {
             heeded.reduced_from = Some(self.window);
-            self.reduce_for(notice.keep);
+            self.reduce_for(keep);
         }
         if matches!(self.phase, Phase::Open | Phase::Reducing) {
             self.recovery_point = self.next;
@@ -62,9 +63,9 @@ impl Sender {
         }
     }
 
-    fn reduce_for(&mut self, keep: f64) {
+    fn reduce_for(&mut self, keep: KeepFactor) {
         let before = self.window;
-        let kept = libm::round(before.cwnd as f64 * keep) as u64;
+        let kept = keep.of(before.cwnd);
         self.window.ssthresh = kept.max(before.min_threshold());
         self.window.cwnd = self.window.ssthresh.min(before.cwnd.max(before.min_threshold()));
         self.congestion.on_external_reduction(&before, &self.window);
