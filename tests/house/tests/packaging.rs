@@ -105,6 +105,24 @@ fn path_dependencies_carry_the_version_of_the_workspace() {
     }
 }
 
+/// Whether `text` is a date as in `2026-11-22`.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    lengths == [4, 2, 2] && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[test]
+fn the_changelog_has_what_is_unreleased_and_then_this_version_with_its_date() {
+    let changelog = read(Path::new("CHANGELOG.md"));
+    let headings: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let [unreleased, newest, ..] = headings.as_slice() else { panic!("two headings at least: {headings:?}") };
+    assert_eq!(*unreleased, "Unreleased");
+    let (version, date) = newest.split_once(" - ").unwrap_or_else(|| panic!("version and date: {newest}"));
+    assert_eq!(version, env!("CARGO_PKG_VERSION"), "the newest release is the version of the workspace");
+    assert!(is_date(date), "a date as in 2026-11-22: {date}");
+}
+
 /// The licences that `deny.toml` allows.
 fn allowed_licences() -> Vec<String> {
     let rules: toml::Table = toml::from_str(&read(Path::new("deny.toml"))).expect("deny.toml is TOML");
