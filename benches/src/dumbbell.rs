@@ -2,7 +2,8 @@
 use crate::cpu::Stopwatch;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, NetworkBuilder, TcpFlow};
+use prismux_plan::{Flow, Plan, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
@@ -106,14 +107,14 @@ impl Dumbbell {
     /// Never: a dumbbell is connected.
     pub fn run(&self) -> Cost {
         let setup = Stopwatch::start();
-        let mut network = NetworkBuilder::new(Seed(1));
-        network.checks(false);
-        let (left, right) = (network.router("left"), network.router("right"));
+        let mut plan = Plan::new(self.name, Duration::from_secs(self.seconds));
+        let mut options = SimulationOptions { checks: Some(false), ..SimulationOptions::default() };
+        let (left, right) = (plan.router("left"), plan.router("right"));
         // ns-2 counts the packet in service into its limit.
         let bottleneck =
             LinkConfig::new(Rate::from_mbps(self.rate_mbps), Duration::from_millis(self.delay_ms))
                 .with_queue(QueueLimit::Packets(self.queue_packets - 1));
-        network.symmetric_link("bottleneck", left, right, bottleneck);
+        plan.symmetric_link("bottleneck", [left, right], bottleneck);
         let access = LinkConfig::new(
             Rate::from_mbps(self.access_rate_mbps),
             Duration::from_millis(self.access_delay_ms),
@@ -126,15 +127,15 @@ impl Dumbbell {
         };
         let mut flows = Vec::new();
         for index in 0..self.flows {
-            let source = network.host(&format!("source{index}"));
-            let sink = network.host(&format!("sink{index}"));
-            network.symmetric_link(&format!("up{index}"), source, left, access.clone());
-            network.symmetric_link(&format!("down{index}"), right, sink, access.clone());
-            let start = Instant::ZERO + Duration::from_secs_f64(f64::from(index) / f64::from(self.flows));
-            let flow = FlowConfig::new(source, sink, TcpFlow::new(tcp.clone()));
-            flows.push(network.flow(&format!("flow{index}"), flow.starting(start)));
+            let source = plan.host(&format!("source{index}"));
+            let sink = plan.host(&format!("sink{index}"));
+            plan.symmetric_link(&format!("up{index}"), [source, left], access.clone());
+            plan.symmetric_link(&format!("down{index}"), [right, sink], access.clone());
+            let start = Duration::from_secs_f64(f64::from(index) / f64::from(self.flows));
+            let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp).start_at(start);
+            flows.push(options.carry(&mut plan, flow, TcpFlow::new(tcp.clone())));
         }
-        let mut simulation = network.build().expect("a dumbbell is connected");
+        let mut simulation = Simulation::from_plan(&plan, Seed(1), options).expect("a dumbbell is connected");
         let setup_cpu_s = setup.seconds();
         let run = Stopwatch::start();
         simulation.run_until(Instant::from_secs(self.seconds));

@@ -24,6 +24,11 @@ pub fn canonical(plan: &Plan) -> String {
         direction(&mut out, &format!("{path}.forward"), &link.forward);
         direction(&mut out, &format!("{path}.reverse"), &link.reverse);
     }
+    for medium in &plan.media {
+        let attached: Vec<&str> = medium.attached.iter().map(|&node| plan[node].name.as_str()).collect();
+        out.line(&format!("media.{}.attached", medium.name), attached.join(", "));
+        out.debug(&format!("media.{}.model", medium.name), &medium.model);
+    }
     for flow in &plan.flows {
         self::flow(&mut out, plan, flow);
     }

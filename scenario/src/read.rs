@@ -89,7 +89,7 @@ fn read_file(
     let variants = variants(&reader);
     reader.finish();
     let flows = flow_table.into_iter().flat_map(|read| read.flows).collect();
-    let plan = Plan { name, duration, nodes, links, flows, events, measure };
+    let plan = Plan { name, duration, nodes, links, media: Vec::new(), flows, events, measure };
     Some(Scenario { plan, summary, variants })
 }
 

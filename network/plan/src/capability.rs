@@ -14,6 +14,8 @@ pub enum Feature {
     Congestion(Congestion),
     /// A tunnel.
     Tunnel(Tunnel),
+    /// Media that several nodes share.
+    SharedMedium,
     /// Hosts that move from link to link.
     Handoff,
     /// Processes that can be killed and started again.
@@ -81,6 +83,9 @@ impl Plan {
             if let Role::PrismProxy(settings) = &node.role {
                 demands.push((format!("proxy \"{}\"", node.name), Feature::Tunnel(settings.tunnel)));
             }
+        }
+        for medium in &self.media {
+            demands.push((format!("medium \"{}\"", medium.name), Feature::SharedMedium));
         }
         for event in &self.events {
             match event.action {

@@ -6,6 +6,7 @@ mod events;
 mod flows;
 mod references;
 
+use crate::reach::Reach;
 use crate::{Fault, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,12 +30,14 @@ impl Plan {
         let mut found = Findings::default();
         self.check_references(&mut found);
         if found.0.is_empty() {
+            let reach = Reach::of(self);
             self.check_names(&mut found);
             self.check_links(&mut found);
+            self.check_media(&mut found);
             for flow in &self.flows {
-                self.check_flow(flow, &mut found);
+                self.check_flow(flow, &reach, &mut found);
             }
-            self.check_proxies(&mut found);
+            self.check_proxies(&reach, &mut found);
             self.check_events(&mut found);
             self.check_memberships(&mut found);
         }
@@ -44,9 +47,11 @@ impl Plan {
     fn check_names(&self, found: &mut Findings) {
         let nodes = self.nodes.iter().map(|node| node.name.as_str());
         let links = self.links.iter().map(|link| link.name.as_str());
+        let media = self.media.iter().map(|medium| medium.name.as_str());
         let flows = self.flows.iter().map(|flow| flow.name.as_str());
         repeated(nodes, |name| found.add(Part::Node(name.clone()), None, Problem::DuplicateName(name)));
         repeated(links, |name| found.add(Part::Link(name.clone()), None, Problem::DuplicateName(name)));
+        repeated(media, |name| found.add(Part::Medium(name.clone()), None, Problem::DuplicateName(name)));
         repeated(flows, |name| found.add(Part::Flow(name.clone()), None, Problem::DuplicateName(name)));
     }
 
@@ -57,12 +62,24 @@ impl Plan {
         }
     }
 
+    /// A medium is between at least two nodes, each of them on it once.
+    fn check_media(&self, found: &mut Findings) {
+        for medium in &self.media {
+            let mut nodes = medium.attached.clone();
+            nodes.sort();
+            nodes.dedup();
+            if nodes.len() < medium.attached.len().max(2) {
+                found.add(Part::Medium(medium.name.clone()), Some("attached"), Problem::LonelyMedium);
+            }
+        }
+    }
+
     /// Every proxy needs members to send through, and links that lead to them.
-    fn check_proxies(&self, found: &mut Findings) {
+    fn check_proxies(&self, reach: &Reach, found: &mut Findings) {
         for proxy in self.proxies() {
             let name = &self[proxy].name;
             let mut add = |problem| found.add(Part::Node(name.clone()), Some("members"), problem);
-            let (members, seen) = (self.members_of(proxy), self.reachable_from(proxy));
+            let members = self.members_of(proxy);
             if members.is_empty() {
                 add(Problem::NoMembers(name.clone()));
             }
@@ -70,7 +87,7 @@ impl Plan {
                 let Node { name: member_name, .. } = &self[member];
                 if self[member].kind() != NodeKind::Member {
                     add(Problem::NotAMember(member_name.clone()));
-                } else if !seen[member.index()] {
+                } else if !reach.leads(proxy, member) {
                     add(Problem::UnreachableMember { proxy: name.clone(), member: member_name.clone() });
                 }
             }

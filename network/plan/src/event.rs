@@ -48,3 +48,10 @@ pub enum Action {
     /// A killed process comes back with empty memory.
     Restart(NodeId),
 }
+
+impl Action {
+    /// A change of both directions of a link.
+    pub const fn both_ways(link: LinkId, change: LinkChange) -> Self {
+        Self::ChangeLink { link, directions: Directions::Both, change }
+    }
+}

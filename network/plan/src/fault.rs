@@ -31,6 +31,8 @@ pub enum Part {
     Node(String),
     /// A link.
     Link(String),
+    /// A shared medium.
+    Medium(String),
     /// A flow.
     Flow(String),
     /// A pipe of a flow.
@@ -53,6 +55,8 @@ pub enum Problem {
     Missing(&'static str),
     /// A link leads from this node to itself.
     LinkToItself(String),
+    /// A medium with fewer than two different nodes on it, or with one of them twice.
+    LonelyMedium,
     /// A flow goes from this node to itself.
     FlowToItself(String),
     /// No links lead from the flow's sender to its receiver.
@@ -210,6 +214,7 @@ impl Part {
         match self {
             Self::Node(_) => "node",
             Self::Link(_) => "link",
+            Self::Medium(_) => "medium",
             Self::Flow(_) => "flow",
             Self::Pipe { .. } => "pipe",
             Self::Event(_) => "event",
@@ -221,6 +226,7 @@ impl Part {
         match self {
             Self::Node(name) => format!("nodes.{name}"),
             Self::Link(name) => format!("links.{name}"),
+            Self::Medium(name) => format!("media.{name}"),
             Self::Flow(name) => format!("flows.{name}"),
             Self::Pipe { flow, pipe } => format!("flows.{flow}.pipes.{pipe}"),
             Self::Event(index) => format!("events.{index}"),
@@ -240,6 +246,9 @@ impl Fault {
     /// What was found.
     pub fn found(&self) -> String {
         match &self.problem {
+            Problem::DuplicateName(name) if self.part.kind() == "medium" => {
+                format!("two media are called \"{name}\"")
+            }
             Problem::DuplicateName(name) => format!("two {}s are called \"{name}\"", self.part.kind()),
             problem => problem.found(),
         }

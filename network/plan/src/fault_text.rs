@@ -11,6 +11,7 @@ impl Problem {
             Self::DuplicateName(name) => format!("\"{name}\" is there twice"),
             Self::Missing(what) => format!("it refers to a {what} that the plan does not have"),
             Self::LinkToItself(node) => format!("both ends are \"{node}\""),
+            Self::LonelyMedium => "found fewer than two nodes, or a node twice".to_owned(),
             Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
             Self::Unreachable { from, to, .. }
             | Self::UnreachableServer { server: from, to }
@@ -61,6 +62,7 @@ impl Problem {
             Self::DuplicateName(_) => "every part with a name of its own",
             Self::Missing(_) => "a position in its list",
             Self::LinkToItself(_) | Self::FlowToItself(_) => "two different nodes",
+            Self::LonelyMedium => "at least two nodes, each of them once",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",

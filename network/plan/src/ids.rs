@@ -40,3 +40,7 @@ id! {
     /// A flow of a plan.
     FlowId
 }
+id! {
+    /// A medium that several nodes of a plan share.
+    MediumId
+}

@@ -4,8 +4,8 @@
 //! Pure: no clock, no file, no host.
 //!
 //! * [`Plan`]: the whole, and the calls that fill it.
-//! * [`Node`] and [`Role`], [`Tunnel`]; [`Link`]; [`Flow`], [`Transport`], [`TcpSettings`], [`Traffic`]; [`Event`] and
-//!   [`Action`]; [`Measure`].
+//! * [`Node`] and [`Role`], [`Tunnel`]; [`Link`], [`Medium`]; [`Flow`], [`Transport`], [`TcpSettings`], [`Traffic`];
+//!   [`Event`] and [`Action`]; [`Measure`].
 //! * `path`: where flows go, by the rule that every host routes by.
 //! * [`FullSegment`] and [`FullPacket`]: what capacity is reckoned with.
 //! * [`registry`]: every name that files and results use.
@@ -25,9 +25,11 @@ mod fault_text;
 mod flow;
 mod ids;
 mod link;
+mod medium;
 mod node;
 mod path;
 mod plan;
+mod reach;
 pub mod registry;
 mod tcp;
 mod traffic;
@@ -39,8 +41,9 @@ pub use capacity::{FullPacket, FullSegment, TCP_IP_HEADER_BYTES};
 pub use event::{Action, Event};
 pub use fault::{Fault, Part, PlanError, Problem};
 pub use flow::Flow;
-pub use ids::{FlowId, LinkId, NodeId};
+pub use ids::{FlowId, LinkId, MediumId, NodeId};
 pub use link::{Direction, Directions, Link, LinkDirection};
+pub use medium::{Medium, MediumModel};
 pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role};
 pub use plan::{Measure, Plan};
 pub use prismux_wire::IpFamily;

@@ -96,3 +96,10 @@ impl Node {
         }
     }
 }
+
+impl From<ProxyConfig> for ProxySettings {
+    /// Over GRE, through the members that links join the proxy to.
+    fn from(config: ProxyConfig) -> Self {
+        Self { config, ..Self::default() }
+    }
+}

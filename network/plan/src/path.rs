@@ -5,38 +5,43 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl Plan {
-    /// Nodes from `from` to `to`, both included; `None` when no links lead there. Hosts do not forward.
+    /// Nodes from `from` to `to`, both included; `None` when nothing leads there. Hosts do not forward. Of a node's
+    /// neighbours those on links come first, in order, then those on shared media.
     pub fn shortest_path(&self, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+        let neighbours = self.neighbours_on_links();
         let mut before: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
+        // Whoever is on a medium first reaches all others on it.
+        let mut taken = vec![false; self.media.len()];
         let mut waiting = VecDeque::from([from]);
         while let Some(node) = waiting.pop_front() {
             if node == to {
                 return Some(walk_back(&before, from, to));
             }
-            for other in self.links.iter().filter_map(|link| link.other_end(node)) {
+            let mut visit = |other: NodeId| {
                 let passes = other == to || self[other].kind() != NodeKind::Host;
                 if passes && other != from && before[other.index()].is_none() {
                     before[other.index()] = Some(node);
                     waiting.push_back(other);
+                }
+            };
+            neighbours[node.index()].iter().copied().for_each(&mut visit);
+            for (medium, taken) in self.media.iter().zip(&mut taken) {
+                if medium.attached.contains(&node) && !core::mem::replace(taken, true) {
+                    medium.attached.iter().copied().filter(|&other| other != node).for_each(&mut visit);
                 }
             }
         }
         None
     }
 
-    /// By node: whether links lead there from `start`, through nodes of any kind, working or not.
-    pub fn reachable_from(&self, start: NodeId) -> Vec<bool> {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut waiting = vec![start];
-        seen[start.index()] = true;
-        while let Some(node) = waiting.pop() {
-            for other in self.links.iter().filter_map(|link| link.other_end(node)) {
-                if !core::mem::replace(&mut seen[other.index()], true) {
-                    waiting.push(other);
-                }
-            }
+    /// By node: who is at the other ends of its links, in order.
+    fn neighbours_on_links(&self) -> Vec<Vec<NodeId>> {
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+        for &[a, b] in self.links.iter().map(|link| &link.ends) {
+            neighbours[a.index()].push(b);
+            neighbours[b.index()].push(a);
         }
-        seen
+        neighbours
     }
 
     /// The proxy that splits the data of `flow` over its members, if one does: the flow is TCP, enters the proxy and

@@ -1,7 +1,7 @@
 //! The plan itself: its lists, and the calls that fill them.
 use crate::{
-    Action, Direction, Event, Flow, FlowId, Link, LinkDirection, LinkId, MemberSettings, Node, NodeId,
-    NodeKind, ProxySettings, Role,
+    Action, Direction, Event, Flow, FlowId, Link, LinkDirection, LinkId, Medium, MediumId, MediumModel,
+    MemberSettings, Node, NodeId, NodeKind, ProxySettings, Role,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -21,6 +21,8 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// Links.
     pub links: Vec<Link>,
+    /// Media that several nodes share.
+    pub media: Vec<Medium>,
     /// Flows.
     pub flows: Vec<Flow>,
     /// What happens at set times, in order of time.
@@ -48,6 +50,7 @@ impl Plan {
             duration,
             nodes: Vec::new(),
             links: Vec::new(),
+            media: Vec::new(),
             flows: Vec::new(),
             events: Vec::new(),
             measure: Measure::default(),
@@ -113,6 +116,12 @@ impl Plan {
         self.link(name, ends, link.clone(), link)
     }
 
+    /// Attaches nodes to a medium that they share.
+    pub fn medium(&mut self, name: &str, attached: &[NodeId], model: MediumModel) -> MediumId {
+        self.media.push(Medium { name: name.into(), attached: attached.to_vec(), model });
+        MediumId::new(self.media.len() - 1)
+    }
+
     /// Adds a flow.
     pub fn flow(&mut self, flow: Flow) -> FlowId {
         self.flows.push(flow);
@@ -151,6 +160,11 @@ impl Plan {
     /// Every link.
     pub fn link_ids(&self) -> impl Iterator<Item = LinkId> + use<> {
         (0..self.links.len()).map(LinkId::new)
+    }
+
+    /// Every medium.
+    pub fn medium_ids(&self) -> impl Iterator<Item = MediumId> + use<> {
+        (0..self.media.len()).map(MediumId::new)
     }
 
     /// Every flow.
@@ -257,6 +271,7 @@ macro_rules! by_id {
 by_id!(NodeId, Node, nodes);
 by_id!(LinkId, Link, links);
 by_id!(FlowId, Flow, flows);
+by_id!(MediumId, Medium, media);
 
 impl Link {
     /// The state of one direction when the run starts.

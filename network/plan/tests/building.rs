@@ -1,7 +1,8 @@
 //! A plan as it is filled and looked at.
 use prismux_link::LinkConfig;
 use prismux_plan::{
-    Action, Direction, Directions, Flow, IpFamily, NodeId, Plan, ProxySettings, Transport, Tunnel,
+    Action, Direction, Directions, Flow, IpFamily, MediumModel, NodeId, Plan, ProxySettings, Transport,
+    Tunnel,
 };
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -69,7 +70,11 @@ fn hosts_do_not_forward() {
     let (beyond, island) = (plan.host("beyond"), plan.host("island"));
     plan.symmetric_link("tether", [receiver, beyond], wire(1));
     assert_eq!(plan.shortest_path(m1, beyond), None);
-    assert!(plan.reachable_from(m1)[beyond.index()] && !plan.reachable_from(m1)[island.index()]);
+    assert_eq!(plan.shortest_path(m1, island), None);
+    // Over a shared medium everybody is next to everybody, but hosts still pass nothing on.
+    plan.medium("bus", &[m2, beyond, island], MediumModel::Bus(wire(1)));
+    assert_eq!(names(&plan, plan.shortest_path(m1, island)), ["m1", "proxy", "m2", "island"]);
+    assert_eq!(names(&plan, plan.shortest_path(beyond, island)), ["beyond", "island"]);
 }
 
 #[test]

@@ -7,7 +7,8 @@
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it prints.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow};
+use prismux_plan::{Flow, FlowId, LinkId, Plan, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::collections::BTreeMap;
@@ -80,10 +81,11 @@ fn settings(arguments: impl Iterator<Item = String>) -> Result<Settings, String>
     })
 }
 
-fn build(settings: &Settings) -> (Simulation, Vec<FlowId>, LinkIndex) {
-    let mut network = NetworkBuilder::new(Seed(settings.seed));
-    let (left, right) = (network.router("left"), network.router("right"));
-    let bottleneck = network.symmetric_link("bottleneck", left, right, settings.bottleneck.clone());
+fn build(settings: &Settings) -> (Simulation, Vec<FlowId>, LinkId) {
+    let mut plan = Plan::new("dumbbell", settings.until - Instant::ZERO);
+    let mut options = SimulationOptions::default();
+    let (left, right) = (plan.router("left"), plan.router("right"));
+    let bottleneck = plan.symmetric_link("bottleneck", [left, right], settings.bottleneck.clone());
     let tcp = TcpConfig {
         mss: settings.segment_bytes,
         receive_buffer: ByteCount::new(WINDOW_SEGMENTS * u64::from(settings.segment_bytes)),
@@ -91,16 +93,16 @@ fn build(settings: &Settings) -> (Simulation, Vec<FlowId>, LinkIndex) {
     };
     let mut flows = Vec::new();
     for index in 0..settings.flows {
-        let source = network.host(&format!("source{index}"));
-        let sink = network.host(&format!("sink{index}"));
-        network.symmetric_link(&format!("up{index}"), source, left, settings.access.clone());
-        network.symmetric_link(&format!("down{index}"), right, sink, settings.access.clone());
-        let start = Instant::ZERO + Duration::from_secs_f64(f64::from(index) / f64::from(settings.flows));
-        let transport = TcpFlow::new(tcp.clone());
-        let flow = FlowConfig::new(source, sink, transport).starting(start);
-        flows.push(network.flow(&format!("flow{index}"), flow));
+        let source = plan.host(&format!("source{index}"));
+        let sink = plan.host(&format!("sink{index}"));
+        plan.symmetric_link(&format!("up{index}"), [source, left], settings.access.clone());
+        plan.symmetric_link(&format!("down{index}"), [right, sink], settings.access.clone());
+        let start = Duration::from_secs_f64(f64::from(index) / f64::from(settings.flows));
+        let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp).start_at(start);
+        flows.push(options.carry(&mut plan, flow, TcpFlow::new(tcp.clone())));
     }
-    (network.build().expect("a dumbbell is connected"), flows, bottleneck)
+    let simulation = Simulation::from_plan(&plan, Seed(settings.seed), options);
+    (simulation.expect("a dumbbell is connected"), flows, bottleneck)
 }
 
 fn acknowledged(simulation: &Simulation, flow: FlowId) -> u64 {
@@ -138,7 +140,7 @@ fn report(
     settings: &Settings,
     simulation: &Simulation,
     flows: &[FlowId],
-    bottleneck: LinkIndex,
+    bottleneck: LinkId,
     before: &[u64],
     windows: &[(f64, f64)],
     setup_s: f64,

@@ -4,11 +4,12 @@
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it prints.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel};
+use prismux_plan::Plan;
 use prismux_simulator::{
-    Arrival, BuiltFlow, Content, Flow, FlowBuild, FlowConfig, FlowContext, NetworkBuilder, Transport,
+    Arrival, BuiltFlow, Content, Flow, FlowBuild, FlowContext, Simulation, SimulationOptions, Transport,
 };
 use prismux_trace::results::RunResult;
-use prismux_units::{Duration, Instant, Probability, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 use prismux_wire::Ecn;
 
 const SENDER: usize = 0;
@@ -16,7 +17,7 @@ const RECEIVER: usize = 1;
 const PACKET_BYTES: u32 = 1000;
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The description: what a flow's configuration takes.
+/// The description: what the options of a simulation take.
 #[derive(Debug)]
 struct StopAndWait;
 
@@ -99,13 +100,16 @@ impl Flow for Pair {
 }
 
 fn run() -> RunResult {
-    let mut network = NetworkBuilder::new(Seed(1));
-    let (server, client) = (network.host("server"), network.host("client"));
+    let mut plan = Plan::new("stop and wait", Duration::from_secs(600));
+    let (server, client) = (plan.host("server"), plan.host("client"));
     let loss = LossModel::Bernoulli(Probability::new(0.01).expect("a probability"));
     let link = LinkConfig { loss, ..LinkConfig::new(Rate::from_mbps(10), Duration::from_millis(20)) };
-    network.symmetric_link("link", server, client, link);
-    network.flow("file", FlowConfig::new(server, client, StopAndWait).carrying(1_000_000));
-    let mut simulation = network.build().expect("two hosts and a link");
+    plan.symmetric_link("link", [server, client], link);
+    // Whatever transport the plan names, the options have the one that carries the flow.
+    let file = prismux_plan::Flow::new("file", server, client, prismux_plan::Transport::Tcp);
+    let mut options = SimulationOptions::checked();
+    options.carry(&mut plan, file.bytes(ByteCount::new(1_000_000)), StopAndWait);
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).expect("two hosts and a link");
     assert!(simulation.run_to_completion(Instant::from_secs(600)), "every packet arrives in the end");
     assert_eq!(simulation.faults(), Vec::<String>::new());
     simulation.result()

@@ -8,16 +8,17 @@ mod pipe_mixes;
 use pipe_mixes::{MIXES, Pipe, pipes};
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, Transport};
 use prismux_r2cp::R2cpConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, R2cpFlow, R2cpPath, RcpFlow};
+use prismux_simulator::{AnyTransport, R2cpFlow, R2cpPath, RcpFlow, Simulation, SimulationOptions};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 use std::env;
 
 /// Left out of the measurement, and its end.
 const WARM_UP: Duration = Duration::from_secs(20);
-const END: Instant = Instant::from_secs(80);
+const END: Duration = Duration::from_secs(80);
 
 fn link(pipe: &Pipe) -> LinkConfig {
     LinkConfig::new(Rate::from_kbps(pipe.kbps), Duration::from_micros(pipe.rtt_ms * 500))
@@ -26,14 +27,14 @@ fn link(pipe: &Pipe) -> LinkConfig {
 
 /// Steady goodput in bit/s over all pipes by R²CP, or over one of them by RCP.
 fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, rcp: &RcpConfig) -> f64 {
-    let mut builder = NetworkBuilder::new(Seed(number));
-    let client = builder.host("client");
+    let (mut plan, mut options) = (Plan::new("mix", END), SimulationOptions::checked());
+    let client = plan.host("client");
     let mut ways = Vec::new();
     for (index, pipe) in pipes.iter().enumerate() {
-        let server = builder.host(&format!("server{index}"));
+        let server = plan.host(&format!("server{index}"));
         let loss = Probability::new(pipe.loss).filter(|_| pipe.loss > 0.0);
         let forward = link(pipe).with_loss(loss.map_or(LossModel::None, LossModel::Bernoulli));
-        builder.link(&format!("pipe{index}"), server, client, forward, link(pipe));
+        plan.link(&format!("pipe{index}"), [server, client], forward, link(pipe));
         ways.push(R2cpPath::to(server));
     }
     let from = ways[only.unwrap_or(0)].server;
@@ -47,11 +48,10 @@ fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, rcp: &RcpConfig) ->
         }
         .into(),
     };
-    builder.flow("download", FlowConfig::new(from, client, transport));
-    builder.steady_after(WARM_UP);
-    builder.checks(true);
-    let mut simulation = builder.build().expect("it is a network");
-    simulation.run_until(END);
+    options.carry(&mut plan, Flow::new("download", from, client, Transport::Tcp), transport);
+    plan.measure.warm_up = Some(WARM_UP);
+    let mut simulation = Simulation::from_plan(&plan, Seed(number), options).expect("it is a network");
+    simulation.run_until(Instant::ZERO + END);
     assert_eq!(simulation.faults(), Vec::<String>::new(), "mix {number}");
     simulation.result().flows["download"].steady_goodput_bps.unwrap_or(0.0)
 }

@@ -1,7 +1,8 @@
 //! What every part of the simulator stands on: time in order, packets under way, names, and those who only watch.
 pub(crate) mod checker;
+pub(crate) mod counters;
 pub(crate) mod event_queue;
 pub(crate) mod ids;
 pub(crate) mod observer;
 pub(crate) mod packet;
-pub(crate) mod series;
+pub(crate) mod site;

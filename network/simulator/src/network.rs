@@ -2,14 +2,21 @@
 //!
 //! A packet enters by [`Network::inject`] and leaves by [`Network::next_arrival`] (or is dropped and counted). In
 //! between it is a handle in the queues of links; each direction of a link has at most one event pending.
+mod accounts;
+mod rules;
+mod shared;
+mod wired;
+
+use crate::core::counters::NetworkCounters;
 use crate::core::event_queue::EventQueue;
-use crate::core::ids::{EndpointId, NodeId, PortId};
+use crate::core::ids::{EndpointId, MediumId, NodeId, PortId};
 use crate::core::observer::{Names, Observer};
 use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
-use crate::flows::Site;
-use crate::media::{End, MediumExit, Port, SharedMedium};
+use crate::core::site::Site;
+use crate::media::link::{End, Port};
+use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::routing::Routes;
-use crate::nodes::{Forwarding, RuleNode};
+use crate::nodes::rule::{Forwarding, RuleNode};
 use prismux_tcp::SegmentOut;
 use prismux_trace::event::{self, Event};
 use prismux_units::Instant;
@@ -20,8 +27,8 @@ use std::collections::VecDeque;
 pub(crate) enum Target {
     /// A packet arrives at the end of a link, or its schedule changes it.
     Port(PortId),
-    /// A frame has crossed the medium with this number.
-    Medium(u32),
+    /// Something happens on a medium.
+    Medium(MediumId),
     /// A timer of an end of a flow.
     Endpoint(EndpointId),
     /// A timer of the node at this place among those with rules of their own.
@@ -32,29 +39,6 @@ pub(crate) enum Target {
     Planned(u32),
     /// Time to sample.
     Sample,
-}
-
-/// Where every packet went. Links count their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NetworkCounters {
-    /// Packets that endpoints sent.
-    pub sent: u64,
-    /// Packets handed to endpoints.
-    pub delivered: u64,
-    /// Damaged packets that a checksum caught.
-    pub corrupted: u64,
-    /// Packets for which there was no route.
-    pub no_route: u64,
-    /// Packets that nodes with rules of their own, such as proxies, took in to keep.
-    pub taken_by_nodes: u64,
-    /// Packets that such nodes gave out again, repairs included.
-    pub returned_by_nodes: u64,
-    /// Packets that such nodes dropped.
-    pub dropped_by_nodes: u64,
-    /// Packets that a medium made, for all who hear a frame but one.
-    pub copied: u64,
-    /// Packets on a medium that nobody took: full queues, frames for all that are not for the host that hears them.
-    pub unheard: u64,
 }
 
 /// The network.
@@ -155,34 +139,5 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.dropped_at(self.now, node, reason, &self.pool, packet);
         }
-    }
-
-    /// What is wrong with the accounts: every packet is delivered, dropped for a stated reason, or still inside.
-    pub fn conservation_faults(&self) -> Vec<String> {
-        let mut faults = Vec::new();
-        let (mut inside, mut copies, mut dropped) = (0, 0, 0);
-        for (index, port) in self.ports.iter().enumerate() {
-            let (stats, packets) = (port.link.stats(), port.link.packets_inside() as u64);
-            inside += packets;
-            copies += stats.duplicated_packets;
-            dropped += stats.dropped_packets();
-            let came_in = stats.offered_packets + stats.duplicated_packets;
-            let went_out = stats.delivered_packets + stats.dropped_packets() + packets;
-            if came_in != went_out {
-                faults.push(format!("port {index}: {came_in} packets went in, {went_out} are accounted for"));
-            }
-        }
-        inside += self.media.iter().map(|shared| shared.get().frames_inside() as u64).sum::<u64>();
-        if self.pool.len() as u64 != inside + self.local.len() as u64 {
-            faults.push(format!("{} packets in the pool, {inside} in links", self.pool.len()));
-        }
-        let counters = &self.counters;
-        let came = counters.sent + counters.copied + counters.returned_by_nodes + copies;
-        let ended = counters.delivered + counters.corrupted + counters.no_route + counters.unheard;
-        let gone = ended + counters.taken_by_nodes + dropped + inside;
-        if came != gone {
-            faults.push(format!("{came} packets came into the network, {gone} are accounted for"));
-        }
-        faults
     }
 }

@@ -2,28 +2,40 @@
 mod handoff;
 mod planned;
 mod prefetch;
+pub(crate) mod records;
 mod report;
+mod sampling;
+pub(crate) mod series;
+mod tcp;
 
-use crate::core::ids::{EndpointId, FlowId, LinkIndex, NodeId, Place, PortId};
+use crate::core::counters::NetworkCounters;
+use crate::core::ids::{EndpointId, FlowId, LinkId, MediumId, NodeId, Place, PortId};
 use crate::core::observer::Capture;
 use crate::core::packet::PacketHandle;
-use crate::core::series::Sampler;
-use crate::flows::{Arrival, Flow, FlowContext, FlowRecord, Flows};
-use crate::media::{Medium, MediumIndex};
-use crate::network::{Network, NetworkCounters, Target};
-use crate::nodes::Node;
-use crate::nodes::prism::Community;
+use crate::flows::context::{Arrival, FlowContext};
+use crate::flows::flow::Flow;
+use crate::flows::record::FlowRecord;
+use crate::flows::table::Flows;
+use crate::media::medium::Medium;
+use crate::network::{Network, Target};
+use crate::nodes::node::Node;
+use crate::nodes::prism::community::Community;
 use prismux_link::LinkStats;
+use prismux_plan::Action;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
+use records::Report;
+use series::Sampler;
 use std::any::Any;
 use std::io;
 
-pub use handoff::Handoff;
-pub use planned::NetworkEvent;
-pub(crate) use planned::Plan;
-pub use report::PipeNames;
-pub(crate) use report::{LinkRecord, Report};
+/// What a planned event does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Planned {
+    Action(Action),
+    /// The flow has warmed up: its steady goodput is measured from here.
+    WarmedUp(FlowId),
+}
 
 /// A network with its flows, ready to run or running.
 #[derive(Debug)]
@@ -32,7 +44,7 @@ pub struct Simulation {
     pub(crate) flows: Flows,
     /// How far each flow has got.
     pub(crate) records: Vec<FlowRecord>,
-    pub(crate) planned: Vec<Plan>,
+    pub(crate) planned: Vec<Planned>,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) report: Report,
     pub(crate) community: Community,
@@ -68,7 +80,7 @@ impl Simulation {
         self.network.now = at;
         match target {
             Target::Port(port) => self.take_port(port),
-            Target::Medium(medium) => self.network.medium_event(MediumIndex(medium)),
+            Target::Medium(medium) => self.network.medium_event(medium),
             Target::Endpoint(endpoint) => self.take_timer(endpoint),
             Target::Node(place) => self.network.node_timeout(place),
             Target::Application(endpoint) => self.resume_application(endpoint),
@@ -109,8 +121,9 @@ impl Simulation {
     #[inline(never)]
     fn deliver_to_flow(&mut self, id: EndpointId, handle: PacketHandle) {
         let packet = self.network.pool.remove(handle);
-        let (flow, end) = self.flows.owner(id);
-        self.with_flow(flow, |flow, context| flow.deliver(context, end, Arrival(packet)));
+        if let Some((flow, end)) = self.flows.owner(id) {
+            self.with_flow(flow, |flow, context| flow.deliver(context, end, Arrival(packet)));
+        }
         self.network.pool.forget(&packet);
     }
 
@@ -119,9 +132,11 @@ impl Simulation {
     fn deliver_damaged(&mut self, id: EndpointId, handle: PacketHandle) {
         self.network.counters.corrupted += 1;
         let packet = self.network.pool.remove(handle);
-        self.network.observe_drop(self.flows.site(id).node, DropReason::Corrupted, &packet);
-        let (flow, end) = self.flows.owner(id);
-        self.with_flow(flow, |flow, context| flow.deliver_damaged(context, end, Arrival(packet)));
+        let node = self.flows.site(id).map_or(packet.destination, |site| site.node);
+        self.network.observe_drop(node, DropReason::Corrupted, &packet);
+        if let Some((flow, end)) = self.flows.owner(id) {
+            self.with_flow(flow, |flow, context| flow.deliver_damaged(context, end, Arrival(packet)));
+        }
         self.network.pool.forget(&packet);
     }
 
@@ -136,13 +151,13 @@ impl Simulation {
     /// A timer of an end, by way of its flow.
     #[inline(never)] // The loop stays small for TCP.
     fn take_flow_timer(&mut self, id: EndpointId) {
-        let (flow, end) = self.flows.owner(id);
+        let Some((flow, end)) = self.flows.owner(id) else { return };
         self.with_flow(flow, |flow, context| flow.timeout(context, end));
     }
 
     #[inline(never)]
     fn resume_application(&mut self, id: EndpointId) {
-        let (flow, end) = self.flows.owner(id);
+        let Some((flow, end)) = self.flows.owner(id) else { return };
         self.with_flow(flow, |flow, context| flow.resume(context, end));
     }
 
@@ -182,22 +197,14 @@ impl Simulation {
     }
 
     /// A shared medium, if it is of type `T`.
-    pub fn medium_as<T: Medium>(&self, medium: MediumIndex) -> Option<&T> {
-        let medium: &dyn Any = self.network.media.get(medium.0 as usize)?.get();
+    pub fn medium_as<T: Medium>(&self, medium: MediumId) -> Option<&T> {
+        let medium: &dyn Any = &*self.network.media.get(medium.index())?.medium;
         medium.downcast_ref()
     }
 
     /// A node with a rule of its own, if the rule is of type `T`.
     pub fn node_as<T: Node>(&self, node: NodeId) -> Option<&T> {
         self.network.node_as(node)
-    }
-
-    fn take_sample(&mut self) {
-        let Some(mut sampler) = self.sampler.take() else { return };
-        sampler.sample(self);
-        let next = self.network.now + sampler.interval();
-        self.network.queue.push(next, Target::Sample);
-        self.sampler = Some(sampler);
     }
 
     /// The time.
@@ -216,13 +223,13 @@ impl Simulation {
     }
 
     /// Counters of a link, from its first node to its second.
-    pub fn forward_stats(&self, link: LinkIndex) -> LinkStats {
-        self.network.ports[link.forward().index()].link.stats()
+    pub fn forward_stats(&self, link: LinkId) -> LinkStats {
+        self.network.ports[PortId::forward(link).index()].link.stats()
     }
 
     /// Counters of a link, from its second node to its first.
-    pub fn reverse_stats(&self, link: LinkIndex) -> LinkStats {
-        self.network.ports[link.reverse().index()].link.stats()
+    pub fn reverse_stats(&self, link: LinkId) -> LinkStats {
+        self.network.ports[PortId::reverse(link).index()].link.stats()
     }
 
     /// Ends captures, so that nothing stays in buffers.

@@ -1,8 +1,8 @@
 //! Downloads that their receiver cuts off, as a closed browser tab does, cost the ones that follow nothing.
 mod uplinks;
 
-use prismux_simulator::{FlowId, NetworkEvent};
-use prismux_units::{Duration, Instant};
+use prismux_simulator::FlowId;
+use prismux_units::Duration;
 use uplinks::{goodput, uplinks};
 
 const DOWNLOADS: u64 = 10;
@@ -14,25 +14,32 @@ fn ten_aborted_downloads_do_not_slow_down_the_next_ones() {
     for by_receiver in [true, false] {
         let mut uplinks = uplinks();
         let flows: Vec<FlowId> = (0..2 * DOWNLOADS)
-            .map(|index| uplinks.download(&format!("download{index}"), Instant::from_secs(SECONDS * index)))
+            .map(|index| uplinks.download(&format!("download{index}"), Duration::from_secs(SECONDS * index)))
             .collect();
-        for (index, &flow) in (1..).zip(&flows) {
-            let at = Instant::from_secs(SECONDS * index);
-            let reset =
-                if by_receiver { NetworkEvent::FlowReset(flow) } else { NetworkEvent::FlowStop(flow) };
-            uplinks.network.event(at, reset);
+        if !by_receiver {
+            for (index, &flow) in (1..).zip(&flows) {
+                uplinks.plan[flow].stop = Some(Duration::from_secs(SECONDS * index));
+            }
         }
-        let mut simulation = uplinks.network.build().unwrap();
+        let proxy = uplinks.proxy;
+        let mut simulation = uplinks.build();
         let span = Duration::from_secs(SECONDS);
-        let rates: Vec<f64> = flows.iter().map(|&flow| goodput(&mut simulation, flow, span)).collect();
+        let mut measure = |&flow: &FlowId| {
+            let rate = goodput(&mut simulation, flow, span);
+            if by_receiver {
+                simulation.reset_flow(flow);
+            }
+            rate
+        };
+        let rates: Vec<f64> = flows.iter().map(&mut measure).collect();
         for (index, rate) in rates.iter().enumerate() {
             assert!(*rate > 0.9 * rates[0], "download {index}, by receiver {by_receiver}: {rates:?}");
         }
         simulation.run_until(simulation.now() + Duration::from_secs(7));
         let in_flight: Vec<u64> =
-            simulation.proxy_links(uplinks.proxy).iter().map(|link| link.in_flight_bytes).collect();
+            simulation.proxy_links(proxy).iter().map(|link| link.in_flight_bytes).collect();
         assert_eq!(in_flight, [0, 0], "nothing of a dead connection stays on a link's books");
-        let lost = simulation.proxy_links(uplinks.proxy).iter().map(|link| link.loss).fold(0.0, f64::max);
+        let lost = simulation.proxy_links(proxy).iter().map(|link| link.loss).fold(0.0, f64::max);
         assert!(lost < 0.01, "no link is blamed: {lost}");
         assert_eq!(simulation.faults(), Vec::<String>::new());
     }

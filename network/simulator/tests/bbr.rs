@@ -2,9 +2,10 @@
 //! not take loss for congestion.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, Transport};
 use prismux_ptcp::PtcpConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, PtcpFlow, RcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, PtcpFlow, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -44,16 +45,16 @@ impl Shared {
 }
 
 fn share(transport: &AnyTransport, flows: u64, link: LinkConfig) -> Shared {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (server, client) = (builder.host("server"), builder.host("client"));
-    builder.link("link", server, client, link, bottleneck(1000, 0.0));
+    let (mut plan, mut options) =
+        (Plan::new("shared", Duration::from_secs(80)), SimulationOptions::checked());
+    let (server, client) = (plan.host("server"), plan.host("client"));
+    plan.link("link", [server, client], link, bottleneck(1000, 0.0));
     for number in 0..flows {
-        let start = Instant::ZERO + Duration::from_millis(500) * number;
-        let flow = FlowConfig::new(server, client, transport.clone()).starting(start);
-        builder.flow(&format!("flow{number}"), flow);
+        let start = Duration::from_millis(500) * number;
+        let flow = Flow::new(&format!("flow{number}"), server, client, Transport::Tcp).start_at(start);
+        options.carry(&mut plan, flow, transport.clone());
     }
-    builder.checks(true);
-    let mut simulation = builder.build().unwrap();
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     simulation.run_until(Instant::from_secs(20));
     let before: Vec<u64> = simulation.result().flows.values().map(|flow| flow.bytes).collect();
     simulation.run_until(Instant::from_secs(80));

@@ -1,11 +1,11 @@
 //! The same seed gives the same bytes, in one process, in the next, and on another machine.
 use prismux_endpoint::random::Seed;
 use prismux_link::{GilbertElliott, Jitter, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, Traffic, Transport};
 use prismux_prism::ProxyConfig;
-use prismux_simulator::{Cbr, FlowConfig, NetworkBuilder, ParetoOnOff, RequestResponse, TcpFlow};
-use prismux_tcp::TcpProfile;
+use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_trace::event::JsonLines;
-use prismux_units::{Duration, Instant, Probability, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -27,14 +27,13 @@ impl Write for Shared {
 /// A bit of everything: a proxy with lossy, jittery members, all kinds of flows. Returns result, capture and events.
 fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
     let p = |value| Probability::new(value).unwrap();
-    let mut network = NetworkBuilder::new(Seed(seed));
-    network.checks(true);
-    network.sample_every(Duration::from_millis(500));
-    let server = network.host("server");
-    let proxy = network.prism_proxy("proxy", ProxyConfig::default());
-    let (m1, m2, receiver) = (network.member("m1"), network.member("m2"), network.host("receiver"));
+    let mut plan = Plan::new("everything", Duration::from_secs(60));
+    plan.measure.interval = Some(Duration::from_millis(500));
+    let server = plan.host("server");
+    let proxy = plan.prism_proxy("proxy", ProxyConfig::default().into());
+    let (m1, m2, receiver) = (plan.member("m1"), plan.member("m2"), plan.host("receiver"));
     let link = |mbps, ms| LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms));
-    network.symmetric_link("backbone", server, proxy, link(50, 5));
+    plan.symmetric_link("backbone", [server, proxy], link(50, 5));
     let bursts =
         GilbertElliott { good_to_bad: p(0.002), bad_to_good: p(0.3), loss_good: p(0.0), loss_bad: p(0.5) };
     let lossy = LinkConfig {
@@ -45,37 +44,36 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
     };
     let free =
         LinkConfig { jitter: Jitter { max: Duration::from_millis(3), in_order: false }, ..link(10, 15) };
-    network.link("wwan1", proxy, m1, lossy, link(6, 40));
-    network.symmetric_link("wwan2", proxy, m2, free);
-    network.symmetric_link("wlan1", m1, receiver, link(54, 1));
-    network.symmetric_link("wlan2", m2, receiver, link(54, 1));
-    let modern = TcpProfile::Modern.config();
-    network.flow(
-        "download",
-        FlowConfig::new(server, receiver, TcpFlow::new(modern.clone())).carrying(6_000_000),
-    );
-    let exchange = RequestResponse {
-        tcp: modern,
-        request_bytes: 300,
-        response_bytes: 20_000,
+    plan.link("wwan1", [proxy, m1], lossy, link(6, 40));
+    plan.symmetric_link("wwan2", [proxy, m2], free);
+    plan.symmetric_link("wlan1", [m1, receiver], link(54, 1));
+    plan.symmetric_link("wlan2", [m2, receiver], link(54, 1));
+    plan.flow(Flow::new("download", server, receiver, Transport::Tcp).bytes(ByteCount::new(6_000_000)));
+    let exchange = Traffic::RequestResponse {
+        request: ByteCount::new(300),
+        response: ByteCount::new(20_000),
         think: Duration::from_millis(200),
         exchanges: Some(10),
     };
-    network.flow("web", FlowConfig::new(receiver, server, exchange));
-    let burst = ParetoOnOff {
+    plan.flow(Flow::new("web", receiver, server, Transport::Tcp).traffic(exchange));
+    let burst = Traffic::ParetoOnOff {
         rate: Rate::from_kbps(800),
-        packet_bytes: 1000,
-        mean_on: Duration::from_millis(500),
-        mean_off: Duration::from_millis(500),
+        packet: ByteCount::new(1000),
+        on: Duration::from_millis(500),
+        off: Duration::from_millis(500),
         shape: 1.5,
     };
-    network.flow("bursts", FlowConfig::new(server, receiver, burst));
-    let cbr = Cbr { rate: Rate::from_kbps(64), packet_bytes: 210 };
-    network.flow("voice", FlowConfig::new(server, receiver, cbr).stopping(Instant::from_secs(5)));
+    plan.flow(Flow::new("bursts", server, receiver, Transport::Udp).traffic(burst));
+    let cbr = Traffic::Cbr { rate: Rate::from_kbps(64), packet: ByteCount::new(210) };
+    let voice = Flow::new("voice", server, receiver, Transport::Udp).traffic(cbr);
+    plan.flow(voice.stop_at(Duration::from_secs(5)));
     let (capture, events) = (Shared::default(), Shared::default());
-    network.capture(Box::new(capture.clone()), &[]);
-    network.log_events(Box::new(JsonLines::new(events.clone())));
-    let mut simulation = network.build().unwrap();
+    let options = SimulationOptions {
+        capture: Some(Box::new(capture.clone())),
+        events: Some(Box::new(JsonLines::new(events.clone()))),
+        ..SimulationOptions::checked()
+    };
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
     simulation.run_until(Instant::from_secs(12));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     let result = simulation.result().to_json();
@@ -97,8 +95,8 @@ fn two_runs_are_equal_to_the_byte_and_another_seed_is_not() {
 /// UDP over impaired links: depends on nothing but the simulator, the links and the random streams.
 fn datagrams() -> Vec<u8> {
     let p = |value| Probability::new(value).unwrap();
-    let mut network = NetworkBuilder::new(Seed(2024));
-    let (a, r, b) = (network.host("a"), network.router("r"), network.host("b"));
+    let mut plan = Plan::new("datagrams", Duration::from_secs(60));
+    let (a, r, b) = (plan.host("a"), plan.router("r"), plan.host("b"));
     let rough = LinkConfig {
         jitter: Jitter { max: Duration::from_millis(9), in_order: false },
         duplicate: p(0.02),
@@ -107,20 +105,22 @@ fn datagrams() -> Vec<u8> {
             .with_loss(LossModel::Bernoulli(p(0.05)))
             .with_queue(QueueLimit::Packets(5))
     };
-    network.symmetric_link("first", a, r, rough.clone());
-    network.symmetric_link("second", r, b, rough);
-    let burst = ParetoOnOff {
+    plan.symmetric_link("first", [a, r], rough.clone());
+    plan.symmetric_link("second", [r, b], rough);
+    let burst = Traffic::ParetoOnOff {
         rate: Rate::from_mbps(2),
-        packet_bytes: 700,
-        mean_on: Duration::from_millis(80),
-        mean_off: Duration::from_millis(120),
+        packet: ByteCount::new(700),
+        on: Duration::from_millis(80),
+        off: Duration::from_millis(120),
         shape: 1.5,
     };
-    network.flow("bursts", FlowConfig::new(a, b, burst));
-    network.flow("back", FlowConfig::new(b, a, Cbr { rate: Rate::from_kbps(333), packet_bytes: 123 }));
+    plan.flow(Flow::new("bursts", a, b, Transport::Udp).traffic(burst));
+    let back = Traffic::Cbr { rate: Rate::from_kbps(333), packet: ByteCount::new(123) };
+    plan.flow(Flow::new("back", b, a, Transport::Udp).traffic(back));
     let events = Shared::default();
-    network.log_events(Box::new(JsonLines::new(events.clone())));
-    let mut simulation = network.build().unwrap();
+    let told = Box::new(JsonLines::new(events.clone()));
+    let options = SimulationOptions { events: Some(told), ..SimulationOptions::default() };
+    let mut simulation = Simulation::from_plan(&plan, Seed(2024), options).unwrap();
     simulation.run_until(Instant::from_secs(20));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     std::mem::take(&mut *events.0.lock().unwrap())

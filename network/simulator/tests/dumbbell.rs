@@ -5,7 +5,8 @@
 //! and 0.7 to 3.3 timeouts per flow, 7532 to 7842 drops, a Jain index of at least 0.9977.
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, FlowId, LinkIndex, NetworkBuilder, Simulation, TcpFlow};
+use prismux_plan::{Flow, FlowId, LinkId, Plan, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
@@ -14,13 +15,13 @@ const SEGMENT_BYTES: u16 = 1000;
 struct Dumbbell {
     simulation: Simulation,
     flows: Vec<FlowId>,
-    bottleneck: LinkIndex,
+    bottleneck: LinkId,
 }
 
 fn dumbbell(flows: u64, profile: TcpProfile, seed: u64, jitter: Duration) -> Dumbbell {
-    let mut network = NetworkBuilder::new(Seed(seed));
-    network.checks(true);
-    let (left, right) = (network.router("left"), network.router("right"));
+    let (mut plan, mut options) =
+        (Plan::new("dumbbell", Duration::from_secs(300)), SimulationOptions::checked());
+    let (left, right) = (plan.router("left"), plan.router("right"));
     // ns-2 counts the packet in service into its limit of 100.
     let bottleneck = LinkConfig::new(Rate::from_kbps(500 * flows), Duration::from_millis(30))
         .with_queue(QueueLimit::Packets(5 * flows as u32 - 1));
@@ -28,22 +29,21 @@ fn dumbbell(flows: u64, profile: TcpProfile, seed: u64, jitter: Duration) -> Dum
         jitter: Jitter { max: jitter, in_order: true },
         ..LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(2)).with_queue(QueueLimit::Unlimited)
     };
-    let bottleneck = network.symmetric_link("bottleneck", left, right, bottleneck);
+    let bottleneck = plan.symmetric_link("bottleneck", [left, right], bottleneck);
     let tcp =
         TcpConfig { mss: SEGMENT_BYTES, receive_buffer: ByteCount::new(100_000_000), ..profile.config() };
     let mut ids = Vec::new();
     for index in 0..flows {
-        let source = network.host(&format!("source{index}"));
-        let sink = network.host(&format!("sink{index}"));
-        network.symmetric_link(&format!("up{index}"), source, left, access.clone());
-        network.symmetric_link(&format!("down{index}"), right, sink, access.clone());
-        let start = Instant::ZERO + Duration::from_secs(1).mul_f64(index as f64 / flows as f64);
-        let transport = TcpFlow::new(tcp.clone());
-        ids.push(
-            network.flow(&format!("flow{index}"), FlowConfig::new(source, sink, transport).starting(start)),
-        );
+        let source = plan.host(&format!("source{index}"));
+        let sink = plan.host(&format!("sink{index}"));
+        plan.symmetric_link(&format!("up{index}"), [source, left], access.clone());
+        plan.symmetric_link(&format!("down{index}"), [right, sink], access.clone());
+        let start = Duration::from_secs(1).mul_f64(index as f64 / flows as f64);
+        let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp).start_at(start);
+        ids.push(options.carry(&mut plan, flow, TcpFlow::new(tcp.clone())));
     }
-    Dumbbell { simulation: network.build().unwrap(), flows: ids, bottleneck }
+    let simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
+    Dumbbell { simulation, flows: ids, bottleneck }
 }
 
 /// What the reference reports.

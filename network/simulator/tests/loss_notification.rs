@@ -3,8 +3,9 @@
 #![allow(clippy::disallowed_macros, reason = "prints what it measures")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
+use prismux_plan::{Flow, Plan, Transport};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, RcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_trace::results::FlowResult;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -20,16 +21,16 @@ fn config() -> TcpConfig {
 
 /// A download over a link that damages packets.
 fn download(transport: AnyTransport, damaged: f64) -> FlowResult {
-    let mut network = NetworkBuilder::new(Seed(1));
-    network.checks(true);
-    let (server, mobile) = (network.host("server"), network.host("mobile"));
+    let (mut plan, mut options) =
+        (Plan::new("damage", Duration::from_secs(100)), SimulationOptions::checked());
+    let (server, mobile) = (plan.host("server"), plan.host("mobile"));
     let link = LinkConfig {
         corrupt: Probability::new(damaged).unwrap(),
         ..LinkConfig::new(Rate::from_mbps(2), Duration::from_millis(65)).with_queue(QueueLimit::Packets(60))
     };
-    network.symmetric_link("radio", server, mobile, link);
-    network.flow("download", FlowConfig::new(server, mobile, transport));
-    let mut simulation = network.build().unwrap();
+    plan.symmetric_link("radio", [server, mobile], link);
+    options.carry(&mut plan, Flow::new("download", server, mobile, Transport::Tcp), transport);
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     simulation.run_until(Instant::from_secs(100));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     simulation.result().flows["download"].clone()

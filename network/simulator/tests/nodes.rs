@@ -1,17 +1,15 @@
 //! A node with a rule of its own, from outside the simulator: flows spread over two links by a hash of their addresses.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_simulator::{
-    Cbr, FlowConfig, LinkIndex, NetworkBuilder, Node, NodeContext, NodeId, Simulation, TcpFlow, Transit,
-};
-use prismux_tcp::TcpConfig;
-use prismux_units::{Duration, Instant, Rate};
+use prismux_plan::{Flow, LinkId, NodeId, Plan, Transport};
+use prismux_simulator::{Cbr, Node, NodeContext, Simulation, SimulationOptions, Transit};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 /// Equal-cost multipath as routers do it (RFC 2992): all packets of a flow take the same link.
 #[derive(Debug)]
 struct EqualCost {
     beyond: NodeId,
-    links: [LinkIndex; 2],
+    links: [LinkId; 2],
     spread: u64,
 }
 
@@ -32,25 +30,24 @@ impl Node for EqualCost {
 }
 
 /// server - fork = join - client, with two links in the middle.
-fn network(flows: u32) -> (Simulation, [LinkIndex; 2]) {
-    let mut network = NetworkBuilder::new(Seed(7));
-    network.checks(true);
-    let (server, fork) = (network.host("server"), network.router("fork"));
-    let (join, client) = (network.router("join"), network.host("client"));
+fn network(flows: u32) -> (Simulation, [LinkId; 2]) {
+    let (mut plan, mut options) = (Plan::new("fork", Duration::from_secs(60)), SimulationOptions::checked());
+    let (server, fork) = (plan.host("server"), plan.router("fork"));
+    let (join, client) = (plan.router("join"), plan.host("client"));
     let link = |mbps| {
         LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(5)).with_queue(QueueLimit::Unlimited)
     };
-    network.symmetric_link("access", server, fork, link(100));
-    let links = ["upper", "lower"].map(|name| network.symmetric_link(name, fork, join, link(10)));
-    network.symmetric_link("last", join, client, link(100));
-    network.forward_by(fork, EqualCost { beyond: client, links, spread: 0 });
+    plan.symmetric_link("access", [server, fork], link(100));
+    let links = ["upper", "lower"].map(|name| plan.symmetric_link(name, [fork, join], link(10)));
+    plan.symmetric_link("last", [join, client], link(100));
+    options.forward_by("fork", EqualCost { beyond: client, links, spread: 0 });
     for flow in 0..flows {
         let cbr = Cbr { rate: Rate::from_kbps(200), packet_bytes: 500 };
-        network.flow(&format!("cbr{flow}"), FlowConfig::new(server, client, cbr).carrying(50_000));
+        let flow = Flow::new(&format!("cbr{flow}"), server, client, Transport::Tcp);
+        options.carry(&mut plan, flow.bytes(ByteCount::new(50_000)), cbr);
     }
-    let file = FlowConfig::new(server, client, TcpFlow::new(TcpConfig::modern())).carrying(1_000_000);
-    network.flow("file", file);
-    (network.build().unwrap(), links)
+    plan.flow(Flow::new("file", server, client, Transport::Tcp).bytes(ByteCount::new(1_000_000)));
+    (Simulation::from_plan(&plan, Seed(7), options).unwrap(), links)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 mod uplinks;
 
 use prismux_link::LinkChange;
-use prismux_simulator::NetworkEvent;
+use prismux_plan::Action;
 use prismux_units::{Duration, Instant};
 use uplinks::{goodput, uplinks};
 
@@ -18,29 +18,31 @@ const NEXT: Duration = Duration::from_secs(10);
 /// The link with this number is away for so many milliseconds.
 fn comes_back(link: usize, millis: u64) {
     let away = Duration::from_millis(millis);
-    let (gone, back) = (Instant::ZERO + AWAY, Instant::ZERO + AWAY + away);
+    let (gone, back) = (AWAY, AWAY + away);
     let mut uplinks = uplinks();
-    let first = uplinks.download("first", Instant::ZERO);
+    let first = uplinks.download("first", Duration::ZERO);
+    let wwan = uplinks.wwan[link];
     let second = uplinks.download("second", back + NEXT);
-    let (mut network, member) = (uplinks.network, uplinks.members[link]);
-    network.event(back + NEXT, NetworkEvent::FlowStop(first));
-    network.event(gone, NetworkEvent::LinkChange(uplinks.wwan[link], LinkChange::DOWN));
-    network.event(back, NetworkEvent::LinkChange(uplinks.wwan[link], LinkChange::UP));
+    let (proxy, plan, member) = (uplinks.proxy, &mut uplinks.plan, uplinks.members[link]);
+    plan.event(back + NEXT, Action::StopFlow(first));
+    plan.event(gone, Action::both_ways(wwan, LinkChange::DOWN));
+    plan.event(back, Action::both_ways(wwan, LinkChange::UP));
     if away > DEAD_AFTER {
-        network.event(gone + DEAD_AFTER, NetworkEvent::Leave(member));
-        network.event(back + HELLO, NetworkEvent::Join(member));
+        plan.event(gone + DEAD_AFTER, Action::Leave(member));
+        plan.event(back + HELLO, Action::Join(member));
     }
-    let mut simulation = network.build().unwrap();
+    let mut simulation = uplinks.build();
+    let back = Instant::ZERO + back;
     simulation.run_until(Instant::from_secs(6));
     let steady = goodput(&mut simulation, first, Duration::from_secs(6));
     assert!(steady > 26e6, "both links: {steady}");
     let told = |what: &str, rate: f64| format!("link {link} away {millis} ms, {what}: {rate} of {steady}");
     simulation.run_until(back + Duration::from_secs(2));
     let after = goodput(&mut simulation, first, Duration::from_secs(8));
-    assert!(after > 0.95 * steady, "{}: {:?}", told("back", after), simulation.proxy_links(uplinks.proxy));
+    assert!(after > 0.95 * steady, "{}: {:?}", told("back", after), simulation.proxy_links(proxy));
     simulation.run_until(back + NEXT + Duration::from_secs(2));
     let next = goodput(&mut simulation, second, Duration::from_secs(5));
-    assert!(next > 0.95 * steady, "{}: {:?}", told("next", next), simulation.proxy_links(uplinks.proxy));
+    assert!(next > 0.95 * steady, "{}: {:?}", told("next", next), simulation.proxy_links(proxy));
     assert_eq!(simulation.faults(), Vec::<String>::new());
 }
 

@@ -1,53 +1,59 @@
 //! A community behind a proxy: members join and leave, ACKs return through one of them.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
+use prismux_plan::{Action, Flow, FlowId, LinkId, NodeId, Plan, ProxySettings, Traffic, Transport, Tunnel};
 use prismux_prism::{ProxyConfig, TcpPrism};
-use prismux_simulator::{
-    AnyTransport, Cbr, ExtensionFactory, FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId,
-    Simulation, TcpFlow, Tunnel,
-};
+use prismux_simulator::{AnyTransport, Cbr, ExtensionFactory, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_trace::event::{Event, EventSink};
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::sync::{Arc, Mutex};
 
 struct Community {
-    network: NetworkBuilder,
+    plan: Plan,
     server: NodeId,
     proxy: NodeId,
     members: [NodeId; 2],
     receiver: NodeId,
-    wwan: [LinkIndex; 2],
-    wlan: [LinkIndex; 2],
+    wwan: [LinkId; 2],
+    wlan: [LinkId; 2],
 }
 
 /// server - proxy = two members = receiver; the members' links as given (rate in Mbit/s, delay in ms).
 fn community(config: ProxyConfig, tunnel: Tunnel, links: [(u64, u64); 2]) -> Community {
-    let mut network = NetworkBuilder::new(Seed(7));
-    network.checks(true);
-    let server = network.host("server");
-    let proxy = network.prism_proxy_with_tunnel("proxy", config, tunnel);
-    let members = [network.member("m1"), network.member("m2")];
-    let receiver = network.host("receiver");
+    let mut plan = Plan::new("community", Duration::from_secs(300));
+    let server = plan.host("server");
+    let proxy = plan.prism_proxy("proxy", ProxySettings { tunnel, ..config.into() });
+    let members = [plan.member("m1"), plan.member("m2")];
+    let receiver = plan.host("receiver");
     let fast =
         LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(5)).with_queue(QueueLimit::Unlimited);
-    network.symmetric_link("backbone", server, proxy, fast);
+    plan.symmetric_link("backbone", [server, proxy], fast);
     let wwan = [0, 1].map(|index| {
         let (mbps, ms) = links[index];
         let slow = LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms))
             .with_queue(QueueLimit::Bdp(1.0));
-        network.symmetric_link(&format!("wwan{}", index + 1), proxy, members[index], slow)
+        plan.symmetric_link(&format!("wwan{}", index + 1), [proxy, members[index]], slow)
     });
     let wlan = [0, 1].map(|index| {
         let wlan =
             LinkConfig::new(Rate::from_mbps(54), Duration::from_millis(1)).with_queue(QueueLimit::Unlimited);
-        network.symmetric_link(&format!("wlan{}", index + 1), members[index], receiver, wlan)
+        plan.symmetric_link(&format!("wlan{}", index + 1), [members[index], receiver], wlan)
     });
-    Community { network, server, proxy, members, receiver, wwan, wlan }
+    Community { plan, server, proxy, members, receiver, wwan, wlan }
 }
 
 fn tcp(config: TcpConfig) -> AnyTransport {
     TcpFlow::new(TcpConfig { mss: 1400, ..config }).into()
+}
+
+/// A download of so many bytes (`None`: without end), and the simulation of it.
+fn download(plan: &mut Plan, (from, to): (NodeId, NodeId), bytes: Option<u64>) -> (FlowId, Simulation) {
+    let mut options = SimulationOptions::checked();
+    let flow = Flow::new("download", from, to, Transport::Tcp);
+    let flow = flow.traffic(Traffic::Bulk { bytes: bytes.map(ByteCount::new) });
+    let flow = options.carry(plan, flow, tcp(TcpConfig::modern()));
+    (flow, Simulation::from_plan(plan, Seed(7), options).unwrap())
 }
 
 fn completed(simulation: &mut Simulation, limit: u64) -> f64 {
@@ -58,11 +64,9 @@ fn completed(simulation: &mut Simulation, limit: u64) -> f64 {
 
 #[test]
 fn one_download_uses_both_members() {
-    let Community { mut network, server, proxy, receiver, wwan, .. } =
+    let Community { mut plan, server, proxy, receiver, wwan, .. } =
         community(ProxyConfig::default(), Tunnel::Gre, [(4, 40), (4, 60)]);
-    let flow = FlowConfig::new(server, receiver, tcp(TcpConfig::modern())).carrying(10_000_000);
-    network.flow("download", flow);
-    let mut simulation = network.build().unwrap();
+    let (_, mut simulation) = download(&mut plan, (server, receiver), Some(10_000_000));
     completed(&mut simulation, 200);
     let result = simulation.result();
     let goodput = result.flows["download"].goodput_bps;
@@ -81,13 +85,15 @@ fn one_download_uses_both_members() {
 #[test]
 fn tunnels_cost_their_headers_on_the_members_links_only() {
     for (tunnel, overhead) in [(Tunnel::Free, 0), (Tunnel::Gre, 24), (Tunnel::GreInUdp, 32)] {
-        let Community { mut network, server, receiver, wwan, wlan, .. } =
+        let Community { mut plan, server, receiver, wwan, wlan, .. } =
             community(ProxyConfig::default(), tunnel, [(4, 10), (4, 10)]);
         let cbr = Cbr { rate: Rate::from_kbps(800), packet_bytes: 1000 };
-        network.flow("udp", FlowConfig::new(server, receiver, cbr).carrying(97_200));
-        let mut simulation = network.build().unwrap();
+        let flow = Flow::new("udp", server, receiver, Transport::Tcp).bytes(ByteCount::new(97_200));
+        let mut options = SimulationOptions::checked();
+        options.carry(&mut plan, flow, cbr);
+        let mut simulation = Simulation::from_plan(&plan, Seed(7), options).unwrap();
         simulation.run_until(Instant::from_secs(10));
-        let bytes = |links: [LinkIndex; 2]| links.map(|link| simulation.forward_stats(link).delivered_bytes);
+        let bytes = |links: [LinkId; 2]| links.map(|link| simulation.forward_stats(link).delivered_bytes);
         assert_eq!(bytes(wwan).iter().sum::<u64>(), 100 * (1000 + overhead), "{tunnel:?}");
         assert_eq!(bytes(wlan).iter().sum::<u64>(), 100 * 1000, "{tunnel:?}");
         assert_eq!(simulation.faults(), Vec::<String>::new());
@@ -96,14 +102,12 @@ fn tunnels_cost_their_headers_on_the_members_links_only() {
 
 #[test]
 fn members_leave_and_join_without_losing_the_connection() {
-    let Community { mut network, server, members, receiver, wwan, .. } =
+    let Community { mut plan, server, members, receiver, wwan, .. } =
         community(ProxyConfig::default(), Tunnel::Gre, [(4, 40), (4, 60)]);
-    let flow = FlowConfig::new(server, receiver, tcp(TcpConfig::modern())).carrying(20_000_000);
-    let download = network.flow("download", flow);
     // The member that ACKs return through is the one that goes.
-    network.event(Instant::from_secs(10), NetworkEvent::Leave(members[0]));
-    network.event(Instant::from_secs(20), NetworkEvent::Join(members[0]));
-    let mut simulation = network.build().unwrap();
+    plan.event(Duration::from_secs(10), Action::Leave(members[0]));
+    plan.event(Duration::from_secs(20), Action::Join(members[0]));
+    let (download, mut simulation) = download(&mut plan, (server, receiver), Some(20_000_000));
     let carried = |simulation: &Simulation| wwan.map(|link| simulation.forward_stats(link).delivered_packets);
     let at = |simulation: &mut Simulation, seconds| {
         simulation.run_until(Instant::from_secs(seconds));
@@ -123,30 +127,26 @@ fn members_leave_and_join_without_losing_the_connection() {
 #[test]
 fn a_member_that_vanishes_costs_time_but_no_byte() {
     use prismux_link::LinkChange;
-    let Community { mut network, server, receiver, wwan, .. } =
+    let Community { mut plan, server, receiver, wwan, .. } =
         community(ProxyConfig::default(), Tunnel::Gre, [(4, 40), (4, 60)]);
-    let flow = FlowConfig::new(server, receiver, tcp(TcpConfig::modern())).carrying(5_000_000);
-    network.flow("download", flow);
-    network.event(Instant::from_secs(4), NetworkEvent::LinkChange(wwan[1], LinkChange::DOWN));
-    let mut simulation = network.build().unwrap();
+    plan.event(Duration::from_secs(4), Action::both_ways(wwan[1], LinkChange::DOWN));
+    let (_, mut simulation) = download(&mut plan, (server, receiver), Some(5_000_000));
     completed(&mut simulation, 300);
     assert!(simulation.forward_stats(wwan[1]).outage_drops > 0);
 }
 
 #[test]
 fn a_member_can_be_the_receiver() {
-    let mut network = NetworkBuilder::new(Seed(3));
-    network.checks(true);
-    let server = network.host("server");
-    let proxy = network.prism_proxy("proxy", ProxyConfig::default());
-    let (own, neighbour) = (network.member("own"), network.member("neighbour"));
+    let mut plan = Plan::new("own link", Duration::from_secs(60));
+    let server = plan.host("server");
+    let proxy = plan.prism_proxy("proxy", ProxyConfig::default().into());
+    let (own, neighbour) = (plan.member("own"), plan.member("neighbour"));
     let link = |mbps, ms| LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms));
-    network.symmetric_link("backbone", server, proxy, link(100, 1));
-    network.symmetric_link("wwan1", proxy, own, link(3, 50));
-    let wwan2 = network.symmetric_link("wwan2", proxy, neighbour, link(3, 50));
-    let wlan = network.symmetric_link("wlan", neighbour, own, link(54, 1));
-    network.flow("download", FlowConfig::new(server, own, tcp(TcpConfig::modern())).carrying(4_000_000));
-    let mut simulation = network.build().unwrap();
+    plan.symmetric_link("backbone", [server, proxy], link(100, 1));
+    plan.symmetric_link("wwan1", [proxy, own], link(3, 50));
+    let wwan2 = plan.symmetric_link("wwan2", [proxy, neighbour], link(3, 50));
+    let wlan = plan.symmetric_link("wlan", [neighbour, own], link(54, 1));
+    let (_, mut simulation) = download(&mut plan, (server, own), Some(4_000_000));
     completed(&mut simulation, 60);
     assert!(simulation.forward_stats(wwan2).delivered_packets > 500);
     assert_eq!(
@@ -160,22 +160,23 @@ fn a_member_can_be_the_receiver() {
 fn tcp_prism_gets_loss_reports_and_resends_at_once() {
     use prismux_link::LossModel;
     use prismux_units::Probability;
-    let mut network = NetworkBuilder::new(Seed(11));
-    network.checks(true);
-    let server = network.host("server");
-    let proxy = network.prism_proxy("proxy", ProxyConfig::paper());
-    let (m1, m2, receiver) = (network.member("m1"), network.member("m2"), network.host("receiver"));
+    let (mut plan, mut options) =
+        (Plan::new("reports", Duration::from_secs(120)), SimulationOptions::checked());
+    let server = plan.host("server");
+    let proxy = plan.prism_proxy("proxy", ProxyConfig::paper().into());
+    let (m1, m2, receiver) = (plan.member("m1"), plan.member("m2"), plan.host("receiver"));
     let link = |mbps, ms| LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms));
-    network.symmetric_link("backbone", server, proxy, link(100, 1));
+    plan.symmetric_link("backbone", [server, proxy], link(100, 1));
     let lossy = link(2, 50).with_loss(LossModel::Bernoulli(Probability::new(0.01).unwrap()));
-    network.link("wwan1", proxy, m1, lossy, link(2, 50));
-    network.symmetric_link("wwan2", proxy, m2, link(2, 50));
-    network.symmetric_link("wlan1", m1, receiver, link(54, 1));
-    network.symmetric_link("wlan2", m2, receiver, link(54, 1));
+    plan.link("wwan1", [proxy, m1], lossy, link(2, 50));
+    plan.symmetric_link("wwan2", [proxy, m2], link(2, 50));
+    plan.symmetric_link("wlan1", [m1, receiver], link(54, 1));
+    plan.symmetric_link("wlan2", [m2, receiver], link(54, 1));
     let sender = TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() })
         .with_extension("tcp-prism", ExtensionFactory::new(|| Box::new(TcpPrism::new())));
-    let download = network.flow("download", FlowConfig::new(server, receiver, sender).carrying(6_000_000));
-    let mut simulation = network.build().unwrap();
+    let flow = Flow::new("download", server, receiver, Transport::Tcp).bytes(ByteCount::new(6_000_000));
+    let download = options.carry(&mut plan, flow, sender);
+    let mut simulation = Simulation::from_plan(&plan, Seed(11), options).unwrap();
     completed(&mut simulation, 120);
     let metrics = simulation.sender(download).unwrap().metrics().engine;
     assert!(metrics.counters.loss_notices > 5, "{metrics:?}");
@@ -199,12 +200,14 @@ impl EventSink for LastTold {
 
 #[test]
 fn the_event_log_tells_held_acks_and_windows_as_they_are() {
-    let Community { mut network, server, receiver, .. } =
+    let Community { mut plan, server, receiver, .. } =
         community(ProxyConfig::default(), Tunnel::Gre, [(4, 20), (2, 120)]);
-    let flow = network.flow("download", FlowConfig::new(server, receiver, tcp(TcpConfig::modern())));
     let told = LastTold::default();
-    network.log_events(Box::new(told.clone()));
-    let mut simulation = network.build().unwrap();
+    let mut options =
+        SimulationOptions { events: Some(Box::new(told.clone())), ..SimulationOptions::checked() };
+    let flow = Flow::new("download", server, receiver, Transport::Tcp);
+    let flow = options.carry(&mut plan, flow, tcp(TcpConfig::modern()));
+    let mut simulation = Simulation::from_plan(&plan, Seed(7), options).unwrap();
     let mut most_held = 0;
     for tenth in 5..80 {
         simulation.run_until(Instant::from_millis(tenth * 100));

@@ -3,10 +3,9 @@ mod pipe_mixes;
 
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
+use prismux_plan::{Action, Flow, LinkId, NodeId, Plan, PtcpSettings, Transport};
 use prismux_ptcp::PtcpConfig;
-use prismux_simulator::{
-    FlowConfig, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, PtcpFlow, Simulation, TcpFlow,
-};
+use prismux_simulator::{PtcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
@@ -16,16 +15,16 @@ fn seconds(s: u64) -> Instant {
 
 /// A mobile host whose links lead to a router, and a fixed host behind it.
 struct Net {
-    builder: NetworkBuilder,
+    plan: Plan,
     mobile: NodeId,
     fixed: NodeId,
-    links: Vec<LinkIndex>,
+    links: Vec<LinkId>,
 }
 
 /// Links of so many kbit/s and round trips in ms.
 fn net(pipes: &[(u64, u64)]) -> Net {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
+    let mut plan = Plan::new("pipes", Duration::from_secs(300));
+    let (mobile, router, fixed) = (plan.host("mobile"), plan.router("router"), plan.host("fixed"));
     let link = |&(kbps, rtt): &(u64, u64)| LinkConfig {
         rate: Some(Rate::from_bps(kbps * 1000)),
         delay: Duration::from_micros(rtt * 500 - 500),
@@ -35,10 +34,15 @@ fn net(pipes: &[(u64, u64)]) -> Net {
     let links = pipes
         .iter()
         .enumerate()
-        .map(|(index, pipe)| builder.symmetric_link(&format!("access{index}"), mobile, router, link(pipe)))
+        .map(|(index, pipe)| plan.symmetric_link(&format!("access{index}"), [mobile, router], link(pipe)))
         .collect();
-    builder.symmetric_link("backbone", router, fixed, link(&(100_000, 1)));
-    Net { builder, mobile, fixed, links }
+    plan.symmetric_link("backbone", [router, fixed], link(&(100_000, 1)));
+    Net { plan, mobile, fixed, links }
+}
+
+/// One flow with a pipe on every link.
+fn striped_flow(net: &Net) -> Flow {
+    Flow::new("ptcp", net.mobile, net.fixed, Transport::Ptcp(PtcpSettings::DEFAULT)).over(&net.links)
 }
 
 fn tcp() -> TcpConfig {
@@ -48,23 +52,22 @@ fn tcp() -> TcpConfig {
 /// Goodput of pTCP over all pipes, and of separate connections, in bits per second, between 20 s and the end.
 fn goodputs(pipes: &[(u64, u64)], events: &[(u64, usize, LinkChange)], end: u64) -> (f64, Vec<f64>) {
     let run = |striped: bool| -> Vec<f64> {
-        let mut net = net(pipes);
+        let (mut net, mut options) = (net(pipes), SimulationOptions::checked());
         if striped {
             let config = PtcpConfig::new(tcp(), pipes.len() as u8);
-            let flow = FlowConfig::new(net.mobile, net.fixed, PtcpFlow { config });
-            net.builder.flow("ptcp", flow.over(&net.links));
+            let flow = striped_flow(&net);
+            options.carry(&mut net.plan, flow, PtcpFlow { config });
         } else {
             for (index, &link) in net.links.iter().enumerate() {
-                let flow = FlowConfig::new(net.mobile, net.fixed, TcpFlow::new(tcp()));
-                net.builder.flow(&format!("tcp{index}"), flow.over(&[link]));
+                let flow = Flow::new(&format!("tcp{index}"), net.mobile, net.fixed, Transport::Tcp);
+                options.carry(&mut net.plan, flow.over(&[link]), TcpFlow::new(tcp()));
             }
         }
         for &(at, link, change) in events {
-            net.builder.event(seconds(at), NetworkEvent::LinkChange(net.links[link], change));
+            net.plan.event(Duration::from_secs(at), Action::both_ways(net.links[link], change));
         }
-        net.builder.steady_after(Duration::from_secs(20));
-        net.builder.checks(true);
-        let mut simulation = net.builder.build().unwrap();
+        net.plan.measure.warm_up = Some(Duration::from_secs(20));
+        let mut simulation = Simulation::from_plan(&net.plan, Seed(1), options).unwrap();
         simulation.run_until(seconds(end));
         assert_eq!(simulation.faults(), Vec::<String>::new());
         let result = simulation.result();
@@ -111,13 +114,13 @@ fn random_mixes_are_never_slower_than_their_best_pipe() {
 fn blackout(tcp: TcpConfig, dark: usize, at: Instant) -> (Duration, Duration, [u64; 2]) {
     let mut net = net(&[(2000, 400), (5000, 100)]);
     let config = PtcpConfig::new(tcp, 2);
-    let flow = FlowConfig::new(net.mobile, net.fixed, PtcpFlow { config });
-    let flow = net.builder.flow("ptcp", flow.over(&net.links));
+    let mut options = SimulationOptions::checked();
+    let flow = striped_flow(&net);
+    let flow = options.carry(&mut net.plan, flow, PtcpFlow { config });
     let light = at + Duration::from_secs(20);
-    net.builder.event(at, NetworkEvent::LinkChange(net.links[dark], LinkChange::DOWN));
-    net.builder.event(light, NetworkEvent::LinkChange(net.links[dark], LinkChange::UP));
-    net.builder.checks(true);
-    let mut simulation = net.builder.build().unwrap();
+    net.plan.event(at - Instant::ZERO, Action::both_ways(net.links[dark], LinkChange::DOWN));
+    net.plan.event(light - Instant::ZERO, Action::both_ways(net.links[dark], LinkChange::UP));
+    let mut simulation = Simulation::from_plan(&net.plan, Seed(1), options).unwrap();
     simulation.run_until(at);
     let pipe = |simulation: &Simulation| {
         simulation.ptcp(flow)[0].unwrap().pipes().nth(dark).map(|pipe| (pipe.tcp.engine.rto, pipe.sent_bytes))

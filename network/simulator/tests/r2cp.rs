@@ -3,11 +3,10 @@
 #![allow(clippy::disallowed_macros, reason = "prints the figures of the protocol's page")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkChange, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, Plan, Traffic, Transport};
 use prismux_r2cp::{PipeId, R2cpConfig, Scheduling};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{
-    FlowConfig, FlowId, LinkIndex, NetworkBuilder, NetworkEvent, R2cpFlow, R2cpPath, Simulation,
-};
+use prismux_simulator::{R2cpFlow, R2cpPath, Simulation, SimulationOptions};
 use prismux_tcp::engine::CongestionKind;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -41,25 +40,25 @@ fn world(
     paths: &[LinkConfig],
     bytes: Option<u64>,
     seed: u64,
-    shape: impl FnOnce(&mut NetworkBuilder, &[LinkIndex], &mut Vec<R2cpPath>),
+    shape: impl FnOnce(&mut Plan, &[LinkId], &mut Vec<R2cpPath>),
 ) -> World {
-    let mut network = NetworkBuilder::new(Seed(seed));
-    network.checks(true);
-    let client = network.host("client");
+    let (mut plan, mut options) =
+        (Plan::new("paths", Duration::from_secs(300)), SimulationOptions::checked());
+    let client = plan.host("client");
     let (mut links, mut ways) = (Vec::new(), Vec::new());
     for (index, path) in paths.iter().enumerate() {
-        let server = network.host(&format!("server{index}"));
-        links.push(network.symmetric_link(&format!("path{index}"), server, client, path.clone()));
+        let server = plan.host(&format!("server{index}"));
+        links.push(plan.symmetric_link(&format!("path{index}"), [server, client], path.clone()));
         ways.push(R2cpPath::to(server));
     }
-    shape(&mut network, &links, &mut ways);
+    shape(&mut plan, &links, &mut ways);
     let from = ways[0].server;
     let sender = config.rcp.clone();
     let transport = R2cpFlow { config, sender, paths: ways, name: "r2cp".into() };
-    let mut flow = FlowConfig::new(from, client, transport);
-    flow.bytes = bytes;
-    let flow = network.flow("download", flow);
-    World { simulation: network.build().unwrap(), flow }
+    let flow = Flow::new("download", from, client, Transport::Tcp);
+    let flow = flow.traffic(Traffic::Bulk { bytes: bytes.map(ByteCount::new) });
+    let flow = options.carry(&mut plan, flow, transport);
+    World { simulation: Simulation::from_plan(&plan, Seed(seed), options).unwrap(), flow }
 }
 
 impl World {
@@ -144,9 +143,12 @@ fn a_blackout_of_one_pipe_costs_at_most_a_timeout_of_that_pipe() {
         let mut rto = Duration::ZERO;
         let links = paths.map(link);
         let dark = Instant::from_millis(5000 + 137 * seed);
-        let mut world = world(config(), &links, None, seed, |network, links, _| {
-            network.event(dark, NetworkEvent::LinkChange(links[1], LinkChange::DOWN));
-            network.event(dark + Duration::from_secs(10), NetworkEvent::LinkChange(links[1], LinkChange::UP));
+        let mut world = world(config(), &links, None, seed, |plan, links, _| {
+            plan.event(dark - Instant::ZERO, Action::both_ways(links[1], LinkChange::DOWN));
+            plan.event(
+                dark + Duration::from_secs(10) - Instant::ZERO,
+                Action::both_ways(links[1], LinkChange::UP),
+            );
         });
         world.simulation.run_until(dark);
         if let Some(pipe) = world.simulation.r2cp_connection(world.flow).unwrap().pipe_metrics(PipeId(1)) {
@@ -220,10 +222,13 @@ fn a_target_rate_is_kept_and_the_dear_pipe_carries_the_rest() {
     let mut config = config();
     config.target_rate = Some(Rate::from_kbps(720));
     let paths = [Path { kbps: 500, round_trip_ms: 40 }, Path { kbps: 2000, round_trip_ms: 60 }];
-    let mut world = world(config, &paths.map(link), None, 1, |network, links, ways| {
+    let mut world = world(config, &paths.map(link), None, 1, |plan, links, ways| {
         ways[1].cost = 1;
         let slower = LinkChange { rate: Some(Rate::from_kbps(200)), ..LinkChange::default() };
-        network.event(Instant::from_secs(30), NetworkEvent::ForwardChange(links[0], slower));
+        plan.event(
+            Duration::from_secs(30),
+            Action::ChangeLink { link: links[0], directions: Directions::Forward, change: slower },
+        );
     });
     let total = world.goodput(10, 30);
     let cheap = world.received(0) as f64 * 8.0 / 30.0;
@@ -239,9 +244,9 @@ fn a_target_rate_is_kept_and_the_dear_pipe_carries_the_rest() {
 fn a_dear_pipe_waits_until_it_is_needed() {
     let paths = [Path { kbps: 2000, round_trip_ms: 40 }, Path { kbps: 2000, round_trip_ms: 40 }];
     let dark = Instant::from_secs(10);
-    let mut world = world(config(), &paths.map(link), None, 1, |network, links, ways| {
+    let mut world = world(config(), &paths.map(link), None, 1, |plan, links, ways| {
         ways[1].cost = 1;
-        network.event(dark, NetworkEvent::LinkChange(links[0], LinkChange::DOWN));
+        plan.event(dark - Instant::ZERO, Action::both_ways(links[0], LinkChange::DOWN));
     });
     world.goodput(5, 10);
     assert_eq!(world.received(1), 0);
@@ -274,24 +279,25 @@ fn lossy_reordering_links_lose_no_byte() {
 #[test]
 fn two_links_to_one_server_are_two_pipes_with_a_router_between_or_without() {
     for routed in [false, true] {
-        let mut network = NetworkBuilder::new(Seed(1));
-        network.checks(true);
-        let (server, client) = (network.host("server"), network.host("client"));
+        let (mut plan, mut options) =
+            (Plan::new("router", Duration::from_secs(60)), SimulationOptions::checked());
+        let (server, client) = (plan.host("server"), plan.host("client"));
         let path = link(Path { kbps: 3000, round_trip_ms: 50 });
-        let near = if routed { network.router("router") } else { server };
+        let near = if routed { plan.router("router") } else { server };
         if routed {
             let wide = LinkConfig::new(Rate::from_kbps(100_000), Duration::ZERO);
-            network.symmetric_link("wide", server, near, wide);
+            plan.symmetric_link("wide", [server, near], wide);
         }
-        let links: Vec<LinkIndex> = (0..2)
-            .map(|index| network.symmetric_link(&format!("path{index}"), near, client, path.clone()))
+        let links: Vec<LinkId> = (0..2)
+            .map(|index| plan.symmetric_link(&format!("path{index}"), [near, client], path.clone()))
             .collect();
         let ways = links.iter().map(|&link| R2cpPath { link: Some(link), ..R2cpPath::to(server) }).collect();
         let config = config();
         let sender = config.rcp.clone();
         let transport = R2cpFlow { config, sender, paths: ways, name: "r2cp".into() };
-        let flow = network.flow("download", FlowConfig::new(server, client, transport));
-        let mut world = World { simulation: network.build().unwrap(), flow };
+        let flow = Flow::new("download", server, client, Transport::Tcp);
+        let flow = options.carry(&mut plan, flow, transport);
+        let mut world = World { simulation: Simulation::from_plan(&plan, Seed(1), options).unwrap(), flow };
         let goodput = world.goodput(5, 15);
         assert!(goodput > 0.95 * 6e6 * 1448.0 / 1500.0, "with a router: {routed}: {goodput}");
     }

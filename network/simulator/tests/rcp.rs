@@ -3,10 +3,9 @@
 #![allow(clippy::disallowed_macros, reason = "prints the figures of the protocol's page")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkChange, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Action, Flow, FlowId, Plan, Transport};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{
-    AnyTransport, FlowConfig, FlowId, NetworkBuilder, NetworkEvent, RcpFlow, Simulation, TcpFlow,
-};
+use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::engine::{CongestionKind, EngineConfig};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -29,14 +28,15 @@ fn rcp(tcp: &TcpConfig) -> AnyTransport {
 
 /// The window, whenever it changes.
 fn window_trace(transport: AnyTransport, queue: QueueLimit, seconds: u64) -> Vec<u64> {
-    let mut network = NetworkBuilder::new(Seed(1));
-    let (server, client) = (network.host("server"), network.host("client"));
+    let (mut plan, mut options) = (Plan::new("path", Duration::from_secs(60)), SimulationOptions::default());
+    let (server, client) = (plan.host("server"), plan.host("client"));
     // Only the way of the data has a rate, so that the sizes of ACKs and requests do not matter.
     let data = LinkConfig::new(Rate::from_mbps(20), Duration::from_millis(40)).with_queue(queue);
     let back = LinkConfig { rate: None, ..LinkConfig::new(Rate::from_mbps(1), Duration::from_millis(40)) };
-    network.link("path", server, client, data, back);
-    let flow = network.flow("download", FlowConfig::new(server, client, transport));
-    let mut simulation = network.build().unwrap();
+    plan.link("path", [server, client], data, back);
+    let flow = Flow::new("download", server, client, Transport::Tcp);
+    let flow = options.carry(&mut plan, flow, transport);
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     let mut trace = Vec::new();
     let step = Duration::from_micros(50);
     while simulation.now() < Instant::from_secs(seconds) {
@@ -75,32 +75,33 @@ type Means = (Option<f64>, Option<f64>);
 /// Twenty flows over one bottleneck, of which `receivers` are RCP; mean goodput of each kind in bit/s from `warm` on.
 fn shares(receivers: u64, seed: u64) -> Means {
     let (warm, until) = (20, 120);
-    let mut network = NetworkBuilder::new(Seed(seed));
-    let (left, right) = (network.router("left"), network.router("right"));
+    let (mut plan, mut options) =
+        (Plan::new("shares", Duration::from_secs(until)), SimulationOptions::default());
+    let (left, right) = (plan.router("left"), plan.router("right"));
     let bottleneck =
         LinkConfig::new(Rate::from_mbps(10), Duration::from_millis(30)).with_queue(QueueLimit::Packets(100));
-    network.symmetric_link("bottleneck", left, right, bottleneck);
+    plan.symmetric_link("bottleneck", [left, right], bottleneck);
     let mut tcp = tcp(TcpProfile::Linux24, CongestionKind::NewReno);
     tcp.engine.growth_per_ack = false;
     let mut flows = Vec::new();
     for index in 0..20 {
-        let source = network.host(&format!("source{index}"));
-        let sink = network.host(&format!("sink{index}"));
+        let source = plan.host(&format!("source{index}"));
+        let sink = plan.host(&format!("sink{index}"));
         // A little jitter in the hosts, as in real ones, breaks the phase effects of drop-tail queues.
         let access = LinkConfig {
             jitter: Jitter { max: Duration::from_micros(800), in_order: true },
             ..LinkConfig::new(Rate::from_mbps(50), Duration::from_millis(5)).with_queue(QueueLimit::Unlimited)
         };
-        network.symmetric_link(&format!("up{index}"), source, left, access.clone());
-        network.symmetric_link(&format!("down{index}"), right, sink, access);
+        plan.symmetric_link(&format!("up{index}"), [source, left], access.clone());
+        plan.symmetric_link(&format!("down{index}"), [right, sink], access);
         // The kinds alternate, so that neither is the earlier one.
         let is_rcp = (index * receivers) / 20 != ((index + 1) * receivers) / 20;
         let transport = if is_rcp { rcp(&tcp) } else { TcpFlow::new(tcp.clone()).into() };
-        let start = Instant::from_millis(index * 100);
-        let config = FlowConfig::new(source, sink, transport).starting(start);
-        flows.push((network.flow(&format!("flow{index}"), config), is_rcp));
+        let start = Duration::from_millis(index * 100);
+        let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp).start_at(start);
+        flows.push((options.carry(&mut plan, flow, transport), is_rcp));
     }
-    let mut simulation = network.build().unwrap();
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
     simulation.run_until(Instant::from_secs(warm));
     let bytes = |simulation: &Simulation, flow: FlowId| simulation.delivered_bytes(flow) as f64 * 8.0;
     let before: Vec<f64> = flows.iter().map(|&(flow, _)| bytes(&simulation, flow)).collect();
@@ -137,16 +138,17 @@ fn twenty_flows_in_any_proportion_have_the_same_mean() {
 
 /// A download over one link with the given properties, both ways; the transfer must complete within a minute.
 fn download(link: LinkConfig, change: &[(u64, LinkChange)], seed: u64) -> (Simulation, FlowId) {
-    let mut network = NetworkBuilder::new(Seed(seed));
-    network.checks(true);
-    let (server, client) = (network.host("server"), network.host("client"));
-    let path = network.symmetric_link("path", server, client, link);
+    let (mut plan, mut options) =
+        (Plan::new("download", Duration::from_secs(120)), SimulationOptions::checked());
+    let (server, client) = (plan.host("server"), plan.host("client"));
+    let path = plan.symmetric_link("path", [server, client], link);
     let transport = rcp(&tcp(TcpProfile::Modern, CongestionKind::Cubic));
-    let flow = network.flow("download", FlowConfig::new(server, client, transport).carrying(3_000_000));
+    let flow = Flow::new("download", server, client, Transport::Tcp).bytes(ByteCount::new(3_000_000));
+    let flow = options.carry(&mut plan, flow, transport);
     for &(at, change) in change {
-        network.event(Instant::from_millis(at), NetworkEvent::LinkChange(path, change));
+        plan.event(Duration::from_millis(at), Action::both_ways(path, change));
     }
-    let mut simulation = network.build().unwrap();
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
     assert!(simulation.run_to_completion(Instant::from_secs(60)), "seed {seed}: not complete");
     simulation.run_until(simulation.now() + Duration::from_secs(5));
     assert_eq!(simulation.faults(), Vec::<String>::new(), "seed {seed}");

@@ -3,8 +3,9 @@ mod uplinks;
 
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, QueueLimit};
+use prismux_plan::{Flow, Plan, Transport};
 use prismux_prism::ProxyConfig;
-use prismux_simulator::{FlowConfig, LinkIndex, NetworkBuilder, TcpFlow};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use uplinks::goodput;
@@ -20,25 +21,24 @@ fn two_links(jitter: Jitter) -> [LinkConfig; 2] {
 
 /// Mbit/s of an unmodified sender in the seconds 3 to 13, over both links.
 fn bonded(seed: u64, links: &[LinkConfig]) -> f64 {
-    let mut network = NetworkBuilder::new(Seed(seed));
-    network.checks(true);
+    let (mut plan, mut options) = (Plan::new("rough", Duration::from_secs(60)), SimulationOptions::checked());
     let fast = |ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
     };
-    let (server, receiver) = (network.host("server"), network.host("receiver"));
-    let proxy = network.prism_proxy("proxy", ProxyConfig::default());
-    network.symmetric_link("backbone", server, proxy, fast(5));
+    let (server, receiver) = (plan.host("server"), plan.host("receiver"));
+    let proxy = plan.prism_proxy("proxy", ProxyConfig::default().into());
+    plan.symmetric_link("backbone", [server, proxy], fast(5));
     for (index, link) in links.iter().enumerate() {
-        let member = network.member(&format!("m{index}"));
-        let _: LinkIndex = network.symmetric_link(&format!("wwan{index}"), proxy, member, link.clone());
-        network.symmetric_link(&format!("wlan{index}"), member, receiver, fast(1));
-        network.membership(proxy, member, None, true);
+        let member = plan.member(&format!("m{index}"));
+        plan.symmetric_link(&format!("wwan{index}"), [proxy, member], link.clone());
+        plan.symmetric_link(&format!("wlan{index}"), [member, receiver], fast(1));
     }
     let receive_buffer = ByteCount::new(16_000_000);
     let config =
         TcpConfig { mss: 1436, receive_buffer, max_out_of_order_ranges: 1 << 16, ..TcpConfig::modern() };
-    let flow = network.flow("download", FlowConfig::new(server, receiver, TcpFlow::new(config)));
-    let mut simulation = network.build().unwrap();
+    let flow = Flow::new("download", server, receiver, Transport::Tcp);
+    let flow = options.carry(&mut plan, flow, TcpFlow::new(config));
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
     simulation.run_until(Instant::from_secs(3));
     let rate = goodput(&mut simulation, flow, Duration::from_secs(10));
     assert_eq!(simulation.faults(), Vec::<String>::new());

@@ -1,9 +1,10 @@
 //! STP where a congestion control can be chosen: under TCP, RCP, pTCP's pipes.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, PtcpSettings, Transport};
 use prismux_ptcp::PtcpConfig;
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, PtcpFlow, RcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, PtcpFlow, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::engine::CongestionKind;
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -26,8 +27,8 @@ fn transports(congestion: CongestionKind) -> [(&'static str, AnyTransport); 3] {
 
 /// A file over two links of 2 Mbit/s and 100 ms (the second for pTCP only): seconds, and packets on the way back.
 fn fetch((name, transport): (&str, &AnyTransport), loss: f64, bytes: u64) -> (f64, u64) {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (server, router, client) = (builder.host("server"), builder.router("router"), builder.host("client"));
+    let (mut plan, mut options) = (Plan::new("stp", Duration::from_secs(600)), SimulationOptions::checked());
+    let (server, router, client) = (plan.host("server"), plan.router("router"), plan.host("client"));
     let losses = match Probability::new(loss) {
         Some(loss) if loss > Probability::ZERO => LossModel::Bernoulli(loss),
         _ => LossModel::None,
@@ -37,16 +38,17 @@ fn fetch((name, transport): (&str, &AnyTransport), loss: f64, bytes: u64) -> (f6
     let lossy = clean.clone().with_loss(losses);
     let mut links = Vec::new();
     for name in ["first", "second"] {
-        links.push(builder.link(name, server, router, lossy.clone(), lossy.clone()));
+        links.push(plan.link(name, [server, router], lossy.clone(), lossy.clone()));
     }
     let wide = LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(1));
-    builder.symmetric_link("access", router, client, wide);
-    let mut flow = FlowConfig::new(server, client, transport.clone());
-    flow.bytes = Some(bytes);
-    let used = if name == "ptcp" { links.clone() } else { Vec::new() };
-    builder.flow("file", flow.over(&used));
-    builder.checks(true);
-    let mut simulation = builder.build().unwrap();
+    plan.symmetric_link("access", [router, client], wide);
+    let (planned, used) = match name {
+        "ptcp" => (Transport::Ptcp(PtcpSettings::DEFAULT), links.clone()),
+        _ => (Transport::Tcp, Vec::new()),
+    };
+    let flow = Flow::new("file", server, client, planned).bytes(ByteCount::new(bytes)).over(&used);
+    options.carry(&mut plan, flow, transport.clone());
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     simulation.run_until(Instant::from_secs(600));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     let back = links.iter().map(|&link| simulation.reverse_stats(link).delivered_packets).sum();

@@ -1,7 +1,8 @@
 //! Striping applications over separate TCP connections: what they reach, and how they fail.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
-use prismux_simulator::{FlowConfig, NetworkBuilder, NetworkEvent, StripingFlow};
+use prismux_plan::{Action, Flow, Plan, StripingSettings, Traffic, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, StripingFlow};
 use prismux_striping::Policy;
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -42,8 +43,8 @@ impl Setting {
 
 /// Goodput in bits per second after 20 s, and bytes that each link delivered in the blackout.
 fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
+    let mut plan = Plan::new("striping", Duration::from_secs(end));
+    let (mobile, router, fixed) = (plan.host("mobile"), plan.router("router"), plan.host("fixed"));
     let link = |&(kbps, rtt): &(u64, u64)| LinkConfig {
         rate: Some(Rate::from_bps(kbps * 1000)),
         delay: Duration::from_micros(rtt * 500 - 500),
@@ -56,10 +57,10 @@ fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
             let clean = link(&setting.pipes[index]);
             let corrupt = if index == 0 { corrupt } else { Probability::ZERO };
             let forward = LinkConfig { corrupt, ..clean.clone() };
-            builder.link(&format!("access{index}"), mobile, router, forward, clean)
+            plan.link(&format!("access{index}"), [mobile, router], forward, clean)
         })
         .collect();
-    builder.symmetric_link("backbone", router, fixed, link(&(100_000, 1)));
+    plan.symmetric_link("backbone", [router, fixed], link(&(100_000, 1)));
     let tcp = TcpConfig {
         receive_buffer: ByteCount::new(64_000),
         min_persist: Duration::from_secs(5),
@@ -74,17 +75,17 @@ fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
         loss_notification: setting.told,
         estimate_every: None,
     };
-    let mut flow = FlowConfig::new(mobile, fixed, striping);
-    flow.bytes = setting.bytes;
-    builder.flow("app", flow.over(&links));
-    builder.steady_after(Duration::from_secs(20));
-    builder.checks(true);
+    let flow = Flow::new("app", mobile, fixed, Transport::StripingSmart(StripingSettings::DEFAULT));
+    let flow = flow.traffic(Traffic::Bulk { bytes: setting.bytes.map(ByteCount::new) }).over(&links);
+    let mut options = SimulationOptions::checked();
+    options.carry(&mut plan, flow, striping);
+    plan.measure.warm_up = Some(Duration::from_secs(20));
     let (from, until) = setting.blackout.unwrap_or((20, end));
     if setting.blackout.is_some() {
-        builder.event(seconds(from), NetworkEvent::LinkChange(links[0], LinkChange::DOWN));
-        builder.event(seconds(until), NetworkEvent::LinkChange(links[0], LinkChange::UP));
+        plan.event(Duration::from_secs(from), Action::both_ways(links[0], LinkChange::DOWN));
+        plan.event(Duration::from_secs(until), Action::both_ways(links[0], LinkChange::UP));
     }
-    let mut simulation = builder.build().unwrap();
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     // A second's grace for what is under way.
     simulation.run_until(seconds(from + 1));
     let before: Vec<u64> = links.iter().map(|&link| simulation.forward_stats(link).delivered_bytes).collect();

@@ -1,10 +1,8 @@
 //! TCP-HO between simulated hosts: one that moves, one that serves it.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LossModel, QueueLimit};
-use prismux_simulator::{
-    BuildError, FlowConfig, FlowId, Handoff, LinkIndex, NetworkBuilder, NetworkEvent, NodeId, Simulation,
-    TcpFlow,
-};
+use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, NodeId, Plan, Traffic, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpProfile;
 use prismux_tcp_ho::{HandoffConfig, HandoffServer};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -14,10 +12,10 @@ const PROFILES: [TcpProfile; 3] = [TcpProfile::Modern, TcpProfile::Linux24, TcpP
 
 /// server -- backbone -- net -- (old | new) -- mobile.
 struct Stage {
-    builder: NetworkBuilder,
+    plan: Plan,
     server: NodeId,
     mobile: NodeId,
-    links: [LinkIndex; 2],
+    links: [LinkId; 2],
 }
 
 /// Rate in kbit/s and one-way delay of a radio link.
@@ -31,41 +29,43 @@ fn radio((kbps, delay_ms): Radio) -> LinkConfig {
 }
 
 fn stage(old: Radio, new: Radio) -> Stage {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    builder.checks(true);
-    let (server, net, mobile) = (builder.host("server"), builder.router("net"), builder.host("mobile"));
+    let mut plan = Plan::new("handoffs", Duration::from_secs(1200));
+    let (server, net, mobile) = (plan.host("server"), plan.router("net"), plan.host("mobile"));
     let backbone = LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(20));
-    builder.symmetric_link("backbone", server, net, backbone);
+    plan.symmetric_link("backbone", [server, net], backbone);
     let links =
-        [("old", old), ("new", new)].map(|(name, of)| builder.symmetric_link(name, net, mobile, radio(of)));
-    Stage { builder, server, mobile, links }
+        [("old", old), ("new", new)].map(|(name, of)| plan.symmetric_link(name, [net, mobile], radio(of)));
+    Stage { plan, server, mobile, links }
 }
 
-fn ms(ms: u64) -> Instant {
-    Instant::from_millis(ms)
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
 }
 
 impl Stage {
     /// The link goes down at `from`; the handoff to `to` is complete at `until`.
     fn hand_over(
         &mut self,
-        from: LinkIndex,
-        at: Instant,
-        to: LinkIndex,
-        until: Instant,
+        from: LinkId,
+        at: Duration,
+        to: LinkId,
+        until: Duration,
         bandwidth: Option<Rate>,
     ) {
-        self.builder.event(at, NetworkEvent::LinkChange(from, LinkChange::DOWN));
-        self.builder.event(until, NetworkEvent::LinkChange(to, LinkChange::UP));
-        let handoff = Handoff { host: self.mobile, link: Some(to), bandwidth };
-        self.builder.event(until, NetworkEvent::Handoff(handoff));
+        self.plan.event(at, Action::both_ways(from, LinkChange::DOWN));
+        self.plan.event(until, Action::both_ways(to, LinkChange::UP));
+        self.plan.event(until, Action::Handoff { host: self.mobile, link: Some(to), bandwidth });
     }
 
-    fn download(mut self, tcp: TcpFlow, bytes: Option<u64>) -> (Simulation, FlowId) {
-        let mut flow = FlowConfig::new(self.server, self.mobile, tcp);
-        flow.bytes = bytes;
-        let flow = self.builder.flow("download", flow);
-        (self.builder.build().expect("a network"), flow)
+    fn download(self, tcp: TcpFlow) -> (Simulation, FlowId) {
+        let flow = Flow::new("download", self.server, self.mobile, Transport::Tcp);
+        self.carrying(flow, tcp)
+    }
+
+    fn carrying(mut self, flow: Flow, tcp: TcpFlow) -> (Simulation, FlowId) {
+        let mut options = SimulationOptions::checked();
+        let flow = options.carry(&mut self.plan, flow, tcp);
+        (Simulation::from_plan(&self.plan, Seed(1), options).expect("a network"), flow)
     }
 }
 
@@ -80,11 +80,11 @@ fn first_new_data_ms(tcp: TcpFlow, gap_ms: u64) -> u64 {
     let [old, new] = stage.links;
     let back = 10_000 + gap_ms;
     stage.hand_over(old, ms(10_000), new, ms(back), Some(Rate::from_mbps(5)));
-    let (mut simulation, flow) = stage.download(tcp, None);
-    simulation.run_until(ms(back));
+    let (mut simulation, flow) = stage.download(tcp);
+    simulation.run_until(Instant::ZERO + ms(back));
     let before = simulation.delivered_bytes(flow);
     let later = (1..200_000).find(|later| {
-        simulation.run_until(ms(back + later));
+        simulation.run_until(Instant::ZERO + ms(back + later));
         simulation.delivered_bytes(flow) > before
     });
     assert_eq!(simulation.faults(), Vec::<String>::new());
@@ -107,8 +107,8 @@ fn the_servers_threshold_follows_the_bandwidth_told_and_the_new_round_trip() {
     let mut stage = stage((384, 100), (5000, 10));
     let [old, new] = stage.links;
     stage.hand_over(old, ms(10_000), new, ms(12_000), Some(Rate::from_mbps(5)));
-    let (mut simulation, flow) = stage.download(tcp_ho(TcpProfile::Linux24), None);
-    simulation.run_until(ms(12_500));
+    let (mut simulation, flow) = stage.download(tcp_ho(TcpProfile::Linux24));
+    simulation.run_until(Instant::ZERO + ms(12_500));
     let sender = simulation.sender(flow).expect("a connection");
     let counters = *sender.extension::<HandoffServer>().expect("a TCP-HO sender").counters();
     assert_eq!((counters.handoffs, counters.twins, counters.samples), (1, 1, 4));
@@ -123,13 +123,16 @@ fn a_spare_notice_does_the_work_of_a_lost_one() {
     let [old, new] = stage.links;
     stage.hand_over(old, ms(10_000), new, ms(17_000), Some(Rate::from_mbps(5)));
     // The first notice meets a link that loses everything for five milliseconds.
-    let loss = |p| LinkChange::loss(LossModel::Bernoulli(Probability::new(p).expect("a probability")));
-    stage.builder.event(ms(16_999), NetworkEvent::ReverseChange(new, loss(1.0)));
-    stage.builder.event(ms(17_005), NetworkEvent::ReverseChange(new, loss(0.0)));
-    let (mut simulation, flow) = stage.download(tcp_ho(TcpProfile::Modern), None);
-    simulation.run_until(ms(17_000));
+    let lossy = |p| {
+        let change = LinkChange::loss(LossModel::Bernoulli(Probability::new(p).expect("a probability")));
+        Action::ChangeLink { link: new, directions: Directions::Reverse, change }
+    };
+    stage.plan.event(ms(16_999), lossy(1.0));
+    stage.plan.event(ms(17_005), lossy(0.0));
+    let (mut simulation, flow) = stage.download(tcp_ho(TcpProfile::Modern));
+    simulation.run_until(Instant::ZERO + ms(17_000));
     let before = simulation.delivered_bytes(flow);
-    simulation.run_until(ms(17_100));
+    simulation.run_until(Instant::ZERO + ms(17_100));
     assert!(simulation.delivered_bytes(flow) > before);
 }
 
@@ -139,12 +142,11 @@ fn a_host_that_sends_goes_on_at_once_and_tells_nobody() {
     let [old, new] = stage.links;
     stage.hand_over(old, ms(10_000), new, ms(17_000), Some(Rate::from_mbps(5)));
     let tcp = tcp_ho(TcpProfile::Modern);
-    let upload = FlowConfig::new(stage.mobile, stage.server, tcp);
-    let flow = stage.builder.flow("upload", upload);
-    let mut simulation = stage.builder.build().expect("a network");
-    simulation.run_until(ms(17_000));
+    let upload = Flow::new("upload", stage.mobile, stage.server, Transport::Tcp);
+    let (mut simulation, flow) = stage.carrying(upload, tcp);
+    simulation.run_until(Instant::ZERO + ms(17_000));
     let before = simulation.delivered_bytes(flow);
-    simulation.run_until(ms(17_050));
+    simulation.run_until(Instant::ZERO + ms(17_050));
     assert!(simulation.delivered_bytes(flow) > before);
     let sender = simulation.sender(flow).expect("a connection");
     let counters = *sender.extension::<HandoffServer>().expect("a TCP-HO sender").counters();
@@ -154,11 +156,11 @@ fn a_host_that_sends_goes_on_at_once_and_tells_nobody() {
 #[test]
 fn a_host_cannot_move_to_a_link_that_does_not_end_there() {
     let mut stage = stage((384, 100), (5000, 10));
-    let server = stage.server;
-    let handoff = Handoff { host: server, link: Some(stage.links[0]), bandwidth: None };
-    stage.builder.event(ms(1), NetworkEvent::Handoff(handoff));
-    let error = stage.builder.build().expect_err("the server is not on that link");
-    assert!(matches!(error, BuildError::NotAttached { .. }), "{error}");
+    let handoff = Action::Handoff { host: stage.server, link: Some(stage.links[0]), bandwidth: None };
+    stage.plan.event(ms(1), handoff);
+    let built = Simulation::from_plan(&stage.plan, Seed(1), SimulationOptions::default());
+    let error = built.expect_err("the server is not on that link");
+    assert!(error.to_string().contains("\"old\" does not end at \"server\""), "{error}");
 }
 
 /// One handoff of a random history: for how long there was a link before, for how long there is none, whether the other
@@ -204,13 +206,12 @@ fn play(moves: &[Move], profile: TcpProfile, upload: bool, loss: f64, bytes: u64
             up: None,
         };
         stage.hand_over(from, ms(now), to, ms(back), step.estimate_kbps.map(Rate::from_kbps));
-        stage.builder.event(ms(back), NetworkEvent::LinkChange(to, change));
+        stage.plan.event(ms(back), Action::both_ways(to, change));
         (now, at) = (back, next);
     }
     let (from, to) = if upload { (stage.mobile, stage.server) } else { (stage.server, stage.mobile) };
-    let transport = tcp_ho(profile);
-    let flow = stage.builder.flow("transfer", FlowConfig::new(from, to, transport).carrying(bytes));
-    (stage.builder.build().expect("a network"), flow)
+    let traffic = Traffic::Bulk { bytes: Some(ByteCount::new(bytes)) };
+    stage.carrying(Flow::new("transfer", from, to, Transport::Tcp).traffic(traffic), tcp_ho(profile))
 }
 
 /// `PROPTEST_CASES` if set, else `usual`.

@@ -5,11 +5,9 @@
 use super::{Mix, PACKET_BYTES};
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LinkStats, QueueLimit};
+use prismux_plan::{Flow, FlowId, LinkId, NodeId, Plan, Transport};
 use prismux_prism::{LinkState, LinkStatus, ProxyConfig, RpcMode, SchedulerKind, TcpPrism};
-use prismux_simulator::{
-    AnyTransport, ExtensionFactory, FlowConfig, FlowId, LinkIndex, NetworkBuilder, NodeId, Simulation,
-    TcpFlow,
-};
+use prismux_simulator::{AnyTransport, ExtensionFactory, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use serde::Serialize;
@@ -131,7 +129,7 @@ pub(super) struct Network {
     pub(super) simulation: Simulation,
     pub(super) flow: FlowId,
     /// The mix's links with their places in the mix.
-    pub(super) links: Vec<(usize, LinkIndex)>,
+    pub(super) links: Vec<(usize, LinkId)>,
     pub(super) proxy: Option<NodeId>,
 }
 
@@ -160,11 +158,6 @@ impl Variant {
                 ..ProxyConfig::paper()
             }),
         }
-    }
-
-    /// What was published needs to be told the rates; the default learns them.
-    fn is_told_rates(self) -> bool {
-        matches!(self, Self::Paper | Self::Striping)
     }
 
     /// Segment size that fills a packet of 1500 bytes, tunnel included.
@@ -229,45 +222,47 @@ pub fn simulate(mix: &Mix, variant: Variant, plan: &MixesPlan) -> Outcome {
     }
 }
 
-pub(super) fn build(mix: &Mix, variant: Variant, plan: &MixesPlan) -> Network {
-    let mut builder = NetworkBuilder::new(Seed(plan.seed.wrapping_add(u64::from(mix.number) << 32)));
+pub(super) fn build(mix: &Mix, variant: Variant, settings: &MixesPlan) -> Network {
+    let mut plan = Plan::new("mix", Duration::from_secs(settings.warm_s + settings.steady_s));
     let fast = |delay_ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(delay_ms))
             .with_queue(QueueLimit::Unlimited)
     };
-    let server = builder.host("server");
-    let receiver = builder.host("receiver");
+    let server = plan.host("server");
+    let receiver = plan.host("receiver");
     let (middle, proxy) = match variant.proxy_config() {
         Some(config) => {
-            let proxy = builder.prism_proxy("proxy", config);
+            let proxy = plan.prism_proxy("proxy", config.into());
             (proxy, Some(proxy))
         }
-        None => (builder.router("router"), None),
+        None => (plan.router("router"), None),
     };
-    builder.symmetric_link("backbone", server, middle, fast(5));
+    plan.symmetric_link("backbone", [server, middle], fast(5));
     let places = match variant {
         Variant::Single(place) => place..place + 1,
         _ => 0..mix.links.len(),
     };
-    let mut links = Vec::new();
+    let (mut links, mut members) = (Vec::new(), Vec::new());
     for place in places {
         let config = mix.links[place].config();
         let member = match proxy {
-            Some(_) => builder.member(&format!("m{}", place + 1)),
-            None => builder.router(&format!("m{}", place + 1)),
+            Some(_) => plan.member(&format!("m{}", place + 1)),
+            None => plan.router(&format!("m{}", place + 1)),
         };
-        links.push((place, builder.symmetric_link(&format!("wwan{}", place + 1), middle, member, config)));
-        builder.symmetric_link(&format!("wlan{}", place + 1), member, receiver, fast(1));
-        if let Some(proxy) = proxy {
-            let told = variant.is_told_rates().then(|| Rate::from_bps(mix.links[place].rate_bps));
-            builder.membership(proxy, member, told, true);
-            if place == mix.fastest() {
-                builder.return_through(receiver, member);
-            }
-        }
+        links.push((place, plan.symmetric_link(&format!("wwan{}", place + 1), [middle, member], config)));
+        members.push((place, member));
     }
-    let flow = builder.flow("download", FlowConfig::new(server, receiver, transport(variant, plan)));
-    let simulation = builder.build().expect("server and receiver are connected in every variant");
+    // ACKs return over the receiver's first link: that to the member with the fastest one.
+    members.sort_by_key(|(place, _)| *place != mix.fastest());
+    for (place, member) in members {
+        plan.symmetric_link(&format!("wlan{}", place + 1), [member, receiver], fast(1));
+    }
+    let mut options = SimulationOptions::default();
+    let download = Flow::new("download", server, receiver, Transport::Tcp);
+    let flow = options.carry(&mut plan, download, transport(variant, settings));
+    let seed = Seed(settings.seed.wrapping_add(u64::from(mix.number) << 32));
+    let simulation = Simulation::from_plan(&plan, seed, options);
+    let simulation = simulation.expect("server and receiver are connected in every variant");
     Network { simulation, flow, links, proxy }
 }
 

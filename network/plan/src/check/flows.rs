@@ -1,7 +1,9 @@
 //! Flows: ends, times, traffic, links and pipes that fit each other.
 use super::Findings;
+use crate::reach::Reach;
 use crate::{
-    Congestion, Flow, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES, registry,
+    Congestion, Flow, NodeId, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES,
+    registry,
 };
 use alloc::vec::Vec;
 use prismux_units::{ByteCount, Rate};
@@ -31,16 +33,14 @@ impl Transport {
 }
 
 impl Plan {
-    pub(super) fn check_flow(&self, flow: &Flow, found: &mut Findings) {
+    pub(super) fn check_flow(&self, flow: &Flow, reach: &Reach, found: &mut Findings) {
         let mut add = |key, problem| found.add(Part::Flow(flow.name.clone()), Some(key), problem);
-        let (from, to) = (&self[flow.from].name, &self[flow.to].name);
+        let to = &self[flow.to].name;
         if flow.from == flow.to {
             add("to", Problem::FlowToItself(to.clone()));
         }
-        let seen = self.reachable_from(flow.from);
-        if !seen[flow.to.index()] {
-            let near = self.names_of(self.node_ids().filter(|node| seen[node.index()]));
-            add("to", Problem::Unreachable { from: from.clone(), to: to.clone(), near });
+        if !reach.leads(flow.from, flow.to) {
+            add("to", self.unreachable(flow.from, flow.to, reach));
         }
         if flow.start >= self.duration {
             add("start", Problem::StartsAfterRun { start: flow.start, end: self.duration });
@@ -58,9 +58,14 @@ impl Plan {
             add("transport", Problem::PrismWithoutProxy);
         }
         self.check_via(flow, found);
-        self.check_flow_links(flow, found);
-        self.check_pipes(flow, found);
+        self.check_flow_links(flow, reach, found);
+        self.check_pipes(flow, reach, found);
         self.check_coupling(flow, found);
+    }
+
+    fn unreachable(&self, from: NodeId, to: NodeId, reach: &Reach) -> Problem {
+        let near = self.names_of(self.node_ids().filter(|&node| reach.leads(from, node)));
+        Problem::Unreachable { from: self[from].name.clone(), to: self[to].name.clone(), near }
     }
 
     /// `via` names a member, and only where there is a proxy to go past.
@@ -77,18 +82,29 @@ impl Plan {
         found.add(Part::Flow(flow.name.clone()), Some("via"), problem);
     }
 
-    /// Access links end where the flow does; a flow of one pipe has one.
-    fn check_flow_links(&self, flow: &Flow, found: &mut Findings) {
+    /// Access links end where the flow does and lead to its other end; a flow of one pipe has one.
+    fn check_flow_links(&self, flow: &Flow, reach: &Reach, found: &mut Findings) {
         let mut add = |problem| found.add(Part::Flow(flow.name.clone()), Some("links"), problem);
         let ends = [flow.from, flow.to];
-        for &link in &flow.links {
-            let link = &self[link];
-            if !ends.iter().any(|end| link.ends.contains(end)) {
-                let ends = ends.map(|end| self[end].name.clone());
-                add(Problem::ForeignLink { link: link.name.clone(), ends });
+        let links = self.access_links(flow);
+        for link in links.iter().map(|&link| &self[link]) {
+            let own = ends.iter().position(|end| link.ends.contains(end));
+            let beyond = own.and_then(|own| Some((link.other_end(ends[own])?, ends[1 - own])));
+            match beyond {
+                None => {
+                    let ends = ends.map(|end| self[end].name.clone());
+                    add(Problem::ForeignLink { link: link.name.clone(), ends });
+                }
+                Some((gate, far)) if gate != far => {
+                    let forwards = self[gate].kind() != NodeKind::Host;
+                    if reach.leads(flow.from, flow.to) && !(forwards && reach.leads(gate, far)) {
+                        add(self.unreachable(gate, far, reach));
+                    }
+                }
+                Some(_) => {}
             }
         }
-        let count = self.access_links(flow).len();
+        let count = links.len();
         if !flow.transport.has_pipe_per_link() && count > 1 {
             add(Problem::LinksForOnePipe(count));
         }
@@ -107,25 +123,25 @@ impl Plan {
     }
 
     /// A pipe leads from a host to the flow's receiver, over a link that one of them has.
-    fn check_pipes(&self, flow: &Flow, found: &mut Findings) {
+    fn check_pipes(&self, flow: &Flow, reach: &Reach, found: &mut Findings) {
         let Transport::R2cp(settings) = &flow.transport else { return };
         if settings.pipes.is_empty() {
             found.add(Part::Flow(flow.name.clone()), Some("pipes"), Problem::NoPipes);
         }
         for pipe in &settings.pipes {
             let part = || Part::Pipe { flow: flow.name.clone(), pipe: pipe.name.clone() };
-            for problem in self.problems_of(pipe, flow) {
+            for problem in self.problems_of(pipe, flow, reach) {
                 found.add(part(), None, problem);
             }
         }
     }
 
-    fn problems_of(&self, pipe: &Pipe, flow: &Flow) -> Vec<Problem> {
+    fn problems_of(&self, pipe: &Pipe, flow: &Flow, reach: &Reach) -> Vec<Problem> {
         let mut problems = Vec::new();
         let (server, to) = (self[pipe.server].name.clone(), self[flow.to].name.clone());
         if self[pipe.server].kind() != NodeKind::Host || pipe.server == flow.to {
             problems.push(Problem::BadServer { server: server.clone(), to: to.clone() });
-        } else if !self.reachable_from(pipe.server)[flow.to.index()] {
+        } else if !reach.leads(pipe.server, flow.to) {
             problems.push(Problem::UnreachableServer { server: server.clone(), to: to.clone() });
         }
         if let Some(link) = pipe.link.map(|link| &self[link])

@@ -39,6 +39,10 @@ impl Plan {
             let nodes = link.ends.to_vec();
             check(Part::Link(link.name.clone()), &References { nodes, ..References::default() });
         }
+        for medium in &self.media {
+            let nodes = medium.attached.clone();
+            check(Part::Medium(medium.name.clone()), &References { nodes, ..References::default() });
+        }
         for flow in &self.flows {
             check(Part::Flow(flow.name.clone()), &of_flow(flow));
         }

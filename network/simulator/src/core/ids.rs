@@ -1,53 +1,29 @@
-//! Indices, one type for each kind.
+//! Positions of the simulator's own parts, one type for each kind. Nodes, links, flows and media have the plan's.
+pub use prismux_plan::{FlowId, LinkId, MediumId, NodeId};
 
-macro_rules! index {
-    ($(#[$doc:meta])* $visibility:vis $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        $visibility struct $name(pub(crate) u32);
-
-        impl $name {
-            pub(crate) const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-index! {
-    /// A node of the network.
-    pub NodeId
-}
-index! {
-    /// A link between two nodes, both directions.
-    pub LinkIndex
-}
-index! {
-    /// A flow.
-    pub FlowId
-}
-index! {
-    /// One direction of a link: twice the link's number, plus one for the reverse direction.
-    pub(crate) PortId
-}
-
-impl LinkIndex {
-    /// From the first to the second node of the link.
-    pub(crate) const fn forward(self) -> PortId {
-        PortId(self.0 * 2)
-    }
-
-    pub(crate) const fn reverse(self) -> PortId {
-        PortId(self.0 * 2 + 1)
-    }
-}
+/// One direction of a link: twice the link's number, plus one for the reverse direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PortId(pub u32);
 
 impl PortId {
-    pub(crate) const fn link(self) -> LinkIndex {
-        LinkIndex(self.0 / 2)
+    /// From the first to the second node of `link`.
+    pub const fn forward(link: LinkId) -> Self {
+        Self(link.0 * 2)
     }
 
-    pub(crate) const fn is_forward(self) -> bool {
+    pub const fn reverse(link: LinkId) -> Self {
+        Self(link.0 * 2 + 1)
+    }
+
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub const fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
+    }
+
+    pub const fn is_forward(self) -> bool {
         self.0.is_multiple_of(2)
     }
 }
@@ -61,6 +37,8 @@ pub(crate) struct EndpointId(u32);
 
 impl EndpointId {
     const OTHER: u32 = 1 << 31;
+    /// Of packets that are no flow's: nodes send and take them.
+    pub const NONE: Self = Self(u32::MAX);
 
     /// An end of a TCP connection: of pair `pair`, the opening one (0) or the other (1).
     pub const fn tcp(pair: u32, end: u32) -> Self {
@@ -97,3 +75,6 @@ pub(crate) enum Place {
     Tcp { pair: usize, end: usize },
     Other(usize),
 }
+
+/// The flow of packets that are no flow's.
+pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);

@@ -42,11 +42,11 @@ pub(crate) struct LastSeen {
     held_acks: BTreeMap<(NodeId, FlowId), u64>,
 }
 
-/// A pcapng capture of some links. What is captured is what is handed to a link, lost packets included.
+/// A pcapng capture of all links. What is captured is what is handed to a link, lost packets included.
 pub(crate) struct Capture {
     pcap: PcapNg<Box<dyn Write + Send>>,
     /// By link.
-    interfaces: Vec<Option<InterfaceId>>,
+    interfaces: Vec<InterfaceId>,
     bytes: Vec<u8>,
     /// The first write that failed; nothing is written after it.
     failed: Option<io::Error>,
@@ -174,7 +174,7 @@ impl Names {
     }
 
     pub fn node(&self, node: NodeId) -> Cow<'_, str> {
-        Cow::Borrowed(&self.nodes[node.index()])
+        Cow::Borrowed(self.nodes.get(node.index()).map_or("", String::as_str))
     }
 
     pub fn flow(&self, flow: FlowId) -> Cow<'_, str> {
@@ -182,7 +182,7 @@ impl Names {
     }
 
     fn summary(&self, size_bytes: u32, pool: &PacketPool, packet: &Packet) -> PacketSummary<'_> {
-        let flow = Some(self.flows[packet.flow.index()].as_str());
+        let flow = self.flows.get(packet.flow.index()).map(String::as_str);
         match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
             Body::Datagram(datagram) => {
@@ -196,25 +196,18 @@ impl Names {
 }
 
 impl Capture {
-    /// Writes a capture of the links with the given numbers and names to `writer`.
+    /// Writes a capture of the links with these names to `writer`.
     ///
     /// # Errors
     /// When the head of the capture cannot be written.
-    pub fn new(
-        writer: Box<dyn Write + Send>,
-        links: &[(usize, String)],
-        link_count: usize,
-    ) -> io::Result<Self> {
+    pub fn new(writer: Box<dyn Write + Send>, links: &[String]) -> io::Result<Self> {
         let mut pcap = PcapNg::new(writer)?;
-        let mut interfaces = vec![None; link_count];
-        for (index, name) in links {
-            interfaces[*index] = Some(pcap.add_interface(name, "")?);
-        }
+        let interfaces = links.iter().map(|name| pcap.add_interface(name, "")).collect::<io::Result<_>>()?;
         Ok(Self { pcap, interfaces, bytes: Vec::new(), failed: None })
     }
 
     fn packet(&mut self, now: Instant, port: PortId, size_bytes: u32, pool: &PacketPool, packet: &Packet) {
-        let Some(interface) = self.interfaces[port.link().index()] else { return };
+        let interface = self.interfaces[port.link().index()];
         if self.failed.is_some() {
             return;
         }

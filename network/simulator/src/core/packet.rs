@@ -13,6 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// Bytes of an IPv4 header without options.
 pub(crate) const IPV4_HEADER_BYTES: u32 = 20;
+/// In place of a destination: whoever hears it.
+pub(crate) const EVERYBODY: NodeId = NodeId(u32::MAX);
 /// Bytes of a UDP header.
 pub(crate) const UDP_HEADER_BYTES: u32 = 8;
 
@@ -54,15 +56,38 @@ pub(crate) struct Packet<B = Body> {
     pub encapsulated: bool,
     /// Some link has damaged it.
     pub damaged: bool,
+    /// A routing protocol has put a header around it, which the pool keeps.
+    pub headed: bool,
 }
 
 impl<B> Packet<B> {
     /// The same with another body, or another form of it.
     #[inline]
     fn with_body<C>(&self, body: C) -> Packet<C> {
-        let &Self { payload_bytes, endpoint, flow, source, destination, ecn, encapsulated, damaged, .. } =
-            self;
-        Packet { body, payload_bytes, endpoint, flow, source, destination, ecn, encapsulated, damaged }
+        let &Self {
+            payload_bytes,
+            endpoint,
+            flow,
+            source,
+            destination,
+            ecn,
+            encapsulated,
+            damaged,
+            headed,
+            ..
+        } = self;
+        Packet {
+            body,
+            payload_bytes,
+            endpoint,
+            flow,
+            source,
+            destination,
+            ecn,
+            encapsulated,
+            damaged,
+            headed,
+        }
     }
 }
 
@@ -94,7 +119,7 @@ impl Packet {
 
 /// The address of a node: 10.0.0.0/8, by number from 1.
 pub(crate) fn address(node: NodeId) -> IpAddr {
-    let [_, b, c, d] = (node.0 + 1).to_be_bytes();
+    let [_, b, c, d] = node.0.wrapping_add(1).to_be_bytes();
     IpAddr::V4(Ipv4Addr::new(10, b, c, d))
 }
 
@@ -103,6 +128,15 @@ pub(crate) fn node_at(address: IpAddr) -> Option<NodeId> {
     let IpAddr::V4(address) = address else { return None };
     let [_, b, c, d] = address.octets();
     u32::from_be_bytes([0, b, c, d]).checked_sub(1).map(NodeId)
+}
+
+/// A packet at a node. It must be sent, forwarded or delivered; dropped as a value it stays in the accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct Transit {
+    /// With outer headers.
+    pub(crate) size_bytes: u32,
+    pub(crate) carried: Carried,
 }
 
 /// What a link carries: the packet, and the node where its outermost header ends, so that a router need not

@@ -1,6 +1,7 @@
 //! What a flow reaches while it acts.
-use super::{FlowRecord, Site};
+use super::record::FlowRecord;
 use crate::core::packet::{Body, Content, Datagram, Packet};
+use crate::core::site::Site;
 use crate::network::{Network, Target};
 use prismux_tcp::SegmentIn;
 use prismux_trace::event::Event;
@@ -74,7 +75,7 @@ impl FlowContext<'_> {
         }
     }
 
-    /// Calls [`Flow::timeout`](super::Flow::timeout) at `at`. A call cannot be taken back: the flow notes what it
+    /// Calls [`Flow::timeout`](super::flow::Flow::timeout) at `at`. A call cannot be taken back: the flow notes what it
     /// waits for, for instance by [`Alarm`](prismux_endpoint::Alarm).
     pub fn wake(&mut self, end: usize, at: Instant) {
         self.network.queue.push(at, Target::Endpoint(self.sites[end].own));
@@ -120,5 +121,6 @@ pub(crate) fn packet(site: &Site, body: Body, payload_bytes: u32, ecn: Ecn) -> P
         ecn,
         encapsulated: false,
         damaged: false,
+        headed: false,
     }
 }

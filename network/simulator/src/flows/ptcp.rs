@@ -1,12 +1,16 @@
 //! pTCP: one connection with a pipe for every link.
 mod endpoint;
 
+use super::application::{ENDLESS, Notes};
+use super::context::{Arrival, FlowContext};
+use super::flow::Flow;
+use super::names::PipeNames;
 use super::pipes::{PipesRole, pipe_result};
-use super::{Arrival, BuiltFlow, ENDLESS, Flow, FlowBuild, FlowContext, Notes, SegmentShape, Transport};
+use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{address, node_at};
-use crate::simulation::{PipeNames, Simulation};
+use crate::simulation::Simulation;
 use endpoint::{PtcpEndpoint, PtcpSetup};
 use prismux_endpoint::Alarm;
 use prismux_plan::PtcpSettings;
@@ -34,17 +38,13 @@ impl Transport for PtcpFlow {
         "ptcp"
     }
 
-    fn max_links(&self) -> usize {
-        MAX_PIPES.into()
-    }
-
     fn segment(&self) -> Option<SegmentShape> {
         Some(SegmentShape::agreed(&self.config.tcp, &self.config.tcp))
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         let addresses = |host: NodeId| -> Vec<IpAddr> { build.addresses(host).map(address).collect() };
-        let [near, far] = [build.config.from, build.config.to].map(addresses);
+        let [near, far] = [build.plan.from, build.plan.to].map(addresses);
         let number = build.flow.0;
         let ports = (20_000 + (number % 40_000) as u16, 5001 + (number / 40_000) as u16);
         let pipes = self.config.pipes.min(near.len() as u8).max(1);

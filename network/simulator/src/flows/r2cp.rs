@@ -1,12 +1,17 @@
 //! R²CP, radial RCP: one receiver, several RCP pipes, from one server or several.
 mod receiver;
 
+use super::context::{Arrival, FlowContext};
+use super::flow::Flow;
+use super::names::PipeNames;
 use super::pipes::pipe_result;
-use super::rcp::{RcpContent, RcpEndpoint, segment};
-use super::{Arrival, BuiltFlow, Flow, FlowBuild, FlowContext, SegmentShape, Site, Transport};
+use super::rcp::endpoint::{RcpContent, RcpEndpoint};
+use super::rcp::segment;
+use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
-use crate::core::ids::{FlowId, LinkIndex, NodeId, PortId};
-use crate::simulation::{PipeNames, Simulation};
+use crate::core::ids::{FlowId, LinkId, NodeId, PortId};
+use crate::core::site::Site;
+use crate::simulation::Simulation;
 use prismux_endpoint::Alarm;
 use prismux_plan::{Congestion, Pipe, R2cpSettings};
 use prismux_r2cp::{Connection, PipeMetrics, R2cpConfig};
@@ -40,7 +45,7 @@ pub struct R2cpPath {
     pub server: NodeId,
     /// The link at which both ends begin, where routing would choose another: it must touch the receiver or the server
     /// (or both), and is used by the end it touches.
-    pub link: Option<LinkIndex>,
+    pub link: Option<LinkId>,
     /// What using it costs; cheaper paths go first.
     pub cost: u8,
     /// The congestion control of its pipe; that of [`R2cpFlow::config`] when `None`.
@@ -65,8 +70,8 @@ impl R2cpPath {
     fn planned(pipe: &Pipe) -> Self {
         Self {
             name: pipe.name.clone(),
-            server: NodeId(pipe.server.0),
-            link: pipe.link.map(|link| LinkIndex(link.0)),
+            server: pipe.server,
+            link: pipe.link,
             cost: pipe.cost,
             // What only kernels have was refused before.
             congestion: pipe.congestion.map(Congestion::kind),
@@ -106,11 +111,7 @@ impl Transport for R2cpFlow {
         Some(segment(&self.sender, &self.config.rcp))
     }
 
-    fn problem(&self) -> Option<&'static str> {
-        self.paths.is_empty().then_some("it has no path")
-    }
-
-    fn further_hosts(&self) -> Vec<(NodeId, LinkIndex)> {
+    fn further_hosts(&self) -> Vec<(NodeId, LinkId)> {
         self.paths.iter().filter_map(|path| Some((path.server, path.link?))).collect()
     }
 
@@ -152,11 +153,13 @@ fn path_sites(build: &FlowBuild<'_>, path: &R2cpPath, receiver: Site, index: usi
         let link = path.link?;
         let leads = |port: PortId| build.network.ends[port.index()].node;
         // A direction of the link that does not end here begins here.
-        let touches = leads(link.forward()) == node || leads(link.reverse()) == node;
-        touches.then(|| if leads(link.forward()) == node { link.reverse() } else { link.forward() })
+        let touches = leads(PortId::forward(link)) == node || leads(PortId::reverse(link)) == node;
+        touches.then(|| {
+            if leads(PortId::forward(link)) == node { PortId::reverse(link) } else { PortId::forward(link) }
+        })
     };
     // Packets come back by the link that they left by.
-    let address = |host| path.link.map_or(host, |link| build.interfaces.address(host, link));
+    let address = |host| path.link.map_or(host, |link| build.addresses.of_host(host, link));
     let [server, port] = [server(index), port(index)].map(|number| build.end(number as u32));
     let server_site = Site {
         own: server,

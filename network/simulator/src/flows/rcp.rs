@@ -1,13 +1,14 @@
 //! RCP, the Reception Control Protocol: the receiver opens, asks and controls.
-mod endpoint;
+pub(super) mod endpoint;
 
-pub(super) use endpoint::{RcpContent, RcpEndpoint, send};
-
-use super::{Arrival, BuiltFlow, Flow, FlowBuild, FlowContext, Notes, SegmentShape, Transport};
+use super::application::Notes;
+use super::context::{Arrival, FlowContext};
+use super::flow::Flow;
+use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
 use crate::core::ids::FlowId;
 use crate::simulation::Simulation;
-use endpoint::RcpEnd;
+use endpoint::{RcpContent, RcpEnd, RcpEndpoint};
 use prismux_rcp::{RcpConfig, Receiver, Sender};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_units::Instant;

@@ -1,14 +1,19 @@
 //! The registry: what a planned flow is made of. One line for each transport.
-use super::{
-    AnyTransport, Cbr, ParetoOnOff, PtcpFlow, R2cpFlow, RcpFlow, RequestResponse, StripingFlow, TcpFlow,
-};
+use super::ptcp::PtcpFlow;
+use super::r2cp::R2cpFlow;
+use super::rcp::RcpFlow;
+use super::striping::StripingFlow;
+use super::tcp::TcpFlow;
+use super::tcp::request_response::RequestResponse;
+use super::transport::AnyTransport;
+use super::udp::{Cbr, ParetoOnOff};
 use prismux_plan::{Flow, Traffic, Transport};
 use prismux_rcp::RcpConfig;
 use prismux_striping::Policy;
-use prismux_tcp::TcpConfig;
 
-/// The transport of a planned flow, whose TCP and all that runs TCP's engine follows `tcp`.
-pub(crate) fn planned(flow: &Flow, tcp: TcpConfig) -> AnyTransport {
+/// The transport of a planned flow.
+pub(crate) fn planned(flow: &Flow) -> AnyTransport {
+    let tcp = flow.tcp.config();
     match (&flow.traffic, &flow.transport) {
         (&Traffic::Cbr { rate, packet }, _) => Cbr { rate, packet_bytes: packet.as_u64() as u32 }.into(),
         (&Traffic::ParetoOnOff { rate, packet, on, off, shape }, _) => {

@@ -1,10 +1,13 @@
 //! Striping by the application: one ordinary TCP connection for every link.
 mod endpoint;
 
+use super::application::{ENDLESS, Notes};
+use super::context::{Arrival, FlowContext};
+use super::flow::Flow;
+use super::names::PipeNames;
 use super::pipes::{PipesRole, pipe_result};
-use super::{Arrival, BuiltFlow, ENDLESS, Flow, FlowBuild, FlowContext, Notes, SegmentShape, Transport};
-use crate::core::ids::{LinkIndex, NodeId};
-use crate::simulation::PipeNames;
+use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
+use crate::core::ids::{LinkId, NodeId};
 use endpoint::{Record, StripingEndpoint, StripingSetup};
 use prismux_plan::StripingSettings;
 use prismux_striping::Policy;
@@ -20,7 +23,7 @@ pub struct StripingFlow {
     /// Switches of every connection. Its receive buffer is also the size of the send buffer.
     pub tcp: TcpConfig,
     /// Switches that differ on some links: larger buffers, say.
-    pub other_tcp: Vec<(LinkIndex, TcpConfig)>,
+    pub other_tcp: Vec<(LinkId, TcpConfig)>,
     /// How records are given to the sockets.
     pub policy: Policy,
     /// Room for early records at the receiver.
@@ -31,9 +34,6 @@ pub struct StripingFlow {
     pub loss_notification: bool,
 }
 
-/// Sockets of one application: their ports lie next to each other.
-const MAX_SOCKETS: usize = 8;
-
 impl Transport for StripingFlow {
     fn name(&self) -> &str {
         match self.policy {
@@ -42,17 +42,13 @@ impl Transport for StripingFlow {
         }
     }
 
-    fn max_links(&self) -> usize {
-        MAX_SOCKETS
-    }
-
     fn segment(&self) -> Option<SegmentShape> {
         Some(SegmentShape::agreed(&self.tcp, &self.tcp))
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         let source = PipesRole::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
-        let (from, to) = (build.config.from, build.config.to);
+        let (from, to) = (build.plan.from, build.plan.to);
         let setups = [self.setup(build, [from, to], true), self.setup(build, [to, from], false)];
         let [opening, listening] = setups;
         let ends = [
@@ -69,7 +65,7 @@ impl StripingFlow {
         let wide = settings.wide(&tcp);
         Self {
             tcp,
-            other_tcp: settings.wide_links.iter().map(|link| (LinkIndex(link.0), wide.clone())).collect(),
+            other_tcp: settings.wide_links.iter().map(|&link| (link, wide.clone())).collect(),
             policy,
             resequencing_buffer: settings.buffer,
             estimate_every: settings.estimate_every,
@@ -81,8 +77,8 @@ impl StripingFlow {
     fn setup(&self, build: &FlowBuild<'_>, [own, other]: [NodeId; 2], opens: bool) -> StripingSetup {
         let number = build.flow.0;
         let (near, far) = ((20_000 + (number % 4_000) * 8) as u16, (6001 + number / 4_000) as u16);
-        let links = build.access_links();
-        let tcp = |link: &LinkIndex| {
+        let links = &build.links;
+        let tcp = |link: &LinkId| {
             let other = self.other_tcp.iter().find(|(which, _)| which == link);
             let config = other.map_or(&self.tcp, |(_, config)| config);
             // Windows close when the application does not read.
@@ -98,7 +94,7 @@ impl StripingFlow {
             rates_of: links.iter().map(|&link| build.data_direction(link)).collect(),
             first_port: near,
             far_port: far,
-            numbers: build.builder.seed().stream(&format!("flow/{number}/{opens}/initial-sequence")),
+            numbers: build.seed.stream(&format!("flow/{number}/{opens}/initial-sequence")),
         }
     }
 }

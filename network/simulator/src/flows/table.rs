@@ -1,8 +1,9 @@
 //! All flows of a run, and where their ends are kept.
-use super::plan::Built;
-use super::tcp::TcpPair;
-use super::{BuiltFlow, Flow, Site};
+use super::flow::Flow;
+use super::tcp::pair::TcpPair;
+use super::transport::{Built, BuiltFlow};
 use crate::core::ids::{EndpointId, FlowId, Place};
+use crate::core::site::Site;
 
 /// The flows of a run, by number.
 #[derive(Debug, Default)]
@@ -92,22 +93,19 @@ impl Flows {
         tcp.chain(&mut self.sites)
     }
 
-    /// Whose end it is, and which of its flow's ends.
-    pub fn owner(&self, endpoint: EndpointId) -> (FlowId, usize) {
+    /// Whose end it is, and which of its flow's ends; `None` for packets that are no flow's.
+    pub fn owner(&self, endpoint: EndpointId) -> Option<(FlowId, usize)> {
         match endpoint.place() {
-            Place::Tcp { pair, end } => (self.tcp[pair].ends[end].site.flow, end),
-            Place::Other(place) => {
-                let OtherEnd { flow, number } = self.ends[place];
-                (flow, number as usize)
-            }
+            Place::Tcp { pair, end } => Some((self.tcp[pair].ends[end].site.flow, end)),
+            Place::Other(place) => self.ends.get(place).map(|end| (end.flow, end.number as usize)),
         }
     }
 
     /// Where an end sits.
-    pub fn site(&self, endpoint: EndpointId) -> &Site {
+    pub fn site(&self, endpoint: EndpointId) -> Option<&Site> {
         match endpoint.place() {
-            Place::Tcp { pair, end } => &self.tcp[pair].ends[end].site,
-            Place::Other(place) => &self.sites[place],
+            Place::Tcp { pair, end } => Some(&self.tcp[pair].ends[end].site),
+            Place::Other(place) => self.sites.get(place),
         }
     }
 }

@@ -1,17 +1,15 @@
 //! TCP: bulk transfers, and requests with responses over one connection.
 mod application;
-mod endpoint;
-mod pair;
-mod request_response;
+pub(crate) mod endpoint;
+pub(crate) mod pair;
+pub(crate) mod request_response;
 
-pub(crate) use pair::TcpPair;
-pub use request_response::{Answers, RequestResponse};
-
-use super::{
-    Built, BuiltFlow, CongestionFactory, ENDLESS, ExtensionFactory, FlowBuild, SegmentShape, Transport,
-};
+use super::application::ENDLESS;
+use super::policy::{CongestionFactory, ExtensionFactory};
+use super::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::ids::EndpointId;
 use endpoint::{Role, SenderParts, TcpEndpoint, TcpSetup};
+use pair::TcpPair;
 use prismux_prism::TcpPrism;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::loss_notification::{LossListener, LossMarker};
@@ -92,7 +90,7 @@ impl Transport for TcpFlow {
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
-        let source = Role::Source { bytes: build.config.bytes.unwrap_or(ENDLESS) };
+        let source = Role::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
         let custom = SenderParts {
             extension: self.extension.clone(),
             congestion: build.congestion.or(self.congestion.as_ref()).cloned(),
@@ -120,7 +118,7 @@ fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: Sender
             remote_port: ports.1,
             initial_sequence: SeqNumber(numbers.next_u64() as u32),
         };
-        TcpEndpoint::new(site, role, setup, build.builder.has_checks())
+        TcpEndpoint::new(site, role, setup, build.checks)
     };
     let [opening, listening] = ends;
     let opening = end(sites[0], opening, (near, far), custom);

@@ -1,5 +1,7 @@
 //! Datagrams without feedback.
-use super::{Arrival, BuiltFlow, Flow, FlowBuild, FlowContext, Transport, Window};
+use super::context::{Arrival, FlowContext};
+use super::flow::{Flow, Window};
+use super::transport::{BuiltFlow, FlowBuild, Transport};
 use crate::core::packet::{Content, IPV4_HEADER_BYTES, UDP_HEADER_BYTES};
 use prismux_endpoint::random::RandomStream;
 use prismux_units::{Duration, Instant, Rate};
@@ -37,19 +39,9 @@ pub struct ParetoOnOff {
     pub shape: f64,
 }
 
-/// What is wrong with packets of this size and rate.
-fn packet_problem(rate: Rate, packet_bytes: u32) -> Option<&'static str> {
-    let bad = packet_bytes <= OVERHEAD_BYTES || rate == Rate::ZERO;
-    bad.then_some("its packets need more than 28 bytes and a rate")
-}
-
 impl Transport for Cbr {
     fn name(&self) -> &str {
         "cbr"
-    }
-
-    fn problem(&self) -> Option<&'static str> {
-        packet_problem(self.rate, self.packet_bytes)
     }
 
     fn has_end(&self, _: Option<u64>) -> bool {
@@ -64,12 +56,6 @@ impl Transport for Cbr {
 impl Transport for ParetoOnOff {
     fn name(&self) -> &str {
         "pareto"
-    }
-
-    fn problem(&self) -> Option<&'static str> {
-        let no_mean = self.shape.is_nan() || self.shape <= 1.0;
-        let shape = no_mean.then_some("a Pareto shape of 1 or less has no mean");
-        shape.or_else(|| packet_problem(self.rate, self.packet_bytes))
     }
 
     fn has_end(&self, _: Option<u64>) -> bool {

@@ -1,5 +1,5 @@
 //! A bus: one frame at a time, and all who are attached hear it.
-use super::{Frame, Medium};
+use super::medium::{Frame, Medium, MediumEvent};
 use crate::core::ids::NodeId;
 use prismux_endpoint::random::Seed;
 use prismux_link::{Link, LinkConfig, LinkStats};
@@ -28,16 +28,16 @@ impl Bus {
 
 impl Medium for Bus {
     fn send(&mut self, now: Instant, frame: Frame) -> Result<(), Frame> {
-        self.link.enqueue(now, frame.size_bytes, frame).map_err(|dropped| dropped.packet)
+        self.link.enqueue(now, frame.size_bytes(), frame).map_err(|dropped| dropped.packet)
     }
 
-    fn poll_delivery(&mut self, now: Instant, hearers: &mut Vec<NodeId>) -> Option<Frame> {
+    fn poll_event(&mut self, now: Instant, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
         let frame = self.link.poll_delivery(now)?.packet;
         hearers.extend(self.attached.iter().copied().filter(|&node| node != frame.from));
-        Some(frame)
+        Some(MediumEvent::Crossed(frame))
     }
 
-    fn next_delivery(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         self.link.next_wakeup()
     }
 

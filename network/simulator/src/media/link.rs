@@ -1,10 +1,7 @@
-//! Wired links: one node to one node. Their packets take a path without calls or look-ups.
-use crate::core::ids::{EndpointId, NodeId, PortId};
-use crate::core::packet::{Carried, PacketHandle};
-use crate::network::{Network, Target};
-use prismux_link::{Delivery, Dropped, Link, LinkChange};
-use prismux_trace::event::Event;
-use prismux_units::{Duration, Instant, Rate};
+//! Wired links: one node to one node.
+use crate::core::ids::{EndpointId, NodeId};
+use crate::core::packet::Carried;
+use prismux_link::Link;
 
 /// One direction of a link: an uncontended packet needs the first of its three cache lines.
 #[derive(Debug)]
@@ -38,7 +35,7 @@ impl End {
     }
 
     #[inline]
-    fn is_plain(self) -> bool {
+    pub fn is_plain(self) -> bool {
         self.resident & Self::PLAIN != 0
     }
 
@@ -51,136 +48,5 @@ impl End {
 
     pub fn set_only(&mut self, endpoint: EndpointId) {
         self.resident = self.resident & Self::PLAIN | endpoint.to_bits() & Self::NOBODY;
-    }
-}
-
-impl Network {
-    /// Takes the events of a port; false for a leftover. Then call [`Network::next_arrival`] until `None`.
-    #[inline]
-    pub fn begin(&mut self, port: PortId) -> bool {
-        let link = &self.ports[port.index()].link;
-        if link.is_plain() {
-            return link.next_delivery() == Some(self.now);
-        }
-        let armed = &mut self.armed[port.index()];
-        let due = *armed == self.now;
-        if due {
-            *armed = Instant::MAX;
-        }
-        due
-    }
-
-    /// The next packet that arrives through `port` for an endpoint; packets for elsewhere are sent on. When nothing
-    /// is left the port's next event is set.
-    #[inline]
-    pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
-        while let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) {
-            if let Some(local) = self.arrive(port, delivery) {
-                return Some(local);
-            }
-        }
-        let link = &self.ports[port.index()].link;
-        if !link.is_plain() {
-            self.sweep(port);
-            self.arm(port);
-        } else if let Some(at) = link.next_delivery() {
-            self.queue.push(at, Target::Port(port));
-        }
-        None
-    }
-
-    /// A packet comes out of a link.
-    #[inline]
-    fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
-        let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
-        if copy {
-            packet.packet = self.pool.duplicate(packet.packet);
-        }
-        if corrupted {
-            self.pool.get_mut(packet.packet).damaged = true;
-        }
-        if let Some(observer) = &mut self.observer {
-            observer.delivered(self.now, port, size_bytes, &self.pool, packet.packet);
-        }
-        let end = self.ends[port.index()];
-        let node = end.node;
-        match end.is_plain() {
-            true if packet.towards == node => return Some(packet.packet),
-            true if self.is_interface_of(packet.towards, node) => return Some(packet.packet),
-            true => self.forward(node, size_bytes, packet),
-            false => self.pass(node, size_bytes, packet),
-        }
-        None
-    }
-
-    /// Hands a packet to a link, or to the medium that the exit leads into.
-    #[inline]
-    pub fn send(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
-        let Some(Port { link }) = self.ports.get_mut(port.index()) else {
-            return self.send_on_medium(port, size_bytes, carried);
-        };
-        if let Some(observer) = &mut self.observer {
-            observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
-        }
-        let was_empty = link.peek().is_none();
-        match link.enqueue(self.now, size_bytes, carried) {
-            Ok(()) if !link.is_plain() => self.arm(port),
-            Ok(()) => {
-                if let Some(at) = link.next_delivery().filter(|_| was_empty) {
-                    self.queue.push(at, Target::Port(port));
-                }
-            }
-            Err(dropped) => self.discard(port, dropped),
-        }
-    }
-
-    /// Sets the next event of a port that is not plain.
-    fn arm(&mut self, port: PortId) {
-        let (link, armed) = (&self.ports[port.index()].link, &mut self.armed[port.index()]);
-        if let Some(at) = link.next_wakeup().filter(|at| at < armed) {
-            *armed = at;
-            self.queue.push(at, Target::Port(port));
-        }
-    }
-
-    #[cold]
-    fn discard(&mut self, port: PortId, dropped: Dropped<Carried>) {
-        if let Some(observer) = &mut self.observer {
-            observer.dropped(self.now, port, &dropped, &self.pool);
-        }
-        self.pool.discard(dropped.packet.packet);
-    }
-
-    /// Frees what an outage took out of a link.
-    fn sweep(&mut self, port: PortId) {
-        while let Some(dropped) = self.ports[port.index()].link.poll_dropped() {
-            self.discard(port, dropped);
-        }
-    }
-
-    /// Changes one direction of a link.
-    pub fn change_link(&mut self, port: PortId, change: LinkChange) {
-        let link = &mut self.ports[port.index()].link;
-        if link.is_plain() {
-            self.armed[port.index()] = link.next_delivery().unwrap_or(Instant::MAX);
-        }
-        link.apply(self.now, change);
-        let up = link.is_up();
-        self.sweep(port);
-        self.arm(port);
-        self.observe(|names| Event::LinkChanged {
-            link: names.link(port),
-            from: Some(names.sender(port)),
-            rate_bps: change.rate.map(Rate::as_bps),
-            delay_ns: change.delay.map(Duration::as_nanos),
-            up,
-        });
-    }
-
-    /// Sets the first events.
-    pub fn start(&mut self) {
-        for index in 0..self.ports.len() {
-            self.arm(PortId(index as u32));
-        }
     }
 }

@@ -1,12 +1,8 @@
 //! PRISM: communities of a proxy and its members, as nodes.
-mod community;
+pub(crate) mod community;
+mod joining;
 mod look;
 mod member;
-mod plan;
-mod policy;
+pub(crate) mod plan;
+pub(crate) mod policy;
 mod proxy;
-
-pub(crate) use community::Community;
-pub(crate) use plan::{Membership, PrismPlan, ProxyPlan, found};
-pub use policy::SchedulerFactory;
-pub(crate) use proxy::ProxyNode;

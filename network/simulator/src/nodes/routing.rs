@@ -44,7 +44,7 @@ impl Routes {
     pub fn next(&self, at: NodeId, towards: NodeId) -> Option<PortId> {
         let port = match &self.nodes[at.index()] {
             NodeRoutes::Default(port) => *port,
-            NodeRoutes::Table(table) => table[towards.index()],
+            NodeRoutes::Table(table) => table.get(towards.index()).copied().unwrap_or(NOWHERE),
         };
         (port != NOWHERE).then_some(port)
     }

@@ -1,42 +1,30 @@
 //! A host moves from one link to another.
 use super::Simulation;
-use crate::core::ids::{FlowId, LinkIndex, NodeId};
+use crate::core::ids::{FlowId, LinkId, NodeId, PortId};
 use prismux_trace::event::Event;
 use prismux_units::Rate;
 
-/// A handoff at the instant of its completion: the host has a link, an address and a route, and knows it.
-///
-/// How long there was no link before is for the links' own changes to say.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Handoff {
-    /// Who moves.
-    pub host: NodeId,
-    /// The link of the host that carries its packets from now on, in both directions (the host keeps its address, as
-    /// with Mobile IP); `None` stays with the present one.
-    pub link: Option<LinkIndex>,
-    /// The host's estimate of the link's bandwidth.
-    pub bandwidth: Option<Rate>,
-}
-
 impl Simulation {
-    pub(super) fn hand_over(&mut self, handoff: &Handoff) {
-        if let Some(link) = handoff.link {
-            self.attach(handoff.host, link);
+    /// A host has completed a handoff: it has a link, an address and a route, and knows it. It keeps its address, as
+    /// with Mobile IP.
+    pub(super) fn hand_over(&mut self, host: NodeId, link: Option<LinkId>, bandwidth: Option<Rate>) {
+        if let Some(link) = link {
+            self.attach(host, link);
         }
         self.network.observe(|names| Event::HandoffComplete {
-            node: names.node(handoff.host),
-            link: handoff.link.map(|link| names.link(link.forward())),
-            bandwidth_bps: handoff.bandwidth.map(Rate::as_bps),
+            node: names.node(host),
+            link: link.map(|link| names.link(PortId::forward(link))),
+            bandwidth_bps: bandwidth.map(Rate::as_bps),
         });
         for flow in (0..self.flows.len() as u32).map(FlowId) {
-            self.with_flow(flow, |flow, context| flow.hand_over(context, handoff.host, handoff.bandwidth));
+            self.with_flow(flow, |flow, context| flow.hand_over(context, host, bandwidth));
         }
     }
 
     /// All that `host` sends leaves by `link`, and all that is for it goes to the link's other end first.
-    fn attach(&mut self, host: NodeId, link: LinkIndex) {
+    fn attach(&mut self, host: NodeId, link: LinkId) {
         let network = &mut self.network;
-        let (mut inwards, mut outwards) = (link.forward(), link.reverse());
+        let (mut inwards, mut outwards) = (PortId::forward(link), PortId::reverse(link));
         if network.ends[inwards.index()].node != host {
             (inwards, outwards) = (outwards, inwards);
         }

@@ -1,72 +1,50 @@
-//! Events that the scenario foresees.
-use super::{Handoff, Simulation};
-use crate::core::ids::{FlowId, LinkIndex, NodeId};
+//! Events that the plan foresees.
+use super::{Planned, Simulation};
+use crate::core::ids::{FlowId, PortId};
 use crate::network::Target;
-use prismux_link::LinkChange;
+use prismux_plan::{Action, Direction};
 use prismux_trace::event::Event;
 use prismux_units::Instant;
-
-/// Something that happens at a given time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum NetworkEvent {
-    /// A member joins its proxy's community.
-    Join(NodeId),
-    /// A member leaves: its proxy sends nothing more over it, and receivers whose ACKs returned through it
-    /// choose another member. What is under way still arrives; take its links down to lose that too.
-    Leave(NodeId),
-    /// Both directions of a link change.
-    LinkChange(LinkIndex, LinkChange),
-    /// Only the direction from the link's first to its second node changes.
-    ForwardChange(LinkIndex, LinkChange),
-    /// Only the direction from the link's second to its first node changes.
-    ReverseChange(LinkIndex, LinkChange),
-    /// A host has completed a handoff.
-    Handoff(Handoff),
-    /// A flow starts (if it has not).
-    FlowStart(FlowId),
-    /// A flow is cut off (if it runs).
-    FlowStop(FlowId),
-    /// The receiver of a flow cuts it off, with data unread: over TCP, a reset goes to the sender.
-    FlowReset(FlowId),
-}
-
-/// What a planned event does.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Plan {
-    Event(NetworkEvent),
-    /// The flow has warmed up: its steady goodput is measured from here.
-    WarmedUp(FlowId),
-}
 
 impl Simulation {
     pub(super) fn take_planned(&mut self, index: u32) {
         match self.planned[index as usize] {
-            Plan::Event(event) => self.apply(event),
-            Plan::WarmedUp(flow) => self.mark_steady(flow),
+            Planned::Action(action) => self.apply(action),
+            Planned::WarmedUp(flow) => self.mark_steady(flow),
         }
     }
 
-    /// Makes `event` happen now.
-    pub fn apply(&mut self, event: NetworkEvent) {
-        match event {
-            NetworkEvent::Join(member) => self.join(member),
-            NetworkEvent::Leave(member) => self.leave(member),
-            NetworkEvent::LinkChange(link, change) => {
-                self.account_link(link);
-                self.network.change_link(link.forward(), change);
-                self.network.change_link(link.reverse(), change);
+    /// Makes `action` happen now.
+    pub(crate) fn apply(&mut self, action: Action) {
+        match action {
+            Action::Join(member) => self.join(member),
+            Action::Leave(member) => self.leave(member),
+            Action::ChangeLink { link, directions, change } => {
+                if directions.include(Direction::Forward) {
+                    self.account_link(link);
+                    self.network.change_link(PortId::forward(link), change);
+                }
+                if directions.include(Direction::Reverse) {
+                    self.network.change_link(PortId::reverse(link), change);
+                }
             }
-            NetworkEvent::ForwardChange(link, change) => {
-                self.account_link(link);
-                self.network.change_link(link.forward(), change);
-            }
-            NetworkEvent::ReverseChange(link, change) => self.network.change_link(link.reverse(), change),
-            NetworkEvent::Handoff(handoff) => self.hand_over(&handoff),
-            NetworkEvent::FlowStart(flow) => self.start_flow(flow),
-            NetworkEvent::FlowStop(flow) => self.stop_flow(flow),
-            NetworkEvent::FlowReset(flow) => self.reset_flow(flow),
+            Action::Handoff { host, link, bandwidth } => self.hand_over(host, link, bandwidth),
+            Action::StartFlow(flow) => self.start_flow(flow),
+            Action::StopFlow(flow) => self.stop_flow(flow),
+            // There are no processes: a plan that asks for them is refused.
+            Action::Kill(_) | Action::Restart(_) => {}
         }
-        // Verdicts may have brought packets to endpoints.
+        self.deliver_local();
+    }
+
+    /// The receiver of a flow cuts it off, with data unread: over TCP, a reset goes to the sender.
+    pub fn reset_flow(&mut self, flow: FlowId) {
+        self.with_flow(flow, |flow, context| flow.reset(context));
+        self.deliver_local();
+    }
+
+    /// Verdicts and resets may have brought packets to endpoints.
+    pub(crate) fn deliver_local(&mut self) {
         while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);
         }
@@ -89,7 +67,7 @@ impl Simulation {
         self.network.observe(|names| Event::FlowStarted { flow: names.flow(flow) });
         if let Some(warm_up) = self.report.warm_up {
             self.records[flow.index()].warms_up = true;
-            self.plan(now + warm_up, Plan::WarmedUp(flow));
+            self.plan(now + warm_up, Planned::WarmedUp(flow));
         }
         self.with_flow(flow, |flow, context| flow.start(context));
     }
@@ -109,10 +87,6 @@ impl Simulation {
         self.with_flow(flow, |flow, context| flow.stop(context));
     }
 
-    fn reset_flow(&mut self, flow: FlowId) {
-        self.with_flow(flow, |flow, context| flow.reset(context));
-    }
-
     fn mark_steady(&mut self, flow: FlowId) {
         let (now, bytes) = (self.network.now, self.delivered_bytes(flow));
         let record = &mut self.records[flow.index()];
@@ -121,8 +95,8 @@ impl Simulation {
         }
     }
 
-    /// Plans `plan` for `at`.
-    pub(crate) fn plan(&mut self, at: Instant, plan: Plan) {
+    /// Plans something for `at`.
+    pub(crate) fn plan(&mut self, at: Instant, plan: Planned) {
         let index = self.planned.len() as u32;
         self.planned.push(plan);
         self.network.queue.push(at, Target::Planned(index));

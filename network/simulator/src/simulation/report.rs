@@ -1,50 +1,13 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use crate::core::ids::{FlowId, LinkIndex, NodeId};
-use crate::nodes::RuleNode;
+use super::records::LinkRecord;
+use crate::core::ids::{FlowId, LinkId, PortId};
+use crate::flows::names::PipeNames;
+use crate::nodes::rule::RuleNode;
 use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
     Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
 };
-use prismux_units::{Duration, Instant, Rate};
-
-/// A link in the report.
-#[derive(Debug)]
-pub(crate) struct LinkRecord {
-    pub name: String,
-    /// Its rate counts as capacity.
-    pub shared: bool,
-    /// Its rate, summed over time until `since`, in bits; what was missing while it was down or its member away.
-    pub offered_bits: f64,
-    pub since: Instant,
-    /// Its member has joined, or it needs none.
-    pub in_use: bool,
-}
-
-/// Names and settings that only reports and rare events need.
-#[derive(Debug, Default)]
-pub(crate) struct Report {
-    pub scenario: String,
-    pub scenario_hash: String,
-    pub seed: u64,
-    /// Left out of steady goodput, from each flow's start.
-    pub warm_up: Option<Duration>,
-    pub links: Vec<LinkRecord>,
-    pub node_names: Vec<String>,
-    /// Payload and whole packet of a full-size segment on the shared links.
-    pub payload_bytes: u32,
-    pub packet_bytes: u32,
-}
-
-impl LinkRecord {
-    /// Adds what `rate` offered since the last time.
-    pub fn account(&mut self, now: Instant, rate: Option<Rate>, up: bool) {
-        let seconds = (now - self.since).as_secs_f64();
-        let bps = rate.filter(|_| up && self.in_use).map_or(0.0, |rate| rate.as_bps() as f64);
-        self.offered_bits += bps * seconds;
-        self.since = now;
-    }
-}
 
 impl Simulation {
     /// Gives the run the name and hash of its scenario.
@@ -57,14 +20,16 @@ impl Simulation {
         let now = self.network.now;
         let elapsed_s = now.as_secs_f64();
         for index in 0..self.report.links.len() {
-            self.account_link(LinkIndex(index as u32));
+            self.account_link(LinkId(index as u32));
         }
         let flows: Named<FlowResult> = (0..self.flows.len())
             .map(|index| (self.records[index].name.clone(), self.flow_result(FlowId(index as u32))))
             .collect();
         let links = self.report.links.iter().enumerate();
         let links: Named<LinkResult> = links
-            .map(|(index, record)| (record.name.clone(), self.link_result(index, record, elapsed_s)))
+            .map(|(index, record)| {
+                (self.report.link_names[index].clone(), self.link_result(index, record, elapsed_s))
+            })
             .collect();
         let shared = self.report.links.iter().filter(|record| record.shared);
         let rates = shared.map(|record| record.offered_bits / elapsed_s.max(1e-9));
@@ -83,14 +48,7 @@ impl Simulation {
             nodes: self.node_counters(),
             series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.records)),
         };
-        let names: Vec<String> = self
-            .report
-            .links
-            .iter()
-            .filter(|record| record.shared)
-            .map(|record| record.name.clone())
-            .collect();
-        result.set_shared_links(names.iter().map(String::as_str));
+        result.set_shared_links(self.report.shared_links());
         result
     }
 
@@ -99,7 +57,7 @@ impl Simulation {
         let now = self.network.now;
         let bytes = self.delivered_bytes(id);
         let mut counters = flow.engine().map(|engine| engine.counters).unwrap_or_default();
-        let pipes = flow.pipes(&PipeNames(self));
+        let pipes = flow.pipes(&PipeNames { network: &self.network, links: &self.report.link_names });
         if !pipes.is_empty() {
             // Counted pipe by pipe.
             let spurious_retransmissions = counters.spurious_retransmissions;
@@ -125,7 +83,7 @@ impl Simulation {
     }
 
     fn link_result(&self, index: usize, record: &LinkRecord, elapsed_s: f64) -> LinkResult {
-        let port = &self.network.ports[LinkIndex(index as u32).forward().index()];
+        let port = &self.network.ports[PortId::forward(LinkId(index as u32)).index()];
         let stats = port.link.stats();
         let mean = record.offered_bits / elapsed_s.max(1e-9);
         let rate_bps = port.link.rate().map(|_| mean.round() as u64);
@@ -142,14 +100,14 @@ impl Simulation {
             }
         }
         let links = 0..self.report.links.len();
-        for index in 0..self.flows.len() {
-            for (host, name, count) in self.flows.get(FlowId(index as u32)).counters() {
-                let host = nodes.entry(self.report.node_names[host.index()].clone()).or_default();
-                *host.entry(name.into()).or_default() += count;
-            }
+        let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters());
+        let media = self.network.media.iter().flat_map(|shared| shared.medium.counters());
+        for (node, name, count) in flows.chain(media) {
+            let node = nodes.entry(self.report.node_names[node.index()].clone()).or_default();
+            *node.entry(name.into()).or_default() += count;
         }
         let dropped: u64 =
-            links.map(|index| self.reverse_stats(LinkIndex(index as u32)).dropped_packets()).sum();
+            links.map(|index| self.reverse_stats(LinkId(index as u32)).dropped_packets()).sum();
         if dropped > 0 {
             // Links report their download direction only.
             nodes.insert("way back".into(), Named::from_iter([("dropped_packets".into(), dropped)]));
@@ -158,27 +116,9 @@ impl Simulation {
     }
 
     /// Brings the account of what a link has offered up to now.
-    pub(crate) fn account_link(&mut self, link: LinkIndex) {
-        let port = &self.network.ports[link.forward().index()];
+    pub(crate) fn account_link(&mut self, link: LinkId) {
+        let port = &self.network.ports[PortId::forward(link).index()];
         let (rate, up) = (port.link.rate(), port.link.is_up());
         self.report.links[link.index()].account(self.network.now, rate, up);
-    }
-}
-
-/// Names for the pipes of flows.
-#[derive(Debug, Clone, Copy)]
-pub struct PipeNames<'a>(&'a Simulation);
-
-impl PipeNames<'_> {
-    /// A pipe between two addresses is called by its access link; `pipe-INDEX` where it has none.
-    pub(crate) fn of(&self, own: NodeId, other: NodeId, index: usize) -> String {
-        let network = &self.0.network;
-        let nodes = network.forwarding.len() - network.interfaces.len();
-        let address = [own, other].into_iter().find(|address| address.index() >= nodes);
-        let link = address.and_then(|address| network.routes.next(address, address));
-        link.map_or_else(
-            || format!("pipe-{index}"),
-            |port| self.0.report.links[port.link().index()].name.clone(),
-        )
     }
 }

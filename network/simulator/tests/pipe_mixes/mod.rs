@@ -2,8 +2,9 @@
 #![allow(dead_code)]
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, LinkId, Plan, PtcpSettings, Transport};
 use prismux_ptcp::PtcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, LinkIndex, NetworkBuilder, PtcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, PtcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -76,9 +77,9 @@ pub fn run(number: u64, tcp: &TcpConfig) -> Outcome {
 }
 
 fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, transport: &AnyTransport) -> f64 {
-    let mut builder = NetworkBuilder::new(Seed(number));
-    let (mobile, router, fixed) = (builder.host("mobile"), builder.router("router"), builder.host("fixed"));
-    let links: Vec<LinkIndex> = pipes
+    let (mut plan, mut options) = (Plan::new("mix", END), SimulationOptions::checked());
+    let (mobile, router, fixed) = (plan.host("mobile"), plan.router("router"), plan.host("fixed"));
+    let links: Vec<LinkId> = pipes
         .iter()
         .enumerate()
         .map(|(index, pipe)| {
@@ -91,7 +92,7 @@ fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, transport: &AnyTran
             let loss = Probability::new(pipe.loss).expect("below one");
             let lossy = LinkConfig { loss: LossModel::Bernoulli(loss), ..clean.clone() };
             let forward = if pipe.loss > 0.0 { lossy } else { clean.clone() };
-            builder.link(&format!("pipe{index}"), mobile, router, forward, clean)
+            plan.link(&format!("pipe{index}"), [mobile, router], forward, clean)
         })
         .collect();
     let backbone = LinkConfig {
@@ -99,15 +100,15 @@ fn goodput(number: u64, pipes: &[Pipe], only: Option<usize>, transport: &AnyTran
         queue: QueueLimit::Packets(1000),
         ..LinkConfig::default()
     };
-    builder.symmetric_link("backbone", router, fixed, backbone);
-    let used: Vec<LinkIndex> = match only {
-        Some(index) => vec![links[index]],
-        None => links,
+    plan.symmetric_link("backbone", [router, fixed], backbone);
+    let (planned, used) = match only {
+        Some(index) => (Transport::Tcp, vec![links[index]]),
+        None => (Transport::Ptcp(PtcpSettings::DEFAULT), links),
     };
-    builder.flow("upload", FlowConfig::new(mobile, fixed, transport.clone()).over(&used));
-    builder.steady_after(WARM_UP);
-    builder.checks(true);
-    let mut simulation = builder.build().expect("it is a network");
+    let flow = Flow::new("upload", mobile, fixed, planned).over(&used);
+    options.carry(&mut plan, flow, transport.clone());
+    plan.measure.warm_up = Some(WARM_UP);
+    let mut simulation = Simulation::from_plan(&plan, Seed(number), options).expect("it is a network");
     simulation.run_until(Instant::ZERO + END);
     assert_eq!(simulation.faults(), Vec::<String>::new(), "mix {number}");
     simulation.result().flows["upload"].steady_goodput_bps.unwrap_or(0.0)

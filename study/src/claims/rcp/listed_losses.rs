@@ -8,8 +8,9 @@ use crate::number::digits;
 use crate::statistics::Summary;
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
+use prismux_plan::{Flow, Plan, Transport};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, RcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::engine::{EngineConfig, HyStartKind};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -54,16 +55,18 @@ struct Repair {
 
 /// `before` packets of the sender precede its data.
 fn repair(transport: AnyTransport, before: u64) -> Option<Repair> {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (server, right) = (builder.host("server"), builder.router("right"));
-    let mobile = builder.host("mobile");
+    let mut plan = Plan::new("listed losses", Duration::from_secs(60));
+    let mut options = SimulationOptions::default();
+    let (server, right) = (plan.host("server"), plan.router("right"));
+    let mobile = plan.host("mobile");
     let backbone = LinkConfig::new(Rate::from_mbps(10), Duration::from_millis(50));
-    builder.symmetric_link("backbone", server, right, backbone);
+    plan.symmetric_link("backbone", [server, right], backbone);
     let radio = LinkConfig::new(Rate::from_mbps(2), Duration::from_millis(15));
     let damaged_packets = SEGMENTS.iter().map(|segment| segment + before).collect();
-    builder.link("radio", right, mobile, LinkConfig { damaged_packets, ..radio.clone() }, radio);
-    let flow = builder.flow("download", FlowConfig::new(server, mobile, transport));
-    let mut simulation = builder.build().ok()?;
+    plan.link("radio", [right, mobile], LinkConfig { damaged_packets, ..radio.clone() }, radio);
+    let flow = Flow::new("download", server, mobile, Transport::Tcp);
+    let flow = options.carry(&mut plan, flow, transport);
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).ok()?;
     let passed = |segment: u64| (segment + 1) * u64::from(SEGMENT_BYTES);
     let step = Duration::from_micros(500);
     let mut first = None;

@@ -8,8 +8,9 @@ use crate::number::digits;
 use crate::statistics::Summary;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{LinkChange, LinkConfig, LossModel};
+use prismux_plan::{Action, Flow, Plan, Transport};
 use prismux_rcp::RcpConfig;
-use prismux_simulator::{AnyTransport, FlowConfig, NetworkBuilder, NetworkEvent, RcpFlow, TcpFlow};
+use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -70,27 +71,28 @@ fn tcp() -> TcpConfig {
 }
 
 fn run(seed: u64, bad_mean_s: u64, sleeps: bool) -> Option<Outcome> {
-    let mut builder = NetworkBuilder::new(Seed(seed));
-    let (server, right) = (builder.host("server"), builder.router("right"));
-    let mobile = builder.host("mobile");
+    let (mut plan, mut options) = (Plan::new("sleep", END - Instant::ZERO), SimulationOptions::default());
+    let (server, right) = (plan.host("server"), plan.router("right"));
+    let mobile = plan.host("mobile");
     let backbone = LinkConfig::new(Rate::from_mbps(10), Duration::from_millis(50));
-    builder.symmetric_link("backbone", server, right, backbone);
+    plan.symmetric_link("backbone", [server, right], backbone);
     let loss = |p: f64| Probability::new(p).map_or(LossModel::None, LossModel::Bernoulli);
     let radio =
         LinkConfig::new(Rate::from_mbps(RADIO_MBPS), Duration::from_millis(15)).with_loss(loss(0.0001));
-    let radio = builder.symmetric_link("radio", right, mobile, radio);
+    let radio = plan.symmetric_link("radio", [right, mobile], radio);
     let transport: AnyTransport = match sleeps {
         true => RcpFlow::new(RcpConfig::from_tcp(&tcp())).into(),
         false => TcpFlow::new(tcp()).into(),
     };
-    let flow = builder.flow("download", FlowConfig::new(server, mobile, transport));
+    let flow = Flow::new("download", server, mobile, Transport::Tcp);
+    let flow = options.carry(&mut plan, flow, transport);
     let periods = bad_periods(seed, bad_mean_s);
     for &(from, to) in &periods {
         let change = |p: f64| LinkChange { loss: Some(loss(p)), ..LinkChange::default() };
-        builder.event(from, NetworkEvent::LinkChange(radio, change(0.1)));
-        builder.event(to, NetworkEvent::LinkChange(radio, change(0.0001)));
+        plan.event(from - Instant::ZERO, Action::both_ways(radio, change(0.1)));
+        plan.event(to - Instant::ZERO, Action::both_ways(radio, change(0.0001)));
     }
-    let mut simulation = builder.build().ok()?;
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).ok()?;
     let mut asleep = Duration::ZERO;
     for (from, to) in periods.into_iter().filter(|_| sleeps) {
         // The first beacon after the channel has become good ends the sleep.

@@ -8,7 +8,8 @@ use crate::number::digits;
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig};
-use prismux_simulator::{FlowConfig, FlowId, Handoff, NetworkBuilder, NetworkEvent, Simulation, TcpFlow};
+use prismux_plan::{Action, Flow, FlowId, Plan, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_tcp_ho::{HandoffConfig, HandoffCounters, HandoffServer};
 use prismux_units::{Duration, Instant, Rate};
@@ -24,18 +25,19 @@ pub(super) const RULES: Experiment = Experiment {
 
 /// A download over 5 Mbit/s whose link is away from 10 s to 17 s.
 fn stage() -> Option<(Simulation, FlowId)> {
-    let mut builder = NetworkBuilder::new(Seed(1));
-    let (server, mobile) = (builder.host("server"), builder.host("mobile"));
+    let (mut plan, mut options) =
+        (Plan::new("handoff", Duration::from_secs(60)), SimulationOptions::default());
+    let (server, mobile) = (plan.host("server"), plan.host("mobile"));
     let radio = LinkConfig::new(Rate::from_mbps(5), Duration::from_millis(30));
-    let link = builder.symmetric_link("radio", server, mobile, radio);
+    let link = plan.symmetric_link("radio", [server, mobile], radio);
     let tcp = TcpFlow::new(TcpConfig::modern()).with_handoff(HandoffConfig::default());
-    let flow = builder.flow("download", FlowConfig::new(server, mobile, tcp));
-    let handoff = Handoff { host: mobile, link: None, bandwidth: Some(Rate::from_mbps(5)) };
-    let (down, back) = (Instant::from_millis(10_000), Instant::from_millis(17_000));
-    builder.event(down, NetworkEvent::LinkChange(link, LinkChange::DOWN));
-    builder.event(back, NetworkEvent::LinkChange(link, LinkChange::UP));
-    builder.event(back, NetworkEvent::Handoff(handoff));
-    Some((builder.build().ok()?, flow))
+    let flow = options.carry(&mut plan, Flow::new("download", server, mobile, Transport::Tcp), tcp);
+    let handoff = Action::Handoff { host: mobile, link: None, bandwidth: Some(Rate::from_mbps(5)) };
+    let (down, back) = (Duration::from_secs(10), Duration::from_secs(17));
+    plan.event(down, Action::both_ways(link, LinkChange::DOWN));
+    plan.event(back, Action::both_ways(link, LinkChange::UP));
+    plan.event(back, handoff);
+    Some((Simulation::from_plan(&plan, Seed(1), options).ok()?, flow))
 }
 
 fn counters(simulation: &Simulation, flow: FlowId) -> HandoffCounters {

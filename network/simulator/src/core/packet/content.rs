@@ -1,8 +1,9 @@
-//! What datagrams carry: values of their transports' own types, each type in a store of its own.
+//! What datagrams and headers carry: values of their protocols' own types, each type in a store of its own.
 use std::any::{Any, TypeId};
 use std::fmt;
 
-/// What a transport puts into its datagrams: headers as a typed value. The payload is a length in the packet itself.
+/// What a protocol puts into its datagrams, or around packets of others: headers as a typed value. The payload is a
+/// length in the packet itself.
 pub trait Content: fmt::Debug + Send + 'static {
     /// Bytes of the headers on the wire.
     fn header_bytes(&self) -> usize;
@@ -23,7 +24,8 @@ pub(crate) struct ContentHandle {
     index: u32,
 }
 
-/// The contents of all datagrams under way. Places are used again: nothing is allocated once a run is on its way.
+/// The contents of all datagrams under way, and the headers around packets. Places are used again: nothing is allocated
+/// once a run is on its way.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// The type that each store keeps, in the order of first use.
@@ -59,7 +61,8 @@ trait AnyStore: fmt::Debug + Send {
     /// A second content like the one at `index`.
     fn duplicate(&mut self, index: u32) -> u32;
     fn release(&mut self, index: u32);
-    fn as_any(&mut self) -> &mut dyn Any;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 impl<C: Content + Clone> AnyStore for Store<C> {
@@ -77,7 +80,11 @@ impl<C: Content + Clone> AnyStore for Store<C> {
         self.free.push(index);
     }
 
-    fn as_any(&mut self) -> &mut dyn Any {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
 }
@@ -100,6 +107,12 @@ impl Contents {
         self.stores[usize::from(handle.store)].get(handle.index)
     }
 
+    /// The content at `handle`, if it is of type `C` and has not been taken.
+    pub fn get_as<C: Content + Clone>(&self, handle: ContentHandle) -> Option<&C> {
+        let store: &Store<C> = self.stores[usize::from(handle.store)].as_any().downcast_ref()?;
+        store.contents[handle.index as usize].as_ref()
+    }
+
     /// Takes out the content at `handle` if it is of type `C`. Its place stays occupied until it is released.
     pub fn take<C: Content + Clone>(&mut self, handle: ContentHandle) -> Option<C> {
         let store = self.store::<C>(usize::from(handle.store))?;
@@ -118,6 +131,6 @@ impl Contents {
     }
 
     fn store<C: Content>(&mut self, store: usize) -> Option<&mut Store<C>> {
-        self.stores[store].as_any().downcast_mut()
+        self.stores[store].as_any_mut().downcast_mut()
     }
 }

@@ -5,7 +5,7 @@
 //! of datagrams) is kept beside.
 use super::content::{Content, ContentHandle, Contents};
 use super::{Body, Datagram, IPV4_HEADER_BYTES, Packet};
-use crate::flows::Site;
+use crate::core::site::Site;
 use prismux_tcp::{SegmentIn, SegmentOut};
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
 
@@ -95,8 +95,10 @@ pub(crate) struct PacketPool {
     /// Segments with other options than timestamps: header and stream offset.
     segments: Vec<(TcpHeader, u64)>,
     free_segments: Vec<u32>,
-    /// Contents of datagrams.
+    /// Contents of datagrams, and headers of routing protocols.
     contents: Contents,
+    /// By packet: the header around it, where it has one.
+    headers: Vec<Option<ContentHandle>>,
 }
 
 impl PacketPool {
@@ -133,6 +135,7 @@ impl PacketPool {
             ecn,
             encapsulated: false,
             damaged: false,
+            headed: false,
         });
         (handle, IPV4_HEADER_BYTES + header_bytes as u32 + payload_bytes)
     }
@@ -226,6 +229,9 @@ impl PacketPool {
         if let StoredBody::Beside(index) = self.get(handle).body {
             self.free_segments.push(index);
         }
+        if packet.headed {
+            self.drop_header(handle);
+        }
         self.free.push(handle);
         packet
     }
@@ -236,7 +242,64 @@ impl PacketPool {
         if let Body::Datagram(datagram) = &mut twin.body {
             datagram.content = self.contents.duplicate(datagram.content);
         }
-        self.insert(twin)
+        let header = self.header_of(handle).map(|header| self.contents.duplicate(header));
+        let twin = self.insert(twin);
+        if header.is_some() {
+            self.set_header(twin, header);
+        }
+        twin
+    }
+
+    /// Puts a header around a packet, in place of one that it has.
+    pub fn put_header<C: Content + Clone>(&mut self, handle: PacketHandle, header: C) {
+        self.drop_header(handle);
+        let header = self.contents.keep(header);
+        self.set_header(handle, Some(header));
+    }
+
+    /// The header around a packet.
+    pub fn header(&self, handle: PacketHandle) -> Option<&dyn Content> {
+        self.contents.get(self.header_of(handle)?)
+    }
+
+    /// The header around a packet, if it is of type `C`.
+    pub fn header_as<C: Content + Clone>(&self, handle: PacketHandle) -> Option<&C> {
+        self.contents.get_as(self.header_of(handle)?)
+    }
+
+    /// Takes the header off a packet; the header itself if it is of type `C`.
+    pub fn take_header<C: Content + Clone>(&mut self, handle: PacketHandle) -> Option<C> {
+        let header = self.contents.take(self.header_of(handle)?);
+        self.drop_header(handle);
+        header
+    }
+
+    /// Takes the header off a packet, if it has one.
+    pub fn drop_header(&mut self, handle: PacketHandle) {
+        if let Some(header) = self.header_of(handle) {
+            self.contents.release(header);
+            self.set_header(handle, None);
+        }
+    }
+
+    fn header_of(&self, handle: PacketHandle) -> Option<ContentHandle> {
+        self.get(handle).headed.then(|| self.headers[handle.0 as usize])?
+    }
+
+    fn set_header(&mut self, handle: PacketHandle, header: Option<ContentHandle>) {
+        self.get_mut(handle).headed = header.is_some();
+        if self.headers.len() < self.packets.len() {
+            self.headers.resize(self.packets.len(), None);
+        }
+        self.headers[handle.0 as usize] = header;
+    }
+
+    /// The content of a datagram in the pool, if it is of type `C`.
+    pub fn content_as<C: Content + Clone>(&self, handle: PacketHandle) -> Option<&C> {
+        match self.get(handle).body {
+            StoredBody::Datagram(datagram) => self.contents.get_as(datagram.content),
+            StoredBody::Plain(_) | StoredBody::Beside(_) => None,
+        }
     }
 
     /// Gives back the slot of a packet that goes nowhere, and what the pool keeps for it.

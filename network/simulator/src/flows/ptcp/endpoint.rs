@@ -1,8 +1,9 @@
 //! One end of a pTCP connection on a simulated host.
 use crate::core::checker::StreamCheck;
 use crate::core::packet::{Body, Content, Packet, node_at};
+use crate::flows::application::Notes;
+use crate::flows::context::{Arrival, FlowContext, packet};
 use crate::flows::pipes::PipesRole;
-use crate::flows::{Arrival, FlowContext, Notes, packet};
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Alarm, Endpoint as _, Host, drive, expire};
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, SegmentOut, State, reset_for};

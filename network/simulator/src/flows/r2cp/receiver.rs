@@ -1,7 +1,8 @@
 //! The receiving end of an R²CP flow: one connection, one port for each pipe.
 use crate::core::checker::StreamCheck;
-use crate::flows::rcp::send;
-use crate::flows::{FlowContext, Notes};
+use crate::flows::application::Notes;
+use crate::flows::context::FlowContext;
+use crate::flows::rcp::endpoint::send;
 use prismux_endpoint::{Alarm, Host, drive, expire};
 use prismux_r2cp::policy::Cost;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};

@@ -1,7 +1,8 @@
 //! One end of an RCP flow on a simulated host.
 use crate::core::checker::StreamCheck;
 use crate::core::packet::Content;
-use crate::flows::{Arrival, ENDLESS, FlowContext, Notes};
+use crate::flows::application::{ENDLESS, Notes};
+use crate::flows::context::{Arrival, FlowContext};
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Alarm, Endpoint, Host, drive, expire};
 use prismux_rcp::{

@@ -1,8 +1,10 @@
 //! An application that stripes over several ordinary TCP connections, on a simulated host.
 use crate::core::ids::{NodeId, PortId};
 use crate::core::packet::{Body, Packet};
+use crate::core::site::Site;
+use crate::flows::application::{ENDLESS, Notes};
+use crate::flows::context::{FlowContext, packet};
 use crate::flows::pipes::PipesRole;
-use crate::flows::{ENDLESS, FlowContext, Notes, Site, packet};
 use crate::network::Network;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, Host, drive, expire};

@@ -1,15 +1,16 @@
 //! What the applications at the two ends of a TCP flow do when their connections have news.
-use super::TcpPair;
 use super::endpoint::Role;
+use super::pair::TcpPair;
 use crate::core::ids::EndpointId;
-use crate::flows::{ENDLESS, FlowContext, Notes};
+use crate::flows::application::{ENDLESS, Notes};
+use crate::flows::context::FlowContext;
 use crate::network::{Network, Target};
 use prismux_tcp::Connection;
 
 impl TcpPair {
     /// Lets the application of `end` act on `notes`, and on the notes that its acts produce, until it is content.
     #[cold]
-    pub(super) fn serve(&mut self, context: &mut FlowContext<'_>, end: usize, mut notes: Notes) {
+    pub(crate) fn serve(&mut self, context: &mut FlowContext<'_>, end: usize, mut notes: Notes) {
         loop {
             let next = self.act(context, end, notes);
             match next {

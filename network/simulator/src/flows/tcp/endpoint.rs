@@ -1,8 +1,9 @@
 //! A TCP connection on a simulated host, and the application that uses it.
-use super::Answers;
 use crate::core::checker::StreamCheck;
 use crate::core::packet::address;
-use crate::flows::{CongestionFactory, ExtensionFactory, Notes, Site};
+use crate::core::site::Site;
+use crate::flows::application::Notes;
+use crate::flows::policy::{CongestionFactory, ExtensionFactory};
 use crate::network::{Network, Target};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive, expire};
 use prismux_tcp::loss_notification::LossMarker;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// What the application does.
 #[derive(Debug)]
 pub(crate) enum Role {
-    /// Writes so many bytes, then closes (never, for [`ENDLESS`](crate::flows::ENDLESS)).
+    /// Writes so many bytes, then closes (never, for [`ENDLESS`](crate::flows::application::ENDLESS)).
     Source { bytes: u64 },
     /// Reads until the peer closes.
     Sink,
@@ -36,6 +37,25 @@ pub(crate) struct Client {
     pub asked_at: Instant,
     pub answered: u64,
     pub answers: Answers,
+}
+
+/// How long a client waited for answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answers {
+    /// Complete answers.
+    pub count: u64,
+    /// Sum of the times from question to complete answer.
+    pub total: Duration,
+    /// The longest of them.
+    pub longest: Duration,
+}
+
+impl Answers {
+    pub(super) fn note(&mut self, waited: Duration) {
+        self.count += 1;
+        self.total += waited;
+        self.longest = self.longest.max(waited);
+    }
 }
 
 /// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part

@@ -1,9 +1,8 @@
-//! Both ends of a TCP connection as a flow, and the direct path of its packets.
+//! Both ends of a TCP connection as a flow.
 use super::endpoint::{Role, TcpEndpoint};
-use crate::core::ids::{FlowId, NodeId};
-use crate::core::packet::PacketHandle;
-use crate::flows::{Arrival, Flow, FlowContext, Notes, Window};
-use crate::simulation::Simulation;
+use crate::core::ids::NodeId;
+use crate::flows::context::{Arrival, FlowContext};
+use crate::flows::flow::{Flow, Window};
 use prismux_tcp::Connection;
 use prismux_tcp::engine::EngineMetrics;
 use prismux_units::Rate;
@@ -16,8 +15,8 @@ pub(crate) struct TcpPair {
 }
 
 /// The ends by number.
-const OPENING: usize = 0;
-const LISTENING: usize = 1;
+pub(crate) const OPENING: usize = 0;
+pub(crate) const LISTENING: usize = 1;
 
 impl TcpPair {
     /// Tells an end's checker how far its peer lets it send.
@@ -116,60 +115,5 @@ impl Flow for TcpPair {
 
     fn tcp_key(&self) -> Option<FlowKey> {
         Some(self.ends[OPENING].flow_key())
-    }
-}
-
-impl Simulation {
-    /// Hands a packet to an end of a TCP connection: the short path, while nobody checks the streams.
-    #[inline]
-    pub(crate) fn deliver_to_tcp(&mut self, pair: usize, end: usize, handle: PacketHandle) {
-        let Some((segment, stream_offset)) = self.network.pool.take_segment(handle) else {
-            return self.network.pool.discard(handle);
-        };
-        let tcp = &mut self.flows.tcp[pair].ends[end];
-        let notes = tcp.receive(&mut self.network, segment, stream_offset);
-        if !tcp.is_quiet(&notes) {
-            self.serve_tcp(pair, end, notes);
-        }
-    }
-
-    /// A timer of an end of a TCP connection, unless it is a leftover: the short path.
-    #[inline]
-    pub(crate) fn take_tcp_timer(&mut self, pair: usize, end: usize) {
-        let tcp = &mut self.flows.tcp[pair].ends[end];
-        if tcp.armed == self.network.now {
-            let notes = tcp.fire(&mut self.network);
-            if !tcp.is_quiet(&notes) {
-                self.serve_tcp(pair, end, notes);
-            }
-        }
-    }
-
-    #[cold]
-    fn serve_tcp(&mut self, pair: usize, end: usize, notes: Notes) {
-        let pair = &mut self.flows.tcp[pair];
-        let mut context = FlowContext {
-            network: &mut self.network,
-            record: &mut self.records[pair.ends[end].site.flow.index()],
-            sites: &[],
-            unfinished: &mut self.unfinished,
-            checks: self.checks,
-        };
-        pair.serve(&mut context, end, notes);
-    }
-
-    /// Both ends of a TCP flow.
-    pub(super) fn tcp_pair(&self, flow: FlowId) -> Option<&TcpPair> {
-        self.flow_as(flow)
-    }
-
-    /// The sending connection of a TCP flow (the asking one of request/response), once it has been opened.
-    pub fn sender(&self, flow: FlowId) -> Option<&Connection> {
-        self.tcp_pair(flow)?.ends[OPENING].connection.as_ref()
-    }
-
-    /// The receiving connection of a TCP flow.
-    pub fn receiver(&self, flow: FlowId) -> Option<&Connection> {
-        self.tcp_pair(flow)?.ends[LISTENING].connection.as_ref()
     }
 }

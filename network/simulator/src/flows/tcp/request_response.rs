@@ -1,8 +1,8 @@
 //! Requests and responses, in turn, over one TCP connection.
-use super::endpoint::{Client, Role, SenderParts};
+use super::endpoint::{Answers, Client, Role, SenderParts};
 use super::pair;
 use crate::core::ids::FlowId;
-use crate::flows::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
+use crate::flows::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::simulation::Simulation;
 use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant};
@@ -31,11 +31,6 @@ impl Transport for RequestResponse {
         Some(SegmentShape::agreed(&self.tcp, &self.tcp))
     }
 
-    fn problem(&self) -> Option<&'static str> {
-        let empty = self.request_bytes == 0 || self.response_bytes == 0;
-        empty.then_some("requests and responses need at least a byte")
-    }
-
     fn has_end(&self, _: Option<u64>) -> bool {
         self.exchanges.is_some()
     }
@@ -55,25 +50,6 @@ impl Transport for RequestResponse {
         let server = Role::Server { request_bytes, response_bytes, answered: 0 };
         let ends = [(&self.tcp, Role::Client(client)), (&self.tcp, server)];
         BuiltFlow(Built::Tcp(Box::new(pair(build, ends, SenderParts::default()))))
-    }
-}
-
-/// How long a client waited for answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Answers {
-    /// Complete answers.
-    pub count: u64,
-    /// Sum of the times from question to complete answer.
-    pub total: Duration,
-    /// The longest of them.
-    pub longest: Duration,
-}
-
-impl Answers {
-    pub(super) fn note(&mut self, waited: Duration) {
-        self.count += 1;
-        self.total += waited;
-        self.longest = self.longest.max(waited);
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a run shows of its proxies.
-use super::ProxyNode;
+use super::proxy::ProxyNode;
 use crate::core::ids::{FlowId, NodeId};
 use crate::simulation::Simulation;
 use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
@@ -34,28 +34,4 @@ impl Simulation {
         let held = statuses.map(|status| status.map_or(0, |status| status.held_acks as u64));
         held.reduce(|a, b| a + b)
     }
-}
-
-/// The columns of a proxy.
-pub(super) fn counters(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
-    vec![
-        ("data_packets", counters.data_packets),
-        ("retransmissions", counters.retransmissions),
-        ("opaque_packets", counters.opaque_packets),
-        ("reverse_packets", counters.reverse_packets),
-        ("acks_held", counters.acks_held),
-        ("acks_corrected", counters.acks_corrected),
-        ("dropped_no_link", counters.dropped_no_link),
-        ("dropped_acks", counters.dropped_acks),
-        ("losses_detected", counters.losses_detected),
-        ("losses_by_time", counters.losses_by_time),
-        ("no_data_holes", counters.no_data_holes),
-        ("false_losses", counters.false_losses),
-        ("reports_sent", counters.reports_sent),
-        ("loss_episodes", counters.loss_episodes),
-        ("local_repairs", counters.local_repairs),
-        ("probe_copies", counters.probe_copies),
-        ("waited_packets", counters.waited_packets),
-        ("spurious_retransmissions", counters.spurious_retransmissions),
-    ]
 }

@@ -1,6 +1,8 @@
 //! A member: the far end of a tunnel.
 use crate::core::ids::NodeId;
-use crate::nodes::{Node, NodeContext, Transit};
+use crate::core::packet::Transit;
+use crate::nodes::context::NodeContext;
+use crate::nodes::node::Node;
 use std::sync::Arc;
 
 /// A member of a community. It ends the tunnels that lead to it and puts what leaves for beyond the proxy into one.

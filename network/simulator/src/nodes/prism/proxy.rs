@@ -1,10 +1,12 @@
 //! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
-use super::look::counters;
 use crate::core::ids::{FlowId, NodeId};
-use crate::core::packet::{Body, Carried, Packet};
-use crate::nodes::{Node, NodeContext, Transit};
+use crate::core::packet::{Body, Carried, Packet, Transit};
+use crate::nodes::context::NodeContext;
+use crate::nodes::node::Node;
 use prismux_endpoint::{Alarm, Drain, Endpoint as _, Output, expire};
-use prismux_prism::{AckRewrite, DropReason, LinkConfig, LinkId, Proxy, ProxyEvent, ProxyInput, Verdict};
+use prismux_prism::{
+    AckRewrite, DropReason, LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict,
+};
 use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
 use prismux_wire::FlowKey;
 use std::sync::Arc;
@@ -68,7 +70,7 @@ impl Node for ProxyNode {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        counters(self.proxy.counters())
+        columns(self.proxy.counters())
     }
 }
 
@@ -228,4 +230,28 @@ const fn drop_reason(reason: DropReason) -> event::DropReason {
         DropReason::StaleAck => event::DropReason::StaleAck,
         DropReason::SpuriousRetransmission => event::DropReason::SpuriousRetransmission,
     }
+}
+
+/// The columns of a proxy.
+fn columns(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
+    vec![
+        ("data_packets", counters.data_packets),
+        ("retransmissions", counters.retransmissions),
+        ("opaque_packets", counters.opaque_packets),
+        ("reverse_packets", counters.reverse_packets),
+        ("acks_held", counters.acks_held),
+        ("acks_corrected", counters.acks_corrected),
+        ("dropped_no_link", counters.dropped_no_link),
+        ("dropped_acks", counters.dropped_acks),
+        ("losses_detected", counters.losses_detected),
+        ("losses_by_time", counters.losses_by_time),
+        ("no_data_holes", counters.no_data_holes),
+        ("false_losses", counters.false_losses),
+        ("reports_sent", counters.reports_sent),
+        ("loss_episodes", counters.loss_episodes),
+        ("local_repairs", counters.local_repairs),
+        ("probe_copies", counters.probe_copies),
+        ("waited_packets", counters.waited_packets),
+        ("spurious_retransmissions", counters.spurious_retransmissions),
+    ]
 }

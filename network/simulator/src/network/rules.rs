@@ -1,26 +1,11 @@
-//! Nodes with rules of their own: where they are kept, and how they are called.
-use super::{Node, NodeContext, Transit};
+//! Nodes with rules of their own: how they are called.
+use super::Network;
 use crate::core::ids::NodeId;
-use crate::core::packet::Carried;
-use crate::network::Network;
+use crate::core::packet::{Carried, Transit};
+use crate::nodes::context::NodeContext;
+use crate::nodes::node::Node;
+use crate::nodes::rule::{Forwarding, RuleNode};
 use std::any::Any;
-
-/// How a node forwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Forwarding {
-    /// By its table of next hops, if routes lead through it at all (hosts are left out by routing).
-    Table,
-    /// By a rule of its own, kept at this place.
-    Rule(u32),
-}
-
-/// A node with a rule of its own.
-#[derive(Debug)]
-pub(crate) struct RuleNode {
-    pub node: NodeId,
-    /// Absent while it acts.
-    pub rule: Option<Box<dyn Node>>,
-}
 
 impl Network {
     /// A packet is at a node that sends it or has a rule of its own.
@@ -31,6 +16,21 @@ impl Network {
             Forwarding::Rule(place) => {
                 self.with_rule(place, |rule, context| rule.arrive(context, Transit { size_bytes, carried }));
             }
+        }
+    }
+
+    /// The place of a node among those with rules of their own, if it has one.
+    pub fn rule_of(&self, node: NodeId) -> Option<u32> {
+        match self.forwarding.get(node.index())? {
+            Forwarding::Table => None,
+            Forwarding::Rule(place) => Some(*place),
+        }
+    }
+
+    /// The run begins for nodes with rules of their own.
+    pub fn start_rules(&mut self) {
+        for place in 0..self.rules.len() as u32 {
+            self.with_rule(place, |rule, context| rule.start(context));
         }
     }
 
@@ -59,8 +59,7 @@ impl Network {
         node: NodeId,
         act: impl FnOnce(&mut T, &mut NodeContext<'_>) -> R,
     ) -> Option<R> {
-        let Forwarding::Rule(place) = self.forwarding[node.index()] else { return None };
-        self.with_rule(place, |rule, context| {
+        self.with_rule(self.rule_of(node)?, |rule, context| {
             let rule: &mut dyn Any = rule;
             rule.downcast_mut().map(|rule| act(rule, context))
         })?
@@ -68,8 +67,7 @@ impl Network {
 
     /// The node's rule, if it is of type `T`.
     pub fn node_as<T: Node>(&self, node: NodeId) -> Option<&T> {
-        let Forwarding::Rule(place) = self.forwarding[node.index()] else { return None };
-        let rule: &dyn Any = &**self.rules[place as usize].rule.as_ref()?;
+        let rule: &dyn Any = &**self.rules[self.rule_of(node)? as usize].rule.as_ref()?;
         rule.downcast_ref()
     }
 }

@@ -1,0 +1,26 @@
+//! Media that several nodes share: what one sends, others hear.
+use crate::NodeId;
+use alloc::string::String;
+use alloc::vec::Vec;
+use prismux_link::LinkConfig;
+
+/// A medium between any number of nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Medium {
+    /// Name, unique among the media and links of a plan.
+    pub name: String,
+    /// The nodes on it. Each is a neighbour of all others.
+    pub attached: Vec<NodeId>,
+    /// How it carries frames.
+    pub model: MediumModel,
+}
+
+/// How a medium carries frames.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MediumModel {
+    /// One frame at a time with ideal arbitration: all frames take their turn at the rate, delay, queue and loss of one
+    /// link, and everybody hears them.
+    Bus(LinkConfig),
+    /// A model from outside, which the host is given under the medium's name.
+    External,
+}

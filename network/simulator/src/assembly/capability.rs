@@ -1,0 +1,103 @@
+//! What plans may ask for and the simulator does not have.
+use super::options::SimulationOptions;
+use prismux_plan::{Feature, Lack, NodeId, Plan, PlanError, Unsupported};
+use std::fmt;
+use std::io;
+
+const LACKS: &[Lack] = &[
+    Lack {
+        feature: Feature::Transport("mptcp"),
+        what: "{}: Multipath TCP is the kernel's and exists in the lab only",
+        remedy: "use --on lab, or another transport",
+    },
+    Lack {
+        feature: Feature::Processes,
+        what: "the simulator has no process of {} to kill",
+        remedy: "use leave and join, or --on lab",
+    },
+];
+
+/// Why a plan cannot be simulated.
+#[derive(Debug)]
+pub enum SimulationError {
+    /// The plan makes no sense.
+    Plan(PlanError),
+    /// The simulator lacks something that the plan or its options ask for.
+    Unsupported(Unsupported),
+    /// The capture cannot be written.
+    Capture(io::Error),
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(f),
+            Self::Unsupported(error) => error.fmt(f),
+            Self::Capture(error) => write!(f, "cannot write the capture: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+impl From<PlanError> for SimulationError {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
+impl From<Unsupported> for SimulationError {
+    fn from(error: Unsupported) -> Self {
+        Self::Unsupported(error)
+    }
+}
+
+/// Refuses a plan that the simulator cannot run.
+///
+/// # Errors
+/// For what the simulator lacks, with a way out.
+pub fn check_supported(plan: &Plan) -> Result<(), Unsupported> {
+    plan.refuse(LACKS)?;
+    bypassed_proxies(plan).map(|_| ())
+}
+
+/// Proxies that every TCP flow on the way goes past: they become routers.
+///
+/// # Errors
+/// For a proxy that some flows use and others go past, which cannot be simulated.
+pub(super) fn bypassed_proxies(plan: &Plan) -> Result<Vec<NodeId>, Unsupported> {
+    let past = plan.flows.iter().filter(|flow| flow.via.is_some());
+    let bypassed: Vec<_> = past.filter_map(|flow| plan.proxy_between(flow.from, flow.to)).collect();
+    for flow in plan.flows.iter().filter(|_| !bypassed.is_empty()) {
+        if let Some(proxy) = plan.proxy_of(flow).filter(|proxy| bypassed.contains(proxy)) {
+            let name = &plan[proxy].name;
+            return Err(Unsupported {
+                what: format!(
+                    "flow \"{}\" passes the proxy \"{name}\" while others go past it by \"via\"",
+                    flow.name
+                ),
+                remedy: "give all flows of this proxy a \"via\", or none; or use --on lab".to_string(),
+            });
+        }
+    }
+    Ok(bypassed)
+}
+
+/// Refuses options for parts that the plan does not have.
+///
+/// # Errors
+/// For the first of them.
+pub(super) fn check_names(plan: &Plan, options: &SimulationOptions) -> Result<(), Unsupported> {
+    let transports = options.transports.keys().filter(|name| plan.flow_named(name).is_none());
+    let nodes = options.nodes.keys().filter(|name| plan.node_named(name).is_none());
+    let media = options.media.keys().filter(|&name| plan.media.iter().all(|medium| medium.name != *name));
+    let unknown = transports.map(|name| ("transport", "flow", name));
+    let unknown = unknown.chain(nodes.map(|name| ("rule", "node", name)));
+    match unknown.chain(media.map(|name| ("model", "medium", name))).next() {
+        None => Ok(()),
+        Some((what, part, name)) => Err(Unsupported {
+            what: format!("the options have a {what} for \"{name}\", and the plan has no such {part}"),
+            remedy: format!("name a {part} of the plan"),
+        }),
+    }
+}

@@ -1,0 +1,38 @@
+//! What senders get from outside the protocol crates.
+use prismux_tcp::engine::congestion::CustomControl;
+use prismux_tcp::extension::SenderExtension;
+use std::fmt;
+use std::sync::Arc;
+
+/// Makes what one sender has of its own, when its connection opens.
+pub struct Factory<T: ?Sized>(Arc<dyn Fn() -> Box<T> + Send + Sync>);
+
+/// Makes the extension of a sender.
+pub type ExtensionFactory = Factory<dyn SenderExtension>;
+
+/// Makes the congestion control of a sender, in place of the one that its configuration names.
+pub type CongestionFactory = Factory<dyn CustomControl>;
+
+impl<T: ?Sized> Factory<T> {
+    /// From a function.
+    pub fn new(make: impl Fn() -> Box<T> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    pub(crate) fn make(&self) -> Box<T> {
+        (self.0)()
+    }
+}
+
+// Derived, it would ask for `T: Clone`.
+impl<T: ?Sized> Clone for Factory<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Factory<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Factory")
+    }
+}

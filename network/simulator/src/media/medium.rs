@@ -1,0 +1,77 @@
+//! What the network asks of a shared medium.
+use crate::core::ids::NodeId;
+use crate::core::packet::Transit;
+use prismux_units::Instant;
+use std::any::Any;
+use std::fmt;
+
+/// A medium that several nodes share.
+///
+/// It decides how long frames take, which of them are lost, and who hears them. Like every endpoint it is called with
+/// the time and then drained: [`Medium::poll_event`] until `None`, then [`Medium::poll_timeout`].
+pub trait Medium: Any + fmt::Debug + Send {
+    /// A node puts a frame on the medium.
+    ///
+    /// # Errors
+    /// The frame, when the medium has no room for it.
+    fn send(&mut self, now: Instant, frame: Frame) -> Result<(), Frame>;
+
+    /// What has happened by `now`, one thing at a time. Who hears a frame is added to `hearers`, in a fixed order.
+    fn poll_event(&mut self, now: Instant, hearers: &mut Vec<NodeId>) -> Option<MediumEvent>;
+
+    /// When something will happen next: a frame crosses, or the medium wants to act itself.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`] or
+    /// [`MediumEvent::Undelivered`].
+    fn frames_inside(&self) -> usize;
+
+    /// Whether `node` finds the medium taken: by others, or by frames of its own that wait.
+    fn is_busy(&self, node: NodeId) -> bool {
+        let _ = node;
+        false
+    }
+
+    /// Whether every node reaches every other, so that shortest paths may lead over the medium. Where they do not, as
+    /// over a radio, nodes forward by rules of their own.
+    fn joins_all(&self) -> bool {
+        true
+    }
+
+    /// What the medium has counted for nodes on it, for results.
+    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+        Vec::new()
+    }
+}
+
+/// What happens on a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediumEvent {
+    /// A frame has reached all who hear it: those among the hearers are the last, and none are left who hear it later.
+    /// Nobody hears a frame that is lost.
+    Crossed(Frame),
+    /// A frame has reached the hearers; the medium keeps it, since others hear it later.
+    Heard(Frame),
+    /// The medium has given up a frame for a neighbour. Its sender gets it back.
+    Undelivered(Frame),
+    /// A node that found the medium busy may send.
+    Free(NodeId),
+}
+
+/// A packet on a shared medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// Who sends it.
+    pub from: NodeId,
+    /// Whom it is for: a neighbour; everybody who hears it when `None`.
+    pub to: Option<NodeId>,
+    /// The packet in it, as it is at a node.
+    pub packet: Transit,
+}
+
+impl Frame {
+    /// Length of the packet in it, without what the medium adds.
+    pub const fn size_bytes(&self) -> u32 {
+        self.packet.size_bytes
+    }
+}

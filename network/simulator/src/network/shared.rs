@@ -1,0 +1,120 @@
+//! Packets on media that many share: exits into them, and what becomes of a frame.
+use super::{Network, Target};
+use crate::core::ids::{MediumId, NodeId, PortId};
+use crate::core::packet::{Carried, Transit};
+use crate::media::medium::{Frame, MediumEvent};
+use crate::media::shared::{MediumExit, SharedMedium};
+use crate::nodes::rule::Forwarding;
+use prismux_endpoint::Deadline;
+
+impl Network {
+    /// Hands a packet to the medium that an exit leads into.
+    #[cold]
+    pub fn send_on_medium(&mut self, exit: PortId, size_bytes: u32, carried: Carried) {
+        let MediumExit { medium, from, to } = self.medium_exits[exit.index() - self.ports.len()];
+        let frame = Frame { from, to: Some(to), packet: Transit { size_bytes, carried } };
+        if let Err(frame) = self.put_on_medium(medium, frame) {
+            self.unheard(frame.packet);
+        }
+    }
+
+    /// Puts a frame on a medium.
+    ///
+    /// # Errors
+    /// The frame, when the medium has no room for it.
+    pub fn put_on_medium(&mut self, medium: MediumId, frame: Frame) -> Result<(), Frame> {
+        self.media[medium.index()].medium.send(self.now, frame)?;
+        self.arm_medium(medium);
+        Ok(())
+    }
+
+    /// Something may have happened on a medium.
+    #[inline(never)] // Rare: the loop stays small.
+    pub fn medium_event(&mut self, medium: MediumId) {
+        let at = medium.index();
+        if !self.media[at].alarm.rings(self.now) {
+            return;
+        }
+        let mut hearers = std::mem::take(&mut self.media[at].hearers);
+        while let Some(event) = self.media[at].medium.poll_event(self.now, &mut hearers) {
+            match event {
+                MediumEvent::Crossed(frame) => self.spread(medium, frame, false, &mut hearers),
+                MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
+                MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
+                MediumEvent::Free(node) => {
+                    if let Some(place) = self.rule_of(node) {
+                        self.with_rule(place, |rule, context| rule.medium_free(context, medium));
+                    }
+                }
+            }
+            hearers.clear();
+        }
+        self.media[at].hearers = hearers;
+        self.arm_medium(medium);
+    }
+
+    fn arm_medium(&mut self, medium: MediumId) {
+        let SharedMedium { medium: shared, alarm, .. } = &mut self.media[medium.index()];
+        let next = shared.poll_timeout().map(|at| Deadline { at, why: "medium" });
+        if let Some(at) = alarm.set(self.now, next) {
+            self.queue.push(at, Target::Medium(medium));
+        }
+    }
+
+    /// Everybody who hears a frame gets what is for it; nodes with rules of their own also hear what is not. A frame
+    /// that `stays` on the medium is still to reach others.
+    fn spread(&mut self, medium: MediumId, frame: Frame, stays: bool, hearers: &mut Vec<NodeId>) {
+        let Frame { from, to, packet } = frame;
+        for &node in hearers.iter().filter(|&&node| to.is_some_and(|to| to != node)) {
+            if let Some(place) = self.rule_of(node) {
+                self.with_rule(place, |rule, context| rule.overhear(context, medium, &frame));
+            }
+        }
+        hearers.retain(|&node| self.takes(node, &frame));
+        let copies = if stays { hearers.len() } else { hearers.len().saturating_sub(1) };
+        for (index, &node) in hearers.iter().enumerate() {
+            let mut carried = packet.carried;
+            if index < copies {
+                carried.packet = self.pool.duplicate(carried.packet);
+                self.counters.copied += 1;
+            }
+            self.hand_in(medium, from, node, Transit { carried, ..packet });
+        }
+        if hearers.is_empty() && !stays {
+            self.unheard(packet);
+        }
+    }
+
+    /// Gives a node what it has heard.
+    fn hand_in(&mut self, medium: MediumId, from: NodeId, node: NodeId, packet: Transit) {
+        match self.forwarding[node.index()] {
+            Forwarding::Table => self.pass(node, packet.size_bytes, packet.carried),
+            Forwarding::Rule(place) => {
+                self.with_rule(place, |rule, context| rule.receive(context, medium, from, packet));
+            }
+        }
+    }
+
+    /// Gives a frame for a neighbour back to a sender with a rule of its own.
+    fn hand_back(&mut self, medium: MediumId, Frame { from, to, packet }: Frame) {
+        match self.rule_of(from).zip(to) {
+            Some((place, to)) => {
+                self.with_rule(place, |rule, context| rule.undelivered(context, medium, to, packet));
+            }
+            None => self.unheard(packet),
+        }
+    }
+
+    /// Whether a node that hears a frame takes it in: hosts and routers ignore frames for all that end elsewhere.
+    fn takes(&self, node: NodeId, frame: &Frame) -> bool {
+        let for_all = frame.to.is_none();
+        let wanted = self.rule_of(node).is_some() || frame.packet.carried.towards == node;
+        frame.to == Some(node) || for_all && wanted
+    }
+
+    /// Nobody takes a packet on a medium.
+    pub fn unheard(&mut self, packet: Transit) {
+        self.counters.unheard += 1;
+        self.pool.discard(packet.carried.packet);
+    }
+}
