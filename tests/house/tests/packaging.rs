@@ -9,7 +9,7 @@ use std::{env, fs};
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
-    "routing", "dsr", "link", "trace",
+    "routing", "dsr", "aodv", "link", "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {

@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("adhoc", &["units", "endpoint", "routing"]),
     ("dsr", &["units", "script", "adhoc", "endpoint", "routing"]),
     ("receipts", &["units", "script", "endpoint", "wire"]),
+    ("aodv", &["units", "script", "adhoc", "endpoint", "wire", "routing"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
@@ -94,6 +95,7 @@ const EVERYTHING: &[&str] = &[
     "routing",
     "dsr",
     "receipts",
+    "aodv",
     "theory",
     "link",
     "wireless",
@@ -112,7 +114,7 @@ const EVERYTHING: &[&str] = &[
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
-    "theory", "routing", "dsr", "link", "wireless", "plan",
+    "theory", "routing", "dsr", "aodv", "link", "wireless", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

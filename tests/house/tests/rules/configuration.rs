@@ -10,6 +10,7 @@ const CONFIGURATIONS: &[(&str, &[&str])] = &[
     ("protocols/tcp/src/engine/config.rs", &["EngineConfig"]),
     ("protocols/rcp/src/config.rs", &["RcpConfig"]),
     ("protocols/routing/dsr/src/config.rs", &["DsrConfig"]),
+    ("protocols/routing/aodv/src/config.rs", &["AodvConfig"]),
     ("network/link/src/config.rs", &["LinkConfig", "LinkChange", "Jitter", "GilbertElliott"]),
     ("network/plan/src/node.rs", &["ProxySettings", "MemberSettings"]),
     ("network/plan/src/link.rs", &["Link", "LinkDirection"]),
