@@ -42,6 +42,9 @@ const fn not_spoken(name: &'static str, what: &'static str) -> Lack {
     Lack { feature: Feature::Transport(name), what, remedy: "use --on sim, or another transport" }
 }
 
+/// Port of the first flow's listener; one more for each further flow.
+pub(crate) const FIRST_PORT: u16 = 5001;
+
 /// A plan, and how its flows are carried.
 pub(crate) struct Orders<'a> {
     pub plan: &'a Plan,

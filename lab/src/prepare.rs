@@ -4,7 +4,7 @@
 mod fetch;
 
 use crate::LabError;
-use crate::orders::{Carrier, FlowOrders};
+use crate::orders::{Carrier, FIRST_PORT, FlowOrders};
 use crate::stage::Stage;
 use crate::topology::Path;
 use crate::traffic::exchange::ExchangeFlow;
@@ -20,9 +20,6 @@ use prismux_units::Instant;
 use std::net::{SocketAddrV4, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Port of the first flow's listener; one more for each further flow.
-pub(super) const FIRST_PORT: u16 = 5001;
 
 /// A flow whose sockets exist.
 pub(super) enum PreparedFlow {

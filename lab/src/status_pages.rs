@@ -2,7 +2,7 @@
 //! events.
 use crate::daemon_events::DaemonEvents;
 use crate::daemons::Daemon;
-use crate::prepare::FIRST_PORT;
+use crate::orders::FIRST_PORT;
 use prismux_trace::event::{Event, EventSink, SharedLog};
 use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};

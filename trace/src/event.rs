@@ -17,13 +17,12 @@ mod link;
 mod packet;
 mod sentence;
 mod shared;
+mod sink;
 mod text;
 mod vocabulary;
 
 #[cfg(test)]
 mod tests;
-
-use std::borrow::Cow;
 
 pub use description::{FlowDescription, LinkDescription, NodeDescription, RunDescription};
 pub use drop_reason::DropReason;
@@ -31,24 +30,9 @@ pub use json_lines::{JsonLines, Record, read_json_lines};
 pub use link::{LinkState, LossRule};
 pub use packet::{Packet, PacketSummary, Segment, SegmentSummary, StreamPart};
 pub use shared::SharedLog;
-pub use text::Text;
+pub use sink::EventSink;
+pub use text::{Name, Text};
 pub use vocabulary::{Event, EventKind, Line};
-
-use prismux_units::Instant;
 
 /// Name of the event log in the folder that a recorded run leaves.
 pub const EVENTS_FILE: &str = "events.jsonl";
-
-/// A name from the scenario file or a configuration, or of a mechanism.
-pub type Name<'a> = Cow<'a, str>;
-
-/// Takes events as they happen: a log, a recording, a page.
-pub trait EventSink {
-    /// `event` happened at `at`. Times never go back.
-    fn event(&mut self, at: Instant, event: &Event<'_>);
-}
-
-/// Takes no notice of any event.
-impl EventSink for () {
-    fn event(&mut self, _at: Instant, _event: &Event<'_>) {}
-}

@@ -2,8 +2,7 @@
 //!
 //! The emulator's thread hands over a header and a time, no more; another thread finds out what the packet is and
 //! writes it down, so that recording never delays a packet.
-use crate::orders::{Carrier, FlowOrders, Orders};
-use crate::prepare::FIRST_PORT;
+use crate::orders::{Carrier, FIRST_PORT, FlowOrders, Orders};
 use prismux_link::{self as link, LinkChange};
 use prismux_plan::Link;
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary, SharedLog};

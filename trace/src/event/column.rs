@@ -1,5 +1,8 @@
 //! Fields of events, from those who tell to those who read.
-use super::{DropReason, LinkState, LossRule, Name, Packet, Text};
+use super::drop_reason::DropReason;
+use super::link::{LinkState, LossRule};
+use super::packet::Packet;
+use super::text::{Name, Text};
 
 /// A field of an event as it is read back.
 pub(super) trait Column<'a> {

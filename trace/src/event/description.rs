@@ -1,5 +1,5 @@
 //! What a run is made of: the first event of a record, so that the record can be read without the scenario file.
-use super::Name;
+use super::text::Name;
 use crate::results::Backend;
 use serde::{Deserialize, Serialize};
 

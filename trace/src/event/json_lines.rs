@@ -1,5 +1,6 @@
 //! Events as text: one JSON object per line.
-use super::{Event, EventSink};
+use super::sink::EventSink;
+use super::vocabulary::Event;
 use prismux_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};

@@ -1,11 +1,11 @@
 //! A packet, short enough for a log line.
-use super::{Name, Text};
+use super::text::{Name, Text};
 use prismux_wire::TcpHeader;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A packet: its flow, size and, for TCP, the numbers that matter. `N` is a text: [`Name`] where it is told,
-/// [`super::Text`] where it is read.
+/// [`Text`] where it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet<N> {
     /// The flow it belongs to, if any.

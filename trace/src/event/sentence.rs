@@ -1,5 +1,7 @@
 //! What happened, for people: one short sentence, the same in the daemons' logs, on status pages and in the viewer.
-use super::{EventKind, Line, Text};
+use super::drop_reason::DropReason;
+use super::text::Text;
+use super::vocabulary::{EventKind, Line};
 use std::fmt;
 
 impl fmt::Display for Line<'_> {
@@ -19,7 +21,7 @@ impl fmt::Display for Line<'_> {
                 write!(f, "{node}: member {member} moved from {from} to {to}")?;
             }
             EventKind::RegistrationRefused => {
-                let (peer, reason) = (name(&self.peer), self.reason.map_or("", super::DropReason::name));
+                let (peer, reason) = (name(&self.peer), self.reason.map_or("", DropReason::name));
                 write!(f, "{node}: refused a control message from {peer}: {reason}")?;
             }
             EventKind::RegistrationChanged => {

@@ -1,5 +1,7 @@
 //! One event log for several observers.
-use super::{Event, EventSink, JsonLines};
+use super::json_lines::JsonLines;
+use super::sink::EventSink;
+use super::vocabulary::Event;
 use prismux_units::Instant;
 use std::fmt;
 use std::io::{self, Write};

@@ -1,4 +1,5 @@
 use super::*;
+use prismux_units::Instant;
 use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader};
 
 fn sample() -> Vec<Event<'static>> {

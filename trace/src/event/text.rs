@@ -1,8 +1,11 @@
-//! Names as they are read: borrowed from the line where that is possible.
+//! Names in events: as they are told, and as they are read, borrowed from the line where that is possible.
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+
+/// A name from the scenario file or a configuration, or of a mechanism.
+pub type Name<'a> = Cow<'a, str>;
 
 /// A text that borrows from the line it was read from. (Serde copies a bare `Cow` inside an `Option`.)
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]

@@ -1,7 +1,10 @@
 //! The events, each with its fields: the one definition of the schema.
 use super::column::Column;
-use super::text::Text;
-use super::{DropReason, LinkState, LossRule, Name, Packet, RunDescription};
+use super::description::RunDescription;
+use super::drop_reason::DropReason;
+use super::link::{LinkState, LossRule};
+use super::packet::Packet;
+use super::text::{Name, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
