@@ -87,6 +87,13 @@ pub const TARGETS: &[Target] = &[
         weight: 0.2,
     },
     Target {
+        name: "door",
+        run: machines::door,
+        seeds: seeds::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.2,
+    },
+    Target {
         name: "ptcp_header",
         run: ptcp::header,
         seeds: ptcp::datagrams,

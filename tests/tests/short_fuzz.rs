@@ -52,7 +52,7 @@ macro_rules! survives_mutations_of_its_seeds {
 }
 
 survives_mutations_of_its_seeds! {
-    ip tcp options udp gre gre_in_udp rewrite proxy connection rcp_header rcp_ends handoff
+    ip tcp options udp gre gre_in_udp rewrite proxy connection rcp_header rcp_ends handoff door
     ptcp_header ptcp_connection striping_record
     fetch_datagram fetch_server fetch_client fetch_pipes fetch_pipes_client
     scenario proxy_config member_config delivery_trace control receipt link_meter event_log capture

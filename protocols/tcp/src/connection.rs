@@ -7,6 +7,7 @@
 //! | acknowledge: window, SACK, the engine, our FIN | `acknowledge.rs` | 3.10.7.4, fifth check |
 //! | recover | the engine | RFC 6675, 8985 |
 //! | deliver: payload, the peer's FIN, when to ACK | `deliver.rs` | 3.10.7.4, seventh and eighth check |
+//! | watch: the order of sending against that of arrival | `watch.rs` | |
 //! | extend: what a sender's extension asks, notices of a handoff | `extend.rs` | |
 //! | choose: what to send next | `choose.rs` | 3.8.6, 3.7.4 |
 //! | build: the header | `build.rs` | 3.1 |
@@ -14,6 +15,7 @@
 
 mod accept;
 mod acknowledge;
+mod agreed;
 mod build;
 mod choose;
 mod clock;
@@ -30,6 +32,7 @@ mod segment;
 mod state;
 mod timeouts;
 mod timers;
+mod watch;
 
 pub use event::TcpEvent;
 pub use metrics::{ConnectionMetrics, DropCounters};
@@ -40,6 +43,8 @@ use crate::config::TcpConfig;
 use crate::engine::Engine;
 use crate::engine::congestion::UnscalableIncrease;
 use crate::extension::SenderExtension;
+use crate::order::OrderWatch;
+use agreed::Agreed;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use clock::Clock;
@@ -153,14 +158,6 @@ struct EcnState {
     reduced_until: u64,
 }
 
-/// Options that both sides agreed on.
-#[derive(Debug, Default)]
-struct Agreed {
-    window_scaling: bool,
-    timestamps: bool,
-    sack: bool,
-}
-
 /// One TCP connection, without bytes: payload is (stream offset, length).
 ///
 /// Drive it as an [`Endpoint`]: one mutation (a segment, a timeout, [`write`](Self::write),
@@ -180,6 +177,7 @@ pub struct Connection {
     control: Option<Control>,
     ecn: EcnState,
     extension: Option<Box<dyn SenderExtension>>,
+    order: Option<Box<dyn OrderWatch>>,
     sending: Sending,
     events: Events,
     clock: Clock,

@@ -226,6 +226,33 @@ impl Engine {
         self.sender().rtt.rto()
     }
 
+    /// The timeout without floor and back-off: what RTT samples alone make of it.
+    pub fn base_rto(&self) -> Duration {
+        self.sender().rtt.base_rto()
+    }
+
+    /// From now on reductions are remembered, for [`Engine::restore`] and [`Engine::freeze`], which do nothing before.
+    pub fn remember_reductions(&mut self) {
+        self.sender_mut().remember_reductions();
+    }
+
+    /// Congestion control stands still until `until`: window, threshold and timeout keep their values, whatever is lost
+    /// or acknowledged; losses are repaired within that window. An ECN mark ends it and has its ordinary effect.
+    pub fn freeze(&mut self, now: Instant, until: Instant) {
+        self.sender_mut().freeze_until(now, until);
+    }
+
+    /// Whether congestion control stands still.
+    pub fn is_frozen(&self, now: Instant) -> bool {
+        self.sender().is_frozen(now)
+    }
+
+    /// Takes back all reductions for losses from `since` on: window, threshold and back-off are again what they were
+    /// before the oldest of them. What is lost stays lost and is repaired. Says whether there were any.
+    pub fn restore(&mut self, now: Instant, since: Instant) -> bool {
+        self.sender_mut().restore(now, since)
+    }
+
     /// Smoothed RTT, once there is a sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.sender().rtt.srtt()
@@ -301,6 +328,9 @@ impl Engine {
         let mut renewed = Self::new(config, mss);
         if let Congestion::Custom(policy) = &self.sender().congestion {
             renewed.set_congestion(policy.clone());
+        }
+        if self.sender().remembers_reductions() {
+            renewed.remember_reductions();
         }
         *self = renewed;
     }

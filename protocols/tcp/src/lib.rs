@@ -10,6 +10,7 @@
 //! * [`Listener`]: passive opens, with a bounded table of half-open connections.
 //! * [`ByteConnection`]: a [`Connection`] with send and receive buffers, for hosts with real bytes.
 //! * [`extension`]: the seam through which a sender learns from the network (TCP-PRISM's loss reports).
+//! * [`order`]: the seam through which both ends watch in which order segments leave and arrive (TCP-DOOR).
 //! * [`loss_notification`]: explicit loss notification (ELN), a use of that seam.
 //! * [`TcpConfig`]: every switch, and the profiles `modern`, `linux-2.4` and `ns2-2002`.
 //!
@@ -28,6 +29,7 @@ pub mod engine;
 pub mod extension;
 mod listener;
 pub mod loss_notification;
+pub mod order;
 
 pub use buffer::ByteConnection;
 pub use config::{KeepAlive, TcpConfig, TcpProfile, UnknownProfile};

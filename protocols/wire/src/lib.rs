@@ -34,9 +34,10 @@ pub use ip::{Fragment, IpFamily, IpHeader, IpPacket};
 pub use rewrite::{SackRewrite, SegmentRewrite};
 pub use seq::SeqNumber;
 pub use tcp_header::{
-    HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader, TcpOptions, Timestamps,
+    DeliveryOrder, HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpFlags, TcpHeader,
+    TcpOptions, Timestamps,
 };
-pub use tcp_options::{HANDOFF_EXPERIMENT, LOSS_REPORT_EXPERIMENT};
+pub use tcp_options::{DELIVERY_ORDER_EXPERIMENT, HANDOFF_EXPERIMENT, LOSS_REPORT_EXPERIMENT};
 pub use tcp_packet::{TcpPacket, emit_tcp_packet};
 pub use udp::{UdpHeader, UdpPacket, emit_udp_packet};
 

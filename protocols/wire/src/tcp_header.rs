@@ -185,6 +185,20 @@ pub struct HandoffNotice {
     pub bandwidth_kbps: u32,
 }
 
+/// Delivery order of TCP-DOOR (layout in `docs/protocols/tcp-door.md`): in which order segments left. Without a number
+/// and a flag, as in a SYN, it says that the sender understands the option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct DeliveryOrder {
+    /// ACK duplication sequence number (ADSN): how many acknowledgements with the same number left before this one,
+    /// modulo 256.
+    pub adsn: Option<u8>,
+    /// TCP packet sequence number (TPSN): how many data packets left before this one, retransmissions included, modulo
+    /// 65,536.
+    pub tpsn: Option<u16>,
+    /// A data packet has arrived after one that left later.
+    pub out_of_order: bool,
+}
+
 /// The options prismux knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TcpOptions {
@@ -202,6 +216,8 @@ pub struct TcpOptions {
     pub loss_report: Option<LossReport>,
     /// TCP-HO handoff notice (experimental kind 253, id 0x484f; RFC 6994).
     pub handoff: Option<HandoffNotice>,
+    /// TCP-DOOR delivery order (experimental kind 253, id 0x444f; RFC 6994).
+    pub delivery_order: Option<DeliveryOrder>,
     /// Explicit loss notification (experimental kind 253, id 0x454c; RFC 6994): what is missing at the acknowledgement
     /// number was lost by the link, not by a queue.
     pub lost_by_link: bool,
@@ -243,6 +259,7 @@ impl TcpOptions {
         bytes += if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.as_slice().len() };
         bytes += if self.loss_report.is_some() { 12 } else { 0 };
         bytes += if self.handoff.is_some() { 8 } else { 0 };
+        bytes += if self.delivery_order.is_some() { 8 } else { 0 };
         bytes += if self.lost_by_link { 4 } else { 0 };
         bytes
     }

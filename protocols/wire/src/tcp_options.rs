@@ -3,7 +3,7 @@ use crate::error::WireError;
 use crate::ip::{put, word16, word32};
 use crate::seq::SeqNumber;
 use crate::tcp_header::{
-    HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps,
+    DeliveryOrder, HandoffNotice, KeepFactor, LossReport, SackBlock, SackBlocks, TcpOptions, Timestamps,
 };
 
 /// Option kinds (RFC 9293 section 3.2, RFC 7323, RFC 2018, RFC 6994).
@@ -24,10 +24,14 @@ pub const LOSS_REPORT_EXPERIMENT: u16 = 0x5052;
 pub const HANDOFF_EXPERIMENT: u16 = 0x484f;
 /// Experiment identifier of the explicit loss notification ("EL"), RFC 6994 section 3.
 pub const LOSS_NOTIFICATION_EXPERIMENT: u16 = 0x454c;
+/// Experiment identifier of TCP-DOOR's delivery order ("DO"), RFC 6994 section 3.
+pub const DELIVERY_ORDER_EXPERIMENT: u16 = 0x444f;
 /// Length of the PRISM loss report option.
 const LOSS_REPORT_BYTES: usize = 12;
 /// Length of the TCP-HO handoff notice option.
 const HANDOFF_BYTES: usize = 8;
+/// Length of TCP-DOOR's delivery order option.
+const DELIVERY_ORDER_BYTES: usize = 8;
 /// Length of the explicit loss notification, which has nothing but its identifier.
 const LOSS_NOTIFICATION_BYTES: usize = 4;
 /// The most option bytes a TCP header holds.
@@ -39,7 +43,12 @@ pub(crate) fn is_known(kind: u8, option: &[u8]) -> bool {
         kind::MSS | kind::WINDOW_SCALE | kind::SACK_PERMITTED | kind::SACK | kind::TIMESTAMPS => true,
         kind::EXPERIMENT => matches!(
             experiment(option),
-            Some(LOSS_REPORT_EXPERIMENT | HANDOFF_EXPERIMENT | LOSS_NOTIFICATION_EXPERIMENT)
+            Some(
+                LOSS_REPORT_EXPERIMENT
+                    | HANDOFF_EXPERIMENT
+                    | DELIVERY_ORDER_EXPERIMENT
+                    | LOSS_NOTIFICATION_EXPERIMENT
+            )
         ),
         _ => false,
     }
@@ -176,6 +185,10 @@ impl TcpOptions {
                     expect(HANDOFF_BYTES)?;
                     self.handoff = Some(HandoffNotice { bandwidth_kbps: word32(option, 4) });
                 }
+                Some(DELIVERY_ORDER_EXPERIMENT) => {
+                    expect(DELIVERY_ORDER_BYTES)?;
+                    self.delivery_order = Some(delivery_order(option));
+                }
                 Some(LOSS_NOTIFICATION_EXPERIMENT) => {
                     expect(LOSS_NOTIFICATION_BYTES)?;
                     self.lost_by_link = true;
@@ -237,6 +250,12 @@ impl TcpOptions {
             writer.put(&HANDOFF_EXPERIMENT.to_be_bytes());
             writer.put(&notice.bandwidth_kbps.to_be_bytes());
         }
+        if let Some(order) = self.delivery_order {
+            writer.put(&[kind::EXPERIMENT, DELIVERY_ORDER_BYTES as u8]);
+            writer.put(&DELIVERY_ORDER_EXPERIMENT.to_be_bytes());
+            writer.put(&[order_flags(&order), order.adsn.unwrap_or(0)]);
+            writer.put(&order.tpsn.unwrap_or(0).to_be_bytes());
+        }
         if self.lost_by_link {
             writer.put(&[kind::EXPERIMENT, LOSS_NOTIFICATION_BYTES as u8]);
             writer.put(&LOSS_NOTIFICATION_EXPERIMENT.to_be_bytes());
@@ -255,6 +274,11 @@ impl TcpOptions {
     /// Adds a handoff notice; SACK blocks make room for it, the oldest first. Says whether it found room.
     pub fn insert_handoff(&mut self, notice: HandoffNotice) -> bool {
         self.make_room(Self { handoff: Some(notice), ..*self }, 0)
+    }
+
+    /// Adds a delivery order; SACK blocks make room for it, the oldest first. Says whether it found room.
+    pub fn insert_delivery_order(&mut self, order: DeliveryOrder) -> bool {
+        self.make_room(Self { delivery_order: Some(order), ..*self }, 0)
     }
 
     /// Adds the explicit loss notification; SACK blocks make room for it, the oldest first. Says whether it found room.
@@ -279,6 +303,28 @@ impl TcpOptions {
 #[inline]
 fn timestamps(option: &[u8]) -> Timestamps {
     Timestamps { value: word32(option, 2), echo: word32(option, 6) }
+}
+
+/// Flag bits of a delivery order: which of its numbers count, and whether a data packet arrived out of order.
+const ADSN_VALID: u8 = 1 << 0;
+const TPSN_VALID: u8 = 1 << 1;
+const OUT_OF_ORDER: u8 = 1 << 2;
+
+fn order_flags(order: &DeliveryOrder) -> u8 {
+    let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+    flag(order.adsn.is_some(), ADSN_VALID)
+        | flag(order.tpsn.is_some(), TPSN_VALID)
+        | flag(order.out_of_order, OUT_OF_ORDER)
+}
+
+/// The delivery order of an eight-byte option. Flags that nobody has defined are ignored.
+fn delivery_order(option: &[u8]) -> DeliveryOrder {
+    let [flags, adsn] = word16(option, 4).to_be_bytes();
+    DeliveryOrder {
+        adsn: (flags & ADSN_VALID != 0).then_some(adsn),
+        tpsn: (flags & TPSN_VALID != 0).then(|| word16(option, 6)),
+        out_of_order: flags & OUT_OF_ORDER != 0,
+    }
 }
 
 /// Appends to a slice whose length was computed before.

@@ -147,12 +147,13 @@ fn tcp_options_with_impossible_lengths_are_refused_and_unknown_ones_skipped() {
         (&[8, 4, 0, 0], 8),                             // Timestamps take 10.
         (&[253, 8, 0x50, 0x52, 1, 0, 0, 0], 253),       // A loss report takes 12.
         (&[253, 6, 0x48, 0x4f, 1, 0], 253),             // A handoff notice takes 8.
+        (&[253, 4, 0x44, 0x4f], 253),                   // A delivery order takes 8.
         (&[1, 1, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0, 5], 5), // Behind good timestamps.
     ];
     for (bytes, kind) in cases {
         assert_eq!(TcpOptions::parse(bytes), Err(WireError::MalformedOption(*kind)), "{bytes:?}");
     }
-    let skipped = [254, 6, 1, 2, 3, 4, 1, 253, 4, 0x44, 0x4f, 30, 2, 2, 4, 5, 0xb4, 0, 2, 4, 9, 9];
+    let skipped = [254, 6, 1, 2, 3, 4, 1, 253, 4, 0x5a, 0x5a, 30, 2, 2, 4, 5, 0xb4, 0, 2, 4, 9, 9];
     let options = TcpOptions::parse(&skipped).unwrap();
     assert_eq!(
         options,
@@ -287,4 +288,43 @@ fn a_keep_factor_gives_up_half_of_the_links_share() {
         assert!((kept - exact).abs() <= 0.5 / 65_536.0, "{part} of {whole}: {kept}, {exact}");
     }
     assert_eq!(KeepFactor(u16::MAX).of(u64::MAX), u64::MAX - (1 << 48));
+}
+
+#[test]
+fn a_delivery_order_is_eight_bytes_of_an_rfc_6994_experiment() {
+    let order = |adsn, tpsn, out_of_order| prismux_wire::DeliveryOrder { adsn, tpsn, out_of_order };
+    let cases: [(_, [u8; 4]); 4] = [
+        (order(None, None, false), [0, 0, 0, 0]),
+        (order(Some(7), None, false), [1, 7, 0, 0]),
+        (order(Some(255), Some(0x1234), false), [3, 255, 0x12, 0x34]),
+        (order(Some(0), None, true), [5, 0, 0, 0]),
+    ];
+    for (order, bytes) in cases {
+        let mut options = TcpOptions::default();
+        assert!(options.insert_delivery_order(order));
+        let mut out = [0; 40];
+        assert_eq!(options.emit(&mut out), Ok(8));
+        assert_eq!(out[..4], [253, 8, 0x44, 0x4f]);
+        assert_eq!(out[4..8], bytes);
+        assert_eq!(TcpOptions::parse(&out[..8]), Ok(options));
+    }
+    // Undefined flags, and numbers that no flag declares valid, say nothing.
+    let foreign = TcpOptions::parse(&[253, 8, 0x44, 0x4f, 0xf8, 9, 9, 9]).unwrap();
+    assert_eq!(foreign.delivery_order, Some(order(None, None, false)));
+}
+
+#[test]
+fn a_delivery_order_beside_timestamps_leaves_two_sack_blocks() {
+    let mut options = TcpOptions {
+        timestamps: Some(prismux_wire::Timestamps { value: 1, echo: 2 }),
+        ..TcpOptions::default()
+    };
+    for start in 1..=3 {
+        let (start, end) = (SeqNumber(start * 10), SeqNumber(start * 10 + 5));
+        options.sack.push(prismux_wire::SackBlock { start, end });
+    }
+    assert!(options.insert_delivery_order(prismux_wire::DeliveryOrder::default()));
+    assert!(options.fits());
+    let starts: Vec<u32> = options.sack.as_slice().iter().map(|block| block.start.0).collect();
+    assert_eq!(starts, [10, 20], "the newest blocks stay");
 }

@@ -8,8 +8,8 @@ use std::{env, fs};
 
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
-    "routing", "dsr", "aodv", "link", "trace",
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
+    "receipts", "routing", "dsr", "aodv", "link", "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {

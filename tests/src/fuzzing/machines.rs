@@ -3,11 +3,12 @@
 use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, ProxyCounters, RpcMode, Verdict};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
+use prismux_tcp_door::{Door, DoorConfig};
 use prismux_tcp_ho::{HandoffConfig, HandoffServer, notice_of};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{
-    Ecn, FlowKey, HandoffNotice, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader,
-    Timestamps,
+    DeliveryOrder, Ecn, FlowKey, HandoffNotice, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags,
+    TcpHeader, Timestamps,
 };
 use std::collections::BTreeSet;
 
@@ -66,6 +67,14 @@ impl Step<'_> {
             // Mostly a rate of everyday links; now and then anything at all.
             let odd = if self.0[12] >= 240 { self.small(11) << 24 } else { 0 };
             options.handoff = Some(HandoffNotice { bandwidth_kbps: odd | (self.small(13) * 40) });
+        }
+        if self.0[8] & 64 != 0 {
+            let (adsn, tpsn) = (self.0[9], (self.small(10) * 257) as u16);
+            options.delivery_order = Some(DeliveryOrder {
+                adsn: (self.0[14] & 4 != 0).then_some(adsn),
+                tpsn: (self.0[14] & 8 != 0).then_some(tpsn),
+                out_of_order: self.0[14] & 16 != 0,
+            });
         }
         header
     }
@@ -168,16 +177,29 @@ fn run_proxy(data: &[u8]) -> ProxyCounters {
 ///
 /// It neither delivers bytes that nobody sent nor takes back what it delivered, and never sends without end.
 pub fn connection(data: &[u8]) {
-    run_connection(data, false);
+    run_connection(data, Beside::Nothing);
 }
 
 /// The same with a sender that believes handoff notices and a host that moves itself.
 pub fn handoff(data: &[u8]) {
-    run_connection(data, true);
+    run_connection(data, Beside::Handoff);
+}
+
+/// The same with TCP-DOOR, which judges the order of whatever arrives.
+pub fn door(data: &[u8]) {
+    run_connection(data, Beside::Door);
+}
+
+/// What a connection has beside TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    Handoff,
+    Door,
 }
 
 /// Runs a program; returns the bytes of our stream that were acknowledged and of the peer's that were delivered.
-fn run_connection(data: &[u8], moves: bool) -> (u64, u64) {
+fn run_connection(data: &[u8], beside: Beside) -> (u64, u64) {
     let Some((first, program)) = data.split_first() else { return (0, 0) };
     let mut config = if first & 1 == 0 { TcpConfig::modern() } else { TcpConfig::linux_2_4() };
     config.ecn = first & 2 != 0;
@@ -193,8 +215,16 @@ fn run_connection(data: &[u8], moves: bool) -> (u64, u64) {
         };
         Connection::accept(config, &syn, ORIGIN, Instant::ZERO)
     };
-    if moves {
-        connection.set_extension(Box::new(HandoffServer::new(HandoffConfig::default())));
+    let moves = beside == Beside::Handoff;
+    match beside {
+        Beside::Nothing => {}
+        Beside::Handoff => {
+            connection.set_extension(Box::new(HandoffServer::new(HandoffConfig::default())));
+        }
+        Beside::Door => {
+            let config = if first & 8 == 0 { DoorConfig::published() } else { DoorConfig::guarded() };
+            connection.set_order_watch(Box::new(Door::new(config)));
+        }
     }
     let mut delivered = 0;
     for (now, step) in steps(program) {
@@ -235,7 +265,7 @@ fn run_connection(data: &[u8], moves: bool) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{run_connection, run_proxy};
+    use super::{Beside, run_connection, run_proxy};
     use crate::fuzzing::seeds;
 
     #[test]
@@ -243,7 +273,7 @@ mod tests {
         let (mut acknowledged, mut delivered) = (0, 0);
         let (mut reports, mut released, mut held) = (0, 0, 0);
         for program in seeds::programs() {
-            let (ours, theirs) = run_connection(&program, false);
+            let (ours, theirs) = run_connection(&program, Beside::Nothing);
             acknowledged += u64::from(ours > 0);
             delivered += u64::from(theirs > 0);
             let counters = run_proxy(&program);

@@ -10,8 +10,8 @@ use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::gre::{GRE_IN_UDP_PORT, GreHeader, ether_type};
 use prismux_wire::{
-    Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags, TcpHeader,
-    Timestamps, UdpHeader, emit_tcp_packet, emit_udp_packet,
+    DeliveryOrder, Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SeqNumber, TcpFlags,
+    TcpHeader, Timestamps, UdpHeader, emit_tcp_packet, emit_udp_packet,
 };
 
 fn v4(protocol: u8) -> IpHeader {
@@ -49,8 +49,11 @@ fn headers() -> Vec<TcpHeader> {
     reported.options.insert_loss_report(report, 0);
     let mut moved = sacked;
     moved.options.insert_handoff(HandoffNotice { bandwidth_kbps: 384 });
+    let mut ordered = sacked;
+    let order = DeliveryOrder { adsn: Some(9), tpsn: Some(0x1234), out_of_order: true };
+    ordered.options.insert_delivery_order(order);
     let reset = TcpHeader { flags: TcpFlags::RST | TcpFlags::ACK, ..base };
-    vec![syn, ack, stamped, sacked, reported, moved, reset]
+    vec![syn, ack, stamped, sacked, reported, moved, ordered, reset]
 }
 
 /// IP packets with TCP, UDP, extension headers and fragments.

@@ -25,6 +25,9 @@ impl Connection {
         if self.state == State::SynReceived && !self.settle_crossed_syn(&mut segment) {
             return;
         }
+        if self.order.is_some() {
+            self.watch_order(now, &segment);
+        }
         let Some(accepted) = self.admit(now, &segment) else { return };
         self.timers.heard_at = now;
         if self.state == State::SynReceived {

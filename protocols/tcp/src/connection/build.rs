@@ -133,6 +133,10 @@ impl Connection {
 
     fn finish(&mut self, header: TcpHeader, stream_offset: u64, payload_bytes: u32, ecn: Ecn) -> SegmentOut {
         self.counters.segments_sent += 1;
-        SegmentOut { header, stream_offset, payload_bytes, ecn }
+        let mut segment = SegmentOut { header, stream_offset, payload_bytes, ecn };
+        if let Some(order) = &mut self.order {
+            order.mark(&mut segment, self.timers.syn_retransmissions);
+        }
+        segment
     }
 }

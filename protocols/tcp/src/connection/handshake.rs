@@ -9,7 +9,7 @@ use super::{
     Sending, State,
 };
 use crate::config::TcpConfig;
-use crate::engine::{Engine, RecoveryStyle};
+use crate::engine::Engine;
 use alloc::sync::Arc;
 use prismux_units::Instant;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
@@ -63,6 +63,7 @@ impl Connection {
         Self {
             engine: Engine::new(&config.engine, segment_bytes),
             extension: None,
+            order: None,
             state,
             local_port,
             remote_port,
@@ -108,19 +109,14 @@ impl Connection {
             window_scaling: config.window_scaling && options.window_scale.is_some(),
             timestamps: config.timestamps && options.timestamps.is_some(),
             sack: config.sack && options.sack_permitted,
+            peer_marks_order: options.delivery_order.is_some(),
         };
         let mss = options.mss.unwrap_or(DEFAULT_MSS).min(config.mss).max(SMALLEST_MSS);
         let overhead = if self.agreed.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.sending.segment_bytes = u32::from(mss) - overhead;
-        let mut engine = config.engine.clone();
-        engine.sack &= self.agreed.sack;
-        if !engine.sack && engine.recovery == RecoveryStyle::Ns2Sack1 {
-            engine.recovery = RecoveryStyle::Ns2NewReno;
-        }
-        self.engine.renew(&engine, self.sending.segment_bytes);
-
         let shift = if self.agreed.window_scaling { shift_for(config.receive_buffer.as_u64()) } else { 0 };
-        self.receiving.window.negotiate(shift, self.sending.segment_bytes);
+        self.settle_order();
+        self.fit_engine(shift);
         if self.agreed.window_scaling {
             self.sending.shift = options.window_scale.unwrap_or(0).min(MAX_SHIFT);
         }

@@ -160,6 +160,10 @@ pub struct EngineCounters {
     pub tail_probes: u64,
     /// Reductions taken back.
     pub undone_reductions: u64,
+    /// Times that reductions within a span were taken back together (TCP-DOOR).
+    pub restorations: u64,
+    /// Reductions and timeouts that left window and timer alone, because congestion control was frozen (TCP-DOOR).
+    pub frozen_reductions: u64,
     /// Reductions for ECN marks.
     pub ecn_reductions: u64,
     /// Notices acted upon.

@@ -170,7 +170,7 @@ impl Ns2 {
             _ if advanced => self.on_new_ack(now, acked_segments),
             _ if self.sender.board.is_empty() => {}
             (RecoveryStyle::Ns2Sack1, Phase::Loss) => {}
-            (RecoveryStyle::Ns2Sack1, _) => self.sack1_duplicate(delivery.sacked_segments > 0),
+            (RecoveryStyle::Ns2Sack1, _) => self.sack1_duplicate(now, delivery.sacked_segments > 0),
             _ => self.newreno_duplicate(now, ack.is_pure),
         }
         let mut reduced = self.sender.counters.fast_recoveries > reductions;
@@ -217,6 +217,9 @@ impl Ns2 {
 
     /// `opencwnd`: one segment per ACK, or one per window.
     fn open_window(&mut self, now: Instant) {
+        if self.sender.is_frozen(now) {
+            return;
+        }
         let sample = AckSample {
             now,
             bytes: self.sender.mss_bytes(),
@@ -234,10 +237,10 @@ impl Ns2 {
         {
             self.agent.timed = None;
             if use_it {
-                self.sender.rtt.sample(now, now - sent_at, self.sender.acked, self.sender.next);
-                self.agent.sample = Some(now - sent_at);
+                let taken = self.sender.take_rtt_sample(now, now - sent_at);
+                self.agent.sample = taken.then_some(now - sent_at);
             } else {
-                self.sender.rtt.reset_backoff();
+                self.sender.reset_backoff(now);
             }
         }
     }
@@ -248,7 +251,11 @@ impl Ns2 {
     }
 
     /// `slowdown(CLOSE_SSTHRESH_HALF | ...)`: the threshold in whole segments, the window exact.
-    fn slow_down(&mut self, signal: CongestionSignal) {
+    fn slow_down(&mut self, now: Instant, signal: CongestionSignal) {
+        if self.sender.leaves_out_reduction(now) {
+            return;
+        }
+        self.sender.note_reduction(now);
         let mss = self.sender.mss_bytes();
         let half = (self.sender.window.cwnd + self.agent.dup_window * mss) / 2;
         self.sender.congestion.threshold(signal, &self.sender.window);
@@ -261,21 +268,14 @@ impl Ns2 {
         self.sender.recovery_point == 0 || self.sender.acked > self.sender.recovery_point
     }
 
-    fn enter_fast_recovery(&mut self) {
+    fn enter_fast_recovery(&mut self, now: Instant) {
         self.sender.counters.fast_recoveries += 1;
         self.sender.recovery_point = self.sender.next;
-        self.slow_down(CongestionSignal::Loss);
+        self.slow_down(now, CongestionSignal::Loss);
         self.sender.phase = Phase::Recovery;
         self.agent.timed = None;
         self.sender.rto_at = Instant::MAX;
-        self.resend_head();
-    }
-
-    fn resend_head(&mut self) {
-        if let Some(head) = self.sender.board.head() {
-            self.sender.board.mark_lost(head);
-            self.sender.urgent = Some(self.sender.board.get(head).start);
-        }
+        self.sender.resend_first();
     }
 
     fn on_notice(&mut self, now: Instant, notice: &LossNotice) -> bool {
@@ -303,8 +303,13 @@ impl Ns2 {
             return;
         }
         self.sender.counters.timeouts += 1;
+        if self.sender.leaves_out_reduction(now) {
+            self.sender.resend_first();
+            self.sender.rto_at = now + self.sender.rtt.rto();
+            return;
+        }
         self.agent = Agent::default();
-        self.slow_down(CongestionSignal::Timeout);
+        self.slow_down(now, CongestionSignal::Timeout);
         self.sender.recovery_point = self.sender.next;
         self.sender.phase = Phase::Loss;
         self.sender.dup_acks = 0;

@@ -131,6 +131,21 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
+    /// Doublings of the timeout.
+    pub(crate) fn backoff(&self) -> u8 {
+        self.backoff
+    }
+
+    /// Forgets doublings beyond `most`.
+    pub(crate) fn lower_backoff(&mut self, most: u8) {
+        self.backoff = self.backoff.min(most);
+    }
+
+    /// The timeout without floor and back-off: what RTT samples alone make of it.
+    pub(crate) fn base_rto(&self) -> Duration {
+        self.base_rto
+    }
+
     /// True while a timeout has not been followed by a valid sample.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0

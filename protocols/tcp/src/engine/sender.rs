@@ -1,7 +1,9 @@
 //! What every sender keeps, and the arithmetic on it: what is outstanding, the window, the retransmission timer.
+mod freeze;
 mod heed;
 mod notices;
 
+pub(super) use freeze::Freeze;
 pub(super) use notices::{Heeded, Notices};
 
 use super::config::{CongestionKind, EngineConfig};
@@ -10,6 +12,7 @@ use super::interface::{EngineCounters, EngineMetrics, Phase, Send, SendKind, Sen
 use super::path::{PathChange, PathUpdate};
 use super::rtt::RttEstimator;
 use super::scoreboard::{Scoreboard, SegmentState};
+use alloc::boxed::Box;
 use core::ops::Range;
 use prismux_units::{Duration, Instant};
 
@@ -43,6 +46,8 @@ pub(super) struct Sender {
     pub(super) congestion: Congestion,
     pub(super) notices: Notices,
     pub(super) counters: EngineCounters,
+    /// For a host that freezes congestion control and takes back reductions.
+    freeze: Option<Box<Freeze>>,
 }
 
 impl Sender {
@@ -73,6 +78,7 @@ impl Sender {
             congestion: Congestion::new(&config),
             notices: Notices::default(),
             counters: EngineCounters::default(),
+            freeze: None,
             config,
         }
     }
@@ -135,6 +141,17 @@ impl Sender {
         }
     }
 
+    /// The first outstanding segment is lost and due at once.
+    pub(super) fn resend_first(&mut self) {
+        let Some(head) = self.board.head() else { return };
+        if self.board.get(head).state == SegmentState::Sacked {
+            // The receiver has thrown it away (RFC 2018 section 8).
+            self.board.mark_all_lost(true);
+        }
+        self.board.mark_lost(head);
+        self.urgent = Some(self.board.get(head).start);
+    }
+
     /// A transmission leaves at `now`, whatever it carries.
     pub(super) fn note_sent(&mut self, now: Instant) {
         self.counters.segments_sent += 1;
@@ -172,6 +189,7 @@ impl Sender {
         self.congestion.restart(&self.config);
         self.rtt.forget(change.min_rto);
         self.notices.end_recovery();
+        self.thaw();
         self.dup_acks = 0;
         self.dup_threshold = self.config.dup_threshold.max(1);
         self.burst = 0;

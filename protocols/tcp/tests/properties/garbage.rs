@@ -4,8 +4,8 @@ use prismux_endpoint::Endpoint;
 use prismux_tcp::{Connection, Listener, State, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::{
-    Ecn, FlowKey, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions,
-    Timestamps,
+    DeliveryOrder, Ecn, FlowKey, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags,
+    TcpHeader, TcpOptions, Timestamps,
 };
 use proptest::prelude::*;
 
@@ -25,9 +25,11 @@ fn sequence(base: SeqNumber) -> impl Strategy<Value = SeqNumber> {
 fn options() -> impl Strategy<Value = TcpOptions> {
     let blocks = prop::collection::vec((sequence(OURS), sequence(OURS)), 0..5);
     let report = prop::option::of((sequence(OURS), any::<(u8, u8, u16)>()));
+    let order = prop::option::of(any::<(Option<u8>, Option<u16>, bool)>());
     let syn = (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>());
     let stamps = prop::option::of((0..5000u32, prop_oneof![Just(0u32), 0..5000u32, any::<u32>()]));
-    (syn, stamps, blocks, report).prop_map(|((mss, window_scale, sack_permitted), stamps, blocks, report)| {
+    let all = (syn, stamps, blocks, report, order);
+    all.prop_map(|((mss, window_scale, sack_permitted), stamps, blocks, report, order)| {
         let mut sack = SackBlocks::EMPTY;
         for (start, end) in blocks {
             sack.push(SackBlock { start, end });
@@ -45,6 +47,11 @@ fn options() -> impl Strategy<Value = TcpOptions> {
                 keep: KeepFactor(keep),
             }),
             handoff: None,
+            delivery_order: order.map(|(adsn, tpsn, out_of_order)| DeliveryOrder {
+                adsn,
+                tpsn,
+                out_of_order,
+            }),
             lost_by_link: false,
         }
     })

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use prismux_wire::{
-    Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber, TcpFlags,
-    TcpHeader, TcpOptions, Timestamps, emit_tcp_packet, ip::protocol,
+    DeliveryOrder, Ecn, HandoffNotice, IpHeader, KeepFactor, LossReport, SackBlock, SackBlocks, SeqNumber,
+    TcpFlags, TcpHeader, TcpOptions, Timestamps, emit_tcp_packet, ip::protocol,
 };
 use proptest::prelude::*;
 
@@ -30,6 +30,14 @@ pub fn loss_report() -> impl Strategy<Value = LossReport> {
     })
 }
 
+fn delivery_order() -> impl Strategy<Value = DeliveryOrder> {
+    any::<(Option<u8>, Option<u16>, bool)>().prop_map(|(adsn, tpsn, out_of_order)| DeliveryOrder {
+        adsn,
+        tpsn,
+        out_of_order,
+    })
+}
+
 /// Options that fit a header.
 pub fn options() -> impl Strategy<Value = TcpOptions> {
     let timestamps = any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo });
@@ -40,10 +48,18 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
         proptest::option::of(timestamps),
         sack_blocks(),
         proptest::option::of(loss_report()),
-        (proptest::option::of(any::<u32>()), any::<bool>()),
+        (proptest::option::of(any::<u32>()), any::<bool>(), proptest::option::of(delivery_order())),
     )
         .prop_map(
-            |(mss, window_scale, sack_permitted, timestamps, sack, loss_report, (kbps, lost_by_link))| {
+            |(
+                mss,
+                window_scale,
+                sack_permitted,
+                timestamps,
+                sack,
+                loss_report,
+                (kbps, lost_by_link, delivery_order),
+            )| {
                 TcpOptions {
                     mss,
                     window_scale,
@@ -52,6 +68,7 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
                     sack,
                     loss_report,
                     handoff: kbps.map(|bandwidth_kbps| HandoffNotice { bandwidth_kbps }),
+                    delivery_order,
                     lost_by_link,
                 }
             },
@@ -61,6 +78,7 @@ pub fn options() -> impl Strategy<Value = TcpOptions> {
                 options.sack.truncate(options.sack.as_slice().len() - 1);
             }
             options.lost_by_link &= options.fits();
+            options.delivery_order = options.delivery_order.filter(|_| options.fits());
             options
         })
 }

@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("receipts", &["units", "script", "endpoint", "wire"]),
     ("aodv", &["units", "script", "adhoc", "endpoint", "wire", "routing"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
+    ("tcp-door", &["units", "script", "endpoint", "wire", "tcp"]),
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
     ("wireless", &["units", "endpoint"]),
@@ -87,6 +88,7 @@ const EVERYTHING: &[&str] = &[
     "wire",
     "tcp",
     "tcp-ho",
+    "tcp-door",
     "prism",
     "ptcp",
     "rcp",
@@ -113,8 +115,8 @@ const EVERYTHING: &[&str] = &[
 
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping", "receipts",
-    "theory", "routing", "dsr", "aodv", "link", "wireless", "plan",
+    "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
+    "receipts", "theory", "routing", "dsr", "aodv", "link", "wireless", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

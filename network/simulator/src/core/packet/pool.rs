@@ -57,6 +57,7 @@ impl PlainSegment {
             ref sack,
             ref loss_report,
             handoff,
+            delivery_order,
             lost_by_link,
         } = options;
         let is_plain = sack.is_empty()
@@ -66,6 +67,7 @@ impl PlainSegment {
             && !sack_permitted
             && loss_report.is_none()
             && handoff.is_none()
+            && delivery_order.is_none()
             && !lost_by_link;
         is_plain.then_some(Self {
             stream_offset,

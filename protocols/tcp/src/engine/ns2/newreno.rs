@@ -11,7 +11,7 @@ impl Ns2 {
         self.sender.dup_acks += 1;
         if self.sender.dup_acks == self.sender.dup_threshold {
             if self.may_act_on_duplicates() {
-                self.enter_fast_recovery();
+                self.enter_fast_recovery(now);
                 self.sender.rto_at = now + self.sender.rtt.rto();
                 self.agent.first_partial_seen = false;
                 self.agent.dup_window = u64::from(self.sender.dup_threshold);
@@ -29,19 +29,21 @@ impl Ns2 {
         }
         if self.agent.dup_window > acked_segments {
             self.agent.dup_window -= acked_segments.saturating_sub(1);
-        } else {
+        } else if !self.sender.recovers_unreduced() {
             let mss = self.sender.mss_bytes();
             let less = (acked_segments - self.agent.dup_window) * mss;
             self.sender.window.cwnd = self.sender.window.cwnd.saturating_sub(less).max(mss);
         }
         self.take_timed_sample(now, false);
-        self.resend_head();
+        self.sender.resend_first();
     }
 
     /// `exit_recovery_fix_`: the window no larger than what is outstanding.
     pub(super) fn newreno_exit(&mut self) {
         let outstanding = (self.unresolved_segments() + 1) * self.sender.mss_bytes();
-        self.sender.window.cwnd = self.sender.window.ssthresh.min(outstanding);
+        if !self.sender.end_unreduced() {
+            self.sender.window.cwnd = self.sender.window.ssthresh.min(outstanding);
+        }
         self.agent.dup_window = 0;
         self.sender.phase = Phase::Open;
         self.sender.notices.end_recovery();

@@ -5,14 +5,14 @@ use prismux_units::Instant;
 
 impl Ns2 {
     /// A duplicate outside recovery counts only with new selective information.
-    pub(super) fn sack1_duplicate(&mut self, new_information: bool) {
+    pub(super) fn sack1_duplicate(&mut self, now: Instant, new_information: bool) {
         if !new_information {
             return;
         }
         self.sender.dup_acks += 1;
         if self.sender.dup_acks == self.sender.dup_threshold && self.may_act_on_duplicates() {
             self.agent.pipe = self.unresolved_segments() as i64 - i64::from(self.sender.dup_threshold);
-            self.enter_fast_recovery();
+            self.enter_fast_recovery(now);
             self.mark_holes();
         }
     }
@@ -32,13 +32,14 @@ impl Ns2 {
             self.sender.phase = Phase::Open;
             self.sender.dup_acks = 0;
             self.sender.notices.end_recovery();
+            self.sender.end_unreduced();
             self.take_timed_sample(now, true);
             self.restart_timer(now);
             return;
         }
         if advanced {
             self.agent.pipe -= 1;
-            self.sender.rtt.reset_backoff();
+            self.sender.reset_backoff(now);
             self.restart_timer(now);
         }
         self.mark_holes();

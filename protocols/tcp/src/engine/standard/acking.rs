@@ -97,8 +97,10 @@ impl Standard {
             _ => None,
         };
         context.sample = timed;
-        if let Some(rtt) = timed {
-            self.sender.rtt.sample(now, rtt, self.sender.acked, self.sender.next);
+        if let Some(rtt) = timed
+            && !self.sender.take_rtt_sample(now, rtt)
+        {
+            context.sample = None;
         }
         if let Some(newest) = &delivery.newest
             && !(newest.retransmitted && (self.sender.notices.several_paths() || self.repairs_old_path()))
@@ -162,12 +164,26 @@ impl Standard {
         if ack.ecn_echo && self.repairs_old_path() {
             self.sender.counters.ecn_reductions += 1;
             reduced |= self.reduce_on_new_path(context, CongestionSignal::EcnMark);
-        } else if ack.ecn_echo && self.sender.phase == Phase::Open {
-            self.sender.counters.ecn_reductions += 1;
-            self.begin_reduction(CongestionSignal::EcnMark, context.pipe_before);
-            reduced = true;
+        } else if ack.ecn_echo {
+            reduced |= self.heed_mark(context);
         }
         reduced
+    }
+
+    /// An ECN mark, once per window (RFC 3168 section 6.1.2). Returns whether the window was reduced.
+    fn heed_mark(&mut self, context: &AckContext) -> bool {
+        let repairs = self.sender.phase == Phase::Recovery && self.sender.recovers_unreduced();
+        self.sender.thaw();
+        if self.sender.phase != Phase::Open && !repairs {
+            return false;
+        }
+        self.sender.counters.ecn_reductions += 1;
+        self.begin_reduction(context.now, CongestionSignal::EcnMark, context.pipe_before);
+        self.sender.thaw();
+        if repairs {
+            self.sender.phase = Phase::Recovery;
+        }
+        true
     }
 
     /// The window after this ACK: down in recovery, up otherwise.
@@ -176,7 +192,12 @@ impl Standard {
             let Delivery { bytes, newest, .. } = context.delivery;
             let news =
                 News { now: context.now, bytes, newest, rtt: context.rtt, pipe_before: context.pipe_before };
-            return self.follow_model(news);
+            let window = self.sender.window;
+            self.follow_model(news);
+            if self.sender.is_frozen(context.now) {
+                self.sender.window = window;
+            }
+            return;
         }
         match self.sender.phase {
             Phase::Recovery | Phase::Reducing => self.reduce_window(context),
@@ -184,7 +205,8 @@ impl Standard {
             Phase::Open if matches!(context.phase_before, Phase::Recovery | Phase::Reducing) => {}
             Phase::Open | Phase::Loss => {
                 let delivered = context.delivery.bytes;
-                if delivered == 0 || !context.was_limited || !context.advanced {
+                let frozen = self.sender.is_frozen(context.now);
+                if delivered == 0 || !context.was_limited || !context.advanced || frozen {
                     return;
                 }
                 let sample = AckSample {

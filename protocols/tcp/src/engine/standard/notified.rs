@@ -21,11 +21,11 @@ impl Standard {
     /// In a recovery begun by a notice, a loss that nobody reported: an ordinary congestion loss, with an
     /// ordinary reduction, once.
     pub(super) fn reduce_within_notified(&mut self, context: &AckContext) -> bool {
-        if !self.sender.notices.govern() {
+        if !self.sender.notices.govern() || self.sender.is_frozen(context.now) {
             return false;
         }
         self.sender.notices.note_ordinary_reduction();
-        self.begin_reduction(CongestionSignal::Loss, context.pipe_before);
+        self.begin_reduction(context.now, CongestionSignal::Loss, context.pipe_before);
         self.sender.phase = Phase::Recovery;
         true
     }

@@ -35,10 +35,10 @@ impl Standard {
     /// While the old path's flight is repaired: something sent on the new path was lost or marked, which is ordinary
     /// congestion. Returns whether the window was reduced.
     pub(super) fn reduce_on_new_path(&mut self, context: &AckContext, signal: CongestionSignal) -> bool {
-        if !core::mem::take(&mut self.repairing_path) {
+        if self.sender.is_frozen(context.now) || !core::mem::take(&mut self.repairing_path) {
             return false;
         }
-        self.begin_reduction(signal, context.pipe_before);
+        self.begin_reduction(context.now, signal, context.pipe_before);
         self.enter_recovery();
         true
     }

@@ -5,15 +5,21 @@ use super::prr::Progress;
 use crate::engine::config::WindowReduction;
 use crate::engine::congestion::{CongestionControl, CongestionSignal};
 use crate::engine::interface::Phase;
+use prismux_units::Instant;
 
 impl Standard {
     /// Losses were found: enter recovery, once per window. Returns whether the window was reduced.
     pub(super) fn on_losses(&mut self, context: &AckContext) -> bool {
         match self.sender.phase {
             Phase::Open => {
-                self.begin_reduction(CongestionSignal::Loss, context.pipe_before);
+                let reduces = !self.sender.leaves_out_reduction(context.now);
+                if reduces {
+                    self.begin_reduction(context.now, CongestionSignal::Loss, context.pipe_before);
+                } else {
+                    self.sender.recovery_point = self.sender.next;
+                }
                 self.enter_recovery();
-                true
+                reduces
             }
             Phase::Reducing => {
                 // The window is already coming down for this round trip.
@@ -37,21 +43,23 @@ impl Standard {
     }
 
     /// The reordering timer found losses without an ACK.
-    pub(super) fn lose_without_ack(&mut self, flight: u64) {
-        if self.sender.phase == Phase::Open {
-            self.begin_reduction(CongestionSignal::Loss, flight);
+    pub(super) fn lose_without_ack(&mut self, now: Instant, flight: u64) {
+        if self.sender.phase == Phase::Open && !self.sender.leaves_out_reduction(now) {
+            self.begin_reduction(now, CongestionSignal::Loss, flight);
         } else {
             self.sender.recovery_point = self.sender.next;
         }
         self.enter_recovery();
-        if self.sender.config.reduction != WindowReduction::Immediate && !self.is_rate_based() {
+        let unreduced = self.sender.recovers_unreduced() || self.is_rate_based();
+        if self.sender.config.reduction != WindowReduction::Immediate && !unreduced {
             // Nothing was delivered: the fast retransmit, and no more until an ACK.
             self.sender.window.cwnd = self.pipe() + self.sender.mss_bytes();
         }
     }
 
     /// Lowers the threshold and starts the way down; `flight` was in the network.
-    pub(super) fn begin_reduction(&mut self, signal: CongestionSignal, flight: u64) {
+    pub(super) fn begin_reduction(&mut self, now: Instant, signal: CongestionSignal, flight: u64) {
+        self.sender.note_reduction(now);
         self.undo.begin(self.sender.acked, &self.sender.window, false);
         self.sender.recovery_point = self.sender.next;
         self.sender.window.ssthresh = self.sender.congestion.threshold(signal, &self.sender.window);
@@ -64,7 +72,7 @@ impl Standard {
 
     /// The window during a reduction, after an ACK.
     pub(super) fn reduce_window(&mut self, context: &AckContext) {
-        if self.sender.notices.govern() {
+        if self.sender.notices.govern() || self.sender.recovers_unreduced() {
             return;
         }
         let progress = Progress {
@@ -97,6 +105,7 @@ impl Standard {
         self.sender.dup_acks = 0;
         self.returned_bytes = 0;
         self.undo.stop_watching_timeout();
+        let unreduced = self.sender.end_unreduced();
         if ended == Phase::Loss {
             self.rack.on_recovery_end();
             return;
@@ -107,7 +116,7 @@ impl Standard {
         }
         let floor = self.sender.mss_bytes();
         match self.sender.config.reduction {
-            _ if governed || self.is_rate_based() => {}
+            _ if governed || unreduced || self.is_rate_based() => {}
             WindowReduction::Proportional => self.sender.window.cwnd = self.sender.window.ssthresh.max(floor),
             WindowReduction::RateHalving => {
                 self.sender.window.cwnd = self.sender.window.cwnd.min(self.sender.window.ssthresh).max(floor);

@@ -111,7 +111,8 @@ impl Standard {
         if self.is_rate_based() {
             return self.sender.congestion.on_idle(idle);
         }
-        if !self.sender.config.idle_restart || self.sender.counters.segments_sent == 0 {
+        let frozen = self.sender.is_frozen(now);
+        if !self.sender.config.idle_restart || self.sender.counters.segments_sent == 0 || frozen {
             return;
         }
         let rto = self.sender.rtt.rto();

@@ -73,10 +73,10 @@ impl Standard {
             return false;
         }
         self.probe.outstanding = None;
-        if self.sender.phase != Phase::Open {
+        if self.sender.phase != Phase::Open || self.sender.is_frozen(context.now) {
             return false;
         }
-        self.begin_reduction(CongestionSignal::Loss, context.pipe_before);
+        self.begin_reduction(context.now, CongestionSignal::Loss, context.pipe_before);
         true
     }
 }

@@ -34,7 +34,7 @@ impl Standard {
         let pipe = self.pipe();
         if self.detect_by_time(now) && matches!(self.sender.phase, Phase::Open | Phase::Reducing) {
             self.probe.cancel();
-            self.lose_without_ack(pipe);
+            self.lose_without_ack(now, pipe);
         }
     }
 
@@ -44,7 +44,13 @@ impl Standard {
             return;
         };
         self.sender.counters.timeouts += 1;
-        let first = matches!(self.sender.phase, Phase::Open | Phase::Reducing)
+        if self.sender.leaves_out_reduction(now) {
+            return self.repair_frozen(now);
+        }
+        let unreduced = self.sender.recovers_unreduced();
+        self.sender.note_reduction(now);
+        let first = unreduced
+            || matches!(self.sender.phase, Phase::Open | Phase::Reducing)
             || (self.sender.phase == Phase::Recovery && self.sender.acked >= self.sender.recovery_point)
             || self.repairs_old_path();
         if first {
@@ -72,6 +78,20 @@ impl Standard {
         self.probe.forget();
         self.reorder_at = Instant::MAX;
         self.sender.rtt.back_off();
+        self.sender.rto_at = now + self.sender.rtt.rto();
+    }
+
+    /// A timeout while congestion control is frozen: the first segment again, and nothing else changes.
+    fn repair_frozen(&mut self, now: Instant) {
+        if self.sender.phase != Phase::Loss {
+            self.sender.phase = Phase::Recovery;
+            self.sender.recovery_point = self.sender.next;
+            self.rescued = false;
+        }
+        self.sender.resend_first();
+        self.probe.cancel();
+        self.probe.forget();
+        self.reorder_at = Instant::MAX;
         self.sender.rto_at = now + self.sender.rtt.rto();
     }
 
