@@ -46,7 +46,7 @@ impl Pair {
     }
 
     pub fn write(&mut self, bytes: u64) {
-        self.ends[0].write(self.now, bytes);
+        self.ends[0].write(bytes);
         self.drain();
     }
 

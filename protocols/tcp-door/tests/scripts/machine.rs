@@ -41,7 +41,7 @@ impl Subject for Machine {
             "open" => self.connection = Some(self.open(now)),
             "write" => {
                 let bytes = words.number("bytes")?;
-                self.connection()?.write(now, bytes);
+                self.connection()?.write(bytes);
             }
             "flight" => self.fly(now, words.number("bytes")?)?,
             question => self.answer(now, question, words)?,
@@ -103,7 +103,7 @@ impl Machine {
         header.options.mss = Some(u16::MAX);
         header.options.sack_permitted = true;
         header.options.timestamps =
-            self.config.tcp.timestamps.then(|| prismux_wire::Timestamps { value: 0, echo: 1 });
+            self.config.tcp.timestamps.then_some(prismux_wire::Timestamps { value: 0, echo: 1 });
         header.options.delivery_order = self.config.peer_marks.then(DeliveryOrder::default);
         let now = Instant::ZERO + HANDSHAKE;
         connection.handle_input(now, SegmentIn { header, payload_bytes: 0, ecn: Ecn::NotEct });
@@ -133,7 +133,7 @@ impl Machine {
     fn fly(&mut self, now: Instant, bytes: u64) -> Result<(), String> {
         let mss = u32::from(self.config.tcp.mss);
         let connection = self.connection()?;
-        connection.write(now, bytes);
+        connection.write(bytes);
         let mut left = bytes;
         while let Some(segment) = connection.poll_transmit(now) {
             check(&segment, mss);
