@@ -8,9 +8,10 @@
 //!
 //! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
 //!   registered.
-//! * `report`: the status page. `departure`: what is still under way when a member leaves.
+//! * `receipts`: what came from the proxy, told to it. `report`: the status page. `departure`: what is still under way when a member leaves.
 
 mod departure;
+mod receipts;
 pub mod registration;
 mod report;
 mod return_rules;
@@ -32,7 +33,8 @@ use prismux_linux::tun::Tun;
 use prismux_trace::event::{DropReason, Event, EventSink};
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
-use prismux_wire::{Ecn, IpPacket};
+use prismux_wire::{Ecn, GreHeader, IpPacket};
+use receipts::Receipts;
 use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
@@ -53,6 +55,7 @@ pub struct Member {
     receiver: Option<TunnelReceiver>,
     sender: TunnelSender,
     registration: Registration,
+    receipts: Receipts,
     traffic: Traffic,
     drops: DropCounters,
     events: Events,
@@ -102,7 +105,9 @@ impl Role for Member {
         let intervals = Intervals { active: config.tunnel.hello, idle: config.tunnel.keep_alive };
         let first_counter = daemon::time_of_day_micros();
         Ok(Self {
-            registration: Registration::new(&config.name, config.rate, intervals, first_counter),
+            registration: Registration::new(&config.name, config.rate, intervals, first_counter)
+                .with_receipts(config.tunnel.receipts),
+            receipts: Receipts::new(config.tunnel.overhead_bytes()),
             token,
             tun,
             return_rules,
@@ -120,13 +125,15 @@ impl Role for Member {
 
     fn deadline(&self) -> Option<Instant> {
         let call = self.registration.poll_timeout().map(|deadline| deadline.at);
-        self.departure.as_ref().map_or(call, |departure| Some(departure.deadline()))
+        let next = [call, self.receipts.deadline()].into_iter().flatten().min();
+        self.departure.as_ref().map_or(next, |departure| Some(departure.deadline()))
     }
 
     fn expire(&mut self, now: Instant) {
         if expire(&mut self.registration, now) {
             self.drain(now);
         }
+        self.write_receipts(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
@@ -186,6 +193,7 @@ impl Member {
             self.return_rules.set(&self.config, registered);
         }
         let cause = match event {
+            RegistrationEvent::ReceiptsOffered { epoch } => return self.receipts.offered(now, epoch),
             RegistrationEvent::Registered => None,
             RegistrationEvent::Unanswered { since } => Some(format!(
                 "no answer for {:.0} s: is the proxy running, its address right, and the token the same?",
@@ -227,7 +235,8 @@ impl Member {
             if self.sender.is_full() {
                 self.flush();
             }
-            self.sender.push(self.config.tunnel.proxy.address, protocol, ecn, packet);
+            let to = self.config.tunnel.proxy.address;
+            self.sender.push(to, &GreHeader::plain(protocol), ecn, packet);
         }
         Ok(())
     }
@@ -253,6 +262,7 @@ impl Member {
             }
         });
         self.receiver = Some(receiver);
+        self.write_receipts(clock.now());
         received.map(drop)
     }
 
@@ -275,6 +285,9 @@ impl Member {
         if let Some(departure) = &mut self.departure {
             departure.on_data(now);
         }
+        if let Some(number) = frame.number {
+            self.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
+        }
         self.traffic.forward_packets += 1;
         self.traffic.forward_bytes += inner.len() as u64;
         if frame.outer_ecn.is_none_or(|outer| outer == ip.header.ecn || outer == Ecn::NotEct) {
@@ -295,7 +308,9 @@ impl Member {
             Ok(_) if self.departure.is_some() => {}
             Ok(Message::Welcome(welcome)) => self.answered(now, Answer::Welcome(welcome)),
             Ok(Message::Challenge(challenge)) => self.answered(now, Answer::Challenge(challenge)),
-            Ok(Message::Hello(_) | Message::Bye(_)) | Err(control::ControlError::Malformed) => {
+            Ok(Message::Accept(accept)) => self.answered(now, Answer::Accept(accept)),
+            Ok(Message::Hello(_) | Message::Bye(_) | Message::Offer(_) | Message::Receipt(_))
+            | Err(control::ControlError::Malformed) => {
                 return Err(DropReason::MalformedControl);
             }
             Err(control::ControlError::BadTag) => {
@@ -311,13 +326,22 @@ impl Member {
         self.drain(now);
     }
 
+    /// Receipts that are due; a member that has said goodbye owes none.
+    fn write_receipts(&mut self, now: Instant) {
+        while let Some(receipt) = self.receipts.poll(now) {
+            if self.departure.is_none() {
+                self.send_control(&Message::Receipt(receipt));
+            }
+        }
+    }
+
     fn send_control(&mut self, message: &Message) {
         if self.sender.is_full() {
             self.flush();
         }
         if let Some(packet) = self.pool.copy_of(&message.emit(&self.token)) {
             let to = self.config.tunnel.proxy.address;
-            self.sender.push(to, control::PROTOCOL_TYPE, Ecn::NotEct, packet);
+            self.sender.push(to, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
+//! * `meters`: links measured by receipts.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
@@ -15,6 +16,7 @@
 
 mod inlet;
 pub mod members;
+mod meters;
 pub(crate) mod outlet;
 mod receivers;
 pub mod recorder;
@@ -30,6 +32,7 @@ use crate::tunnel::Transport;
 use crate::tunnel::control;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use members::Members;
+use meters::Meters;
 use outlet::{Core, Outlet};
 use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
@@ -107,6 +110,7 @@ impl Role for Proxy {
             pool: device::pool(inner_mtu_bytes),
             senders,
             members: Members::new(prismux_linux::random::nonzero_u64()?, config.liveness.dead_after),
+            meters: Meters::default(),
             drops: DropCounters::default(),
             overhead_bytes,
             name: config.name.clone(),
@@ -131,7 +135,7 @@ impl Role for Proxy {
 
     fn deadline(&self) -> Option<Instant> {
         let core = self.core_deadline.map(|deadline| deadline.at);
-        [core, self.outlet.members.deadline()].into_iter().flatten().min()
+        [core, self.outlet.members.deadline(), self.outlet.meters.deadline()].into_iter().flatten().min()
     }
 
     /// The core's timers, and members that have fallen silent.
@@ -141,6 +145,7 @@ impl Role for Proxy {
             self.drain(now);
         }
         self.expire_members(now);
+        self.outlet.meters.expire(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {

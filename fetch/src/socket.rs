@@ -168,7 +168,7 @@ impl UdpPort {
 
     /// Queues a datagram; a full queue is sent first.
     pub(crate) fn push(&mut self, to: SocketAddr, ecn: Ecn, datagram: &[u8]) {
-        let Some((first, rest)) = datagram.split_first_chunk() else { return };
+        let Some((first, rest)) = datagram.split_first_chunk::<4>() else { return };
         let Some(packet) = self.pool.copy_of(rest) else { return };
         if self.sender.is_full() {
             self.flush();
@@ -178,7 +178,7 @@ impl UdpPort {
             SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
             other => other,
         };
-        self.sender.push_from(from, to, ecn.bits(), *first, packet);
+        self.sender.push_from(from, to, ecn.bits(), first, packet);
     }
 
     /// Sends what is queued.

@@ -114,11 +114,15 @@ impl BatchReceiver {
     }
 }
 
+/// Longest header in front of a packet, in bytes.
+pub const MAX_HEADER_BYTES: usize = 8;
+
 /// One datagram to be sent: a short header and the packet behind it.
 struct Outgoing {
     to: libc::sockaddr_storage,
     to_bytes: libc::socklen_t,
-    header: [u8; 4],
+    header: [u8; MAX_HEADER_BYTES],
+    header_bytes: usize,
     packet: PacketBuf,
     control: Control,
     control_bytes: usize,
@@ -147,9 +151,9 @@ impl BatchSender {
         self.queue.len() == self.messages.len()
     }
 
-    /// Queues `header` followed by `packet` for `to`, with the given traffic class (DSCP and ECN) in the IP
+    /// Queues `header`, at most [`MAX_HEADER_BYTES`] of it, followed by `packet` for `to`, with the given traffic class (DSCP and ECN) in the IP
     /// header. Must not be called when full.
-    pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: [u8; 4], packet: PacketBuf) {
+    pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: &[u8], packet: PacketBuf) {
         self.push_from(None, to, traffic_class, header, packet);
     }
 
@@ -159,15 +163,19 @@ impl BatchSender {
         from: Option<IpAddr>,
         to: SocketAddr,
         traffic_class: u8,
-        header: [u8; 4],
+        header: &[u8],
         packet: PacketBuf,
     ) {
         assert!(!self.is_full(), "a full batch is flushed before the next datagram is queued");
+        let header_bytes = header.len().min(MAX_HEADER_BYTES);
+        let mut room = [0; MAX_HEADER_BYTES];
+        room[..header_bytes].copy_from_slice(&header[..header_bytes]);
+        let header = room;
         let is_ipv4 = to.ip().to_canonical().is_ipv4();
         let (to, to_bytes) = kernel_address(to);
         let mut control = Control::EMPTY;
         let control_bytes = control.write(is_ipv4, traffic_class, from);
-        self.queue.push(Outgoing { to, to_bytes, header, packet, control, control_bytes });
+        self.queue.push(Outgoing { to, to_bytes, header, header_bytes, packet, control, control_bytes });
     }
 
     /// Sends everything queued. Calls `failed` for each datagram that the kernel would not take, with the error and
@@ -176,7 +184,7 @@ impl BatchSender {
         let count = self.queue.len();
         for (index, outgoing) in self.queue.iter_mut().enumerate() {
             self.vectors[index] = [
-                libc::iovec { iov_base: outgoing.header.as_mut_ptr().cast(), iov_len: outgoing.header.len() },
+                libc::iovec { iov_base: outgoing.header.as_mut_ptr().cast(), iov_len: outgoing.header_bytes },
                 libc::iovec {
                     iov_base: outgoing.packet.as_ptr().cast_mut().cast(),
                     iov_len: outgoing.packet.len(),

@@ -41,11 +41,11 @@ fn forwarding_does_not_allocate_in_steady_state() {
         let packet = pool.copy_of(&[0x45; 1400][..length]).unwrap();
         let kept = packet.clone();
         for _ in 0..15 {
-            out.push(to, 2, [0, 0, 8, 0], packet.clone());
+            out.push(to, 2, &[0, 0, 8, 0], packet.clone());
         }
         let mut rewritten = packet;
         rewritten.buffer_mut()[0] ^= 1;
-        out.push(to, 0, [0, 0, 8, 0], rewritten);
+        out.push(to, 0, &[0, 0, 8, 0], rewritten);
         out.flush(&sender, |error, _, _| panic!("{error}"));
         assert_eq!(incoming.receive(&receiver).unwrap(), 16);
         let copies = incoming.datagrams().filter_map(|datagram| pool.copy_of(&datagram.bytes[4..]));

@@ -63,6 +63,9 @@ pub struct TunnelToProxy {
     /// least 15 s).
     #[serde(default = "default_keep_alive", deserialize_with = "text::one")]
     pub keep_alive: Duration,
+    /// Write receipts if the proxy accepts them.
+    #[serde(default = "default_receipts")]
+    pub receipts: bool,
 }
 
 impl TunnelToProxy {
@@ -75,6 +78,7 @@ impl TunnelToProxy {
             path_mtu: default_path_mtu(),
             hello: default_hello(),
             keep_alive: default_keep_alive(),
+            receipts: default_receipts(),
         }
     }
 
@@ -193,6 +197,10 @@ const fn default_path_mtu() -> usize {
 
 const fn default_hello() -> Duration {
     Duration::from_secs(1)
+}
+
+const fn default_receipts() -> bool {
+    true
 }
 
 const fn default_keep_alive() -> Duration {

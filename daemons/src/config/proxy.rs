@@ -5,6 +5,7 @@ use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
 use prismux_units::{Duration, Rate};
 use prismux_wire::IpFamily;
+use prismux_wire::gre::SEQUENCE_BYTES;
 use serde::Deserialize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -58,11 +59,13 @@ pub struct TunnelListeners {
     pub udp: Option<SocketAddr>,
     /// Largest IP packet that passes between proxy and members, in bytes.
     pub path_mtu: usize,
+    /// Ask members that can for receipts, by which their links are measured. A packet's number takes four bytes.
+    pub receipts: bool,
 }
 
 impl Default for TunnelListeners {
     fn default() -> Self {
-        Self { gre: None, udp: None, path_mtu: 1500 }
+        Self { gre: None, udp: None, path_mtu: 1500, receipts: true }
     }
 }
 
@@ -72,11 +75,12 @@ impl TunnelListeners {
         [self.gre.map(|_| Transport::Gre), self.udp.map(|_| Transport::Udp)].into_iter().flatten()
     }
 
-    /// Bytes that the tunnel with the largest headers adds to a packet.
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number included.
     pub fn overhead_bytes(&self) -> usize {
+        let number_bytes = if self.receipts { SEQUENCE_BYTES } else { 0 };
         let gre = self.gre.map(|_| Transport::Gre.overhead_bytes(IpFamily::V4));
         let udp = self.udp.map(|address| Transport::Udp.overhead_bytes(IpFamily::of(&address.ip())));
-        gre.max(udp).unwrap_or(0)
+        gre.max(udp).map_or(0, |bytes| bytes + number_bytes)
     }
 
     /// Largest inner packet that fits every tunnel, in bytes.

@@ -24,7 +24,11 @@ fn member(text: &str) -> Result<MemberConfig, String> {
 fn the_shipped_examples_are_valid() {
     let proxy = proxy(PROXY).unwrap();
     assert_eq!(proxy.tunnel.udp.unwrap().port(), 4754);
-    assert_eq!(proxy.tun_mtu_bytes(), 1500 - 20 - 8 - 4, "what the larger header leaves");
+    assert_eq!(
+        proxy.tun_mtu_bytes(),
+        1500 - 20 - 8 - 8,
+        "what the larger header leaves, with a number in it"
+    );
     assert_eq!(proxy.prism, prismux_prism::ProxyConfig::default());
     let member = member(MEMBER).unwrap();
     assert_eq!(member.tunnel.proxy.transport, Transport::Udp);

@@ -1,5 +1,5 @@
 //! When a member calls the proxy, and what it concludes from the answers. No clock, no sockets: testable alone.
-use crate::tunnel::control::{Bye, Challenge, Hello, Message, Welcome};
+use crate::tunnel::control::{Accept, Bye, Challenge, Hello, Message, Offer, Welcome};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -9,6 +9,9 @@ const ACTIVE_FOR: Duration = Duration::from_secs(10);
 
 /// Unanswered hellos after which the proxy counts as silent.
 const MAX_UNANSWERED: u32 = 3;
+
+/// Offers of receipts in a session: a proxy that has not answered these does not know of receipts.
+const MAX_OFFERS: u32 = 3;
 
 /// How often a member calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub enum Answer {
     Welcome(Welcome),
     /// It wants the hello again: it has been restarted, or has heard this counter before.
     Challenge(Challenge),
+    /// It wants receipts.
+    Accept(Accept),
 }
 
 /// What a member learns about its registration.
@@ -49,6 +54,20 @@ pub enum RegistrationEvent {
     },
     /// The proxy has heard a later hello under this name than this member ever sent.
     NameContested,
+    /// Receipts are offered: packets with numbers may come from now on.
+    ReceiptsOffered {
+        /// The epoch that receipts name.
+        epoch: u32,
+    },
+}
+
+/// The offer of receipts in one session of the proxy.
+#[derive(Debug, Clone, Copy)]
+struct Offered {
+    session: u64,
+    epoch: u32,
+    count: u32,
+    accepted: bool,
 }
 
 /// A member's side of the registration. It begins to call at once.
@@ -67,6 +86,9 @@ pub struct Registration {
     silent_since: Instant,
     sent_at: Instant,
     rtt: Option<Duration>,
+    /// Receipts can be written, and what came of that.
+    offers_receipts: bool,
+    offered: Option<Offered>,
     messages: VecDeque<Message>,
     events: VecDeque<RegistrationEvent>,
 }
@@ -88,9 +110,18 @@ impl Registration {
             silent_since: Instant::ZERO,
             sent_at: Instant::ZERO,
             rtt: None,
+            offers_receipts: false,
+            offered: None,
             messages: VecDeque::new(),
             events: VecDeque::new(),
         }
+    }
+
+    /// Has it offer receipts to the proxy.
+    #[must_use]
+    pub fn with_receipts(mut self, offers_receipts: bool) -> Self {
+        self.offers_receipts = offers_receipts;
+        self
     }
 
     /// Notes a data packet in either direction. The first after a quiet time calls for a hello at once, because the
@@ -153,6 +184,35 @@ impl Registration {
         if std::mem::replace(&mut self.state, State::Registered) == State::Calling {
             self.events.push_back(RegistrationEvent::Registered);
         }
+        if self.offers_receipts {
+            self.offer();
+        }
+    }
+
+    /// Offers receipts, unless this proxy has accepted them or does not know of them.
+    fn offer(&mut self) {
+        let offered = match self.offered {
+            Some(offered) if offered.session == self.session => offered,
+            _ => {
+                let epoch = (self.counter + 1) as u32;
+                self.events.push_back(RegistrationEvent::ReceiptsOffered { epoch });
+                Offered { session: self.session, epoch, count: 0, accepted: false }
+            }
+        };
+        if !offered.accepted && offered.count < MAX_OFFERS {
+            self.counter += 1;
+            let (session, counter) = (self.session, self.counter);
+            self.messages.push_back(Message::Offer(Offer { session, counter, epoch: offered.epoch }));
+        }
+        self.offered = Some(Offered { count: offered.count.saturating_add(1), ..offered });
+    }
+
+    fn accepted(&mut self, accept: Accept) {
+        if let Some(offered) = &mut self.offered
+            && accept.session == offered.session
+        {
+            offered.accepted = true;
+        }
     }
 
     fn challenge(&mut self, now: Instant, challenge: Challenge) {
@@ -188,6 +248,7 @@ impl Endpoint for Registration {
         match answer {
             Answer::Welcome(welcome) => self.welcome(now, welcome),
             Answer::Challenge(challenge) => self.challenge(now, challenge),
+            Answer::Accept(accept) => self.accepted(accept),
         }
         self.handle_timeout(now);
     }

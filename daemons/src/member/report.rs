@@ -22,6 +22,9 @@ pub(super) struct Report<'a> {
     mtu_bytes: usize,
     #[serde(flatten)]
     traffic: Traffic,
+    /// Receipts written, where the proxy asks for them, and their bytes on the link.
+    receipts: Option<u64>,
+    receipt_bytes: Option<u64>,
     drops: &'a DropCounters,
     events: &'a VecDeque<Shown>,
 }
@@ -41,6 +44,8 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         device: member.tun.name(),
         mtu_bytes: member.inner_mtu_bytes,
         traffic: member.traffic,
+        receipts: member.receipts.counters().map(|counters| counters.receipts),
+        receipt_bytes: member.receipts.counters().map(|counters| counters.receipt_bytes),
         drops: &member.drops,
         events: member.events.shown(),
     }

@@ -1,6 +1,6 @@
 //! Who the members are, where they are, and whether they are still there. No clock, no sockets: testable alone.
 use crate::tunnel::Peer;
-use crate::tunnel::control::{Bye, Challenge, Hello, Welcome};
+use crate::tunnel::control::{Bye, Challenge, Hello, Offer, Welcome};
 use prismux_prism::LinkId;
 use prismux_units::{Duration, Instant, Rate};
 
@@ -161,18 +161,32 @@ impl Members {
         }
     }
 
+    /// Handles an offer of receipts whose tag was right; `None` when nobody has registered from there, or it is played
+    /// back.
+    pub fn offer(&mut self, now: Instant, peer: Peer, offer: &Offer) -> Option<LinkId> {
+        let session = self.session;
+        let member = self.members.iter_mut().find(|m| m.peer == peer && m.up)?;
+        if offer.session != session || offer.counter <= member.counter {
+            return None;
+        }
+        member.counter = offer.counter;
+        member.last_heard = now;
+        Some(member.link)
+    }
+
     /// The challenge for somebody who has to register (again) before anything else.
     pub fn challenge(&self) -> Challenge {
         Challenge { session: self.session, counter: 0 }
     }
 
-    /// Notes a packet from `peer`; `None` when no member has registered from there.
+    /// Notes a packet from `peer` with `packet_bytes` of a receiver's, 0 for a message; `None` when no member has
+    /// registered from there.
     pub fn heard(&mut self, now: Instant, peer: Peer, packet_bytes: usize) -> Option<LinkId> {
         let answers = |m: &Member| m.up || m.left_at.is_some_and(|at| now.saturating_since(at) < FAREWELL);
         let member = self.members.iter_mut().find(|m| m.peer == peer && answers(m))?;
         member.last_heard = now;
         member.unanswered_since = None;
-        member.traffic.return_packets += 1;
+        member.traffic.return_packets += u64::from(packet_bytes > 0);
         member.traffic.return_bytes += packet_bytes as u64;
         Some(member.link)
     }

@@ -2,6 +2,7 @@
 use crate::counters::DropCounters;
 use crate::events::{self, Events};
 use crate::proxy::members::Members;
+use crate::proxy::meters::Meters;
 use crate::proxy::recorder::{CoreInput, Recorder};
 use crate::tunnel::Peer;
 use crate::tunnel::socket::TunnelSender;
@@ -12,8 +13,9 @@ use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict};
 use prismux_trace::event::{DropReason, Event, EventSink, LinkState, LossRule, Name, PacketSummary};
 use prismux_units::Instant;
+use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::rewrite::clamp_mss;
-use prismux_wire::{Ecn, SegmentRewrite, TcpPacket, WireError};
+use prismux_wire::{Ecn, GreHeader, SegmentRewrite, TcpPacket, WireError};
 use std::io;
 
 /// The protocol machine, with packets as bytes.
@@ -29,6 +31,8 @@ pub(super) struct Outlet {
     pub senders: Vec<TunnelSender>,
     /// Which link is where.
     pub members: Members,
+    /// Links whose members write receipts.
+    pub meters: Meters,
     /// What went nowhere.
     pub drops: DropCounters,
     /// Bytes that the tunnel with the largest headers adds.
@@ -132,7 +136,9 @@ impl Outlet {
         match self.members.sent(now, link, packet.len()) {
             Some(peer) => {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
-                self.push(peer, protocol, ecn, packet);
+                let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES;
+                let sequence = self.meters.number(now, link, bytes).map(|number| number.0);
+                self.push(peer, &GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet);
             }
             None => self.drops.count(DropReason::NoLink),
         }
@@ -158,8 +164,8 @@ impl Outlet {
         device::write(&self.tun, packet, &mut self.drops);
     }
 
-    /// Queues a packet for a peer.
-    pub fn push(&mut self, peer: Peer, protocol: u16, ecn: Ecn, packet: PacketBuf) {
+    /// Queues a packet behind a tunnel's header for a peer.
+    pub fn push(&mut self, peer: Peer, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
         let device = (&self.tun, &self.pool);
         let Some(sender) = self.senders.iter_mut().find(|s| s.transport() == peer.transport) else {
             return self.drops.count(DropReason::NoLink);
@@ -167,7 +173,7 @@ impl Outlet {
         if sender.is_full() {
             flush_sender(sender, device, self.overhead_bytes, &mut self.drops);
         }
-        sender.push(peer.address, protocol, ecn, packet);
+        sender.push(peer.address, header, ecn, packet);
     }
 
     /// Sends everything that is queued.

@@ -3,12 +3,13 @@ use super::Proxy;
 use super::members::{MAX_MEMBERS, Registration};
 use super::recorder::CoreInput;
 use crate::tunnel::Peer;
-use crate::tunnel::control::{self, ControlError, Message};
+use crate::tunnel::control::{self, Accept, ControlError, Message, Offer};
 use crate::tunnel::socket::Frame;
 use prismux_prism::{LinkConfig, LinkId};
+use prismux_receipts::{Receipt, Refusal};
 use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
-use prismux_wire::Ecn;
+use prismux_wire::{Ecn, GreHeader};
 
 /// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
@@ -77,6 +78,7 @@ impl Proxy {
                 }
                 if let Registration::Joined(link, _) = registration {
                     self.tell_joined(now, &hello.name, frame.peer);
+                    self.outlet.meters.joined(link, &hello.name);
                     let round_trip = self.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
                     self.outlet.record_join(now, link, &config);
@@ -88,10 +90,41 @@ impl Proxy {
                 let registration = self.outlet.members.bye(now, &bye);
                 self.registered(now, frame.peer, registration);
             }
-            Ok(Message::Welcome(_) | Message::Challenge(_)) | Err(ControlError::Malformed) => {
+            Ok(Message::Offer(offer)) => self.offered(now, frame.peer, &offer),
+            Ok(Message::Receipt(receipt)) => self.receipt(now, frame.peer, &receipt),
+            Ok(Message::Welcome(_) | Message::Challenge(_) | Message::Accept(_))
+            | Err(ControlError::Malformed) => {
                 self.refuse(now, frame.peer, DropReason::MalformedControl);
             }
             Err(ControlError::BadTag) => self.refuse(now, frame.peer, DropReason::BadToken),
+        }
+    }
+
+    /// A member can write receipts.
+    fn offered(&mut self, now: Instant, peer: Peer, offer: &Offer) {
+        let Some(link) = self.outlet.members.offer(now, peer, offer) else {
+            return self.refuse(now, peer, DropReason::ReplayedControl);
+        };
+        if !self.config.tunnel.receipts {
+            return;
+        }
+        if let Some(member) = self.outlet.members.get(link) {
+            self.outlet.meters.agree(link, &member.name, offer.epoch);
+        }
+        let (session, counter) = (offer.session, offer.counter);
+        self.reply(peer, &Message::Accept(Accept { session, counter }));
+    }
+
+    fn receipt(&mut self, now: Instant, peer: Peer, receipt: &Receipt) {
+        let Some(link) = self.outlet.members.heard(now, peer, 0) else {
+            return self.outlet.drops.count(DropReason::UnknownPeer);
+        };
+        match self.outlet.meters.receipt(now, link, receipt) {
+            Ok(()) => {}
+            Err(Refusal::Repeated | Refusal::OtherEpoch) => {
+                self.outlet.drops.count(DropReason::ReplayedControl)
+            }
+            Err(_) => self.outlet.drops.count(DropReason::MalformedControl),
         }
     }
 
@@ -151,7 +184,7 @@ impl Proxy {
     fn reply(&mut self, peer: Peer, message: &Message) {
         let packet = self.token.as_ref().and_then(|token| self.outlet.pool.copy_of(&message.emit(token)));
         if let Some(packet) = packet {
-            self.outlet.push(peer, control::PROTOCOL_TYPE, Ecn::NotEct, packet);
+            self.outlet.push(peer, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
         }
     }
 }

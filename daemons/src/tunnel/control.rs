@@ -9,8 +9,13 @@
 //! a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*. Data
 //! packets are neither encrypted nor authenticated: they are accepted by source address, as GRE's are.
 //!
+//! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on the packets to
+//! this member carry numbers, and the member answers with receipts. A proxy that does not know an [`Offer`] drops it, a
+//! member that does not know of receipts offers none: then nothing changes on the wire.
+//!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};
+use prismux_receipts::Receipt;
 use prismux_units::{Duration, Rate};
 use sha2::Sha256;
 use std::fmt;
@@ -32,6 +37,12 @@ const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const CHALLENGE: u8 = 3;
 const BYE: u8 = 4;
+const OFFER: u8 = 5;
+const ACCEPT: u8 = 6;
+const RECEIPT: u8 = 7;
+
+/// Bytes of a message around its body.
+pub const AROUND_BODY_BYTES: usize = PREFIX_BYTES + TAG_BYTES;
 
 /// The secret that members and proxy share.
 #[derive(Clone)]
@@ -100,6 +111,26 @@ pub struct Bye {
     pub name: String,
 }
 
+/// A member offers to write receipts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offer {
+    /// The proxy's session.
+    pub session: u64,
+    /// Greater than in every hello before.
+    pub counter: u64,
+    /// The epoch that the receipts will name.
+    pub epoch: u32,
+}
+
+/// The proxy's answer to an offer: packets carry numbers from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accept {
+    /// The proxy's session.
+    pub session: u64,
+    /// The counter of the offer answered.
+    pub counter: u64,
+}
+
 /// A message of the control protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
@@ -111,6 +142,12 @@ pub enum Message {
     Challenge(Challenge),
     /// Member to proxy.
     Bye(Bye),
+    /// Member to proxy.
+    Offer(Offer),
+    /// Proxy to member.
+    Accept(Accept),
+    /// Member to proxy.
+    Receipt(Receipt),
 }
 
 /// Why bytes are not an acceptable message.
@@ -144,7 +181,9 @@ impl Message {
                 out.extend_from_slice(&hello.rate.map_or(0, Rate::as_bps).to_be_bytes());
                 out.extend_from_slice(hello.name.as_bytes());
             }
-            Self::Welcome(Welcome { session, counter }) | Self::Challenge(Challenge { session, counter }) => {
+            Self::Welcome(Welcome { session, counter })
+            | Self::Challenge(Challenge { session, counter })
+            | Self::Accept(Accept { session, counter }) => {
                 out.extend_from_slice(&session.to_be_bytes());
                 out.extend_from_slice(&counter.to_be_bytes());
             }
@@ -153,6 +192,12 @@ impl Message {
                 out.extend_from_slice(&bye.counter.to_be_bytes());
                 out.extend_from_slice(bye.name.as_bytes());
             }
+            Self::Offer(Offer { session, counter, epoch }) => {
+                out.extend_from_slice(&session.to_be_bytes());
+                out.extend_from_slice(&counter.to_be_bytes());
+                out.extend_from_slice(&epoch.to_be_bytes());
+            }
+            Self::Receipt(receipt) => receipt.emit(&mut out),
         }
         let tag = token.mac(&out).finalize().into_bytes();
         out.extend(tag.iter().take(TAG_BYTES));
@@ -172,6 +217,9 @@ impl Message {
             return Err(ControlError::Malformed);
         }
         token.mac(signed).verify_truncated_left(tag).map_err(|_| ControlError::BadTag)?;
+        if kind == RECEIPT {
+            return Receipt::parse(rest).map(Self::Receipt).map_err(|_| ControlError::Malformed);
+        }
         let mut body = Reader(rest);
         let message = body.message(kind).ok_or(ControlError::Malformed)?;
         if body.0.is_empty() { Ok(message) } else { Err(ControlError::Malformed) }
@@ -183,6 +231,9 @@ impl Message {
             Self::Welcome(_) => WELCOME,
             Self::Challenge(_) => CHALLENGE,
             Self::Bye(_) => BYE,
+            Self::Offer(_) => OFFER,
+            Self::Accept(_) => ACCEPT,
+            Self::Receipt(_) => RECEIPT,
         }
     }
 }
@@ -201,6 +252,8 @@ impl Reader<'_> {
             }
             WELCOME => Message::Welcome(Welcome { session, counter }),
             CHALLENGE => Message::Challenge(Challenge { session, counter }),
+            ACCEPT => Message::Accept(Accept { session, counter }),
+            OFFER => Message::Offer(Offer { session, counter, epoch: self.u32()? }),
             BYE => Message::Bye(Bye { session, counter, name: self.name()? }),
             _ => return None,
         })

@@ -52,6 +52,11 @@ impl Peer {
         Self { transport: Transport::Gre, address: SocketAddr::new(address.into(), 0) }
     }
 
+    /// Bytes that the tunnel adds to a packet without a number.
+    pub fn overhead_bytes(&self) -> usize {
+        self.transport.overhead_bytes(IpFamily::of(&self.address.ip().to_canonical()))
+    }
+
     /// GRE in UDP to `address`.
     pub const fn udp(address: SocketAddr) -> Self {
         Self { transport: Transport::Udp, address }

@@ -1,11 +1,11 @@
 //! Encapsulation and decapsulation over one socket.
 use super::{Peer, Transport};
-use prismux_linux::batch::{BatchReceiver, BatchSender, Received};
+use prismux_linux::batch::{BatchReceiver, BatchSender, MAX_HEADER_BYTES, Received};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
 use prismux_wire::gre::GRE_IN_UDP_PORT;
-use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, WireError};
+use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, SeqNumber, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io;
@@ -71,6 +71,8 @@ pub struct Frame<'a> {
     pub peer: Peer,
     /// EtherType of the payload.
     pub protocol: u16,
+    /// The number that the packet carries, where receipts are agreed on.
+    pub number: Option<SeqNumber>,
     /// The payload.
     pub inner: &'a [u8],
     /// Congestion bits of the outer header, where the socket reports them.
@@ -163,10 +165,13 @@ impl TunnelSender {
         self.batch.is_full()
     }
 
-    /// Queues `packet`, of EtherType `protocol`, for the peer at `to`. The outer header gets the congestion bits
-    /// `ecn` (RFC 6040 section 4.1).
-    pub fn push(&mut self, to: SocketAddr, protocol: u16, ecn: Ecn, packet: PacketBuf) {
-        let header = GreHeader::plain(protocol).fixed_part();
+    /// Queues `packet` behind `header`, at most eight bytes of it, for the peer at `to`. The outer header gets the
+    /// congestion bits `ecn` (RFC 6040 section 4.1).
+    pub fn push(&mut self, to: SocketAddr, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
+        let mut room = [0; MAX_HEADER_BYTES];
+        // A header of ours has a sequence number at most.
+        let header_bytes = header.emit(&mut room).unwrap_or(room.len());
+        let header = room.get(..header_bytes).unwrap_or_default();
         let to = match to {
             SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
             other => other,
@@ -209,7 +214,8 @@ fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Fram
         Transport::Udp => datagram.from,
     };
     let inner = gre.get(length..).unwrap_or_default();
-    Ok(Frame { peer: Peer { transport, address }, protocol: header.protocol, inner, outer_ecn })
+    let number = header.sequence.map(SeqNumber);
+    Ok(Frame { peer: Peer { transport, address }, protocol: header.protocol, number, inner, outer_ecn })
 }
 
 fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {

@@ -5,6 +5,8 @@
 
 mod events;
 mod network;
+mod receipts;
+mod relay;
 mod routes;
 mod scenarios;
 mod transfer;
@@ -34,6 +36,8 @@ const TESTS: &[Test] = &[
     ("a_wrong_token_is_told_on_both_sides", events::wrong_token),
     ("two_members_of_one_name_are_told", events::one_name_twice),
     ("what_happened_is_in_the_recording_too", events::recorded),
+    ("a_link_is_measured_by_receipts", receipts::measured),
+    ("a_proxy_that_wants_no_receipts_gets_none", receipts::declined),
     ("a_path_too_narrow_is_reported_to_the_sender", scenarios::narrow_path),
 ];
 

@@ -99,6 +99,11 @@ impl Network {
         self.start_proxy_as("", udp, more)
     }
 
+    /// As [`Network::start_proxy`], without receipts.
+    pub fn start_proxy_declining(&self) -> Daemon {
+        self.start_proxy_as("", "0.0.0.0:4754\"\nreceipts = false\n#", "")
+    }
+
     fn start_proxy_as(&self, first: &str, udp: &str, more: &str) -> Daemon {
         let config = format!(
             "{first}receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\
@@ -119,6 +124,15 @@ impl Network {
             "udp6" => format!("udp:[fd02:{n}::1]:4754"),
             _ => format!("{transport}:10.2.{n}.1"),
         };
+        self.start_member_to(n, &proxy, name, token)
+    }
+
+    /// Starts member `n` with its proxy at another address than usual.
+    pub fn start_member_at(&self, n: usize, proxy: &str) -> Daemon {
+        self.start_member_to(n, proxy, &format!("m{n}"), TOKEN)
+    }
+
+    fn start_member_to(&self, n: usize, proxy: &str, name: &str, token: &str) -> Daemon {
         let config = format!(
             "name = \"{name}\"\ntoken = \"{token}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
              [tunnel]\nproxy = \"{proxy}\"\nhello = \"400 ms\"\n",

@@ -18,7 +18,7 @@ fn a_batch_arrives_in_order_with_header_sender_and_traffic_class() {
     let mut out = BatchSender::new(8);
     for number in 0..5u8 {
         let class = if number == 3 { 2 } else { 0 };
-        out.push(to, class, [0, 0, 8, 0], pool.copy_of(&[number; 1000]).unwrap());
+        out.push(to, class, &[0, 0, 8, 0], pool.copy_of(&[number; 1000]).unwrap());
     }
     out.flush(&sender, |error, _, _| panic!("{error}"));
     let mut batch = BatchReceiver::new(4, 1600);
@@ -42,7 +42,7 @@ fn ipv6_addresses_and_traffic_classes_pass() {
     socket_option::set(&receiver, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1).unwrap();
     let mut out = BatchSender::new(1);
     let packet = PacketPool::new(1500).copy_of(&[5; 10]).unwrap();
-    out.push(receiver.local_addr().unwrap(), 3, [1, 2, 3, 4], packet);
+    out.push(receiver.local_addr().unwrap(), 3, &[1, 2, 3, 4], packet);
     assert!(out.is_full());
     out.flush(&sender, |error, _, _| panic!("{error}"));
     let mut batch = BatchReceiver::new(1, 1600);
@@ -61,7 +61,7 @@ fn a_datagram_says_which_address_it_was_sent_to_and_leaves_from_the_one_it_shoul
     let (pool, mut out) = (PacketPool::new(1500), BatchSender::new(2));
     for class in [0, 2] {
         let from = Some([127, 0, 0, 2].into());
-        out.push_from(from, to, class, [0; 4], pool.copy_of(&[1; 10]).unwrap());
+        out.push_from(from, to, class, &[0; 4], pool.copy_of(&[1; 10]).unwrap());
     }
     out.flush(&sender, |error, _, _| panic!("{error}"));
     let mut batch = BatchReceiver::new(2, 1600);
@@ -77,9 +77,9 @@ fn one_refused_datagram_does_not_stop_the_others() {
     let (sender, receiver, to) = pair("127.0.0.1:0");
     let pool = PacketPool::new(70_000);
     let mut out = BatchSender::new(3);
-    out.push(to, 0, [0; 4], pool.copy_of(&[1; 10]).unwrap());
-    out.push(to, 0, [0; 4], pool.copy_of(&[2; 66_000]).unwrap());
-    out.push(to, 0, [0; 4], pool.copy_of(&[3; 10]).unwrap());
+    out.push(to, 0, &[0; 4], pool.copy_of(&[1; 10]).unwrap());
+    out.push(to, 0, &[0; 4], pool.copy_of(&[2; 66_000]).unwrap());
+    out.push(to, 0, &[0; 4], pool.copy_of(&[3; 10]).unwrap());
     let mut refused = Vec::new();
     out.flush(&sender, |error, _, packet| refused.push((error.raw_os_error(), packet.len())));
     assert_eq!(refused, [(Some(libc::EMSGSIZE), 66_000)]);

@@ -18,6 +18,9 @@ pub const GRE_IN_UDP_PORT: u16 = 4754;
 /// Bytes of a GRE header without optional fields.
 pub const PLAIN_GRE_BYTES: usize = 4;
 
+/// Bytes that a sequence number adds to a GRE header.
+pub const SEQUENCE_BYTES: usize = 4;
+
 const CHECKSUM_PRESENT: u16 = 0x8000;
 const KEY_PRESENT: u16 = 0x2000;
 const SEQUENCE_PRESENT: u16 = 0x1000;

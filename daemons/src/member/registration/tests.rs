@@ -1,5 +1,5 @@
 use super::{Answer, Intervals, Registration, RegistrationEvent, State};
-use crate::tunnel::control::{Challenge, Hello, Message, Welcome};
+use crate::tunnel::control::{Accept, Challenge, Hello, Message, Offer, Welcome};
 use prismux_endpoint::Endpoint;
 use prismux_units::{Duration, Instant};
 
@@ -147,4 +147,65 @@ fn an_answer_to_an_old_hello_or_of_an_old_session_is_no_answer() {
     let bye = registration.poll_transmit(at(1060));
     assert!(matches!(bye, Some(Message::Bye(bye)) if bye.counter > hello.counter && bye.session == 9));
     assert_eq!(registration.poll_timeout(), None, "whoever has said goodbye does not call");
+}
+
+/// A registration that offers receipts, and the offer after its first welcome.
+fn offering() -> (Registration, Offer) {
+    let mut registration = new().with_receipts(true);
+    hello(&mut registration, at(0));
+    challenge(&mut registration, at(50), 9, 0);
+    let repeated = hello(&mut registration, at(50));
+    welcome(&mut registration, at(100), 9, repeated.counter);
+    let offer = offer(&mut registration, at(100)).expect("an offer");
+    (registration, offer)
+}
+
+fn offer(registration: &mut Registration, now: Instant) -> Option<Offer> {
+    match registration.poll_transmit(now) {
+        Some(Message::Offer(offer)) => Some(offer),
+        None => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn receipts_are_offered_once_registered_and_no_more_once_accepted() {
+    let (mut registration, offer_made) = offering();
+    let epoch = offer_made.epoch;
+    assert_eq!(registration.poll_event(), Some(RegistrationEvent::ReceiptsOffered { epoch }));
+    assert_eq!((offer_made.session, offer_made.counter), (9, u64::from(epoch)));
+    let accept = Accept { session: 9, counter: offer_made.counter };
+    registration.handle_input(at(150), Answer::Accept(accept));
+    let next = hello(&mut registration, at(1050));
+    assert!(next.counter > offer_made.counter);
+    welcome(&mut registration, at(1100), 9, next.counter);
+    assert_eq!(offer(&mut registration, at(1100)), None);
+}
+
+#[test]
+fn a_proxy_that_knows_no_receipts_gets_three_offers() {
+    let (mut registration, first) = offering();
+    let mut offers = 1;
+    for second in 1..6 {
+        let now = at(50 + 25_000 * second);
+        let next = hello(&mut registration, now);
+        welcome(&mut registration, now, 9, next.counter);
+        if let Some(again) = offer(&mut registration, now) {
+            assert_eq!(again.epoch, first.epoch, "the same agreement");
+            offers += 1;
+        }
+    }
+    assert_eq!(offers, 3);
+}
+
+#[test]
+fn a_proxy_that_has_been_restarted_is_offered_receipts_anew() {
+    let (mut registration, first) = offering();
+    let next = hello(&mut registration, at(1050));
+    challenge(&mut registration, at(1060), 10, 0);
+    let repeated = hello(&mut registration, at(1060));
+    assert!(repeated.counter > next.counter);
+    welcome(&mut registration, at(1070), 10, repeated.counter);
+    let again = offer(&mut registration, at(1070)).expect("another offer");
+    assert!(again.session == 10 && again.epoch != first.epoch);
 }

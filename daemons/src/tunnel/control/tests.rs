@@ -1,5 +1,7 @@
-use super::{Bye, Challenge, ControlError, Hello, Message, Token, Welcome, is_valid_name};
+use super::{Accept, Bye, Challenge, ControlError, Hello, Message, Offer, Token, Welcome, is_valid_name};
+use prismux_receipts::{NumberRange, Receipt};
 use prismux_units::{Duration, Rate};
+use prismux_wire::SeqNumber;
 
 fn token() -> Token {
     Token::new("correct horse battery").unwrap()
@@ -15,6 +17,17 @@ fn hello() -> Hello {
     }
 }
 
+fn receipt() -> Receipt {
+    Receipt {
+        epoch: 77,
+        number: 4,
+        written_at: Duration::from_millis(40),
+        ecn: None,
+        ranges: vec![NumberRange { first: SeqNumber(3), last: SeqNumber(9) }],
+        arrivals: Vec::new(),
+    }
+}
+
 fn messages() -> Vec<Message> {
     vec![
         Message::Hello(hello()),
@@ -22,6 +35,9 @@ fn messages() -> Vec<Message> {
         Message::Welcome(Welcome { session: 1, counter: u64::MAX }),
         Message::Challenge(Challenge { session: u64::MAX, counter: 0 }),
         Message::Bye(Bye { session: 3, counter: 4, name: "m1".to_owned() }),
+        Message::Offer(Offer { session: 3, counter: 5, epoch: 77 }),
+        Message::Accept(Accept { session: 3, counter: 5 }),
+        Message::Receipt(receipt()),
     ]
 }
 

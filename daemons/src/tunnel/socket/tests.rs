@@ -2,7 +2,7 @@ use super::{Frame, FrameError, SocketOptions, decapsulate, open};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::batch::Received;
 use prismux_linux::packet::PacketPool;
-use prismux_wire::{Ecn, Layer, WireError};
+use prismux_wire::{Ecn, GreHeader, Layer, SeqNumber, WireError};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
 /// A GRE packet as another implementation sends it: outer IPv4 header, GRE header, inner IPv4 header (a ping
@@ -54,7 +54,7 @@ fn gre_in_udp_puts_four_bytes_before_the_packet() {
     let (mut receiver, mut sender) = open(Transport::Udp, &local, 1468).unwrap();
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let packet = PacketPool::new(1468).copy_of(&PING_IN_GRE[24..]).unwrap();
-    sender.push(other.local_addr().unwrap(), 0x0800, Ecn::NotEct, packet);
+    sender.push(other.local_addr().unwrap(), &GreHeader::plain(0x0800), Ecn::NotEct, packet);
     sender.flush(|error, _, _| panic!("{error}"));
     let mut buffer = [0; 100];
     let (length, from) = other.recv_from(&mut buffer).unwrap();
@@ -69,6 +69,17 @@ fn gre_in_udp_puts_four_bytes_before_the_packet() {
     });
     assert_eq!((count.unwrap(), bad), (2, 1));
     assert_eq!(good, [(Peer::udp(other.local_addr().unwrap()), PING_IN_GRE[24..].to_vec())]);
+}
+
+#[test]
+fn a_number_takes_four_bytes_more() {
+    let mut bytes = PING_IN_GRE.to_vec();
+    bytes[20] = 0x10; // Sequence number present (RFC 2890).
+    bytes.splice(24..24, [0, 0, 1, 2]);
+    bytes[3] += 4;
+    bytes[11] -= 4;
+    let frame = gre(&bytes).unwrap();
+    assert_eq!((frame.number, frame.inner), (Some(SeqNumber(258)), &PING_IN_GRE[24..]));
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! Receipts for the packets that come from the proxy with numbers.
+use crate::tunnel::control::AROUND_BODY_BYTES;
+use prismux_endpoint::Endpoint;
+use prismux_receipts::{Arrived, Receipt, ReceiptWriter, WriterConfig, WriterCounters};
+use prismux_units::Instant;
+use prismux_wire::gre::SEQUENCE_BYTES;
+use prismux_wire::{Ecn, SeqNumber};
+
+/// The receipts of a member, once it has offered them.
+#[derive(Debug)]
+pub(super) struct Receipts {
+    /// Bytes that the tunnel adds to a packet without a number.
+    overhead_bytes: usize,
+    writer: Option<ReceiptWriter>,
+}
+
+impl Receipts {
+    /// None offered yet.
+    pub const fn new(overhead_bytes: usize) -> Self {
+        Self { overhead_bytes, writer: None }
+    }
+
+    /// They are offered in `epoch`: packets with numbers may come.
+    pub fn offered(&mut self, now: Instant, epoch: u32) {
+        let around_bytes = (self.overhead_bytes + AROUND_BODY_BYTES) as u32;
+        let config = WriterConfig { around_bytes, ..WriterConfig::default() };
+        self.writer = Some(ReceiptWriter::new(config, epoch, now));
+    }
+
+    /// A packet with a number has come.
+    pub fn arrived(&mut self, now: Instant, number: SeqNumber, inner_bytes: usize, ecn: Option<Ecn>) {
+        if let Some(writer) = &mut self.writer {
+            let bytes = (inner_bytes + self.overhead_bytes + SEQUENCE_BYTES) as u32;
+            writer.handle_input(now, Arrived { number, bytes, ecn: ecn.unwrap_or_default() });
+        }
+    }
+
+    /// The next receipt that is due.
+    pub fn poll(&mut self, now: Instant) -> Option<Receipt> {
+        self.writer.as_mut()?.poll_transmit(now)
+    }
+
+    /// When [`Receipts::poll`] will have one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.writer.as_ref()?.poll_timeout().map(|deadline| deadline.at)
+    }
+
+    /// What has been counted.
+    pub fn counters(&self) -> Option<&WriterCounters> {
+        self.writer.as_ref().map(ReceiptWriter::counters)
+    }
+}

@@ -1,0 +1,100 @@
+//! Links that are measured at their own ends: a meter for each member that writes receipts.
+use prismux_endpoint::{Endpoint, expire};
+use prismux_prism::LinkId;
+use prismux_receipts::{LinkEstimate, LinkMeter, MeterCounters, MeterEvent, Receipt, Refusal};
+use prismux_units::Instant;
+use prismux_wire::SeqNumber;
+
+/// The meters of a proxy.
+#[derive(Debug, Default)]
+pub(super) struct Meters {
+    by_link: Vec<Option<Metered>>,
+}
+
+/// A link whose member writes receipts.
+#[derive(Debug)]
+struct Metered {
+    member: String,
+    meter: LinkMeter,
+}
+
+impl Meters {
+    /// The member of `link` writes receipts from now on, which name `epoch`.
+    pub fn agree(&mut self, link: LinkId, member: &str, epoch: u32) {
+        let index = usize::from(link.0);
+        if self.by_link.len() <= index {
+            self.by_link.resize_with(index + 1, || None);
+        }
+        let Some(place) = self.by_link.get_mut(index) else { return };
+        match place {
+            Some(metered) if metered.meter.epoch() == epoch && metered.member == member => {}
+            Some(metered) if metered.member == member => metered.meter.begin(epoch),
+            _ => *place = Some(Metered { member: member.to_owned(), meter: LinkMeter::new(epoch) }),
+        }
+    }
+
+    /// `member` has joined with `link`, which may have been another's.
+    pub fn joined(&mut self, link: LinkId, member: &str) {
+        if let Some(place) = self.by_link.get_mut(usize::from(link.0))
+            && place.as_ref().is_some_and(|metered| metered.member != member)
+        {
+            *place = None;
+        }
+    }
+
+    /// The number of a packet that takes `bytes` on the link; `None` where nobody writes receipts.
+    pub fn number(&mut self, now: Instant, link: LinkId, bytes: usize) -> Option<SeqNumber> {
+        self.of(link).map(|meter| meter.send(now, u32::try_from(bytes).unwrap_or(u32::MAX)))
+    }
+
+    /// A receipt from the member of `link`.
+    ///
+    /// # Errors
+    /// [`Refusal`]: it cannot be true, or nobody has asked for it.
+    pub fn receipt(&mut self, now: Instant, link: LinkId, receipt: &Receipt) -> Result<(), Refusal> {
+        let meter = self.of(link).ok_or(Refusal::OtherEpoch)?;
+        meter.handle_input(now, receipt);
+        drain(meter)
+    }
+
+    /// When [`Meters::expire`] has something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.all().filter_map(|meter| meter.poll_timeout()).map(|deadline| deadline.at).min()
+    }
+
+    /// Packets of which nothing is heard for too long are lost.
+    pub fn expire(&mut self, now: Instant) {
+        for metered in self.by_link.iter_mut().flatten() {
+            if expire(&mut metered.meter, now) {
+                // Silence is no receipt: there is nothing to refuse.
+                let _ = drain(&mut metered.meter);
+            }
+        }
+    }
+
+    /// What is known of a link by receipts.
+    pub fn estimate(&self, now: Instant, link: LinkId) -> Option<(LinkEstimate, MeterCounters)> {
+        let metered = self.by_link.get(usize::from(link.0))?.as_ref()?;
+        Some((metered.meter.estimate(now), *metered.meter.counters()))
+    }
+
+    fn of(&mut self, link: LinkId) -> Option<&mut LinkMeter> {
+        let metered = self.by_link.get_mut(usize::from(link.0))?.as_mut()?;
+        Some(&mut metered.meter)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &LinkMeter> {
+        self.by_link.iter().flatten().map(|metered| &metered.meter)
+    }
+}
+
+/// What the meter told last of a receipt.
+fn drain(meter: &mut LinkMeter) -> Result<(), Refusal> {
+    let mut verdict = Ok(());
+    while let Some(event) = meter.poll_event() {
+        if let MeterEvent::Refused(refusal) = event {
+            verdict = Err(refusal);
+        }
+    }
+    verdict
+}

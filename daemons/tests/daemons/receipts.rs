@@ -1,0 +1,71 @@
+//! A link measured by receipts, against what a relay did to its packets.
+use crate::network::{Network, SENDER, wait_for};
+use crate::relay::{DELAY, EXTRA_DELAY, Relay};
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+const PACKETS: u64 = 4000;
+const PACKET_BYTES: usize = 1000;
+/// 8 Mbit/s.
+const GAP: Duration = Duration::from_millis(1);
+
+/// Datagrams, which no ACK tells of: what was lost, how late packets came and at which rate.
+pub fn measured() {
+    let network = Network::new("receipts");
+    let proxy = network.start_proxy();
+    let relay = Relay::start(&network.proxy, "10.2.1.1:4755", "10.2.1.1:4754");
+    let member = network.start_member_at(1, &format!("udp:{}", relay.address));
+    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+    wait_for("receipts are agreed on", || proxy.status().unwrap()["links"][0]["measured_loss"].is_number());
+
+    let socket = network.sender.enter(|| UdpSocket::bind((SENDER, 7000))).unwrap().unwrap();
+    let start = Instant::now();
+    for packet in 0..PACKETS {
+        socket.send_to(&[0; PACKET_BYTES], "10.77.0.2:7000").unwrap();
+        std::thread::sleep((GAP * packet as u32).saturating_sub(start.elapsed()));
+    }
+    let took = start.elapsed().as_secs_f64();
+    let link = || proxy.status().unwrap()["links"][0].clone();
+    wait_for("every packet has a fate", || {
+        let (seen, dropped) = relay.truth();
+        let link = link();
+        link["delivered_packets"] == seen - dropped && link["lost_packets"] == dropped
+    });
+    let (seen, dropped) = relay.truth();
+    assert!(seen >= PACKETS && dropped >= PACKETS / 50, "{seen} {dropped}");
+
+    let (link, number) = (link(), |value: &serde_json::Value| value.as_f64().unwrap_or(-1.0));
+    let share = dropped as f64 / seen as f64;
+    let loss = number(&link["measured_loss"]);
+    assert!((share * 0.7..share * 1.4).contains(&loss), "{link}");
+    // The relay delays by its clock and the machine adds to that; it takes nothing away.
+    let rtt = number(&link["receipt_rtt_s"]);
+    assert!(rtt >= 2.0 * DELAY.as_secs_f64() && rtt < 10.0 * DELAY.as_secs_f64(), "{link}");
+    assert!(number(&link["reordering_s"]) >= 0.8 * EXTRA_DELAY.as_secs_f64(), "{link}");
+    // Bytes on the link: IP, UDP and GRE headers, a number, the datagram in IP.
+    let bytes = (20 + 8 + 8 + 28 + PACKET_BYTES) as f64;
+    let rate = PACKETS as f64 * bytes * 8.0 / took * (1.0 - share);
+    let capacity = number(&link["capacity_bps"]);
+    assert!((rate * 0.8..rate * 1.5).contains(&capacity), "{rate} {link}");
+    let receipt_bytes = member.number("/receipt_bytes") as f64;
+    let allowed = 0.005 * PACKETS as f64 * bytes + 1500.0;
+    assert!(receipt_bytes > 0.0 && receipt_bytes < allowed, "{receipt_bytes} {allowed}");
+}
+
+/// A proxy that asks for none gets none, and its packets carry no numbers.
+pub fn declined() {
+    let network = Network::new("no-receipts");
+    let proxy = network.start_proxy_declining();
+    let relay = Relay::start(&network.proxy, "10.2.1.1:4755", "10.2.1.1:4754");
+    let _member = network.start_member_at(1, &format!("udp:{}", relay.address));
+    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+    let socket = network.sender.enter(|| UdpSocket::bind((SENDER, 7000))).unwrap().unwrap();
+    for _ in 0..20 {
+        socket.send_to(&[0; PACKET_BYTES], "10.77.0.2:7000").unwrap();
+    }
+    wait_for("they are sent", || proxy.number("/links/0/forward_packets") == 20);
+    std::thread::sleep(2 * DELAY);
+    assert_eq!(relay.truth(), (0, 0));
+    assert!(proxy.status().unwrap()["links"][0].get("measured_loss").is_none());
+    assert_eq!(proxy.number("/mtu_bytes"), 1468);
+}
