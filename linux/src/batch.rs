@@ -151,8 +151,8 @@ impl BatchSender {
         self.queue.len() == self.messages.len()
     }
 
-    /// Queues `header`, at most [`MAX_HEADER_BYTES`] of it, followed by `packet` for `to`, with the given traffic class (DSCP and ECN) in the IP
-    /// header. Must not be called when full.
+    /// Queues `header`, at most [`MAX_HEADER_BYTES`] of it, followed by `packet` for `to`, with the given traffic
+    /// class (DSCP and ECN) in the IP header. Must not be called when full.
     pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: &[u8], packet: PacketBuf) {
         self.push_from(None, to, traffic_class, header, packet);
     }

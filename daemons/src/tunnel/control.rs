@@ -5,13 +5,13 @@
 //! [`PROTOCOL_TYPE`], so they keep exactly the path alive that data uses.
 //!
 //! Each message ends with HMAC-SHA-256-128 (RFC 4868) under the shared token. A hello names the proxy's current
-//! session and a counter that only rises; a proxy that does not know them (because it has been restarted) answers with
-//! a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*. Data
+//! session and a counter that only rises; a proxy that does not know them (because it has been restarted) answers
+//! with a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*. Data
 //! packets are neither encrypted nor authenticated: they are accepted by source address, as GRE's are.
 //!
-//! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on the packets to
-//! this member carry numbers, and the member answers with receipts. A proxy that does not know an [`Offer`] drops it, a
-//! member that does not know of receipts offers none: then nothing changes on the wire.
+//! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on
+//! the packets to this member carry numbers, and the member answers with receipts. A proxy that does not know an
+//! [`Offer`] drops it, a member that does not know of receipts offers none: then nothing changes on the wire.
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};
