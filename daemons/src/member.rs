@@ -9,7 +9,7 @@
 //! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
 //!   registered.
 //! * `receipts`: what came from the proxy, told to it. `report`: the status page. `departure`: what is still under
-//! way when a member leaves.
+//!   way when a member leaves.
 
 mod departure;
 mod receipts;
