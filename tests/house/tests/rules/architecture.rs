@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("adhoc", &["units", "endpoint", "routing"]),
     ("dsr", &["units", "script", "adhoc", "endpoint", "routing"]),
     ("receipts", &["units", "script", "endpoint", "wire"]),
+    ("dsdv", &["units", "script", "adhoc", "endpoint", "wire", "routing"]),
     ("aodv", &["units", "script", "adhoc", "endpoint", "wire", "routing"]),
     ("tcp-ho", &["units", "endpoint", "wire", "tcp"]),
     ("tcp-door", &["units", "script", "endpoint", "wire", "tcp"]),
@@ -98,6 +99,7 @@ const EVERYTHING: &[&str] = &[
     "dsr",
     "receipts",
     "aodv",
+    "dsdv",
     "theory",
     "link",
     "wireless",
@@ -116,7 +118,7 @@ const EVERYTHING: &[&str] = &[
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
-    "receipts", "theory", "routing", "dsr", "aodv", "link", "wireless", "plan",
+    "receipts", "theory", "routing", "dsr", "aodv", "dsdv", "link", "wireless", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 

@@ -11,6 +11,7 @@ const CONFIGURATIONS: &[(&str, &[&str])] = &[
     ("protocols/rcp/src/config.rs", &["RcpConfig"]),
     ("protocols/routing/dsr/src/config.rs", &["DsrConfig"]),
     ("protocols/routing/aodv/src/config.rs", &["AodvConfig"]),
+    ("protocols/routing/dsdv/src/config.rs", &["DsdvConfig"]),
     ("network/link/src/config.rs", &["LinkConfig", "LinkChange", "Jitter", "GilbertElliott"]),
     ("network/plan/src/node.rs", &["ProxySettings", "MemberSettings"]),
     ("network/plan/src/link.rs", &["Link", "LinkDirection"]),

@@ -1,0 +1,74 @@
+//! Packets of the layer above.
+use crate::dsdv::Dsdv;
+use crate::update::DsdvHeader;
+use core::net::Ipv4Addr;
+use prismux_routing::{DATA_HOP_LIMIT, DropReason, NextHop, Packet};
+
+impl<P> Dsdv<P> {
+    pub(crate) fn originate(&mut self, destination: Ipv4Addr, payload: P) {
+        self.outbox.statistics.originated_packets += 1;
+        if destination == self.address {
+            return self.outbox.deliver(self.address, 0, payload);
+        }
+        let packet = Packet {
+            source: self.address,
+            destination,
+            hop_limit: DATA_HOP_LIMIT,
+            header: DsdvHeader::Data,
+            payload: Some(payload),
+        };
+        if destination == Ipv4Addr::BROADCAST {
+            return self.outbox.send(NextHop::Broadcast, packet);
+        }
+        self.send_or_wait(packet);
+    }
+
+    /// Takes a packet that came from a neighbour.
+    pub(crate) fn take_data(&mut self, mut packet: Packet<DsdvHeader, P>) {
+        if packet.destination == self.address || packet.destination == Ipv4Addr::BROADCAST {
+            let hops = DATA_HOP_LIMIT.saturating_sub(packet.hop_limit).saturating_add(1);
+            if let Some(payload) = packet.payload {
+                self.outbox.deliver(packet.source, hops, payload);
+            }
+            return;
+        }
+        if packet.source == self.address {
+            return self.outbox.discard(packet, DropReason::Loop);
+        }
+        if packet.hop_limit <= 1 {
+            return self.outbox.discard(packet, DropReason::HopLimit);
+        }
+        packet.hop_limit -= 1;
+        self.outbox.statistics.forwarded_packets += 1;
+        self.send_or_wait(packet);
+    }
+
+    /// A packet that a neighbour did not take goes another way, or waits for one.
+    pub(crate) fn send_again(&mut self, packet: Packet<DsdvHeader, P>) {
+        if packet.payload.is_some() {
+            if self.config.link_layer_feedback {
+                self.send_or_wait(packet);
+            } else {
+                self.outbox.discard(packet, DropReason::LinkFailure);
+            }
+        }
+    }
+
+    fn send_or_wait(&mut self, packet: Packet<DsdvHeader, P>) {
+        match self.next_hop(packet.destination) {
+            Some(next_hop) => self.outbox.send(NextHop::Neighbour(next_hop), packet),
+            None => {
+                if let Some(crowded_out) = self.queue.push(packet.destination, packet) {
+                    self.outbox.discard(crowded_out, DropReason::BufferFull);
+                }
+            }
+        }
+    }
+
+    /// Packets for `destination`, which is in reach now, leave.
+    pub(crate) fn release(&mut self, destination: Ipv4Addr) {
+        for packet in self.queue.take(destination) {
+            self.send_or_wait(packet);
+        }
+    }
+}
