@@ -5,12 +5,14 @@ mod mixes;
 mod reproduce;
 mod rough;
 mod sweep;
+mod trace;
 
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
 pub(crate) use sweep::{MergeArguments, SweepArguments};
+pub(crate) use trace::{TraceArguments, TraceKind};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prismux_daemons::logging::{LogFormat, LogLevel};
@@ -128,6 +130,11 @@ pub(crate) enum Command {
             prismux rough --on lab --only a-jitter\n\n\
             It exits with 0 whatever the verdicts are; --json has them.")]
     Rough(RoughArguments),
+    /// Make a delivery trace from a seed, in the format of Mahimahi: when packets may leave a link that varies.
+    #[command(after_help = "Examples:\n  \
+            prismux trace lte > lte.down\n  \
+            prismux trace lte --rate 8Mbit/s --seconds 600 --seed 7 > other.down")]
+    Trace(TraceArguments),
     /// A real download in the lab by each way of using the links: one table, one picture.
     #[command(after_help = "Example: prismux demo --out demo.svg")]
     Demo(DemoArguments),

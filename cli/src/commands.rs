@@ -17,6 +17,7 @@ mod scenarios;
 mod serve;
 mod status;
 mod sweep;
+mod trace;
 mod view;
 
 use crate::args::{Arguments, Command};
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Mixes(arguments) => mixes::run(&arguments),
         Command::Rough(arguments) => rough::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     }
 }

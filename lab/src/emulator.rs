@@ -88,6 +88,8 @@ pub struct EmulatorReport {
     pub links: Vec<(DirectionReport, DirectionReport)>,
     /// Delivery to the kernel after the instant that the model gave.
     pub lateness: DelaySummary,
+    /// Whether the emulator ran in real-time priority, before ordinary programs.
+    pub real_time: bool,
 }
 
 /// What the lab tells the emulator.
@@ -131,8 +133,10 @@ impl Emulator {
         let (their_stop, their_wake, their_commands) =
             (stop.clone(), Arc::clone(&wake), Arc::clone(&commands));
         let work = move || {
-            prismux_linux::process::prefer_this_thread();
-            Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)
+            let real_time = prismux_linux::process::prefer_this_thread();
+            let report =
+                Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)?;
+            Ok(EmulatorReport { real_time, ..report })
         };
         let thread = std::thread::Builder::new().name("links".to_owned()).spawn(work).map_err(failed())?;
         Ok(Self { thread: Some(thread), stop, commands, wake })

@@ -11,7 +11,8 @@
 //! * [`orders`]: how a plan is carried out here. [`topology`]: addresses and routes, on paper. [`fabric`]: the same
 //!   in the kernel.
 //! * [`kernel_tcp`], [`sysctl`], [`mptcp`]: the kernel's settings.
-//! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely.
+//! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely;
+//!   [`wakeups`]: how promptly this machine serves everybody else.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
 //! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events;
@@ -39,6 +40,7 @@ mod sysctl;
 mod timing;
 mod topology;
 mod traffic;
+mod wakeups;
 
 pub use daemons::DaemonCommand;
 pub use emulator::{DirectionReport, EmulatorReport};

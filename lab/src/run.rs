@@ -4,8 +4,10 @@ use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recordi
 use crate::fabric::Fabric;
 use crate::orders::{Carrier, Orders};
 use crate::stage::Stage;
+use crate::timing::DelaySummary;
 use crate::topology::Topology;
 use crate::traffic::FlowOutcome;
+use crate::wakeups::Wakeups;
 use crate::{LabError, measure};
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
@@ -51,6 +53,8 @@ pub struct LabOutcome {
     /// Packets that devices dropped because the emulator was late to take them. A run with any is not to be trusted:
     /// the machine is too slow for it.
     pub device_drops: u64,
+    /// How late a program of ordinary priority was woken during the run, as the daemons are.
+    pub wakeups: DelaySummary,
     /// Real time from the plan to a network ready to use, daemons included.
     pub setup: Duration,
 }
@@ -79,6 +83,7 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let over = Arc::new(AtomicBool::new(false));
     let flows = stage.prepare_flows(clock, &over)?;
     stage.begin(clock)?;
+    let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
     let outcomes = std::thread::scope(|scope| {
         // Whatever happens below, the threads are told to end, or the scope would wait for ever.
         let _end = SetOnDrop(Arc::clone(&over));
@@ -92,6 +97,7 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
         };
         Ok::<_, LabError>(handles.into_iter().map(join).collect::<Vec<_>>())
     })?;
+    let wakeups = wakeups.finish();
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
     let status = stage.status();
     let served = stage.end_servers();
@@ -110,7 +116,7 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
             }
         }
     }
-    Ok(LabOutcome { result, flows, emulator: report, status, device_drops, setup })
+    Ok(LabOutcome { result, flows, emulator: report, status, device_drops, wakeups, setup })
 }
 
 struct SetOnDrop(Arc<AtomicBool>);

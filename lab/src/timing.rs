@@ -15,11 +15,23 @@ pub struct DelayHistogram {
     sum_ns: u128,
     min_ns: u64,
     max_ns: u64,
+    /// Those of more than [`LATE`].
+    late: u64,
 }
+
+/// From here on a delay counts as late: links are emulated to the millisecond.
+pub const LATE: Duration = Duration::from_millis(1);
 
 impl Default for DelayHistogram {
     fn default() -> Self {
-        Self { cells: vec![0; CELLS_PER_OCTAVE * OCTAVES], count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Self {
+            cells: vec![0; CELLS_PER_OCTAVE * OCTAVES],
+            count: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+            late: 0,
+        }
     }
 }
 
@@ -32,6 +44,7 @@ impl DelayHistogram {
         self.sum_ns += u128::from(nanos);
         self.min_ns = self.min_ns.min(nanos);
         self.max_ns = self.max_ns.max(nanos);
+        self.late += u64::from(delay > LATE);
     }
 
     /// The figures that a report needs.
@@ -43,6 +56,7 @@ impl DelayHistogram {
             p50_us: self.quantile_us(0.5),
             p99_us: self.quantile_us(0.99),
             max_us: self.max_ns as f64 / 1e3,
+            late: self.late,
         }
     }
 
@@ -81,7 +95,7 @@ fn upper_edge_ns(index: usize) -> u64 {
     (((CELLS_PER_OCTAVE + within + 1) as u64) << shift) - 1
 }
 
-/// A [`DelayHistogram`] in six figures.
+/// A [`DelayHistogram`] in a few figures.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct DelaySummary {
     /// How many events.
@@ -96,6 +110,8 @@ pub struct DelaySummary {
     pub p99_us: f64,
     /// The largest in microseconds.
     pub max_us: f64,
+    /// How many took more than [`LATE`].
+    pub late: u64,
 }
 
 #[cfg(test)]
@@ -128,5 +144,15 @@ mod tests {
         assert!((500.0..509.0).contains(&summary.p50_us), "{summary:?}");
         assert!((990.0..=1000.0).contains(&summary.p99_us), "{summary:?}");
         assert_eq!((summary.min_us, summary.max_us), (1.0, 1000.0));
+        assert_eq!(summary.late, 0);
+    }
+
+    #[test]
+    fn more_than_a_millisecond_is_late() {
+        let mut histogram = DelayHistogram::default();
+        for micros in [10, 1000, 1001, 5000] {
+            histogram.record(Duration::from_micros(micros));
+        }
+        assert_eq!(histogram.summary().late, 2);
     }
 }

@@ -61,14 +61,17 @@ pub fn may_make_user_namespaces() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Asks the scheduler to wake this thread before ordinary ones; without permission it stays an ordinary one.
-pub fn prefer_this_thread() {
+/// Asks the scheduler to wake this thread before ordinary ones, and says whether it will: without permission the thread
+/// stays an ordinary one.
+pub fn prefer_this_thread() -> bool {
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: plain system calls on the calling thread; `priority` lives through the call.
     unsafe {
-        if libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &priority) != 0 {
+        let granted = libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &priority) == 0;
+        if !granted {
             libc::setpriority(libc::PRIO_PROCESS, 0, -10);
         }
+        granted
     }
 }
 

@@ -1,10 +1,12 @@
 //! Running a scenario on a backend.
 
+mod doubt;
 mod error;
 #[cfg(all(feature = "lab", target_os = "linux"))]
 mod lab;
 
 use crate::record::EventLog;
+pub use doubt::doubt;
 pub use error::{RunError, RunFailure};
 use prismux_endpoint::random::Seed;
 use prismux_plan::Plan;
@@ -23,10 +25,6 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Name of the counter, under `nodes.lab`, of packets that the lab itself lost for want of processor time. A result
-/// that has any is not to be trusted.
-pub const DEVICE_DROPS: &str = "device_drops";
 
 /// How a run is done, apart from what is run.
 #[derive(Debug, Clone, Default)]

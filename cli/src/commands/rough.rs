@@ -126,6 +126,13 @@ fn report(lines: &[Line], plan: &RoughPlan) -> String {
             geometric_mean(to_mptcp.iter().copied())
         );
     }
+    let doubtful = lines.iter().filter(|line| line.doubtful_runs() > 0).count();
+    if doubtful > 0 {
+        text += &format!(
+            "\n(busy): {doubtful} of {} cells have runs during which this machine was too busy to trust the figure",
+            lines.len()
+        );
+    }
     for line in lines {
         for (way, why) in &line.failures {
             text += &format!("\n{} on {}: {why}", way.name(), line.name);

@@ -8,7 +8,7 @@ use prismux_lab as lab;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::number::{bytes, or_dash, percent, rate, seconds};
-use prismux_study::run::{self, DEVICE_DROPS, RunError, RunOptions};
+use prismux_study::run::{self, RunError, RunOptions};
 use prismux_study::statistics::Summary;
 use prismux_study::text_table::Table;
 use prismux_trace::results::{FlowResult, LinkResult, RunResult};
@@ -62,12 +62,10 @@ pub(crate) fn once(
     options: &RunOptions,
 ) -> Result<RunResult, RunError> {
     let result = run::run(scenario, common.on.into(), options)?;
-    let drops = result.nodes.get("lab").and_then(|lab| lab.get(DEVICE_DROPS)).copied().unwrap_or(0);
-    if drops > 0 {
+    if let Some(why) = run::doubt(&result) {
         let name = &result.scenario;
         eprintln!(
-            "warning: {name}: this machine was too slow and lost {drops} packets of its own; run less at a time \
-                (--jobs)"
+            "warning: {name}: this machine was too busy to trust the figure: {why}; run less at a time (--jobs)"
         );
     }
     Ok(result)

@@ -287,6 +287,6 @@ impl Carrier {
         while let (Some(forward), Some(reverse)) = (reports.next(), reports.next()) {
             links.push((forward, reverse));
         }
-        EmulatorReport { links, lateness: self.lateness.summary() }
+        EmulatorReport { links, lateness: self.lateness.summary(), ..EmulatorReport::default() }
     }
 }

@@ -56,15 +56,16 @@ const CAP_SYS_NICE: u64 = 23;
 #[test]
 fn a_preferred_thread_is_scheduled_before_ordinary_ones_where_that_is_permitted() {
     let scheduling = || {
-        prefer_this_thread();
+        let is_real_time = prefer_this_thread();
         let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("procfs");
         let fields: Vec<i128> =
             stat.rsplit(')').next().unwrap().split_whitespace().skip(1).flat_map(str::parse).collect();
         // proc(5), counted from field 4: 19 is the nice value, 41 the policy.
-        (fields[15], fields[37])
+        (is_real_time, fields[15], fields[37])
     };
-    let (nice, policy) = std::thread::spawn(scheduling).join().unwrap();
+    let (is_real_time, nice, policy) = std::thread::spawn(scheduling).join().unwrap();
     let permitted = privileges::holds(CAP_SYS_NICE);
     let preferred = policy == i128::from(libc::SCHED_RR) || nice == -10;
     assert!(preferred || !permitted, "nice {nice}, policy {policy}");
+    assert_eq!(is_real_time, policy == i128::from(libc::SCHED_RR));
 }

@@ -2,7 +2,7 @@
 use super::busy::Spinning;
 use super::{Cell, Way};
 use crate::compare::{self, Outcome};
-use crate::run::RunError;
+use crate::run::{RunError, doubt};
 use crate::variant::{Candidate, Variant};
 use prismux_scenario::{Scenario, ScenarioError};
 use prismux_trace::results::RunResult;
@@ -37,6 +37,8 @@ pub struct WayOutcome {
     pub rivals_bps: Vec<f64>,
     /// The most goodput that the links' rates allow, in bit/s.
     pub capacity_bps: Vec<f64>,
+    /// Runs during which the machine was too busy to trust the figure (see [`crate::run::doubt`]).
+    pub doubtful_runs: usize,
     /// Why it could not run.
     pub failure: Option<String>,
 }
@@ -142,6 +144,7 @@ impl WayOutcome {
             least_over_first: Vec::new(),
             rivals_bps: Vec::new(),
             capacity_bps: Vec::new(),
+            doubtful_runs: 0,
             failure: None,
         }
     }
@@ -152,6 +155,7 @@ impl WayOutcome {
             self.failure = outcome.failure;
             return;
         };
+        self.doubtful_runs += usize::from(doubt(&result).is_some());
         let is_download = |name: &str| name.starts_with("download");
         let downloads = || result.flows.iter().filter(|(name, _)| is_download(name)).map(|(_, flow)| flow);
         let others = result.flows.iter().filter(|(name, _)| !is_download(name));

@@ -125,6 +125,11 @@ impl Line {
         self.ways.iter().find(|line| line.way == way)
     }
 
+    /// Runs of all ways during which the machine was too busy to trust the figure.
+    pub fn doubtful_runs(&self) -> usize {
+        self.outcomes.iter().map(|way| way.doubtful_runs).sum()
+    }
+
     /// PRISM's goodput over that of the better of MPTCP's congestion controls.
     pub fn to_mptcp(&self) -> Option<f64> {
         let mptcp = [Way::MptcpCubic, Way::MptcpBbr].into_iter().filter_map(|way| self.way(way));
@@ -166,7 +171,10 @@ pub fn table(lines: &[Line], ways: &[Way]) -> String {
             or_dash(own, |own| spread(own.of_best_single, |ratio| format!("{ratio:.2}"))),
             or_dash(own, |own| format!("{:.2}", own.of_singles_sum)),
             or_dash(own, |own| format!("{:.2}", own.of_capacity)),
-            or_dash(own, |own| own.verdict.name().to_string()),
+            or_dash(own, |own| {
+                let doubt = if line.doubtful_runs() > 0 { " (busy)" } else { "" };
+                format!("{}{doubt}", own.verdict.name())
+            }),
         ];
         row.extend(others.iter().map(|&way| or_dash(line.way(way), |other| mbps(other.goodput_bps.mean))));
         table.row(row);

@@ -42,26 +42,41 @@ impl Cell {
     pub(super) fn text(&self, seed: u64, duration: Duration) -> String {
         let duration = self.duration(duration);
         let mut text = format!("duration = \"{} ms\"\n\n[nodes]\n", duration.as_millis());
-        text += "server = { kind = \"host\" }\nproxy = { kind = \"prism-proxy\" }\n";
-        text += "receiver = { kind = \"host\" }\n";
-        for number in 1..=self.links.len() {
-            let _ = writeln!(text, "m{number} = {{ kind = \"member\" }}");
-        }
-        text += "\n[links]\nbackbone = { between = [\"server\", \"proxy\"], rate = \"1 Gbit/s\", \
-                 delay = \"1 ms\", queue = \"4 MB\" }\n";
+        self.write_nodes(&mut text);
+        text += "\n[links]\n";
+        write_wire(&mut text, "backbone", ["server", "proxy"]);
         for (place, link) in self.links.iter().enumerate() {
             let number = place + 1;
-            let _ = writeln!(text, "wwan{number} = {}", link.text(number));
-            let _ = writeln!(
-                text,
-                "wlan{number} = {{ between = [\"m{number}\", \"receiver\"], rate = \"1 Gbit/s\", \
-                 delay = \"1 ms\", queue = \"4 MB\" }}"
-            );
+            let from = if self.is_shared(place) { "cell" } else { "proxy" };
+            let _ = writeln!(text, "wwan{number} = {}", link.text([from, &format!("m{number}")]));
+            write_wire(&mut text, &format!("wlan{number}"), [&format!("m{number}"), "receiver"]);
+        }
+        if self.is_shared(0) {
+            write_wire(&mut text, "trunk", ["proxy", "cell"]);
+            write_wire(&mut text, "side", ["other", "cell"]);
+            write_wire(&mut text, "neighbours", ["m1", "neighbour"]);
         }
         text += "\n[flows]\n";
         self.write_flows(&mut text);
         self.write_events(&mut text, seed, duration);
         text
+    }
+
+    /// Whether others use the link at this place too, past the proxy: they enter it at its cell.
+    fn is_shared(&self, place: usize) -> bool {
+        place == 0 && matches!(self.story, Story::Rivals { .. } | Story::Datagrams { .. })
+    }
+
+    fn write_nodes(&self, text: &mut String) {
+        let members: Vec<String> = (1..=self.links.len()).map(|number| format!("m{number}")).collect();
+        *text += "server = { kind = \"host\" }\nreceiver = { kind = \"host\" }\n";
+        let _ = writeln!(text, "proxy = {{ kind = \"prism-proxy\", members = {members:?} }}");
+        for member in members {
+            let _ = writeln!(text, "{member} = {{ kind = \"member\" }}");
+        }
+        if self.is_shared(0) {
+            *text += "cell = { kind = \"router\" }\nother = { kind = \"host\" }\nneighbour = { kind = \"host\" }\n";
+        }
     }
 
     fn write_flows(&self, text: &mut String) {
@@ -82,11 +97,11 @@ impl Cell {
         };
         let _ = match self.story {
             Story::Rivals { count } => (1..=count).try_for_each(|number| {
-                writeln!(text, "rival{number} = {{ from = \"server\", to = \"receiver\", via = \"m1\" }}")
+                writeln!(text, "rival{number} = {{ from = \"other\", to = \"neighbour\" }}")
             }),
             Story::Datagrams { rate_bps } => writeln!(
                 text,
-                "rival1 = {{ from = \"server\", to = \"receiver\", via = \"m1\", transport = \"udp\", \
+                "rival1 = {{ from = \"other\", to = \"neighbour\", transport = \"udp\", \
                  rate = \"{rate_bps} bit/s\", packet = \"1200 B\" }}"
             ),
             _ => Ok(()),
@@ -169,9 +184,9 @@ impl Cell {
 }
 
 impl RoughLink {
-    fn text(&self, number: usize) -> String {
+    fn text(&self, ends: [&str; 2]) -> String {
         let mut keys = vec![
-            format!("between = [\"proxy\", \"m{number}\"]"),
+            format!("between = {ends:?}, shared = true"),
             format!("rate = \"{} bit/s\"", self.rate_bps),
             format!("delay = \"{} ms\"", self.delay_ms),
             format!("queue = \"{}\"", self.queue),
@@ -182,6 +197,15 @@ impl RoughLink {
         }
         format!("{{ {} }}", keys.join(", "))
     }
+}
+
+/// A link that is never the limit.
+fn write_wire(text: &mut String, name: &str, ends: [&str; 2]) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{name} = {{ between = {ends:?}, rate = \"1 Gbit/s\", delay = \"1 ms\", queue = \"4 MB\" }}"
+    );
 }
 
 /// A rate between the bounds, uniform in its logarithm, at most [`MAX_RATE_STEP`] times more or less than the one

@@ -49,7 +49,8 @@ fn rates_change_within_their_bounds_by_four_times_at_most_and_by_the_seed() {
 
 #[test]
 fn every_seed_runs_another_part_of_a_recording() {
-    let text: String = (1..=60_000).step_by(7).map(|ms| format!("{ms}\n")).collect();
+    let times = (1..=60_000).filter(|ms| ms % 11 == 0 || *ms == 60_000);
+    let text: String = times.map(|ms| format!("{ms}\n")).collect();
     let trace = std::sync::Arc::new(DeliveryTrace::parse(&text).unwrap());
     let recording = |name: &str| recorded::Recording {
         name: name.to_string(),
@@ -62,8 +63,8 @@ fn every_seed_runs_another_part_of_a_recording() {
         plan.links.iter().find(|link| link.name == "wwan1").unwrap().forward.link.trace.clone().unwrap()
     };
     assert!(part(1).period() <= Duration::from_secs(10));
-    assert_ne!(part(1), part(2));
-    assert_eq!(part(1), part(7), "after 60 s the recording begins again");
+    assert!(part(1) != part(2));
+    assert!(part(1) == part(7), "after 60 s the recording begins again");
 }
 
 #[test]

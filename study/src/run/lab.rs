@@ -1,10 +1,11 @@
 //! A run in the lab: network namespaces on this machine, in real time.
+use super::doubt::{self, LAB};
 use super::error::{RunError, RunFailure};
-use super::{DEVICE_DROPS, RunOptions, cannot_write};
+use super::{RunOptions, cannot_write};
 use prismux_lab::{FlowOutcome, LabError, LabOptions};
 use prismux_plan::{Plan, Unsupported};
 use prismux_trace::event::SharedLog;
-use prismux_trace::results::{Named, RunResult};
+use prismux_trace::results::RunResult;
 
 pub(super) fn run(
     plan: &Plan,
@@ -34,9 +35,7 @@ pub(super) fn run(
     }
     match prismux_lab::run(plan, &lab_options) {
         Ok(mut outcome) => {
-            // Drops by devices of the emulation itself: with any, the machine was too slow for the run.
-            let lab = Named::from_iter([(DEVICE_DROPS.to_string(), outcome.device_drops)]);
-            outcome.result.nodes.insert("lab".to_string(), lab);
+            outcome.result.nodes.insert(LAB.to_string(), doubt::counters(&outcome));
             let damaged = |flow: &FlowOutcome| match (&flow.sha256, &flow.expected_sha256) {
                 (Some(received), Some(sent)) => received != sent,
                 _ => false,
