@@ -1,5 +1,9 @@
 //! The keys of a scenario file, as data: the reader refuses others, the reference page lists these.
 
+mod radio;
+
+pub use radio::{MOBILITY, RADIO, ROUTING};
+
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
@@ -33,7 +37,10 @@ pub const FILE: &[Key] = &[
         "the run ends here, or when every bulk flow with a size is complete",
     ),
     key("nodes", "table", "required", "the nodes, by name"),
-    key("links", "table", "required", "the links, by name"),
+    key("links", "table", "required without `radio`", "the links, by name"),
+    key("radio", "table", "none", "the air that hosts share"),
+    key("mobility", "table", "required with `radio`", "where the hosts on the air are, and how they move"),
+    key("routing", "table", "see below", "how packets find their way over the air"),
     key("flows", "table", "required", "the flows, by name"),
     key("events", "list of tables", "none", "what happens at set times: `[[events]]`"),
     key("measure", "table", "see below", "what is measured, and when"),
@@ -41,7 +48,10 @@ pub const FILE: &[Key] = &[
 ];
 
 /// Keys that every node takes.
-pub const NODE: &[Key] = &[key("kind", "name", "required", "what the node is")];
+pub const NODE: &[Key] = &[
+    key("kind", "name", "required", "what the node is"),
+    key("count", "whole number", "1", "host, router: so many equal nodes, called NAME-1, NAME-2, ..."),
+];
 
 /// Keys of a member.
 pub const MEMBER: &[Key] = &[

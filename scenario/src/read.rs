@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod nodes;
 mod pipes;
+mod radio;
 pub(crate) mod reader;
 mod tcp;
 mod traffic;
@@ -68,13 +69,19 @@ fn read_file(
     }
     let duration = duration.unwrap_or(Duration::from_secs(60));
     let node_entries = section(&reader, "nodes", "server = { kind = \"host\" }");
-    let link_entries =
-        section(&reader, "links", "access = { between = [\"server\", \"client\"], rate = \"10 Mbit/s\" }");
+    let link_entries = match (reader.entry("links"), table.get("radio")) {
+        (None, Some(_)) => &[],
+        _ => {
+            section(&reader, "links", "access = { between = [\"server\", \"client\"], rate = \"10 Mbit/s\" }")
+        }
+    };
     let flow_entries = section(&reader, "flows", "download = { from = \"server\", to = \"client\" }");
-    let node_names: Vec<&str> = names(node_entries);
+    let node_names = nodes::names(node_entries);
+    let node_names: Vec<&str> = node_names.iter().map(String::as_str).collect();
     let link_names: Vec<&str> = names(link_entries);
     let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
+    let air = radio::read(&reader, &node_names, &nodes, folder, problems);
     let known = Names { nodes: &node_names, links: &link_names };
     let flow_table = flows::read(flow_entries, known, problems);
     let context = events::Context {
@@ -89,7 +96,8 @@ fn read_file(
     let variants = variants(&reader);
     reader.finish();
     let flows = flow_table.into_iter().flat_map(|read| read.flows).collect();
-    let plan = Plan { name, duration, nodes, links, media: Vec::new(), flows, events, measure };
+    let plan =
+        Plan { name, duration, nodes, links, media: air.into_iter().collect(), flows, events, measure };
     Some(Scenario { plan, summary, variants })
 }
 

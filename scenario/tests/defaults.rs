@@ -49,6 +49,22 @@ at = "30 s"
 handoff = "receiver"
 "#;
 
+const AIR: &str = r#"
+duration = "60 s"
+[nodes]
+h = { kind = "host", count = 3 }
+[radio]
+[mobility]
+model = "static"
+area_m = [300, 200]
+[routing]
+[flows]
+download = { from = "h-1", to = "h-2" }
+"#;
+
+/// Tables of keys that the file without wires has.
+const AIR_TABLES: [&str; 3] = ["radio", "mobility", "routing"];
+
 /// What is said in words and not by a value.
 const IN_WORDS: &[&str] = &[
     "the file's name",
@@ -83,6 +99,13 @@ const IN_WORDS: &[&str] = &[
     "unchanged",
     "a fifth of the run, at most 30 s",
     "those a link joins it to",
+    "required without `radio`",
+    "required with `radio`",
+    "all hosts",
+    "that of `medium_access`",
+    "required, but for files and `places`",
+    "random",
+    "required for files",
 ];
 
 /// Every table of keys, and where it stands in the file.
@@ -101,6 +124,9 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("flows.striped.striping", keys::STRIPING),
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
+        ("radio", keys::RADIO),
+        ("mobility", keys::MOBILITY),
+        ("routing", keys::ROUTING),
     ]
 }
 
@@ -121,8 +147,10 @@ fn path(table: &str, key: &str) -> String {
     if table.is_empty() { key.to_string() } else { format!("{table}.{key}") }
 }
 
-fn read(set: &[&str]) -> Option<Scenario> {
-    ScenarioFile::from_text("defaults.toml", FILE).scenario(None, set).ok()
+/// Of the file with wires or, for keys of the air, the one without.
+fn read(table: &str, set: &[&str]) -> Option<Scenario> {
+    let file = if AIR_TABLES.contains(&table) { AIR } else { FILE };
+    ScenarioFile::from_text("defaults.toml", file).scenario(None, set).ok()
 }
 
 /// The value that a default names; `None` for one in words.
@@ -131,7 +159,8 @@ fn value_of(default: &str) -> Option<&str> {
     match quoted {
         Some(inner) => Some(inner).filter(|inner| !inner.contains('"')),
         None => Some(default).filter(|text| {
-            *text == "true" || *text == "false" || text.starts_with(|first: char| first.is_ascii_digit())
+            let is_number = |first: char| first.is_ascii_digit() || first == '[';
+            *text == "true" || *text == "false" || text.starts_with(is_number)
         }),
     }
 }
@@ -155,15 +184,19 @@ fn a_default_that_is_written_down_changes_nothing() {
                 if key.name == "profile" && table == "nodes.proxy" {
                     continue;
                 }
-                let mut set = vec![profile.as_str()];
-                let plain = read(&set).expect("a good file");
                 let path = path(table, key.name);
                 let (count, written) = (path.replace("spacing", "count=1"), format!("{path}={value}"));
+                let company = company(&path);
+                let mut set: Vec<&str> = match AIR_TABLES.contains(&table) {
+                    true => company.iter().map(String::as_str).collect(),
+                    false => vec![profile.as_str()],
+                };
+                let plain = read(table, &set).expect("a good file");
                 if key.name == "spacing" {
                     set.push(&count);
                 }
                 set.push(&written);
-                if read(&set).as_ref() != Some(&plain) {
+                if read(table, &set).as_ref() != Some(&plain) {
                     wrong.push(format!("{profile}: {written}"));
                 }
                 held += 1;
@@ -236,8 +269,15 @@ fn values() -> Vec<String> {
         .chain(names(registry::OUTAGES))
         .chain(names(registry::TUNNELS))
         .chain(names(registry::REASSIGNMENT))
-        .chain(names(registry::RESUME_ORDER));
-    plain.into_iter().map(str::to_string).chain(registered).collect()
+        .chain(names(registry::RESUME_ORDER))
+        .chain(names(registry::MEDIUM_ACCESS))
+        .chain(names(registry::PROPAGATION))
+        .chain(names(registry::FADING))
+        .chain(names(registry::MOBILITY))
+        .chain(names(registry::WAYPOINT_STARTS))
+        .chain(names(registry::ROUTING));
+    let of_the_air = ["off", "3", "600", "[\"h-1\", \"h-2\"]", "[3, 4]"];
+    plain.into_iter().chain(of_the_air).map(str::to_string).chain(registered).collect()
 }
 
 /// Where a key needs company to be read: what else is written.
@@ -250,6 +290,15 @@ fn company(path: &str) -> Vec<String> {
         "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
         "flows.download.spacing" => alone(&["flows.download.count=2"]),
         "flows.striped.striping.wide_window" => alone(&["flows.striped.striping.wide_links=[\"wlan1\"]"]),
+        "radio.exponent" | "radio.reference_m" | "radio.shadowing_db" => {
+            alone(&["radio.propagation=log-distance"])
+        }
+        "radio.nakagami_m" => alone(&["radio.fading=nakagami"]),
+        "mobility.speed_m_per_s" | "mobility.pause" | "mobility.start" => {
+            alone(&["mobility.model=random-waypoint"])
+        }
+        "mobility.memory" | "mobility.interval" => alone(&["mobility.model=gauss-markov"]),
+        "mobility.blocks" => alone(&["mobility.model=manhattan"]),
         // An event says one thing.
         "events.1.join" | "events.1.start" | "events.1.stop" | "events.1.kill" | "events.1.restart" => {
             let other = path.replace("events.1.", "");
@@ -260,27 +309,30 @@ fn company(path: &str) -> Vec<String> {
     }
 }
 
+/// Sections that hold everything else.
+const SECTIONS: [&str; 7] = ["nodes", "links", "flows", "events", "radio", "mobility", "routing"];
+
 #[test]
 fn every_key_makes_a_difference() {
     let (values, mut dead) = (values(), Vec::new());
     for (table, keys) in tables() {
         for key in keys {
             let path = path(table, key.name);
-            // A file of its own; sections that hold everything else.
-            if ["trace", "nodes", "links", "flows", "kind", "events"].contains(&key.name) {
+            // A file of its own; places stand instead of an area.
+            if SECTIONS.contains(&key.name) || ["trace", "kind", "file", "places"].contains(&key.name) {
                 continue;
             }
             let company = company(&path);
             let differs = |value: &String| match company.last().filter(|last| last.starts_with("events=")) {
                 Some(event) => {
                     let event = event.replace('X', value);
-                    read(&[company[0].as_str(), event.as_str()]).is_some()
+                    read(table, &[company[0].as_str(), event.as_str()]).is_some()
                 }
                 None => {
                     let others: Vec<&str> = company.iter().map(String::as_str).collect();
                     let written = format!("{path}={value}");
-                    let with = read(&[others.clone(), vec![written.as_str()]].concat());
-                    with.is_some() && with != read(&others)
+                    let with = read(table, &[others.clone(), vec![written.as_str()]].concat());
+                    with.is_some() && with != read(table, &others)
                 }
             };
             if !values.iter().any(differs) {

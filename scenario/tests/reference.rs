@@ -51,6 +51,15 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys striping", key_table(keys::STRIPING)),
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),
+        ("keys radio", key_table(keys::RADIO)),
+        ("names medium_access", name_table(registry::MEDIUM_ACCESS)),
+        ("names propagation", name_table(registry::PROPAGATION)),
+        ("names fading", name_table(registry::FADING)),
+        ("keys mobility", key_table(keys::MOBILITY)),
+        ("names model", name_table(registry::MOBILITY)),
+        ("names waypoint-start", name_table(registry::WAYPOINT_STARTS)),
+        ("keys routing", key_table(keys::ROUTING)),
+        ("names routing", name_table(registry::ROUTING)),
     ]
 }
 

@@ -7,7 +7,7 @@ mod flows;
 mod references;
 
 use crate::reach::Reach;
-use crate::{Fault, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem};
+use crate::{Fault, MediumModel, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -68,8 +68,15 @@ impl Plan {
             let mut nodes = medium.attached.clone();
             nodes.sort();
             nodes.dedup();
+            let part = || Part::Medium(medium.name.clone());
             if nodes.len() < medium.attached.len().max(2) {
-                found.add(Part::Medium(medium.name.clone()), Some("attached"), Problem::LonelyMedium);
+                found.add(part(), Some("attached"), Problem::LonelyMedium);
+            }
+            if let MediumModel::Radio(radio) = &medium.model
+                && radio.mobility.len() != medium.attached.len()
+            {
+                let (hosts, places) = (medium.attached.len(), radio.mobility.len());
+                found.add(part(), Some("mobility"), Problem::HostsWithoutPlaces { hosts, places });
             }
         }
     }

@@ -57,6 +57,13 @@ pub enum Problem {
     LinkToItself(String),
     /// A medium with fewer than two different nodes on it, or with one of them twice.
     LonelyMedium,
+    /// A radio whose hosts and movements are not equally many.
+    HostsWithoutPlaces {
+        /// Hosts on the air.
+        hosts: usize,
+        /// Movements.
+        places: usize,
+    },
     /// A flow goes from this node to itself.
     FlowToItself(String),
     /// No links lead from the flow's sender to its receiver.

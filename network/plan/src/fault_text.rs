@@ -12,6 +12,9 @@ impl Problem {
             Self::Missing(what) => format!("it refers to a {what} that the plan does not have"),
             Self::LinkToItself(node) => format!("both ends are \"{node}\""),
             Self::LonelyMedium => "found fewer than two nodes, or a node twice".to_owned(),
+            Self::HostsWithoutPlaces { hosts, places } => {
+                format!("{hosts} hosts are on the air, and {places} have places")
+            }
             Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
             Self::Unreachable { from, to, .. }
             | Self::UnreachableServer { server: from, to }
@@ -63,6 +66,7 @@ impl Problem {
             Self::Missing(_) => "a position in its list",
             Self::LinkToItself(_) | Self::FlowToItself(_) => "two different nodes",
             Self::LonelyMedium => "at least two nodes, each of them once",
+            Self::HostsWithoutPlaces { .. } => "one movement for each host",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",

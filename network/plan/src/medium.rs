@@ -1,5 +1,6 @@
 //! Media that several nodes share: what one sends, others hear.
-use crate::NodeId;
+use crate::{NodeId, Radio};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use prismux_link::LinkConfig;
@@ -21,6 +22,8 @@ pub enum MediumModel {
     /// One frame at a time with ideal arbitration: all frames take their turn at the rate, delay, queue and loss of one
     /// link, and everybody hears them.
     Bus(LinkConfig),
+    /// Radio: who hears whom follows from where the nodes are.
+    Radio(Box<Radio>),
     /// A model from outside, which the host is given under the medium's name.
     External,
 }

@@ -2,6 +2,10 @@
 //!
 //! Each list pairs a name with its value and one line of explanation; readers, error messages, result columns and the
 //! reference page are all made from them. The value of a transport or of a traffic pattern carries its defaults.
+mod radio;
+
+pub use radio::{FADING, MEDIUM_ACCESS, MOBILITY, MobilityModel, PROPAGATION, ROUTING, WAYPOINT_STARTS};
+
 use crate::{
     Congestion, Flow, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings, Traffic,
     Transport, Tunnel,

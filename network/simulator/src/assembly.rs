@@ -53,7 +53,9 @@ impl Simulation {
         }
         route_by_members(plan, &mut routes);
         addresses.add_routes(&places, &mut routes);
-        let parts = Parts { media, medium_exits, routes, nodes: found.nodes };
+        let mut nodes = found.nodes;
+        nodes.extend(crate::radio::hosts(plan, seed));
+        let parts = Parts { media, medium_exits, routes, nodes };
         let network = network::network(plan, seed, &mut options, &addresses, parts);
         let network = network.map_err(SimulationError::Capture)?;
         let sampler = plan.measure.interval;

@@ -10,6 +10,7 @@
 //! * `media`: the state of wired links, and media that many share, behind [`Medium`].
 //! * `nodes`: what packets meet in between, by a table of next hops or by the rule of a [`Node`], which reaches the
 //!   network by its [`NodeContext`]; `nodes::prism`: proxies, members, and who has joined whom.
+//! * `radio`: an air as a medium, and hosts with ad-hoc routing on it.
 //! * `network`: packets under way between two endpoints.
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
 //! * `simulation`: the loop, planned events, results.
@@ -22,6 +23,7 @@ mod flows;
 mod media;
 mod network;
 mod nodes;
+mod radio;
 mod simulation;
 
 pub use assembly::capability::{SimulationError, check_supported};
@@ -47,4 +49,5 @@ pub use nodes::context::NodeContext;
 pub use nodes::node::Node;
 pub use nodes::prism::policy::SchedulerFactory;
 pub use prismux_plan::{FlowId, LinkId, MediumId, NodeId, Plan};
+pub use radio::medium::RadioMedium;
 pub use simulation::Simulation;

@@ -111,7 +111,7 @@ impl<P: Copy> Air<P> {
         if let Some(what) = config.mac.fault() {
             return Err(AirError::Mac(what));
         }
-        let mac = Mac::new(config.mac);
+        let mac = Mac::new(config.mac, config.radio.propagation_delay);
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
         let chance = Chance::new(config.radio.propagation, config.radio.fading);
         let reach_m = loss.range_m(config.radio.carrier_threshold_w / chance.largest_factor());

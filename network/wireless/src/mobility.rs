@@ -65,6 +65,8 @@ impl Area {
 pub enum Mobility {
     /// It stays.
     Static(Position),
+    /// It stays at a random place.
+    Anywhere(Area),
     /// It follows a list of legs in order of time and stays at the end of the last; read by [`parse_ns2`] and
     /// [`parse_csv`].
     Legs(Vec<Leg>),
@@ -147,6 +149,9 @@ impl Mobility {
             Self::Static(at) => {
                 (!at.x_m.is_finite() || !at.y_m.is_finite()).then_some("positions must be finite")
             }
+            Self::Anywhere(area) => {
+                (!area.is_valid()).then_some("the area must be larger than 0 m in both directions")
+            }
             Self::Legs(legs) => legs.is_empty().then_some("there are no legs"),
             Self::RandomWaypoint(model) => model.fault(),
             Self::GaussMarkov(model) => model.fault(),
@@ -157,7 +162,7 @@ impl Mobility {
     /// The highest speed, in metres per second.
     pub(crate) fn max_speed_m_per_s(&self) -> f64 {
         match self {
-            Self::Static(_) => 0.0,
+            Self::Static(_) | Self::Anywhere(_) => 0.0,
             Self::Legs(legs) => legs.iter().map(Leg::speed_m_per_s).fold(0.0, f64::max),
             Self::RandomWaypoint(model) => model.max_speed_m_per_s,
             Self::GaussMarkov(model) => model.max_speed_m_per_s,
@@ -169,6 +174,9 @@ impl Mobility {
     pub(crate) fn begin(self, mut random: RandomStream) -> (Leg, Source) {
         match self {
             Self::Static(at) => (Leg::stay(at, Instant::ZERO, Instant::MAX), Source::Rest),
+            Self::Anywhere(area) => {
+                (Leg::stay(area.draw(&mut random), Instant::ZERO, Instant::MAX), Source::Rest)
+            }
             Self::Legs(legs) => {
                 let mut legs = legs.into_iter();
                 let place = legs.as_slice().first().map_or(Position::default(), |leg| leg.start);

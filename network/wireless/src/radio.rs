@@ -1,5 +1,5 @@
 //! A radio: how far it reaches, what it hears, how long its frames take.
-use crate::propagation::{Antenna, Fading, Propagation};
+use crate::propagation::{Antenna, Fading, PathLoss, Propagation};
 use prismux_units::{Duration, Rate};
 
 /// The radio of all hosts on an [`Air`](crate::Air).
@@ -51,6 +51,11 @@ impl RadioConfig {
             reception: Reception::Capture { ratio: 10.0 },
             propagation_delay: Duration::from_micros(1),
         }
+    }
+
+    /// Mean power at a distance, in watts: what a threshold is set to for a range.
+    pub fn mean_power_w(&self, distance_m: f64) -> f64 {
+        PathLoss::new(self.propagation, &self.antenna).power_w(distance_m * distance_m)
     }
 
     /// What makes the radio impossible, if anything.

@@ -7,13 +7,35 @@ use crate::keys;
 use crate::registry;
 use prismux_plan::{MemberSettings, Node, NodeId, NodeKind, ProxySettings, Role};
 
+/// Most nodes that one entry makes.
+const MAX_COUNT: i64 = 100_000;
+
+/// The names of all nodes, in order: an entry with a `count` makes several.
+pub(super) fn names(entries: &[Entry]) -> Vec<String> {
+    let names = |entry: &Entry| -> Vec<String> {
+        let count = match &entry.item.value {
+            Value::Table(table) => match table.get("count").map(|entry| &entry.item.value) {
+                Some(Value::Integer(count)) if (2..=MAX_COUNT).contains(count) => *count,
+                _ => 1,
+            },
+            _ => 1,
+        };
+        match count {
+            1 => vec![entry.key.clone()],
+            count => (1..=count).map(|number| format!("{}-{number}", entry.key)).collect(),
+        }
+    };
+    entries.iter().flat_map(names).collect()
+}
+
 /// Reads the nodes; an unreadable one stays in the list as a host, so that references to it still resolve.
 pub(super) fn read(entries: &[Entry], node_names: &[&str], problems: &Problems<'_>) -> Vec<Node> {
-    let node = |entry: &Entry| Node {
-        name: entry.key.clone(),
-        role: read_role(entry, node_names, problems).unwrap_or(Role::Host),
+    let nodes = |entry: &Entry| -> Vec<Node> {
+        let role = read_role(entry, node_names, problems).unwrap_or(Role::Host);
+        let named = |name| Node { name, role: role.clone() };
+        names(std::slice::from_ref(entry)).into_iter().map(named).collect()
     };
-    entries.iter().map(node).collect()
+    entries.iter().flat_map(nodes).collect()
 }
 
 fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Option<Role> {
@@ -33,6 +55,9 @@ fn read_role(entry: &Entry, node_names: &[&str], problems: &Problems<'_>) -> Opt
     };
     let reader = Reader::new(table, path, &entry.key_place, keys, problems);
     reader.entry("kind");
+    if matches!(kind, NodeKind::Host | NodeKind::Router) {
+        reader.integer("count", 1..=MAX_COUNT);
+    }
     let role = match kind {
         NodeKind::Host => Role::Host,
         NodeKind::Router => Role::Router,

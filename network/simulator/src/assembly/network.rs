@@ -30,7 +30,11 @@ pub(super) fn media(
 ) -> Result<Vec<Box<dyn Medium>>, Unsupported> {
     let made = |medium: &prismux_plan::Medium| {
         let given = options.media.remove(&medium.name);
-        given.or_else(|| crate::media::registry::planned(medium, seed)).ok_or_else(|| Unsupported {
+        let planned = match given {
+            Some(given) => Some(given),
+            None => crate::media::registry::planned(plan, medium, seed)?,
+        };
+        planned.ok_or_else(|| Unsupported {
             what: format!("medium \"{}\" comes from outside, and the options do not have it", medium.name),
             remedy: "put it into SimulationOptions::media".to_string(),
         })

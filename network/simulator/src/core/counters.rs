@@ -19,6 +19,8 @@ pub struct NetworkCounters {
     pub dropped_by_nodes: u64,
     /// Packets that a medium made, for all who hear a frame but one.
     pub copied: u64,
+    /// Packets that a medium made copies of for all who hear them, and that their senders no longer need.
+    pub acknowledged: u64,
     /// Packets on a medium that nobody took: full queues, frames for all that are not for the host that hears them.
     pub unheard: u64,
 }

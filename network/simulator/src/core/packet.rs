@@ -119,8 +119,13 @@ impl Packet {
 
 /// The address of a node: 10.0.0.0/8, by number from 1.
 pub(crate) fn address(node: NodeId) -> IpAddr {
+    IpAddr::V4(ipv4_address(node))
+}
+
+/// [`address`], of IP version 4 as all are.
+pub(crate) fn ipv4_address(node: NodeId) -> Ipv4Addr {
     let [_, b, c, d] = node.0.wrapping_add(1).to_be_bytes();
-    IpAddr::V4(Ipv4Addr::new(10, b, c, d))
+    Ipv4Addr::new(10, b, c, d)
 }
 
 /// The node with an address.

@@ -22,8 +22,8 @@ pub trait Medium: Any + fmt::Debug + Send {
     /// When something will happen next: a frame crosses, or the medium wants to act itself.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`] or
-    /// [`MediumEvent::Undelivered`].
+    /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`],
+    /// [`MediumEvent::Done`] or [`MediumEvent::Undelivered`].
     fn frames_inside(&self) -> usize;
 
     /// Whether `node` finds the medium taken: by others, or by frames of its own that wait.
@@ -52,6 +52,8 @@ pub enum MediumEvent {
     Crossed(Frame),
     /// A frame has reached the hearers; the medium keeps it, since others hear it later.
     Heard(Frame),
+    /// All who hear a frame have it: its sender is done with it.
+    Done(Frame),
     /// The medium has given up a frame for a neighbour. Its sender gets it back.
     Undelivered(Frame),
     /// A node that found the medium busy may send.
@@ -65,6 +67,8 @@ pub struct Frame {
     pub from: NodeId,
     /// Whom it is for: a neighbour; everybody who hears it when `None`.
     pub to: Option<NodeId>,
+    /// Whether it goes before frames that are not: messages of routing protocols.
+    pub urgent: bool,
     /// The packet in it, as it is at a node.
     pub packet: Transit,
 }

@@ -25,7 +25,11 @@ impl Network {
         }
         let counters = &self.counters;
         let came = counters.sent + counters.copied + counters.returned_by_nodes + copies;
-        let ended = counters.delivered + counters.corrupted + counters.no_route + counters.unheard;
+        let ended = counters.delivered
+            + counters.corrupted
+            + counters.no_route
+            + counters.unheard
+            + counters.acknowledged;
         let gone = ended + counters.taken_by_nodes + dropped + inside;
         if came != gone {
             faults.push(format!("{came} packets came into the network, {gone} are accounted for"));

@@ -12,7 +12,7 @@ impl Network {
     #[cold]
     pub fn send_on_medium(&mut self, exit: PortId, size_bytes: u32, carried: Carried) {
         let MediumExit { medium, from, to } = self.medium_exits[exit.index() - self.ports.len()];
-        let frame = Frame { from, to: Some(to), packet: Transit { size_bytes, carried } };
+        let frame = Frame { from, to: Some(to), urgent: false, packet: Transit { size_bytes, carried } };
         if let Err(frame) = self.put_on_medium(medium, frame) {
             self.unheard(frame.packet);
         }
@@ -40,6 +40,7 @@ impl Network {
             match event {
                 MediumEvent::Crossed(frame) => self.spread(medium, frame, false, &mut hearers),
                 MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
+                MediumEvent::Done(frame) => self.acknowledge(frame.packet),
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {
@@ -64,7 +65,7 @@ impl Network {
     /// Everybody who hears a frame gets what is for it; nodes with rules of their own also hear what is not. A frame
     /// that `stays` on the medium is still to reach others.
     fn spread(&mut self, medium: MediumId, frame: Frame, stays: bool, hearers: &mut Vec<NodeId>) {
-        let Frame { from, to, packet } = frame;
+        let Frame { from, to, packet, .. } = frame;
         for &node in hearers.iter().filter(|&&node| to.is_some_and(|to| to != node)) {
             if let Some(place) = self.rule_of(node) {
                 self.with_rule(place, |rule, context| rule.overhear(context, medium, &frame));
@@ -96,7 +97,7 @@ impl Network {
     }
 
     /// Gives a frame for a neighbour back to a sender with a rule of its own.
-    fn hand_back(&mut self, medium: MediumId, Frame { from, to, packet }: Frame) {
+    fn hand_back(&mut self, medium: MediumId, Frame { from, to, packet, .. }: Frame) {
         match self.rule_of(from).zip(to) {
             Some((place, to)) => {
                 self.with_rule(place, |rule, context| rule.undelivered(context, medium, to, packet));
@@ -110,6 +111,12 @@ impl Network {
         let for_all = frame.to.is_none();
         let wanted = self.rule_of(node).is_some() || frame.packet.carried.towards == node;
         frame.to == Some(node) || for_all && wanted
+    }
+
+    /// All who hear a packet have copies of it.
+    fn acknowledge(&mut self, packet: Transit) {
+        self.counters.acknowledged += 1;
+        self.pool.discard(packet.carried.packet);
     }
 
     /// Nobody takes a packet on a medium.

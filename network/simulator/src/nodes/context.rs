@@ -142,18 +142,25 @@ impl NodeContext<'_> {
     }
 
     /// Hands a packet to `medium`, to which the node must be attached, for a neighbour or, with `None`, for everybody.
+    /// It goes before those that are not `urgent`.
     ///
     /// # Errors
-    /// The packet, when the medium has no room for it.
-    pub fn transmit(&mut self, medium: MediumId, to: Option<NodeId>, packet: Transit) -> Result<(), Transit> {
-        let frame = Frame { from: self.node, to, packet };
+    /// A packet for which the medium has no room: this one, or a less urgent one of the node that it displaces.
+    pub fn transmit(
+        &mut self,
+        medium: MediumId,
+        to: Option<NodeId>,
+        packet: Transit,
+        urgent: bool,
+    ) -> Result<(), Transit> {
+        let frame = Frame { from: self.node, to, urgent, packet };
         self.network.put_on_medium(medium, frame).map_err(|frame| frame.packet)
     }
 
     /// Sends a packet to everybody on `medium`, to which the node must be attached. Nodes with rules of their own
     /// take it in; hosts do if it ends there.
     pub fn broadcast(&mut self, medium: MediumId, packet: Transit) {
-        if let Err(packet) = self.transmit(medium, None, packet) {
+        if let Err(packet) = self.transmit(medium, None, packet, false) {
             self.network.unheard(packet);
         }
     }

@@ -131,12 +131,14 @@ pub(crate) struct Mac {
     pub rts: Duration,
     pub cts: Duration,
     pub ack: Duration,
+    /// From a sender to all receivers.
+    pub propagation_delay: Duration,
     /// Beyond SIFS and the answer itself, until a missing answer is noticed.
     pub patience: Duration,
 }
 
 impl Mac {
-    pub fn new(config: MacConfig) -> Self {
+    pub fn new(config: MacConfig, propagation_delay: Duration) -> Self {
         let airtime = |bytes| config.modulation.airtime(bytes, config.basic_rate);
         let difs = config.sifs + config.slot * 2;
         let slowest_ack = match config.modulation {
@@ -154,6 +156,7 @@ impl Mac {
             rts: airtime(RTS_BYTES),
             cts: airtime(CTS_BYTES),
             ack: airtime(ACK_BYTES),
+            propagation_delay,
             patience,
         }
     }

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn whole_slots_are_spent_and_a_slot_that_has_begun_is_not() {
-        let mac = Mac::new(MacConfig::ns2());
+        let mac = Mac::new(MacConfig::ns2(), Duration::from_micros(1));
         let mut random = Seed(1).stream("back-off");
         let mut contention = Contention::new(&mac);
         contention.draw(&mac, &mut random, at(100));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_window_doubles_to_its_end_and_begins_anew() {
-        let mac = Mac::new(MacConfig::ns2());
+        let mac = Mac::new(MacConfig::ns2(), Duration::from_micros(1));
         let mut contention = Contention::new(&mac);
         let mut windows = vec![contention.window];
         for _ in 0..6 {

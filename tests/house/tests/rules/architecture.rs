@@ -33,18 +33,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
     ("wireless", &["units", "endpoint"]),
-    ("plan", &["units", "wire", "tcp", "prism", "ptcp", "rcp", "r2cp", "striping", "link"]),
+    (
+        "plan",
+        &["units", "wire", "tcp", "prism", "ptcp", "rcp", "r2cp", "striping", "link", "wireless", "dsr"],
+    ),
     (
         "simulator",
         &[
             "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping",
-            "receipts", "link", "plan", "trace",
+            "receipts", "link", "wireless", "routing", "dsr", "plan", "trace",
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
     ("daemons", &["units", "endpoint", "wire", "prism", "receipts", "trace", "linux"]),
     ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
-    ("scenario", &["units", "tcp", "prism", "link", "plan", "trace"]),
+    ("scenario", &["units", "tcp", "prism", "link", "wireless", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "linux"]),
     (
         "study",

@@ -115,7 +115,8 @@ impl<P: Copy> Dcf<P> {
         let nav = if to.is_some() { mac.config.sifs + mac.ack } else { Duration::ZERO };
         self.waiting = match to {
             Some(_) => Waiting::Ack(now + airtime + nav + mac.patience),
-            None => Waiting::End(now + airtime),
+            // Behind its receivers, who copy the packet.
+            None => Waiting::End(now + airtime + mac.propagation_delay),
         };
         let frame = self.transmit(now, FrameKind::Data, to, airtime, nav, mac);
         let announced = to.is_some() && mac.is_long(bytes);

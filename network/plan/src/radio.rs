@@ -1,0 +1,26 @@
+//! Radio media: hosts on one air, and how they find their way over one another.
+use alloc::vec::Vec;
+use prismux_dsr::DsrConfig;
+use prismux_wireless::{MacConfig, Mobility, RadioConfig};
+
+/// Hosts that share the air.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Radio {
+    /// The radio of all of them.
+    pub radio: RadioConfig,
+    /// Their medium access.
+    pub mac: MacConfig,
+    /// How each moves, in the order in which they are attached.
+    pub mobility: Vec<Mobility>,
+    /// Who finds routes.
+    pub routing: Routing,
+}
+
+/// How packets find their way from host to host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routing {
+    /// Not at all: every packet is for a neighbour.
+    Direct,
+    /// Dynamic Source Routing.
+    Dsr(DsrConfig),
+}

@@ -1,0 +1,96 @@
+//! Names of radios, medium access, mobility and routing.
+use super::{Name, name};
+use crate::Routing;
+use prismux_dsr::DsrConfig;
+use prismux_wireless::{Fading, MacConfig, Propagation, WaypointStart};
+
+/// Medium access of whole standards; single keys change them.
+pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
+    name(
+        "ns-2",
+        MacConfig::ns2 as fn() -> MacConfig,
+        "ns-2.35's 802.11: 2 Mbit/s, control frames at 1 Mbit/s, RTS before every packet for a neighbour",
+    ),
+    name("802.11b", MacConfig::dsss, "11 Mbit/s by the standard's rules, without RTS"),
+    name("802.11a", MacConfig::ofdm, "54 Mbit/s by the standard's rules, without RTS"),
+    name("802.11g", MacConfig::erp_ofdm, "54 Mbit/s among stations of its own kind, without RTS"),
+];
+
+/// Mean power against distance; `exponent`, `reference_m` and `shadowing_db` belong to the last.
+pub const PROPAGATION: &[Name<Propagation>] = &[
+    name(
+        "two-ray-ground",
+        Propagation::TwoRayGround,
+        "free space near, the fourth power of distance far away",
+    ),
+    name("free-space", Propagation::FreeSpace, "the square of distance"),
+    name(
+        "log-distance",
+        Propagation::LogDistance { exponent: 3.0, reference_m: 1.0, shadowing_db: 0.0 },
+        "a power of distance of one's own, with shadowing",
+    ),
+];
+
+/// Fast fading.
+pub const FADING: &[Name<Fading>] = &[
+    name("none", Fading::None, "power follows from distance"),
+    name("rayleigh", Fading::Rayleigh, "no line of sight"),
+    name("nakagami", Fading::Nakagami { m: 3.0 }, "milder the larger `nakagami_m` is"),
+];
+
+/// How hosts move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MobilityModel {
+    /// At given places, or at random ones.
+    Static,
+    /// From one random place to the next.
+    RandomWaypoint,
+    /// Speed and direction remember what they were.
+    GaussMarkov,
+    /// Along the streets of a grid.
+    Manhattan,
+    /// By an ns-2 movement file.
+    Ns2File,
+    /// By a file of places over time.
+    CsvFile,
+}
+
+/// Mobility models.
+pub const MOBILITY: &[Name<MobilityModel>] = &[
+    name("static", MobilityModel::Static, "hosts stay: at `places`, or where the seed puts them in the area"),
+    name(
+        "random-waypoint",
+        MobilityModel::RandomWaypoint,
+        "to a random place at a random speed, a pause, and on",
+    ),
+    name("gauss-markov", MobilityModel::GaussMarkov, "speed and direction change gradually"),
+    name("manhattan", MobilityModel::Manhattan, "along the streets of a grid"),
+    name(
+        "ns2-file",
+        MobilityModel::Ns2File,
+        "an ns-2 movement file, as `setdest`, BonnMotion and SUMO write it",
+    ),
+    name("csv-file", MobilityModel::CsvFile, "lines of `time_s,host,x_m,y_m`, as GPS loggers write them"),
+];
+
+/// Where random waypoint begins.
+pub const WAYPOINT_STARTS: &[Name<WaypointStart>] = &[
+    name("steady", WaypointStart::Steady, "in the state that the model settles in"),
+    name(
+        "uniform",
+        WaypointStart::Uniform,
+        "at uniform places, as the generators of 2000 did: hosts slow down",
+    ),
+];
+
+/// Routing protocols of ad-hoc networks, with their settings.
+pub const ROUTING: &[Name<Routing>] = &[
+    name("dsr", Routing::Dsr(DsrConfig::rfc4728()), "Dynamic Source Routing (RFC 4728)"),
+    name("dsr-ns2", Routing::Dsr(DsrConfig::ns2()), "DSR as ns-2.35 has it, path cache and all"),
+    name(
+        "dsr-cache-off",
+        Routing::Dsr(DsrConfig::cache_off()),
+        "DSR that remembers no route, as TCP-DOOR needs it",
+    ),
+    name("direct", Routing::Direct, "none: all whom a host talks to are its neighbours"),
+];

@@ -1,0 +1,167 @@
+//! A host of an ad-hoc network: a routing protocol between its endpoints and the air.
+use super::header::Routed;
+use crate::core::ids::{MediumId, NodeId};
+use crate::core::packet::{Transit, ipv4_address, node_at};
+use crate::media::medium::Frame;
+use crate::nodes::context::NodeContext;
+use crate::nodes::node::Node;
+use prismux_endpoint::Alarm;
+use prismux_routing::{Input, NextHop, RoutingEndpoint, RoutingEvent};
+use prismux_units::Instant;
+use std::fmt;
+use std::net::IpAddr;
+
+/// A host that runs the routing protocol `R`.
+#[derive(Debug)]
+pub(super) struct AdhocHost<R> {
+    medium: MediumId,
+    routing: R,
+    alarm: Alarm,
+    /// The neighbour whose failure was told of last, and when.
+    failed: Option<(NodeId, Instant)>,
+    queue_drops: u64,
+}
+
+impl<R> AdhocHost<R> {
+    pub fn new(medium: MediumId, routing: R) -> Self {
+        Self { medium, routing, alarm: Alarm::new(), failed: None, queue_drops: 0 }
+    }
+}
+
+impl<R> AdhocHost<R>
+where
+    R: RoutingEndpoint<Transit>,
+    R::Header: fmt::Debug + Send + 'static,
+{
+    /// One thing happens to the routing protocol, and what follows from it is done.
+    fn act(&mut self, context: &mut NodeContext<'_>, input: Input<'_, R::Header, Transit>) {
+        self.routing.handle_input(context.now(), input);
+        self.drain(context);
+    }
+
+    fn drain(&mut self, context: &mut NodeContext<'_>) {
+        let now = context.now();
+        while let Some(prismux_routing::Frame { next_hop, packet }) = self.routing.poll_transmit(now) {
+            let (routed, payload) = Routed::split(packet);
+            let urgent = payload.is_none();
+            let packet = match payload {
+                Some(mut packet) => {
+                    context.put_header(&mut packet, routed);
+                    packet
+                }
+                None => context.originate(routed, None, 0),
+            };
+            let to = match next_hop {
+                NextHop::Neighbour(address) => node_at(IpAddr::V4(address)),
+                NextHop::Broadcast => None,
+            };
+            if let Err(refused) = context.transmit(self.medium, to, packet, urgent) {
+                self.queue_drops += 1;
+                context.discard(refused);
+            }
+        }
+        while let Some(event) = self.routing.poll_event() {
+            match event {
+                RoutingEvent::Delivered { payload, .. } => context.deliver(payload),
+                RoutingEvent::Dropped { payload, .. } => context.discard(payload),
+                _ => {}
+            }
+        }
+        if let Some(at) = self.alarm.set(now, self.routing.poll_timeout()) {
+            context.wake(at);
+        }
+    }
+
+    /// A packet off the air, as the routing protocol knows it. `None`, and the packet is gone, for one of another
+    /// protocol.
+    fn open(
+        context: &mut NodeContext<'_>,
+        mut packet: Transit,
+    ) -> Option<prismux_routing::Packet<R::Header, Transit>> {
+        if let Some(message) = context.take::<Routed<R::Header>>(&packet) {
+            return Some(message.join(None));
+        }
+        match context.take_header::<Routed<R::Header>>(&mut packet) {
+            Some(header) => Some(header.join(Some(packet))),
+            None => {
+                context.discard(packet);
+                None
+            }
+        }
+    }
+}
+
+impl<R> Node for AdhocHost<R>
+where
+    R: RoutingEndpoint<Transit> + fmt::Debug + Send + 'static,
+    R::Header: fmt::Debug + Send + 'static,
+{
+    fn start(&mut self, context: &mut NodeContext<'_>) {
+        self.drain(context);
+    }
+
+    fn arrive(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
+        let destination = ipv4_address(context.addresses(&packet).1);
+        self.act(context, Input::Send { destination, payload: packet });
+    }
+
+    fn receive(&mut self, context: &mut NodeContext<'_>, _: MediumId, from: NodeId, packet: Transit) {
+        if let Some(packet) = Self::open(context, packet) {
+            self.act(context, Input::Received { from: ipv4_address(from), packet });
+        }
+    }
+
+    fn overhear(&mut self, context: &mut NodeContext<'_>, _: MediumId, frame: &Frame) {
+        let header = match context.content::<Routed<R::Header>>(&frame.packet) {
+            Some(message) => Some((message.clone(), None)),
+            None => {
+                context.header::<Routed<R::Header>>(&frame.packet).map(|h| (h.clone(), Some(frame.packet)))
+            }
+        };
+        if let (Some((header, payload)), Some(to)) = (header, frame.to) {
+            let packet = header.join(payload);
+            let (from, to) = (ipv4_address(frame.from), ipv4_address(to));
+            self.act(context, Input::Overheard { from, to, packet: &packet });
+        }
+    }
+
+    fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, to: NodeId, packet: Transit) {
+        let now = context.now();
+        // The first tells that the neighbour is gone; the others come out of the interface queue.
+        let known = self.failed == Some((to, now));
+        self.failed = Some((to, now));
+        let Some(packet) = Self::open(context, packet) else { return };
+        let neighbour = ipv4_address(to);
+        self.act(
+            context,
+            match known {
+                false => Input::LinkFailure { neighbour, packet },
+                true => Input::Flushed { neighbour, packet },
+            },
+        );
+    }
+
+    fn timeout(&mut self, context: &mut NodeContext<'_>) {
+        let now = context.now();
+        if self.alarm.rings(now) {
+            if self.routing.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
+                self.routing.handle_timeout(now);
+            }
+            self.drain(context);
+        }
+    }
+
+    fn packets_inside(&self) -> usize {
+        self.routing.buffered_packets()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let statistics = self.routing.statistics();
+        vec![
+            ("routing_control_packets", statistics.control_packets),
+            ("routing_control_bytes", statistics.control_bytes),
+            ("routing_dropped_packets", statistics.dropped_packets()),
+            ("interface_queue_drops", self.queue_drops),
+        ]
+    }
+}

@@ -1,0 +1,41 @@
+//! What a routing protocol puts around packets, or sends as packets of its own.
+use crate::core::packet::{Content, UDP_HEADER_BYTES};
+use prismux_routing::{Header, Packet};
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// A packet of a routing protocol without its payload.
+#[derive(Debug, Clone)]
+pub(super) struct Routed<H> {
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
+    hop_limit: u8,
+    header: H,
+    /// Whether it stands alone, as a message of the protocol, and not around a payload.
+    alone: bool,
+}
+
+impl<H> Routed<H> {
+    /// Takes a packet apart.
+    pub fn split<P>(packet: Packet<H, P>) -> (Self, Option<P>) {
+        let Packet { source, destination, hop_limit, header, payload } = packet;
+        (Self { source, destination, hop_limit, header, alone: payload.is_none() }, payload)
+    }
+
+    /// Puts a packet together.
+    pub fn join<P>(self, payload: Option<P>) -> Packet<H, P> {
+        let Self { source, destination, hop_limit, header, .. } = self;
+        Packet { source, destination, hop_limit, header, payload }
+    }
+}
+
+impl<H: Header + fmt::Debug + Send + 'static> Content for Routed<H> {
+    fn header_bytes(&self) -> usize {
+        // A message stands in a datagram, whose UDP header is counted there.
+        let counted = if self.alone { UDP_HEADER_BYTES as usize } else { 0 };
+        self.header.wire_bytes().saturating_sub(counted)
+    }
+
+    /// Frames of shared media are not captured.
+    fn emit(&self, _: &mut [u8]) {}
+}

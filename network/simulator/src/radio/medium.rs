@@ -1,0 +1,143 @@
+//! An air as a medium of the simulator.
+use crate::core::ids::NodeId;
+use crate::media::medium::{Frame, Medium, MediumEvent};
+use prismux_endpoint::random::Seed;
+use prismux_plan::{Plan, Radio, Routing};
+use prismux_units::Instant;
+use prismux_wireless::{
+    Air, AirConfig, AirError, AirEvent, HostConfig, HostId, HostStats, Outgoing, Position,
+};
+use std::collections::VecDeque;
+
+/// The radio medium of a plan: an [`Air`] whose packets are the simulator's frames.
+#[derive(Debug)]
+pub struct RadioMedium {
+    air: Air<Frame>,
+    attached: Vec<NodeId>,
+    /// By node: its number on the air, [`ABSENT`] for nodes that are not on it.
+    hosts: Vec<u32>,
+    frames_inside: usize,
+    /// Frames taken back for a neighbour that no longer answers.
+    taken_back: VecDeque<Frame>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+impl RadioMedium {
+    /// The radio medium called `name` between `attached` nodes of `plan`.
+    ///
+    /// # Errors
+    /// When radio, medium access or a movement is impossible.
+    pub(crate) fn new(
+        plan: &Plan,
+        name: &str,
+        attached: &[NodeId],
+        radio: &Radio,
+        seed: Seed,
+    ) -> Result<Self, AirError> {
+        let config = AirConfig { radio: radio.radio, mac: radio.mac, reports_frames: false };
+        let host = |(node, mobility): (&NodeId, &prismux_wireless::Mobility)| HostConfig {
+            name: format!("{name}/{}", plan[*node].name),
+            mobility: mobility.clone(),
+            channel: 1,
+            listens_to_all: radio.routing != Routing::Direct,
+        };
+        let hosts = attached.iter().zip(&radio.mobility).map(host).collect();
+        let mut numbers = vec![ABSENT; plan.nodes.len()];
+        for (number, node) in attached.iter().enumerate() {
+            numbers[node.index()] = number as u32;
+        }
+        Ok(Self {
+            air: Air::new(&config, hosts, seed)?,
+            attached: attached.to_vec(),
+            hosts: numbers,
+            frames_inside: 0,
+            taken_back: VecDeque::new(),
+        })
+    }
+
+    /// Where a node is.
+    pub fn position(&mut self, now: Instant, node: NodeId) -> Position {
+        self.air.position(now, self.number(node))
+    }
+
+    /// What the radio and the MAC of a node have done by `now`.
+    pub fn stats(&self, now: Instant, node: NodeId) -> HostStats {
+        self.air.stats(now, self.number(node))
+    }
+
+    fn number(&self, node: NodeId) -> HostId {
+        HostId(self.hosts.get(node.index()).copied().unwrap_or(ABSENT))
+    }
+
+    fn node(&self, host: HostId) -> Option<NodeId> {
+        self.attached.get(host.0 as usize).copied()
+    }
+
+    /// What an event of the air is to the network; `None` for what concerns nobody there.
+    fn translate(&mut self, event: AirEvent<Frame>, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
+        match event {
+            AirEvent::Received { host, payload, .. } | AirEvent::Overheard { host, payload, .. } => {
+                hearers.extend(self.node(host));
+                Some(MediumEvent::Heard(payload))
+            }
+            AirEvent::Sent { payload, .. } => {
+                self.frames_inside -= 1;
+                Some(MediumEvent::Done(payload))
+            }
+            AirEvent::Failed { host, next_hop, payload } => {
+                self.frames_inside -= 1;
+                let waiting = self.air.withdraw(host, next_hop);
+                self.taken_back.extend(waiting);
+                Some(MediumEvent::Undelivered(payload))
+            }
+            AirEvent::OnAir { .. } => None,
+        }
+    }
+}
+
+impl Medium for RadioMedium {
+    fn send(&mut self, now: Instant, frame: Frame) -> Result<(), Frame> {
+        let packet = Outgoing {
+            to: frame.to.map(|to| self.number(to)),
+            bytes: frame.size_bytes(),
+            urgent: frame.urgent,
+            payload: frame,
+        };
+        self.frames_inside += 1;
+        self.air.send(now, self.number(frame.from), packet).map_err(|refused| {
+            self.frames_inside -= 1;
+            refused.payload
+        })
+    }
+
+    fn poll_event(&mut self, now: Instant, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
+        if let Some(frame) = self.taken_back.pop_front() {
+            self.frames_inside -= 1;
+            return Some(MediumEvent::Undelivered(frame));
+        }
+        loop {
+            while let Some(event) = self.air.poll_event() {
+                let event = self.translate(event, hearers);
+                if event.is_some() {
+                    return event;
+                }
+            }
+            self.air.next_timeout().filter(|at| *at <= now)?;
+            self.air.handle_timeout(now);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.air.next_timeout()
+    }
+
+    fn frames_inside(&self) -> usize {
+        self.frames_inside
+    }
+
+    /// Who reaches whom changes: hosts find their way by rules of their own.
+    fn joins_all(&self) -> bool {
+        false
+    }
+}

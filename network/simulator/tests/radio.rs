@@ -1,0 +1,123 @@
+//! Radio: hosts on one air, with and without routing.
+use prismux_dsr::DsrConfig;
+use prismux_endpoint::random::Seed;
+use prismux_plan::{
+    Flow, FlowId, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
+};
+use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
+use prismux_tcp::TcpProfile;
+use prismux_trace::results::RunResult;
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_wireless::{
+    Area, HostStats, MacConfig, Mobility, Position, RadioConfig, RandomWaypoint, WaypointStart,
+};
+
+/// Hosts h0, h1, ... with the radio and the medium access of ns-2.
+fn network(mobility: Vec<Mobility>, routing: Routing) -> (Plan, Vec<NodeId>) {
+    let mut plan = Plan::new("radio", Duration::from_secs(30));
+    let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
+    let radio = Radio { radio: RadioConfig::wavelan(), mac: MacConfig::ns2(), mobility, routing };
+    plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
+    (plan, hosts)
+}
+
+/// Hosts in a row, `spacing_m` apart.
+fn row(count: u32, spacing_m: f64) -> Vec<Mobility> {
+    let place = |k: u32| Mobility::Static(Position { x_m: spacing_m * f64::from(k), y_m: 0.0 });
+    (0..count).map(place).collect()
+}
+
+fn moving(count: usize) -> Vec<Mobility> {
+    let model = RandomWaypoint {
+        area: Area { width_m: 1000.0, height_m: 750.0 },
+        min_speed_m_per_s: 1.0,
+        max_speed_m_per_s: 20.0,
+        pause: Duration::ZERO,
+        start: WaypointStart::Steady,
+    };
+    vec![Mobility::RandomWaypoint(model); count]
+}
+
+const DSR: Routing = Routing::Dsr(DsrConfig::ns2());
+
+fn tcp(from: NodeId, to: NodeId) -> Flow {
+    let tcp = TcpSettings {
+        mss: Some(1000),
+        window: Some(ByteCount::new(32_000)),
+        ..TcpSettings::profile(TcpProfile::Ns2_2002)
+    };
+    Flow::new("tcp", from, to, Transport::Tcp).tcp(tcp)
+}
+
+fn run(plan: &Plan, seed: u64) -> Simulation {
+    let mut simulation = Simulation::from_plan(plan, Seed(seed), SimulationOptions::checked()).unwrap();
+    simulation.run_until(Instant::from_secs(30));
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    simulation
+}
+
+fn goodput(simulation: &Simulation, flow: FlowId) -> f64 {
+    simulation.delivered_bytes(flow) as f64 * 8.0 / 30.0
+}
+
+fn of_host(simulation: &Simulation, host: NodeId) -> HostStats {
+    let air = simulation.medium_as::<RadioMedium>(MediumId::new(0)).unwrap();
+    air.stats(Instant::from_secs(30), host)
+}
+
+#[test]
+fn datagrams_fill_the_air_as_the_frame_durations_say() {
+    let (mut plan, hosts) = network(row(2, 100.0), Routing::Direct);
+    let traffic = Traffic::Cbr { rate: Rate::from_mbps(2), packet: ByteCount::new(1028) };
+    let flow = plan.flow(Flow::new("cbr", hosts[0], hosts[1], Transport::Udp).traffic(traffic));
+    let simulation = run(&plan, 1);
+    // DIFS 50, back-off 15 slots of 20 on average, RTS 352, CTS 304, data 192 and 4 for each of 1062 bytes, ACK 304,
+    // three SIFS of 10, four times 1 us to get there.
+    let microseconds = 50 + 300 + 352 + 304 + 192 + 4 * 1062 + 304 + 30 + 4;
+    let expected = 8000.0 / (f64::from(microseconds) * 1e-6);
+    let ratio = goodput(&simulation, flow) / expected;
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn tcp_crosses_a_row_of_hosts_with_dsr_and_loses_with_every_hop() {
+    let rate = |hops: u32| {
+        let (mut plan, hosts) = network(row(hops + 1, 200.0), DSR);
+        let flow = plan.flow(tcp(hosts[0], hosts[hops as usize]));
+        let simulation = run(&plan, 1);
+        if hops > 1 {
+            assert!(of_host(&simulation, hosts[1]).packets_received > 100, "the second host is on the way");
+        }
+        goodput(&simulation, flow)
+    };
+    let rates: Vec<f64> = [1, 2, 3].map(rate).to_vec();
+    assert!(rates[0] > 8e5, "{rates:?}");
+    // Two hops share one channel. The ends of three, 600 m apart, are hidden from one another too.
+    assert!((0.9..1.05).contains(&(2.0 * rates[1] / rates[0])), "{rates:?}");
+    assert!((0.5..0.9).contains(&(3.0 * rates[2] / rates[0])), "{rates:?}");
+}
+
+#[test]
+fn hosts_out_of_range_deliver_nothing_and_everything_is_accounted_for() {
+    for routing in [Routing::Direct, DSR] {
+        let (mut plan, hosts) = network(row(2, 5000.0), routing);
+        let flow = plan.flow(tcp(hosts[0], hosts[1]));
+        let simulation = run(&plan, 1);
+        assert_eq!(simulation.delivered_bytes(flow), 0);
+        assert_eq!(of_host(&simulation, hosts[1]).signals, 0);
+    }
+}
+
+#[test]
+fn a_moving_network_keeps_its_accounts_and_repeats_from_its_seed() {
+    let result = |seed| -> RunResult {
+        let (mut plan, hosts) = network(moving(15), DSR);
+        plan.flow(tcp(hosts[0], hosts[1]));
+        plan.flow(Flow { name: "back".into(), ..tcp(hosts[2], hosts[3]) });
+        run(&plan, seed).result()
+    };
+    let text = |result: &RunResult| format!("{result:?}");
+    let first = result(1);
+    assert_eq!(text(&first), text(&result(1)));
+    assert_ne!(text(&first), text(&result(2)));
+}

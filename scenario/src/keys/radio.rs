@@ -1,0 +1,65 @@
+//! The keys of `[radio]`, `[mobility]` and `[routing]`.
+use super::{Key, key};
+
+/// Keys of `[radio]`.
+pub const RADIO: &[Key] = &[
+    key("hosts", "list of nodes", "all hosts", "the nodes on the air"),
+    key(
+        "medium_access",
+        "name",
+        "\"ns-2\"",
+        "who may send when; the keys below change single settings of it",
+    ),
+    key("data_rate", "rate", "that of `medium_access`", "rate of packets for one neighbour"),
+    key("basic_rate", "rate", "that of `medium_access`", "rate of control frames and broadcasts"),
+    key(
+        "rts_threshold",
+        "size or \"off\"",
+        "that of `medium_access`",
+        "frames of at least this size, header included, ask with RTS first",
+    ),
+    key("short_retries", "whole number", "7", "attempts at an RTS, and at a packet below the RTS threshold"),
+    key("long_retries", "whole number", "4", "attempts at a packet from the RTS threshold on"),
+    key("queue_packets", "whole number", "50", "packets that wait at a host"),
+    key("propagation", "name", "\"two-ray-ground\"", "mean power against distance"),
+    key("exponent", "number", "3", "log-distance: the power of distance"),
+    key("reference_m", "number", "1", "log-distance: where it begins, in metres"),
+    key(
+        "shadowing_db",
+        "number",
+        "0",
+        "log-distance: standard deviation of the power of a frame, in decibels",
+    ),
+    key("fading", "name", "\"none\"", "random power on top of that"),
+    key("nakagami_m", "number", "3", "nakagami: shape of the fading, 1 is as bad as rayleigh"),
+    key("range_m", "number", "250", "distance at which the mean power just suffices to receive, in metres"),
+    key("sense_m", "number", "550", "distance at which it just counts as carrier, in metres"),
+    key("capture_db", "number", "10", "a frame so much stronger than one that begins later is received"),
+];
+
+/// Keys of `[mobility]`.
+pub const MOBILITY: &[Key] = &[
+    key("model", "name", "required", "how hosts move"),
+    key(
+        "area_m",
+        "two numbers",
+        "required, but for files and `places`",
+        "width and height of the area, in metres",
+    ),
+    key(
+        "places",
+        "table of two numbers each",
+        "random",
+        "static: place of each host, in metres: { a = [0, 0] }",
+    ),
+    key("speed_m_per_s", "two numbers", "[0.1, 10]", "lowest and highest speed, in metres per second"),
+    key("pause", "duration", "0 s", "random-waypoint: pause at each place"),
+    key("start", "name", "\"steady\"", "random-waypoint: how it begins"),
+    key("memory", "number", "0.75", "gauss-markov: 0 for none, 1 for a straight line"),
+    key("interval", "duration", "1 s", "gauss-markov: how long speed and direction hold"),
+    key("blocks", "two numbers", "[5, 5]", "manhattan: blocks from west to east, and from south to north"),
+    key("file", "file", "required for files", "movement file, path relative to the scenario"),
+];
+
+/// Keys of `[routing]`.
+pub const ROUTING: &[Key] = &[key("protocol", "name", "\"dsr\"", "who finds routes")];

@@ -1,0 +1,139 @@
+//! `[radio]` and `[routing]`.
+
+mod mobility;
+
+use super::reader::{Problems, Reader};
+use crate::document::Value;
+use crate::keys;
+use crate::registry;
+use prismux_plan::{Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
+use prismux_wireless::{Fading, MacConfig, Propagation, RadioConfig, Reception};
+use std::path::Path;
+
+/// What the air of a file is called.
+const AIR: &str = "air";
+
+/// Reads the air, if the file has one.
+pub(super) fn read(
+    file: &Reader<'_>,
+    node_names: &[&str],
+    nodes: &[Node],
+    folder: Option<&Path>,
+    problems: &Problems<'_>,
+) -> Option<Medium> {
+    let radio = file.table("radio", keys::RADIO);
+    let mobility = file.table("mobility", keys::MOBILITY);
+    let routing = file.table("routing", keys::ROUTING);
+    let Some(reader) = radio else {
+        for (key, table) in [("mobility", mobility), ("routing", routing)] {
+            if table.is_some() {
+                let remedy = "add a section [radio], or remove this one".to_string();
+                file.wrong(key, "found no section [radio]", "a radio that it is for", Some(remedy));
+            }
+        }
+        return None;
+    };
+    let attached = hosts(&reader, node_names, nodes);
+    let mac = medium_access(&reader);
+    let radio = radio_config(&reader);
+    reader.finish();
+    let protocol = routing.and_then(|routing| {
+        let protocol = routing.name("protocol", registry::ROUTING);
+        routing.finish();
+        protocol
+    });
+    let routing = protocol.or_else(|| Some(registry::ROUTING.first()?.value)).unwrap_or(Routing::Direct);
+    let names: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
+    let Some(mobility) = mobility else {
+        let remedy = "for instance [mobility] with lines: model = \"static\" and area_m = [500, 500]";
+        file.missing("mobility", "a section [mobility]: where the hosts are", remedy.to_string());
+        return None;
+    };
+    let moving = mobility::read(&mobility, &names, folder, problems);
+    mobility.finish();
+    let radio = Radio { radio, mac, mobility: moving?, routing };
+    Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
+}
+
+/// The nodes on the air: those named, or all hosts.
+fn hosts(reader: &Reader<'_>, node_names: &[&str], nodes: &[Node]) -> Vec<NodeId> {
+    let Some(entry) = reader.entry("hosts") else {
+        let all = (0..nodes.len()).map(NodeId::new);
+        return all.filter(|node| nodes[node.index()].kind() == NodeKind::Host).collect();
+    };
+    let Value::List(items) = &entry.item.value else {
+        let found = format!("found {}", entry.item.value.describe());
+        reader.wrong("hosts", found, "a list of nodes", Some("for instance hosts = [\"a\", \"b\"]".into()));
+        return Vec::new();
+    };
+    let host = |item| reader.reference_item("hosts", item, "nodes", node_names).map(NodeId::new);
+    items.iter().filter_map(host).collect()
+}
+
+fn medium_access(reader: &Reader<'_>) -> MacConfig {
+    let standard = reader.name("medium_access", registry::MEDIUM_ACCESS);
+    let mut mac = standard.map_or_else(MacConfig::ns2, |standard| standard());
+    mac.data_rate = positive_rate(reader, "data_rate").unwrap_or(mac.data_rate);
+    mac.basic_rate = positive_rate(reader, "basic_rate").unwrap_or(mac.basic_rate);
+    let threshold = reader.entry("rts_threshold").map(|entry| &entry.item.value);
+    if matches!(threshold, Some(Value::Text(text)) if text == "off") {
+        mac.rts_threshold_bytes = u32::MAX;
+    } else if let Some(bytes) = reader.bytes("rts_threshold") {
+        mac.rts_threshold_bytes = u32::try_from(bytes.as_u64()).unwrap_or(u32::MAX);
+    }
+    let retries = |key| reader.integer(key, 1..=255).map(|n| n as u8);
+    mac.short_retry_limit = retries("short_retries").unwrap_or(mac.short_retry_limit);
+    mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
+    mac.queue_packets =
+        reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
+    mac
+}
+
+fn positive_rate(reader: &Reader<'_>, key: &'static str) -> Option<prismux_units::Rate> {
+    let rate = reader.rate(key)?;
+    if rate.as_bps() == 0 {
+        reader.wrong(key, "found a rate of zero", "a rate above zero", None);
+        return None;
+    }
+    Some(rate)
+}
+
+fn radio_config(reader: &Reader<'_>) -> RadioConfig {
+    let mut radio = RadioConfig::wavelan();
+    radio.propagation = reader.name("propagation", registry::PROPAGATION).unwrap_or(radio.propagation);
+    if let Propagation::LogDistance { exponent, reference_m, shadowing_db } = &mut radio.propagation {
+        *exponent = reader.number("exponent", 1.0..=10.0).unwrap_or(*exponent);
+        *reference_m = reader.number("reference_m", 0.01..=1e6).unwrap_or(*reference_m);
+        *shadowing_db = reader.number("shadowing_db", 0.0..=30.0).unwrap_or(*shadowing_db);
+    }
+    radio.fading = reader.name("fading", registry::FADING).unwrap_or(radio.fading);
+    if let Fading::Nakagami { m } = &mut radio.fading {
+        *m = reader.number("nakagami_m", 0.5..=100.0).unwrap_or(*m);
+    }
+    thresholds(reader, &mut radio);
+    if let Some(decibels) = reader.number("capture_db", 0.0..=100.0) {
+        radio.reception = Reception::Capture { ratio: decibel_ratio(decibels) };
+    }
+    radio
+}
+
+/// Thresholds from distances: those of ns-2 when nothing is said.
+fn thresholds(reader: &Reader<'_>, radio: &mut RadioConfig) {
+    let range_m = reader.number("range_m", 1.0..=1e6).unwrap_or(250.0);
+    let sense_m = reader.number("sense_m", 1.0..=1e6).unwrap_or(550.0_f64.max(range_m));
+    if radio.propagation == Propagation::TwoRayGround && (range_m, sense_m) == (250.0, 550.0) {
+        // Those of ns-2, to its last digit.
+        return;
+    }
+    if sense_m < range_m {
+        let found = format!("a host would receive at {range_m} m what it cannot sense beyond {sense_m} m");
+        reader.wrong("sense_m", found, "at least the distance of `range_m`", None);
+    }
+    radio.receive_threshold_w = radio.mean_power_w(range_m);
+    radio.carrier_threshold_w = radio.mean_power_w(sense_m);
+}
+
+/// A ratio of powers from decibels.
+fn decibel_ratio(decibels: f64) -> f64 {
+    10.0_f64.powf(decibels / 10.0)
+}

@@ -1,0 +1,188 @@
+//! `[mobility]`.
+
+use crate::document::{Item, Value};
+use crate::read::reader::{Problems, Reader};
+use crate::registry::{self, MobilityModel};
+use prismux_units::Duration;
+use prismux_wireless::{
+    Area, GaussMarkov, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
+    parse_csv, parse_ns2,
+};
+use std::path::Path;
+
+/// How each of the hosts called `names` moves; `None` when that cannot be read.
+pub(super) fn read(
+    reader: &Reader<'_>,
+    names: &[&str],
+    folder: Option<&Path>,
+    problems: &Problems<'_>,
+) -> Option<Vec<Mobility>> {
+    if reader.entry("model").is_none() {
+        reader.missing(
+            "model",
+            "the name of a mobility model",
+            "for instance model = \"static\"".to_string(),
+        );
+    }
+    let same = |mobility: Mobility| vec![mobility; names.len()];
+    let model = reader.name("model", registry::MOBILITY)?;
+    let area = || area(reader);
+    match model {
+        MobilityModel::Static if reader.entry("places").is_some() => places(reader, names, problems),
+        MobilityModel::Static => Some(same(Mobility::Anywhere(area()?))),
+        MobilityModel::RandomWaypoint => {
+            let (low, high) = speeds(reader);
+            let waypoint = RandomWaypoint {
+                min_speed_m_per_s: low,
+                max_speed_m_per_s: high,
+                pause: reader.duration("pause").unwrap_or(Duration::ZERO),
+                start: reader.name("start", registry::WAYPOINT_STARTS).unwrap_or(WaypointStart::Steady),
+                area: area()?,
+            };
+            Some(same(Mobility::RandomWaypoint(waypoint)))
+        }
+        MobilityModel::GaussMarkov => {
+            let (low, high) = speeds(reader);
+            let gauss_markov = GaussMarkov {
+                mean_speed_m_per_s: (low + high) / 2.0,
+                max_speed_m_per_s: high,
+                memory: reader.number("memory", 0.0..=1.0).unwrap_or(0.75),
+                interval: interval(reader),
+                area: area()?,
+            };
+            Some(same(Mobility::GaussMarkov(gauss_markov)))
+        }
+        MobilityModel::Manhattan => {
+            let (low, high) = speeds(reader);
+            let [columns, rows] = pair(reader, "blocks", 1.0..=10_000.0).unwrap_or([5.0, 5.0]);
+            let manhattan = Manhattan {
+                columns: columns as u32,
+                rows: rows as u32,
+                min_speed_m_per_s: low,
+                max_speed_m_per_s: high,
+                area: area()?,
+            };
+            Some(same(Mobility::Manhattan(manhattan)))
+        }
+        MobilityModel::Ns2File => file(reader, folder, |name, text| parse_ns2(name, text, names.len())),
+        MobilityModel::CsvFile => file(reader, folder, |name, text| parse_csv(name, text, names.len())),
+    }
+}
+
+fn area(reader: &Reader<'_>) -> Option<Area> {
+    if reader.entry("area_m").is_none() {
+        let remedy = "for instance area_m = [1000, 1000]".to_string();
+        reader.missing("area_m", "width and height of the area, in metres", remedy);
+    }
+    let [width_m, height_m] = pair(reader, "area_m", 1.0..=1e6)?;
+    Some(Area { width_m, height_m })
+}
+
+fn speeds(reader: &Reader<'_>) -> (f64, f64) {
+    let [low, high] = pair(reader, "speed_m_per_s", 0.001..=10_000.0).unwrap_or([0.1, 10.0]);
+    if low > high {
+        let found = format!("found {low}, then {high}");
+        reader.wrong("speed_m_per_s", found, "the lowest speed, then the highest", None);
+        return (high, high);
+    }
+    (low, high)
+}
+
+fn interval(reader: &Reader<'_>) -> Duration {
+    let interval = reader.duration("interval").unwrap_or(Duration::from_secs(1));
+    if interval < Duration::from_millis(1) {
+        reader.wrong("interval", "found an interval below 1 ms", "an interval of at least 1 ms", None);
+        return Duration::from_secs(1);
+    }
+    interval
+}
+
+/// Two numbers within `range`.
+fn pair(reader: &Reader<'_>, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<[f64; 2]> {
+    let entry = reader.entry(key)?;
+    let pair = pair_of(&entry.item, &range);
+    if pair.is_none() {
+        let found = format!("found {}", entry.item.value.describe());
+        reader.wrong(key, found, format!("two numbers from {} to {}", range.start(), range.end()), None);
+    }
+    pair
+}
+
+fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Option<[f64; 2]> {
+    let Value::List(items) = &item.value else { return None };
+    let [first, second] = items.as_slice() else { return None };
+    let number = |item: &Item| match item.value {
+        Value::Integer(number) => Some(number as f64).filter(|number| range.contains(number)),
+        Value::Float(number) => Some(number).filter(|number| range.contains(number)),
+        _ => None,
+    };
+    Some([number(first)?, number(second)?])
+}
+
+/// `{ a = [0, 0], b = [200, 0] }`: a place for every host.
+fn places(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> Option<Vec<Mobility>> {
+    let entry = reader.entry("places")?;
+    let Value::Table(table) = &entry.item.value else {
+        let found = format!("found {}", entry.item.value.describe());
+        reader.wrong("places", found, "a table { HOST = [x, y] }", None);
+        return None;
+    };
+    let mut places = vec![None; names.len()];
+    for place in &table.entries {
+        let path = format!("{}.{}", reader.path_of("places"), place.key);
+        match (names.iter().position(|name| *name == place.key), pair_of(&place.item, &(-1e6..=1e6))) {
+            (Some(host), Some([x_m, y_m])) => {
+                places[host] = Some(Mobility::Static(Position { x_m, y_m }));
+            }
+            (None, _) => {
+                let found = format!("there is no host \"{}\" on the air", place.key);
+                let expected = crate::diagnostic::list_of(names);
+                problems.add(&place.key_place, &path, found, expected, None);
+            }
+            (_, None) => {
+                let found = format!("found {}", place.item.value.describe());
+                let expected = "two numbers from -1000000 to 1000000, in metres";
+                problems.add(&place.item.place, &path, found, expected, None);
+            }
+        }
+    }
+    for (name, _) in names.iter().zip(&places).filter(|(_, place)| place.is_none()) {
+        if !table.entries.iter().any(|entry| entry.key == *name) {
+            let found = format!("host \"{name}\" has no place");
+            reader.wrong("places", found, "a place for every host on the air", None);
+        }
+    }
+    places.into_iter().collect()
+}
+
+/// Reads a movement file.
+fn file(
+    reader: &Reader<'_>,
+    folder: Option<&Path>,
+    parse: impl Fn(&str, &str) -> Result<Vec<Mobility>, MovementError>,
+) -> Option<Vec<Mobility>> {
+    if reader.entry("file").is_none() {
+        reader.missing(
+            "file",
+            "the name of a movement file",
+            "for instance file = \"scene.tcl\"".to_string(),
+        );
+    }
+    let name = reader.text("file")?;
+    let path = folder.unwrap_or(Path::new("")).join(name);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => {
+            let remedy = format!("the path is relative to the scenario file; looked at {}", path.display());
+            reader.wrong("file", format!("cannot read \"{name}\": {error}"), "a movement file", Some(remedy));
+            return None;
+        }
+    };
+    match parse(name, &text) {
+        Ok(mobility) => Some(mobility),
+        Err(error) => {
+            reader.wrong("file", error.to_string(), "a movement file for the hosts on the air", None);
+            None
+        }
+    }
+}
