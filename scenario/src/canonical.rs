@@ -77,6 +77,9 @@ fn nodes(out: &mut Lines, plan: &Plan) {
             Role::PrismProxy(proxy) => {
                 out.debug(&format!("{path}.config"), &proxy.config);
                 out.line(&format!("{path}.tunnel"), name_of(registry::TUNNELS, &proxy.tunnel));
+                if proxy.receipts {
+                    out.line(&format!("{path}.receipts"), proxy.receipts);
+                }
                 let names: Vec<&str> =
                     plan.members_of(id).into_iter().map(|node| plan[node].name.as_str()).collect();
                 out.debug(&format!("{path}.members"), &names);

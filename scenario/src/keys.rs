@@ -305,6 +305,12 @@ pub const PRISM_PROXY: &[Key] = &[
     key("scheduler", "name", "the profile's", "how a link is picked for each data packet"),
     key("rpc", "name", "\"full\"", "how much of the reverse path controller works"),
     key("tunnel", "name", "\"gre\"", "encapsulation towards the members (lab)"),
+    key(
+        "receipts",
+        "true or false",
+        "false",
+        "members measure their links by receipts; a packet's number takes 4 bytes",
+    ),
     key("members", "list of members", "those a link joins it to", "send through these members"),
     key(
         "learn_rates",

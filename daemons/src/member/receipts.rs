@@ -1,7 +1,6 @@
 //! Receipts for the packets that come from the proxy with numbers.
-use crate::tunnel::control::AROUND_BODY_BYTES;
 use prismux_endpoint::Endpoint;
-use prismux_receipts::{Arrived, Receipt, ReceiptWriter, WriterConfig, WriterCounters};
+use prismux_receipts::{Arrived, MESSAGE_BYTES, Receipt, ReceiptWriter, WriterConfig, WriterCounters};
 use prismux_units::Instant;
 use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::{Ecn, SeqNumber};
@@ -22,7 +21,7 @@ impl Receipts {
 
     /// They are offered in `epoch`: packets with numbers may come.
     pub fn offered(&mut self, now: Instant, epoch: u32) {
-        let around_bytes = (self.overhead_bytes + AROUND_BODY_BYTES) as u32;
+        let around_bytes = self.overhead_bytes as u32 + MESSAGE_BYTES;
         let config = WriterConfig { around_bytes, ..WriterConfig::default() };
         self.writer = Some(ReceiptWriter::new(config, epoch, now));
     }

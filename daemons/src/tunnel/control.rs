@@ -15,7 +15,7 @@
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};
-use prismux_receipts::Receipt;
+use prismux_receipts::{MESSAGE_BYTES, Receipt};
 use prismux_units::{Duration, Rate};
 use sha2::Sha256;
 use std::fmt;
@@ -41,8 +41,8 @@ const OFFER: u8 = 5;
 const ACCEPT: u8 = 6;
 const RECEIPT: u8 = 7;
 
-/// Bytes of a message around its body.
-pub const AROUND_BODY_BYTES: usize = PREFIX_BYTES + TAG_BYTES;
+/// What the writers of receipts take a message's frame for.
+const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
 
 /// The secret that members and proxy share.
 #[derive(Clone)]

@@ -28,7 +28,7 @@ impl Community<'_> {
     pub fn proxy(&self, node: NodeIndex, record: Option<&Path>) -> Result<String, LabError> {
         let proxy = self.settings_of(node)?;
         let address = self.topology.address(node);
-        let mut tunnel = Table::from_iter([("receipts".to_owned(), false.into())]);
+        let mut tunnel = Table::from_iter([("receipts".to_owned(), proxy.receipts.into())]);
         match proxy.tunnel {
             // A tunnel without headers is refused before.
             Tunnel::Gre | Tunnel::Free => tunnel.insert("gre".to_owned(), address.to_string().into()),

@@ -41,9 +41,9 @@ impl Plan {
     /// flow uses it or not: all transports are measured against one capacity.
     pub fn tunnel_bytes(&self, outer: IpFamily) -> u32 {
         let tunnels = self.nodes.iter().filter_map(|node| match &node.role {
-            Role::PrismProxy(settings) => Some(settings.tunnel),
+            Role::PrismProxy(settings) => Some(settings.tunnel_bytes(outer)),
             _ => None,
         });
-        tunnels.map(|tunnel| tunnel.overhead_bytes(outer)).max().unwrap_or(0)
+        tunnels.max().unwrap_or(0)
     }
 }

@@ -1,9 +1,10 @@
 //! Nodes: what stands at the ends of links.
-use crate::{NodeId, Tunnel};
+use crate::{IpFamily, NodeId, Tunnel};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use prismux_prism::ProxyConfig;
+use prismux_wire::gre::SEQUENCE_BYTES;
 
 /// A node.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +68,17 @@ pub struct ProxySettings {
     pub config: ProxyConfig,
     /// How packets travel to the members.
     pub tunnel: Tunnel,
+    /// Packets to members carry numbers, and members write receipts.
+    pub receipts: bool,
     /// The members it sends through; `None`: those that a link joins it to.
     pub members: Option<Vec<NodeId>>,
+}
+
+impl ProxySettings {
+    /// Bytes that its tunnels add to every packet for a member, the number included where there is one.
+    pub const fn tunnel_bytes(&self, outer: IpFamily) -> u32 {
+        self.tunnel.overhead_bytes(outer) + if self.receipts { SEQUENCE_BYTES as u32 } else { 0 }
+    }
 }
 
 /// Settings of a member.

@@ -22,7 +22,9 @@ mod writer;
 
 pub use estimate::{LinkEstimate, MeterCounters};
 pub use meter::{LinkMeter, MeterEvent, Refusal};
-pub use receipt::{Arrival, EcnCounts, MAX_ARRIVALS, MAX_RANGES, NumberRange, Receipt, ReceiptError};
+pub use receipt::{
+    Arrival, EcnCounts, MAX_ARRIVALS, MAX_RANGES, MESSAGE_BYTES, NumberRange, Receipt, ReceiptError,
+};
 pub use writer::{Arrived, ReceiptWriter, WriterConfig, WriterCounters};
 
 /// The example of the README, compiled.

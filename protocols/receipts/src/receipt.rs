@@ -22,6 +22,8 @@ use core::fmt;
 use prismux_units::Duration;
 use prismux_wire::SeqNumber;
 
+/// Bytes of the control message around a receipt: magic, version, kind and tag.
+pub const MESSAGE_BYTES: u32 = 22;
 /// Most ranges of a receipt.
 pub const MAX_RANGES: usize = 128;
 /// Most arrivals of a receipt.

@@ -111,7 +111,8 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
         }
     }
     let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or_default();
-    ProxySettings { config, tunnel, members: member_list(reader, node_names) }
+    let receipts = reader.boolean("receipts").unwrap_or_default();
+    ProxySettings { config, tunnel, receipts, members: member_list(reader, node_names) }
 }
 
 /// Replaces `setting` by what the file says, if it says anything.

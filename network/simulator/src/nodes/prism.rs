@@ -6,3 +6,4 @@ mod member;
 pub(crate) mod plan;
 pub(crate) mod policy;
 mod proxy;
+mod receipts;

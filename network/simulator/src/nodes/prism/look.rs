@@ -3,6 +3,7 @@ use super::proxy::ProxyNode;
 use crate::core::ids::{FlowId, NodeId};
 use crate::simulation::Simulation;
 use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
+use prismux_receipts::{LinkEstimate, MeterCounters};
 
 impl Simulation {
     /// The proxies, in the order of their making.
@@ -14,6 +15,12 @@ impl Simulation {
     pub fn proxy_links(&self, node: NodeId) -> Vec<LinkStatus> {
         let proxy = self.network.node_as::<ProxyNode>(node);
         proxy.map_or_else(Vec::new, |proxy| proxy.proxy.link_status())
+    }
+
+    /// The links of the proxy on `node` as receipts tell, in the order of its links; nothing where it asks for none.
+    pub fn measured_links(&self, node: NodeId) -> Vec<(LinkEstimate, MeterCounters)> {
+        let proxy = self.network.node_as::<ProxyNode>(node);
+        proxy.map_or_else(Vec::new, |proxy| proxy.meters.estimates(self.network.now).collect())
     }
 
     /// Counters of the proxy on `node`.

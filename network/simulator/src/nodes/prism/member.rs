@@ -1,4 +1,5 @@
 //! A member: the far end of a tunnel.
+use super::receipts::Receipts;
 use crate::core::ids::NodeId;
 use crate::core::packet::Transit;
 use crate::nodes::context::NodeContext;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct MemberNode {
     pub tunnel: MemberTunnel,
+    /// Where the proxy asks for them.
+    pub receipts: Option<Receipts>,
 }
 
 /// The tunnel to a member's proxy.
@@ -27,12 +30,17 @@ impl Node for MemberNode {
         let stored = context.network.pool.get_mut(packet.carried.packet);
         if packet.carried.towards == context.node && stored.encapsulated {
             stored.encapsulated = false;
-            packet.carried.towards = stored.destination;
+            let destination = stored.destination;
+            if let Some(receipts) = &mut self.receipts {
+                receipts.arrived(context, *proxy, &mut packet);
+            }
+            packet.carried.towards = destination;
             packet.size_bytes -= overhead_bytes;
         }
         if packet.carried.towards == context.node {
             return context.deliver(packet);
         }
+        let stored = context.network.pool.get_mut(packet.carried.packet);
         let (source, destination) = (stored.source, stored.destination);
         let outward = serves[source.index()] && !serves[destination.index()] && destination != *proxy;
         if outward && !stored.encapsulated {
@@ -41,5 +49,11 @@ impl Node for MemberNode {
             packet.size_bytes += overhead_bytes;
         }
         context.forward(packet);
+    }
+
+    fn timeout(&mut self, context: &mut NodeContext<'_>) {
+        if let Some(receipts) = &mut self.receipts {
+            receipts.timeout(context, self.tunnel.proxy);
+        }
     }
 }

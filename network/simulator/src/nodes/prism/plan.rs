@@ -3,6 +3,7 @@ use super::community::{Community, Member, Receiver};
 use super::member::{MemberNode, MemberTunnel};
 use super::policy::SchedulerFactory;
 use super::proxy::ProxyNode;
+use super::receipts::{Meters, Receipts};
 use crate::core::ids::NodeId;
 use crate::nodes::ground::Ground;
 use crate::nodes::node::Node;
@@ -192,7 +193,9 @@ impl Finder<'_> {
             });
             // Without a proxy it is a router.
             if let Some(tunnel) = tunnel {
-                nodes.push((member.node, Box::new(MemberNode { tunnel })));
+                let asked = draft.is_some_and(|draft| draft.settings.receipts);
+                let receipts = asked.then(|| Receipts::new(tunnel.overhead_bytes));
+                nodes.push((member.node, Box::new(MemberNode { tunnel, receipts })));
             }
         }
         let proxies = self.drafts.iter().map(|draft| draft.node).collect();
@@ -202,8 +205,9 @@ impl Finder<'_> {
                 proxy.set_scheduler(factory.make(&self.ground.plan[draft.node].name));
             }
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
-            let Draft { node, members, serves, .. } = draft;
-            nodes.push((node, Box::new(ProxyNode { proxy, tunnel_bytes, members, serves, alarm })));
+            let Draft { node, members, serves, settings } = draft;
+            let meters = if settings.receipts { Meters::new(members.len()) } else { Meters::default() };
+            nodes.push((node, Box::new(ProxyNode { proxy, tunnel_bytes, members, serves, meters, alarm })));
         }
         let community = Community { proxies, members: self.members, receivers };
         Found { community, nodes, joins: self.joins }

@@ -1,9 +1,10 @@
 //! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
+use super::receipts::Meters;
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{Body, Carried, Packet, Transit};
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
-use prismux_endpoint::{Alarm, Drain, Endpoint as _, Output, expire};
+use prismux_endpoint::{Alarm, Deadline, Drain, Endpoint as _, Output, expire};
 use prismux_prism::{
     AckRewrite, DropReason, LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict,
 };
@@ -21,11 +22,16 @@ pub(crate) struct ProxyNode {
     pub members: Vec<NodeId>,
     /// By node: packets for it travel over the members' links.
     pub serves: Arc<[bool]>,
+    /// Links measured by receipts.
+    pub meters: Meters,
     pub alarm: Alarm,
 }
 
 impl Node for ProxyNode {
     fn arrive(&mut self, context: &mut NodeContext<'_>, arrived: Transit) {
+        if self.meters.take(context, &self.members, arrived) {
+            return self.wake_in_time(context);
+        }
         let Transit { mut size_bytes, carried } = arrived;
         let network = &mut *context.network;
         let stored = network.pool.get_mut(carried.packet);
@@ -64,13 +70,16 @@ impl Node for ProxyNode {
 
     fn timeout(&mut self, context: &mut NodeContext<'_>) {
         if self.alarm.rings(context.now()) {
+            self.meters.expire(context.now());
             expire(&mut self.proxy, context.now());
             self.drain(context);
         }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        columns(self.proxy.counters())
+        let mut columns = columns(self.proxy.counters());
+        columns.extend(self.meters.columns());
+        columns
     }
 }
 
@@ -109,12 +118,17 @@ impl ProxyNode {
                 Output::Event(event) => self.observe_link(context, event),
             }
         }
-        if let Some(at) = self.alarm.set(now, self.proxy.poll_timeout()) {
+        self.wake_in_time(context);
+    }
+
+    fn wake_in_time(&mut self, context: &mut NodeContext<'_>) {
+        let deadline = Deadline::earliest(self.proxy.poll_timeout(), self.meters.deadline());
+        if let Some(at) = self.alarm.set(context.now(), deadline) {
             context.wake(at);
         }
     }
 
-    fn carry_out(&self, context: &mut NodeContext<'_>, verdict: Verdict<Packet>) {
+    fn carry_out(&mut self, context: &mut NodeContext<'_>, verdict: Verdict<Packet>) {
         if context.network.observer.is_some() {
             self.observe(context, &verdict);
         }
@@ -126,7 +140,8 @@ impl ProxyNode {
                 packet.encapsulated = true;
                 let size_bytes = packet.ip_bytes() + self.tunnel_bytes;
                 let towards = self.members[usize::from(link.0)];
-                let packet = put_back(context, packet, size_bytes, towards);
+                let mut packet = put_back(context, packet, size_bytes, towards);
+                self.meters.number(context, usize::from(link.0), &mut packet);
                 context.forward(packet);
             }
             Verdict::Release { mut packet, rewrite } => {

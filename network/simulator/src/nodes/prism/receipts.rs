@@ -1,0 +1,171 @@
+//! Receipts in the network: a number around each packet to a member, and messages from the member.
+use crate::core::ids::NodeId;
+use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES};
+use crate::nodes::context::NodeContext;
+use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
+use prismux_receipts::{
+    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, Receipt, ReceiptWriter, WriterConfig,
+};
+use prismux_units::Instant;
+use prismux_wire::gre::SEQUENCE_BYTES;
+use prismux_wire::{Ecn, SeqNumber};
+
+/// Nobody begins anew in a simulation.
+const EPOCH: u32 = 1;
+
+/// The sequence number in the GRE header of a packet.
+#[derive(Debug, Clone, Copy)]
+struct Number(SeqNumber);
+
+impl Content for Number {
+    fn header_bytes(&self) -> usize {
+        SEQUENCE_BYTES
+    }
+
+    fn emit(&self, bytes: &mut [u8]) {
+        if let Some(room) = bytes.get_mut(..SEQUENCE_BYTES) {
+            room.copy_from_slice(&self.0.0.to_be_bytes());
+        }
+    }
+}
+
+/// A receipt on its way to the proxy.
+#[derive(Debug, Clone)]
+struct Message {
+    member: NodeId,
+    receipt: Receipt,
+    /// As written, with what is around it beside an IP and a UDP header.
+    bytes: Vec<u8>,
+}
+
+impl Content for Message {
+    fn header_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn emit(&self, bytes: &mut [u8]) {
+        if let Some(room) = bytes.get_mut(..self.bytes.len()) {
+            room.copy_from_slice(&self.bytes);
+        }
+    }
+}
+
+/// A member that writes receipts.
+#[derive(Debug)]
+pub(super) struct Receipts {
+    writer: ReceiptWriter,
+    /// Bytes on the link around a receipt.
+    around_bytes: u32,
+    alarm: Alarm,
+}
+
+impl Receipts {
+    /// For a member whose tunnel adds `tunnel_bytes` to a packet.
+    pub fn new(tunnel_bytes: u32) -> Self {
+        let around_bytes = tunnel_bytes + MESSAGE_BYTES;
+        let config = WriterConfig { around_bytes, ..WriterConfig::default() };
+        let writer = ReceiptWriter::new(config, EPOCH, Instant::ZERO);
+        Self { writer, around_bytes, alarm: Alarm::new() }
+    }
+
+    /// A packet has come out of the tunnel: its number is taken off, and noted.
+    pub fn arrived(&mut self, context: &mut NodeContext<'_>, proxy: NodeId, packet: &mut Transit) {
+        let bytes = packet.size_bytes;
+        let Some(Number(number)) = context.take_header(packet) else { return };
+        self.writer.handle_input(context.now(), Arrived { number, bytes, ecn: Ecn::NotEct });
+        self.write(context, proxy);
+    }
+
+    /// A time has come.
+    pub fn timeout(&mut self, context: &mut NodeContext<'_>, proxy: NodeId) {
+        if self.alarm.rings(context.now()) {
+            self.write(context, proxy);
+        }
+    }
+
+    fn write(&mut self, context: &mut NodeContext<'_>, proxy: NodeId) {
+        let now = context.now();
+        while let Some(receipt) = self.writer.poll_transmit(now) {
+            let mut bytes =
+                vec![0; self.around_bytes.saturating_sub(IPV4_HEADER_BYTES + UDP_HEADER_BYTES) as usize];
+            receipt.emit(&mut bytes);
+            let message = Message { member: context.node(), receipt, bytes };
+            let packet = context.originate(message, Some(proxy), 0);
+            context.forward(packet);
+        }
+        if let Some(at) = self.alarm.set(now, self.writer.poll_timeout()) {
+            context.wake(at);
+        }
+    }
+}
+
+/// The meters of a proxy's links, by number; none where it asks for no receipts.
+#[derive(Debug, Default)]
+pub(super) struct Meters(Vec<LinkMeter>);
+
+impl Meters {
+    /// For so many links.
+    pub fn new(links: usize) -> Self {
+        Self((0..links).map(|_| LinkMeter::new(EPOCH)).collect())
+    }
+
+    /// Puts a number on a packet for the member of a link.
+    pub fn number(&mut self, context: &mut NodeContext<'_>, link: usize, packet: &mut Transit) {
+        let Some(meter) = self.0.get_mut(link) else { return };
+        let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32);
+        context.put_header(packet, Number(number));
+    }
+
+    /// Takes a packet in if it is a receipt of one of the `members`; says whether it was.
+    pub fn take(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], packet: Transit) -> bool {
+        if self.0.is_empty() || context.content::<Message>(&packet).is_none() {
+            return false;
+        }
+        // A damaged message fails its authentication.
+        if context.network.pool.get(packet.carried.packet).damaged {
+            context.discard(packet);
+            return true;
+        }
+        let now = context.now();
+        if let Some(message) = context.take::<Message>(&packet)
+            && let Some(link) = members.iter().position(|member| *member == message.member)
+            && let Some(meter) = self.0.get_mut(link)
+        {
+            meter.handle_input(now, &message.receipt);
+            while meter.poll_event().is_some() {}
+        }
+        true
+    }
+
+    /// Judges packets of which nothing was heard for too long.
+    pub fn expire(&mut self, now: Instant) {
+        for meter in &mut self.0 {
+            if expire(meter, now) {
+                while meter.poll_event().is_some() {}
+            }
+        }
+    }
+
+    /// When [`Meters::expire`] has something to do.
+    pub fn deadline(&self) -> Option<Deadline> {
+        self.0.iter().map(LinkMeter::poll_timeout).fold(None, Deadline::earliest)
+    }
+
+    /// What is known of the links.
+    pub fn estimates(&self, now: Instant) -> impl Iterator<Item = (LinkEstimate, MeterCounters)> {
+        self.0.iter().map(move |meter| (meter.estimate(now), *meter.counters()))
+    }
+
+    /// Columns of results; none where there are no receipts.
+    pub fn columns(&self) -> Vec<(&'static str, u64)> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let sum = |count: fn(&MeterCounters) -> u64| self.0.iter().map(|meter| count(meter.counters())).sum();
+        vec![
+            ("receipts", sum(|counters| counters.receipts)),
+            ("receipt_losses", sum(|counters| counters.lost_packets)),
+            ("receipt_spurious_losses", sum(|counters| counters.spurious_losses)),
+        ]
+    }
+}
