@@ -1,5 +1,6 @@
 //! `prismux://KEY@HOST:PORT/PATH`: which object, from which server, and how the server proves that it is the one.
 //! What stands behind a `#` is for the client alone: over which interfaces, and at what cost.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use crate::key::PublicKey;
 use crate::socket::Via;
 use prismux_r2cp::policy::Cost;
@@ -151,9 +152,10 @@ fn decode(path: &str) -> Option<String> {
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         if byte == b'%' {
-            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            let (digits, after) = rest.split_at_checked(2)?;
+            let digits = std::str::from_utf8(digits).ok()?;
             bytes.push(u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?);
-            rest = &rest[2..];
+            rest = after;
         } else {
             bytes.push(byte);
         }

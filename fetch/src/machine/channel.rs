@@ -3,6 +3,7 @@
 //! Every message is sealed under a number of its own (ChaCha20-Poly1305 as Noise prescribes), so that messages may be
 //! lost and reordered; a window over these numbers keeps out what arrives twice. The connection id in front is not
 //! covered by the seal and need not be: it selects the key, and under another key nothing opens.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use crate::replay::ReplayWindow;
 use crate::wire::{ConnectionId, sealed_header};
 use snow::StatelessTransportState;
@@ -110,8 +111,9 @@ impl Channel {
         sealed_header(out, self.peer, self.next_nonce);
         let start = out.len();
         out.resize(start + message.len() + TAG_BYTES, 0);
+        let room = out.get_mut(start..).unwrap_or_default();
         // Fails only for messages longer than any datagram, or at the end of 2^64 numbers.
-        let written = self.noise.write_message(self.next_nonce, message, &mut out[start..]);
+        let written = self.noise.write_message(self.next_nonce, message, room);
         out.truncate(written.map_or(0, |length| start + length));
         self.next_nonce += 1;
     }

@@ -2,6 +2,7 @@
 //!
 //! A cookie is the time and a keyed hash of time, address and connection id. Only who receives at the address can
 //! return it, and only for a while.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use super::wire::{COOKIE_BYTES, ConnectionId};
 use hmac::{Hmac, Mac};
 use prismux_units::{Duration, Instant};
@@ -25,11 +26,10 @@ impl CookieJar {
 
     /// The cookie for a client at `address`.
     pub fn give(&self, now: Instant, address: SocketAddr, client: ConnectionId) -> [u8; COOKIE_BYTES] {
-        let mut cookie = [0; COOKIE_BYTES];
         let given_at = now.as_nanos();
-        cookie[..8].copy_from_slice(&given_at.to_be_bytes());
-        cookie[8..].copy_from_slice(&self.hash(given_at, address, client).finalize().into_bytes()[..16]);
-        cookie
+        let hash = self.hash(given_at, address, client).finalize().into_bytes();
+        let mut bytes = given_at.to_be_bytes().into_iter().chain(hash);
+        std::array::from_fn(|_| bytes.next().unwrap_or(0))
     }
 
     /// Whether `cookie` was given to this client at this address, and lately.
@@ -40,10 +40,11 @@ impl CookieJar {
         client: ConnectionId,
         cookie: &[u8; COOKIE_BYTES],
     ) -> bool {
-        let given_at = cookie[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let Some((given_at, hash)) = cookie.split_first_chunk() else { return false };
+        let given_at = u64::from_be_bytes(*given_at);
         let age = now.saturating_since(Instant::from_nanos(given_at));
         let timely = given_at <= now.as_nanos() && age <= LIFETIME;
-        timely && self.hash(given_at, address, client).verify_truncated_left(&cookie[8..]).is_ok()
+        timely && self.hash(given_at, address, client).verify_truncated_left(hash).is_ok()
     }
 
     fn hash(&self, given_at: u64, address: SocketAddr, client: ConnectionId) -> Hmac<Sha256> {

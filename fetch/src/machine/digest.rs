@@ -1,4 +1,5 @@
 //! SHA-256 of an object, and bytes as hexadecimal digits.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::{self, Read};
@@ -18,7 +19,7 @@ impl Digest {
         loop {
             match reader.read(&mut buffer) {
                 Ok(0) => return Ok(Self(hash.finalize().into())),
-                Ok(length) => hash.update(&buffer[..length]),
+                Ok(length) => hash.update(buffer.get(..length).unwrap_or(&buffer)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -6,6 +6,7 @@
 //!
 //! What the first message carries can be replayed by whoever saw it, as in every handshake of one round trip. That
 //! brings out another answer to the same request, sealed for nobody but the first sender.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use super::channel::Channel;
 use super::digest::Digest;
 use super::entropy::Entropy;
@@ -130,7 +131,8 @@ impl Initiator {
     /// Begins: returns the first message too, a request for the object `path`.
     pub fn new(server: &PublicKey, path: &str, entropy: &mut Entropy) -> (Self, Vec<u8>) {
         let mut noise = noise::initiator(&server.0, entropy);
-        let path = &path.as_bytes()[..path.len().min(MAX_PATH_BYTES + 1)];
+        let path = path.as_bytes();
+        let path = path.get(..=MAX_PATH_BYTES).unwrap_or(path);
         let mut message = vec![0; path.len() + HANDSHAKE_OVERHEAD_BYTES];
         match noise.write_message(path, &mut message) {
             Ok(length) => message.truncate(length),
@@ -144,7 +146,7 @@ impl Initiator {
     pub fn finish(&mut self, message: &[u8], scratch: &mut Vec<u8>) -> Option<(Answer, Option<Channel>)> {
         scratch.resize(message.len(), 0);
         let length = self.noise.as_mut()?.read_message(message, scratch).ok()?;
-        let answer = Answer::parse(&scratch[..length])?;
+        let answer = Answer::parse(scratch.get(..length)?)?;
         let Answer::Ready { server, .. } = answer else { return Some((answer, None)) };
         let noise = self.noise.take()?.into_stateless_transport_mode().ok()?;
         Some((answer, Some(Channel::new(noise, server))))

@@ -1,4 +1,5 @@
 //! The Noise framework as this protocol uses it: the pattern, its prologue, and keys made from given randomness.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use super::entropy::{Entropy, SEED_BYTES};
 use snow::error::Error;
 use snow::params::{CipherChoice, DHChoice, HashChoice};

@@ -1,4 +1,5 @@
 //! Nothing is accepted twice: a window over the numbers of what arrived (as RFC 6479 does it, without shifting).
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 /// How far numbers may lag behind the highest and still be told apart.
 pub const WINDOW: u64 = (WORDS as u64 - 1) * BITS;
@@ -26,7 +27,7 @@ impl ReplayWindow {
             return number != u64::MAX;
         }
         let too_old = self.next - number > WINDOW;
-        !too_old && self.seen[word(number)] & bit(number) == 0
+        !too_old && self.seen.get(word(number)).is_some_and(|word| word & bit(number) == 0)
     }
 
     /// Notes `number`, which has proved authentic; false if it had been seen or is too old.
@@ -38,12 +39,19 @@ impl ReplayWindow {
             let (from, to) = (self.next.div_ceil(BITS), number / BITS);
             // Words between the old highest and the new are for numbers not seen yet.
             for cleared in (from..=to).take(WORDS) {
-                self.seen[(cleared % WORDS as u64) as usize] = 0;
+                self.note(cleared * BITS, |_| 0);
             }
             self.next = number + 1;
         }
-        self.seen[word(number)] |= bit(number);
+        self.note(number, |word| word | bit(number));
         true
+    }
+
+    /// Changes the word in which `number` stands.
+    fn note(&mut self, number: u64, change: impl FnOnce(u64) -> u64) {
+        if let Some(word) = self.seen.get_mut(word(number)) {
+            *word = change(*word);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A pipe is bound to the sealed session through which it was opened. pTCP knows pipes by pairs of addresses; those
 //! of a session may change while it lasts, so a session goes by a [name](path_named) instead: what comes through
 //! another session than the pipe's comes over a foreign path, and pTCP drops it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use crate::PTCP_SEGMENT_BYTES;
 use prismux_ptcp::header::{self, Parsed};
 use prismux_ptcp::{MAX_PIPES, Path, PtcpConfig, Segment};
@@ -67,9 +68,9 @@ pub(crate) fn parse(bytes: &[u8], path: Path, ecn: Ecn) -> Option<(Segment, usiz
 pub(crate) fn emit<'a>(segment: &Segment, message: &'a mut Vec<u8>) -> Option<&'a mut [u8]> {
     let start = message.len();
     message.resize(start + segment.header_bytes() as usize + segment.payload_bytes as usize, 0);
-    let length =
-        header::emit(&segment.header, segment.set_up.as_deref(), &segment.tcp, &mut message[start..]).ok()?;
-    Some(&mut message[start + length..])
+    let room = message.get_mut(start..)?;
+    let length = header::emit(&segment.header, segment.set_up.as_deref(), &segment.tcp, room).ok()?;
+    room.get_mut(length..)
 }
 
 #[cfg(test)]

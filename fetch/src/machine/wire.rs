@@ -11,6 +11,7 @@
 //! | then | Noise message | Hello, Welcome, Sealed |
 //!
 //! The first twelve bytes mean the same in every version.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use std::fmt;
 
 /// Bytes of a cookie: when it was given, and the hash.
@@ -126,8 +127,11 @@ mod kind {
     pub(super) const NOTICE: u8 = 6;
 }
 
-fn number(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..at + 8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+/// What all datagrams begin with: first byte, three that are zero, connection id; and the rest.
+fn split_common(bytes: &[u8]) -> Option<(u8, [u8; 3], ConnectionId, &[u8])> {
+    let ([first, zeros @ ..], rest) = bytes.split_first_chunk::<4>()?;
+    let (id, rest) = rest.split_first_chunk()?;
+    Some((*first, *zeros, ConnectionId(u64::from_be_bytes(*id)), rest))
 }
 
 impl<'a> Datagram<'a> {
@@ -136,11 +140,8 @@ impl<'a> Datagram<'a> {
     /// # Errors
     /// When it is none of this version.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, DatagramError> {
-        if bytes.len() < COMMON_BYTES {
-            return Err(DatagramError::Length);
-        }
-        let (version, kind) = (bytes[0] >> 4, bytes[0] & 15);
-        let id = ConnectionId(number(bytes, 4));
+        let (first, zeros, id, rest) = split_common(bytes).ok_or(DatagramError::Length)?;
+        let (version, kind) = (first >> 4, first & 15);
         if kind == kind::NOTICE && bytes.len() == NOTICE_BYTES {
             return Ok(Self::Notice { client: id, version });
         }
@@ -151,10 +152,9 @@ impl<'a> Datagram<'a> {
                 DatagramError::Malformed
             });
         }
-        if bytes[1..4] != [0; 3] {
+        if zeros != [0; 3] {
             return Err(DatagramError::Malformed);
         }
-        let rest = &bytes[COMMON_BYTES..];
         match kind {
             kind::HELLO => {
                 let (cookie, noise) = rest.split_first_chunk().ok_or(DatagramError::Length)?;
@@ -170,8 +170,9 @@ impl<'a> Datagram<'a> {
                 Ok(Self::Welcome { client: id, noise: rest })
             }
             kind::SEALED => {
-                at_least(rest, 8 + MIN_SEALED_BYTES)?;
-                Ok(Self::Sealed { to: id, nonce: number(rest, 0), noise: &rest[8..] })
+                let (nonce, noise) = rest.split_first_chunk().ok_or(DatagramError::Length)?;
+                at_least(noise, MIN_SEALED_BYTES)?;
+                Ok(Self::Sealed { to: id, nonce: u64::from_be_bytes(*nonce), noise })
             }
             kind::STATELESS_RESET => {
                 let token = rest.try_into().map_err(|_| DatagramError::Length)?;
@@ -206,9 +207,7 @@ impl<'a> Datagram<'a> {
                 out.extend_from_slice(token);
             }
             Self::Notice { client, version } => {
-                let start = out.len();
-                common(out, kind::NOTICE, client);
-                out[start] = version << 4 | kind::NOTICE;
+                common_of(out, version, kind::NOTICE, client);
             }
         }
     }
@@ -221,7 +220,11 @@ pub(crate) fn sealed_header(out: &mut Vec<u8>, to: ConnectionId, nonce: u64) {
 }
 
 fn common(out: &mut Vec<u8>, kind: u8, id: ConnectionId) {
-    out.extend_from_slice(&[VERSION << 4 | kind, 0, 0, 0]);
+    common_of(out, VERSION, kind, id);
+}
+
+fn common_of(out: &mut Vec<u8>, version: u8, kind: u8, id: ConnectionId) {
+    out.extend_from_slice(&[version << 4 | kind, 0, 0, 0]);
     out.extend_from_slice(&id.0.to_be_bytes());
 }
 

@@ -172,6 +172,7 @@ impl<P: Clone> Flow<P> {
     }
 
     /// The order of this flow's packets on `link`.
+    #[expect(clippy::indexing_slicing, reason = "the list was made long enough the line before")]
     pub(crate) fn order_on(&mut self, link: LinkId) -> &mut LinkOrder {
         let index = usize::from(link.0);
         if self.order.len() <= index {
@@ -201,8 +202,7 @@ impl<P: Clone> Flow<P> {
     /// Takes `[start, end)` off the list of ranges that did not pass.
     pub(crate) fn fill_unscheduled(&mut self, start: SeqNumber, end: SeqNumber) {
         let mut index = 0;
-        while index < self.unscheduled.len() {
-            let gap = self.unscheduled[index];
+        while let Some(&gap) = self.unscheduled.get(index) {
             if !gap.start.before(end) || !start.before(gap.end) {
                 index += 1;
                 continue;

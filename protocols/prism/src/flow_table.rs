@@ -28,11 +28,13 @@ impl<P: Clone> FlowTable<P> {
     /// The number of the flow with this key.
     pub(crate) fn find(&self, key: &FlowKey) -> Option<u32> {
         let slots = &self.slots;
-        let matches = |&number: &u32| slots[number as usize].as_ref().is_some_and(|flow| flow.key == *key);
+        let flow = |number: u32| slots.get(number as usize).and_then(Option::as_ref);
+        let matches = |&number: &u32| flow(number).is_some_and(|flow| flow.key == *key);
         self.index.find(hash(key, self.seed), matches).copied()
     }
 
     /// Adds a flow; its key must be new.
+    #[expect(clippy::indexing_slicing, reason = "free numbers and those in the index are places of the list")]
     pub(crate) fn insert(&mut self, now: Instant, key: FlowKey) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             if self.slots.len() == self.slots.capacity() {

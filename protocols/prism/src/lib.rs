@@ -15,7 +15,7 @@
 //! Plain data (`flow`, `shared`, [`link_table`]) lies below what is done with it (`data_path`, `reverse_path`,
 //! `pacing`, ...): an act is a function of one flow, of what all flows share, and of the time.
 #![no_std]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 extern crate alloc;
 

@@ -239,6 +239,7 @@ impl LinkTable {
         self.up.get(index).copied()
     }
 
+    #[expect(clippy::indexing_slicing, reason = "the list was made long enough the line before")]
     pub(crate) fn join(&mut self, now: Instant, id: LinkId, config: LinkConfig, settings: &ProxyConfig) {
         let (index, round_trip) = (usize::from(id.0), config.round_trip);
         if self.links.len() <= index {

@@ -190,3 +190,12 @@ fn a_false_report_is_taken_back_only_where_the_setting_says_so() {
         assert_eq!(sender.window() >= before, undo_notices);
     }
 }
+
+#[path = "../examples/two_links.rs"]
+mod two_links;
+
+/// The program of the README: it asserts that one download is quicker over both links than over either.
+#[test]
+fn the_example_downloads_over_both_links() {
+    two_links::main();
+}

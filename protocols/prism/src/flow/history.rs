@@ -133,11 +133,19 @@ impl History {
     }
 
     /// The record at `index`.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an index into this history comes from one of its own searches"
+    )]
     pub(crate) fn get(&self, index: usize) -> &Record {
         &self.ring[index]
     }
 
     /// The record at `index`, to change.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an index into this history comes from one of its own searches"
+    )]
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut Record {
         &mut self.ring[index]
     }
@@ -176,25 +184,27 @@ impl History {
     /// far up.
     pub(crate) fn lowest_in_flight(&mut self) -> Option<Record> {
         let from = self.low.map_or(0, |seq| self.first_ending_after(seq));
-        let found = (from..self.ring.len()).find(|&at| self.ring[at].state() == PacketState::InFlight);
+        let found =
+            self.ring.iter().skip(from).find(|record| record.state() == PacketState::InFlight).copied();
         self.low = match found {
-            Some(at) => Some(self.ring[at].seq),
+            Some(record) => Some(record.seq),
             None => self.ring.back().map(Record::end),
         };
-        found.map(|at| self.ring[at])
+        found
     }
 
     /// The packet at `index` goes out once more: see [`Record::resend`].
     pub(crate) fn resend(&mut self, index: usize, link: LinkId, position: u32, sent: Micros, repair: bool) {
-        let record = &mut self.ring[index];
+        let record = self.get_mut(index);
         record.resend(link, position, sent, repair);
-        self.low = self.low.map(|low| low.min(record.seq));
+        let seq = record.seq;
+        self.low = self.low.map(|low| low.min(seq));
     }
 
     /// A copy of the packet that starts at `seq` goes out beside it: which of them arrives will not be known.
     pub(crate) fn note_copy(&mut self, seq: SeqNumber) {
         if let Some(index) = self.find(seq) {
-            self.ring[index].note_copy();
+            self.get_mut(index).note_copy();
         }
     }
 

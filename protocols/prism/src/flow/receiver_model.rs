@@ -82,13 +82,12 @@ impl ReceiverModel {
         if end.after(start) {
             new.push(Range { start, end });
         }
-        if last == first {
-            self.above.insert(first, merged);
-        } else {
-            self.above[first] = merged;
-            if last > first + 1 {
+        match self.above.get_mut(first).filter(|_| last > first) {
+            Some(range) => {
+                *range = merged;
                 self.above.drain(first + 1..last);
             }
+            None => self.above.insert(first, merged),
         }
     }
 

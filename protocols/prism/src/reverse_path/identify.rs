@@ -71,8 +71,8 @@ pub(crate) fn identify<P: Clone>(
     }
     let Some(receiver) = &mut flow.receiver else { return result };
     let new = &mut shared.buffers.new;
-    let blocks = header.options.sack.as_slice();
-    for block in &blocks[usize::from(result.dsack.is_some())..] {
+    let blocks = header.options.sack.as_slice().iter();
+    for block in blocks.skip(usize::from(result.dsack.is_some())) {
         let sent = flow.sent_end.is_none_or(|end| !block.end.after(end));
         // A block below the cumulative ACK is stale: the ACK that carried it was overtaken.
         if block.start.before(block.end) && sent {

@@ -125,9 +125,9 @@ pub(crate) fn declare<P: Clone>(
 
 /// Puts the losses of this step on record: reports to carry, and LOSSDETECT if that is where they lead.
 pub(crate) fn note<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
-    if flow.state == ReverseState::Normal {
+    if let Some(first) = shared.buffers.lost.first().filter(|_| flow.state == ReverseState::Normal) {
         flow.state = ReverseState::LossDetect;
-        flow.recover = shared.buffers.lost[0].end;
+        flow.recover = first.end;
         shared.counters.loss_episodes += 1;
     }
     for loss in &shared.buffers.lost {

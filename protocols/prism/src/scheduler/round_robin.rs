@@ -38,13 +38,16 @@ impl Scheduler for WeightedRoundRobin {
                 self.credit.resize(index + 1, 0.0);
             }
             total += link.full_weight;
-            self.credit[index] += link.full_weight;
-            if best.is_none_or(|(_, most)| self.credit[index] > most + 1e-9) {
-                best = Some((id, self.credit[index]));
+            let Some(credit) = self.credit.get_mut(index) else { continue };
+            *credit += link.full_weight;
+            if best.is_none_or(|(_, most)| *credit > most + 1e-9) {
+                best = Some((id, *credit));
             }
         }
         let (id, _) = best?;
-        self.credit[usize::from(id.0)] -= total;
+        if let Some(credit) = self.credit.get_mut(usize::from(id.0)) {
+            *credit -= total;
+        }
         Some(id)
     }
 }
