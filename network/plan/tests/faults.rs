@@ -1,8 +1,8 @@
 //! Everything that can be wrong with a plan is found, told with its place, and nothing else with it.
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_plan::{
-    Action, Congestion, Directions, Feature, Flow, Lack, LinkId, NodeId, Pipe, Plan, Problem, ProxySettings,
-    PtcpSettings, R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
+    Action, Congestion, Directions, Feature, Flow, Lack, LinkId, MediumModel, NodeId, Pipe, Plan, Problem,
+    ProxySettings, PtcpSettings, R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
 };
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -82,6 +82,81 @@ fn flows_arrive_and_end_after_they_begin() {
     assert_fault("flows.download.stop", "the flow stops at 5 s but starts at 5 s", |plan| {
         (plan.flows[0].start, plan.flows[0].stop) = (Duration::from_secs(5), Some(Duration::from_secs(5)));
     });
+}
+
+#[test]
+fn hosts_are_not_passed_on_any_flows_way() {
+    assert_fault("flows.download.to", "no links lead from \"server\" to \"island\"", |plan| {
+        plan.symmetric_link("tether", [RECEIVER, ISLAND], LinkConfig::default());
+        plan.flows[0].to = ISLAND;
+    });
+    // Over the backbone the server is near, over its other link only through a host.
+    assert_fault("flows.download.links", "no links lead from \"island\" to \"receiver\"", |plan| {
+        plan.symmetric_link("side", [SERVER, ISLAND], LinkConfig::default());
+        let tether = plan.symmetric_link("tether", [ISLAND, RECEIVER], LinkConfig::default());
+        plan.flows[0].links = vec![LinkId::new(tether.index() - 1)];
+    });
+}
+
+#[test]
+fn media_are_between_several_nodes_that_exist() {
+    let bus = MediumModel::Bus(LinkConfig::default());
+    assert_fault("media.bus.attached", "found fewer than two nodes, or a node twice", |plan| {
+        plan.medium("bus", &[SERVER, SERVER], bus.clone());
+    });
+    assert_fault("media.bus", "two media are called \"bus\"", |plan| {
+        plan.medium("bus", &[SERVER, ISLAND], bus.clone());
+        plan.medium("bus", &[RECEIVER, ISLAND], bus.clone());
+    });
+    assert_fault("media.bus", "it refers to a node that the plan does not have", |plan| {
+        plan.medium("bus", &[SERVER, NodeId::new(99)], bus.clone());
+    });
+    assert_eq!(
+        faults(|plan| {
+            plan.medium("bus", &[RECEIVER, M1, ISLAND], bus.clone());
+            plan.flows[0].to = ISLAND;
+        }),
+        [],
+        "a flow may come over a medium"
+    );
+}
+
+/// Random plans: whether a flow arrives is the same question as whether there is a shortest path.
+#[test]
+fn a_flow_is_unreachable_exactly_where_no_shortest_path_leads() {
+    let mut state = 1_u64;
+    let mut below = |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % limit) as u32
+    };
+    let (mut reached, mut missed) = (0, 0);
+    for number in 0..400 {
+        let mut plan = Plan::new("random", Duration::from_secs(1));
+        for node in 0..7 {
+            let name = format!("n{node}");
+            if below(2) == 0 {
+                plan.host(&name)
+            } else {
+                plan.router(&name)
+            };
+        }
+        for link in 0..below(8) {
+            let a = below(7);
+            let b = (a + 1 + below(6)) % 7;
+            plan.symmetric_link(&format!("l{link}"), [NodeId(a), NodeId(b)], LinkConfig::default());
+        }
+        if below(3) == 0 {
+            let first = below(5);
+            let attached = [NodeId(first), NodeId(first + 1), NodeId(first + 2)];
+            plan.medium("bus", &attached, MediumModel::Bus(LinkConfig::default()));
+        }
+        let (from, to) = (NodeId(0), NodeId(1 + below(6)));
+        plan.flow(Flow::new("flow", from, to, Transport::Tcp));
+        let path = plan.shortest_path(from, to);
+        assert_eq!(plan.check().is_ok(), path.is_some(), "plan {number}: {plan:?}");
+        *(if path.is_some() { &mut reached } else { &mut missed }) += 1;
+    }
+    assert!(reached > 50 && missed > 50, "{reached} {missed}");
 }
 
 #[test]
