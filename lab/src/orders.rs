@@ -21,6 +21,7 @@ const LACKS: &[Lack] = &[
         what: "{}: TCP-HO exists in the simulator only",
         remedy: "use --on sim",
     },
+    not_spoken("tcp-door", "{}: the lab's hosts do not speak \"tcp-door\""),
     not_spoken("tcp-eln", "{}: the lab's hosts do not speak \"tcp-eln\""),
     not_spoken("rcp-eln", "{}: the lab's hosts do not speak \"rcp-eln\""),
     not_spoken("ptcp", "{}: the lab's hosts do not speak \"ptcp\""),

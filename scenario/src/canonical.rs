@@ -128,6 +128,9 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     if !flow.traffic.is_datagrams() {
         out.debug(&format!("{path}.tcp"), &flow.tcp);
     }
+    if let Transport::TcpDoor(settings) = &flow.transport {
+        out.debug(&format!("{path}.door"), settings);
+    }
     if let Transport::R2cp(settings) = &flow.transport {
         out.debug(&format!("{path}.r2cp"), settings);
     }

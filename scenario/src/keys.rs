@@ -1,7 +1,9 @@
 //! The keys of a scenario file, as data: the reader refuses others, the reference page lists these.
 
+mod events;
 mod radio;
 
+pub use events::{EVENT, MEASURE, VARIANT};
 pub use radio::{MOBILITY, RADIO, ROUTING};
 
 /// One key of a table.
@@ -148,6 +150,7 @@ pub const FLOW: &[Key] = &[
     key("profile", "name", "\"modern\"", "set of TCP switches at both ends"),
     key("congestion", "name", "the profile's", "congestion control of the sender"),
     key("tcp", "table", "the profile's", "single TCP switches"),
+    key("door", "table", "see below", "tcp-door: detectors and responses"),
     key("ptcp", "table", "see below", "switches of pTCP"),
     key("striping", "table", "see below", "switches of a striping application"),
     key("pipes", "table", "one, from `from`", "r2cp: the pipes, by name"),
@@ -215,6 +218,44 @@ pub const TCP: &[Key] = &[
     ),
 ];
 
+/// Keys of `door = { ... }` in a flow.
+pub const DOOR: &[Key] = &[
+    key(
+        "setting",
+        "text",
+        "\"all-t1x2-t2x4\"",
+        "one of the 56 of the published study, where the keys below begin",
+    ),
+    key("detects_acks", "true or false", "the setting's", "D1: the sender watches the order of ACKs"),
+    key(
+        "detects_data",
+        "true or false",
+        "the setting's",
+        "D2: the receiver watches the order of data and reports",
+    ),
+    key(
+        "freeze_units",
+        "whole number",
+        "the setting's",
+        "R1: T1, in retransmission timeouts without back-off; 0 switches R1 off",
+    ),
+    key("restore_units", "whole number", "the setting's", "R2: T2, likewise; 0 switches R2 off"),
+    key("offers_option", "true or false", "true", "number ACKs and data in a TCP option"),
+    key(
+        "numbers_data",
+        "true or false",
+        "true",
+        "number data packets; false leaves their order to timestamps",
+    ),
+    key("report_repeats", "whole number", "0", "further ACKs that repeat a report of the receiver"),
+    key(
+        "max_frozen_share",
+        "number",
+        "1",
+        "share of time, over long, for which congestion control may stand still",
+    ),
+];
+
 /// Keys of `ptcp = { ... }` in a flow.
 pub const PTCP: &[Key] = &[
     key("reassignment", "name", "\"probe\"", "when bytes are unbound from a pipe"),
@@ -253,50 +294,6 @@ pub const STRIPING: &[Key] = &[
         "the receiver tells of packets that a link damaged (`corrupt`), as with tcp-eln",
     ),
 ];
-
-/// Keys of an event.
-pub const EVENT: &[Key] = &[
-    key("at", "duration", "required", "when"),
-    key("join", "member", "-", "the member enters the community"),
-    key("leave", "member", "-", "the member leaves"),
-    key("start", "flow", "-", "the flow starts (give it no `start`)"),
-    key("stop", "flow", "-", "the flow stops"),
-    key("kill", "member or proxy", "-", "its process dies without a word"),
-    key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
-    key("handoff", "host", "-", "the host has completed a handoff, and its TCP-HO flows act on it"),
-    key(
-        "to",
-        "link",
-        "the present one",
-        "with `handoff`: the link of the host that carries its packets from now on",
-    ),
-    key("bandwidth", "rate", "unknown", "with `handoff`: what the host believes that link to carry"),
-    key("link", "link", "-", "the link changes as the next keys say"),
-    key(
-        "direction",
-        "\"both\", \"forward\" or \"reverse\"",
-        "\"both\"",
-        "with `link`: which direction changes",
-    ),
-    key("rate", "rate", "unchanged", "with `link`: new rate"),
-    key("delay", "duration", "unchanged", "with `link`: new delay"),
-    key("loss", "probability or table", "unchanged", "with `link`: new loss"),
-    key("up", "true or false", "unchanged", "with `link`: false is a blackout"),
-];
-
-/// Keys of `[measure]`.
-pub const MEASURE: &[Key] = &[
-    key(
-        "warm_up",
-        "duration",
-        "a fifth of the run, at most 30 s",
-        "steady-state figures leave out this much from each flow's start; a run too short for it has none",
-    ),
-    key("interval", "duration", "none", "sampling interval of the time series"),
-];
-
-/// Keys that only `[variants.NAME]` takes, besides everything a file takes.
-pub const VARIANT: &[Key] = &[key("summary", "text", "empty", "one line about the variant")];
 
 /// Keys of a proxy.
 pub const PRISM_PROXY: &[Key] = &[

@@ -35,6 +35,7 @@ bursts.on = "1 s"
 bursts.off = "1 s"
 exchange = { from = "server", to = "receiver", pattern = "request-response", response = "20 kB" }
 pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first = {} } }
+ordered = { from = "server", to = "receiver", transport = "tcp-door" }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }
 striped = { from = "server", to = "receiver", transport = "striping-smart" }
 [[events]]
@@ -89,6 +90,7 @@ const IN_WORDS: &[&str] = &[
     "required for request-response",
     "the flow's `from`",
     "the flow's",
+    "the setting's",
     "the flow's `start`",
     "never",
     "once, at the start",
@@ -120,6 +122,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("flows.download", keys::FLOW),
         ("flows.pipes.pipes.first", keys::PIPE),
         ("flows.download.tcp", keys::TCP),
+        ("flows.ordered.door", keys::DOOR),
         ("flows.parallel.ptcp", keys::PTCP),
         ("flows.striped.striping", keys::STRIPING),
         ("events.0", keys::EVENT),
@@ -138,6 +141,7 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "request" | "response" | "think") => "flows.exchange",
         ("flows.download", "scheduling" | "target_rate" | "pipes") => "flows.pipes",
         ("flows.download", "pattern") => "flows.load",
+        ("flows.download", "door") => "flows.ordered",
         ("flows.download", "ptcp") => "flows.parallel",
         ("flows.download", "striping") => "flows.striped",
         ("events.0", "join" | "leave" | "start" | "stop" | "kill" | "restart") => "events.1",
@@ -250,6 +254,8 @@ fn values() -> Vec<String> {
         "{ rate = \"5 Mbit/s\" }",
         "{ mss = \"1000 B\" }",
         "{ coupled = true }",
+        "td-t1x8",
+        "{ report_repeats = 2 }",
         "{ buffer = \"9 kB\" }",
         "{ interval = \"1 s\" }",
         "{ extra = { server = \"other\" } }",

@@ -45,6 +45,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names congestion", name_table(registry::CONGESTION)),
         ("names hystart", name_table(registry::HYSTART)),
         ("keys tcp", key_table(keys::TCP)),
+        ("keys door", key_table(keys::DOOR)),
         ("keys ptcp", key_table(keys::PTCP)),
         ("names reassignment", name_table(registry::REASSIGNMENT)),
         ("names resume_order", name_table(registry::RESUME_ORDER)),

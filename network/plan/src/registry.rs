@@ -16,6 +16,7 @@ use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
 use prismux_tcp::TcpProfile;
 use prismux_tcp::engine::HyStartKind;
+use prismux_tcp_door::DoorConfig;
 use prismux_units::{ByteCount, Duration, Rate};
 
 /// A name, what it stands for, and one line about it.
@@ -94,6 +95,11 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp", Transport::Tcp, "ordinary TCP (the kernel's in the lab)"),
     name("tcp-prism", Transport::TcpPrism, "TCP whose sender uses the proxy's loss reports"),
     name("tcp-ho", Transport::TcpHo, "TCP-HO: the receiver tells of its handoffs; simulator only"),
+    name(
+        "tcp-door",
+        Transport::TcpDoor(DoorConfig::published()),
+        "TCP-DOOR: reordering tells of a new route, and congestion control stands still; simulator only",
+    ),
     name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
     name(
         "tcp-eln",

@@ -6,6 +6,7 @@ use prismux_ptcp::{PtcpConfig, Reassignment, ResumeOrder};
 use prismux_r2cp::{R2cpConfig, Scheduling};
 use prismux_rcp::RcpConfig;
 use prismux_tcp::TcpConfig;
+use prismux_tcp_door::DoorConfig;
 use prismux_units::{ByteCount, Duration, Rate};
 
 /// How the data of a flow travels.
@@ -17,6 +18,8 @@ pub enum Transport {
     TcpPrism,
     /// TCP whose receiver tells of its handoffs and whose sender listens (TCP for handoffs, TCP-HO).
     TcpHo,
+    /// TCP that takes reordering for a sign of a new route (detection of out-of-order and response, TCP-DOOR).
+    TcpDoor(DoorConfig),
     /// Multipath TCP (RFC 8684) of the Linux kernel.
     Mptcp,
     /// TCP whose receiver marks the ACKs that wait for what its link has damaged (explicit loss notification, TCP-ELN).

@@ -161,7 +161,8 @@ fn transports(plan: &Plan, options: &SimulationOptions) -> Result<Vec<AnyTranspo
         false => Ok(transports),
         true => Err(Unsupported {
             what: "a congestion control from outside has no flow to control: none runs over TCP".to_string(),
-            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\" or \"tcp-eln\"".to_string(),
+            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\", \"tcp-door\" or \"tcp-eln\""
+                .to_string(),
         }),
     }
 }

@@ -248,9 +248,14 @@ impl Engine {
     }
 
     /// Takes back all reductions for losses from `since` on: window, threshold and back-off are again what they were
-    /// before the oldest of them. What is lost stays lost and is repaired. Says whether there were any.
+    /// before the oldest of them. What is lost stays lost and is repaired, except with a sender that undoes spurious
+    /// reductions ([`EngineConfig::undo`]): it takes nothing for lost any more, and finds again what is. Says whether
+    /// there were any.
     pub fn restore(&mut self, now: Instant, since: Instant) -> bool {
-        self.sender_mut().restore(now, since)
+        match &mut self.machine {
+            Machine::Standard(standard) => standard.restore(now, since),
+            Machine::Ns2(ns2) => ns2.sender.restore(now, since),
+        }
     }
 
     /// Smoothed RTT, once there is a sample.

@@ -5,6 +5,7 @@ use super::{Names, link_list, pipes};
 use crate::keys;
 use crate::registry;
 use prismux_plan::{NodeId, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+use prismux_tcp_door::{DoorConfig, MAX_TIMER_UNITS, Setting};
 use prismux_units::Duration;
 
 /// Reads the settings of `transport`, which has its defaults, for a flow from `from` that starts at `start`.
@@ -21,6 +22,7 @@ pub(super) fn read(
             target_rate: reader.rate("target_rate"),
             pipes: pipes::read(reader, names, from, start),
         }),
+        Transport::TcpDoor(standard) => Transport::TcpDoor(door(reader, standard)),
         Transport::Ptcp(standard) => Transport::Ptcp(ptcp(reader, standard)),
         Transport::StripingUnaware(standard) => Transport::StripingUnaware(striping(reader, names, standard)),
         Transport::StripingSmart(standard) => Transport::StripingSmart(striping(reader, names, standard)),
@@ -39,6 +41,37 @@ fn ptcp(reader: &Reader<'_>, standard: PtcpSettings) -> PtcpSettings {
         resume_order: table.name("resume_order", registry::RESUME_ORDER).unwrap_or(standard.resume_order),
         coupled: table.boolean("coupled").unwrap_or(standard.coupled),
         loss_notification: table.boolean("loss_notification").unwrap_or(standard.loss_notification),
+    };
+    table.finish();
+    settings
+}
+
+fn door(reader: &Reader<'_>, standard: DoorConfig) -> DoorConfig {
+    let Some(table) = reader.table("door", keys::DOOR) else { return standard };
+    let setting = table.text("setting").and_then(|name| {
+        let setting = Setting::parse(name);
+        if setting.is_none() {
+            let expected =
+                "all, sd or rd with T1 and T2 (\"all-t1x2-t2x4\"), td with T1, ir with T2, each 1, 2, 4 or 8";
+            table.wrong("setting", format!("there is no \"{name}\""), expected, None);
+        }
+        setting
+    });
+    let standard = setting.map_or(standard, |setting| setting.config());
+    let units = |key, standard: Option<u32>| match table.integer(key, 0..=i64::from(MAX_TIMER_UNITS)) {
+        Some(units) => u32::try_from(units).ok().filter(|&units| units > 0),
+        None => standard,
+    };
+    let share = table.number("max_frozen_share", 0.0..=1.0);
+    let settings = DoorConfig {
+        detects_acks: table.boolean("detects_acks").unwrap_or(standard.detects_acks),
+        detects_data: table.boolean("detects_data").unwrap_or(standard.detects_data),
+        freeze_units: units("freeze_units", standard.freeze_units),
+        restore_units: units("restore_units", standard.restore_units),
+        offers_option: table.boolean("offers_option").unwrap_or(standard.offers_option),
+        numbers_data: table.boolean("numbers_data").unwrap_or(standard.numbers_data),
+        report_repeats: table.integer("report_repeats", 0..=255).map_or(standard.report_repeats, |n| n as u8),
+        max_frozen_share: share.filter(|&share| share < 1.0).or(standard.max_frozen_share),
     };
     table.finish();
     settings

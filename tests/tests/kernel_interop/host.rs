@@ -9,6 +9,7 @@ use prismux_linux::tun::Tun;
 use prismux_tcp::{
     ByteConnection, Connection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig, reset_for,
 };
+use prismux_tcp_door::{Door, DoorConfig};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, IpHeader, SeqNumber, TcpPacket, emit_tcp_packet};
 use std::io::ErrorKind;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub to_write: u64,
     pub to_read: u64,
     pub impaired: bool,
+    /// With TCP-DOOR, whose option the kernel does not know.
+    pub door: bool,
     pub seed: Seed,
 }
 
@@ -70,7 +73,11 @@ impl Host {
     pub fn connect(&mut self) {
         let initial = SeqNumber(self.plan.seed.stream("initial").next_u64() as u32);
         let (ours, theirs) = (self.plan.our_port, self.plan.kernel_port);
-        let connection = Connection::connect(self.config.clone(), ours, theirs, initial, self.clock.now());
+        let mut connection =
+            Connection::connect(self.config.clone(), ours, theirs, initial, self.clock.now());
+        if self.plan.door {
+            connection.set_order_watch(Box::new(Door::new(DoorConfig::guarded())));
+        }
         self.tcp = Some(ByteConnection::new(connection, SEND_BUFFER_BYTES));
     }
 
@@ -238,6 +245,11 @@ impl Host {
             self.to_kernel.describe(),
             self.from_kernel.describe()
         )
+    }
+
+    /// What TCP-DOOR has seen, if it takes part.
+    pub fn door(&self) -> Option<&Door> {
+        self.tcp.as_ref()?.connection().order_watch()
     }
 
     pub fn read_bytes(&self) -> u64 {

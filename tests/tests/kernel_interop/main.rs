@@ -45,6 +45,7 @@ struct Case {
     sender: Sender,
     impaired: bool,
     ipv6: bool,
+    door: bool,
     config: TcpConfig,
     /// Unless the environment says otherwise.
     bytes: u64,
@@ -53,7 +54,7 @@ struct Case {
 impl Case {
     fn new(opener: Opener, sender: Sender, impaired: bool) -> Self {
         let bytes = if impaired { 20_000_000 } else { 100_000_000 };
-        Self { opener, sender, impaired, ipv6: false, config: TcpConfig::modern(), bytes }
+        Self { opener, sender, impaired, ipv6: false, door: false, config: TcpConfig::modern(), bytes }
     }
 
     fn bytes(&self) -> u64 {
@@ -72,6 +73,7 @@ impl Case {
             to_write: if self.sender == Sender::Kernel { 0 } else { bytes },
             to_read: if self.sender == Sender::We { 0 } else { bytes },
             impaired: self.impaired,
+            door: self.door,
             seed: Seed(1),
         }
     }
@@ -100,6 +102,11 @@ impl Case {
         assert_eq!(host.read_bytes(), plan.to_read, "we received as many bytes as the kernel sent");
         if self.impaired {
             assert!(host.bad_checksums() > 0, "some packets were corrupted: {}", host.describe());
+        }
+        if let Some(door) = host.door() {
+            assert!(!door.is_agreed(), "the kernel does not know the option");
+            let late = door.counters().late_acks;
+            assert_eq!(late > 0, self.impaired, "{late} late ACKs: {}", host.describe());
         }
         let moved = (plan.to_write + plan.to_read) as f64;
         eprintln!("{moved} bytes in {took}: {:.0} Mbit/s", moved * 8e-6 / took.as_secs_f64());
@@ -210,4 +217,18 @@ fn a_linux_2_4_sender_is_understood() {
     let config = TcpProfile::Linux24.config();
     let case = Case { config, bytes: 4_000_000, ..Case::new(Opener::We, Sender::Both, true) };
     case.run("a_linux_2_4_sender_is_understood");
+}
+
+/// The kernel answers without the option: ACK numbers and its timestamps show the order. A path that keeps it shows no
+/// event, one that reorders shows some, and every byte arrives over both.
+#[test]
+fn tcp_door_beside_a_kernel_that_keeps_the_order() {
+    let case = Case { door: true, bytes: 20_000_000, ..Case::new(Opener::We, Sender::We, false) };
+    case.run("tcp_door_beside_a_kernel_that_keeps_the_order");
+}
+
+#[test]
+fn tcp_door_beside_a_kernel_over_a_path_that_reorders() {
+    let case = Case { door: true, bytes: 4_000_000, ..Case::new(Opener::We, Sender::Both, true) };
+    case.run("tcp_door_beside_a_kernel_over_a_path_that_reorders");
 }

@@ -26,6 +26,7 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
         }
         (_, Transport::TcpPrism) => TcpFlow::new(tcp).with_loss_reports().into(),
         (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(Default::default()).into(),
+        (_, Transport::TcpDoor(settings)) => TcpFlow::new(tcp).with_order_watch(settings).into(),
         (_, Transport::TcpEln) => TcpFlow::new(tcp).with_loss_notification().into(),
         (_, Transport::Rcp) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).into(),
         (_, Transport::RcpEln) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).with_loss_notification().into(),

@@ -8,11 +8,12 @@ use super::application::ENDLESS;
 use super::policy::{CongestionFactory, ExtensionFactory};
 use super::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::ids::EndpointId;
-use endpoint::{Role, SenderParts, TcpEndpoint, TcpSetup};
+use endpoint::{CustomParts, Role, TcpEndpoint, TcpSetup};
 use pair::TcpPair;
 use prismux_prism::TcpPrism;
 use prismux_tcp::TcpConfig;
 use prismux_tcp::loss_notification::{LossListener, LossMarker};
+use prismux_tcp_door::DoorConfig;
 use prismux_tcp_ho::{HandoffConfig, HandoffHost, HandoffServer};
 use prismux_wire::SeqNumber;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct TcpFlow {
     pub handoff: Option<HandoffConfig>,
     /// The receiver learns from its link layer which segments arrived damaged, and marks its ACKs (TCP-ELN).
     pub hears_damage: bool,
+    /// Both ends watch the order of arrival (TCP-DOOR).
+    pub door: Option<DoorConfig>,
     /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
     pub name: String,
 }
@@ -46,6 +49,7 @@ impl TcpFlow {
             congestion: None,
             handoff: None,
             hears_damage: false,
+            door: None,
             name: "tcp".into(),
         }
     }
@@ -60,6 +64,11 @@ impl TcpFlow {
         let server = config.clone();
         let extension = ExtensionFactory::new(move || Box::new(HandoffServer::new(server.clone())));
         Self { handoff: Some(config), ..self.with_extension("tcp-ho", extension) }
+    }
+
+    /// TCP-DOOR at both ends.
+    pub fn with_order_watch(self, config: &DoorConfig) -> Self {
+        Self { door: Some(config.clone()), name: "tcp-door".into(), ..self }
     }
 
     /// TCP-ELN at both ends.
@@ -91,9 +100,10 @@ impl Transport for TcpFlow {
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         let source = Role::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
-        let custom = SenderParts {
+        let custom = CustomParts {
             extension: self.extension.clone(),
             congestion: build.congestion.or(self.congestion.as_ref()).cloned(),
+            door: self.door.clone(),
         };
         let mut pair = pair(build, [(&self.sender, source), (&self.receiver, Role::Sink)], custom);
         pair.ends[1].notifier = self.handoff.as_ref().map(|config| Box::new(HandoffHost::new(config)));
@@ -103,14 +113,14 @@ impl Transport for TcpFlow {
 }
 
 /// The two ends of a connection: the opening one, with what is the sender's own, and the listening one.
-fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: SenderParts) -> TcpPair {
+fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: CustomParts) -> TcpPair {
     let number = build.next_places.0;
     let sites = build.sites([EndpointId::tcp(number, 0), EndpointId::tcp(number, 1)]);
     let mut numbers = build.random("initial-sequence");
     let flow = build.flow.0;
     // Ports differ between flows as long as there are ports.
     let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
-    let mut end = |site, (tcp, role): (&TcpConfig, Role), ports: (u16, u16), custom: SenderParts| {
+    let mut end = |site, (tcp, role): (&TcpConfig, Role), ports: (u16, u16), custom: CustomParts| {
         let setup = TcpSetup {
             config: shared(build.tcp_configs, tcp),
             custom,
@@ -121,8 +131,9 @@ fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: Sender
         TcpEndpoint::new(site, role, setup, build.checks)
     };
     let [opening, listening] = ends;
+    let answering = CustomParts { door: custom.door.clone(), ..CustomParts::default() };
     let opening = end(sites[0], opening, (near, far), custom);
-    let listening = end(sites[1], listening, (far, near), SenderParts::default());
+    let listening = end(sites[1], listening, (far, near), answering);
     TcpPair { ends: [opening, listening] }
 }
 

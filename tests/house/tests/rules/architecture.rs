@@ -35,19 +35,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wireless", &["units", "endpoint"]),
     (
         "plan",
-        &["units", "wire", "tcp", "prism", "ptcp", "rcp", "r2cp", "striping", "link", "wireless", "dsr"],
+        &[
+            "units", "wire", "tcp", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
+            "wireless", "dsr",
+        ],
     ),
     (
         "simulator",
         &[
-            "units", "endpoint", "wire", "tcp", "tcp-ho", "prism", "ptcp", "rcp", "r2cp", "striping",
-            "receipts", "link", "wireless", "routing", "dsr", "plan", "trace",
+            "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp",
+            "striping", "receipts", "link", "wireless", "routing", "dsr", "plan", "trace",
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
     ("daemons", &["units", "endpoint", "wire", "prism", "receipts", "trace", "linux"]),
     ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
-    ("scenario", &["units", "tcp", "prism", "link", "wireless", "plan", "trace"]),
+    ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "linux"]),
     (
         "study",

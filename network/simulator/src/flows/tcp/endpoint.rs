@@ -8,6 +8,7 @@ use crate::network::{Network, Target};
 use prismux_endpoint::{Deadline, Endpoint as _, Host, drive, expire};
 use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
+use prismux_tcp_door::{Door, DoorConfig};
 use prismux_tcp_ho::HandoffHost;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags};
@@ -79,18 +80,20 @@ pub(crate) struct TcpEndpoint {
     pub setup: Arc<TcpSetup>,
 }
 
-/// What a sender has of its own.
+/// What an end has of its own.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SenderParts {
+pub(crate) struct CustomParts {
     pub extension: Option<ExtensionFactory>,
     pub congestion: Option<CongestionFactory>,
+    /// Watches the order of arrival (TCP-DOOR).
+    pub door: Option<DoorConfig>,
 }
 
 /// What it takes to open a connection.
 #[derive(Debug)]
 pub(crate) struct TcpSetup {
     pub config: Arc<TcpConfig>,
-    pub custom: SenderParts,
+    pub custom: CustomParts,
     pub local_port: u16,
     pub remote_port: u16,
     pub initial_sequence: SeqNumber,
@@ -185,6 +188,9 @@ impl TcpEndpoint {
         if let Some(congestion) = &setup.custom.congestion {
             connection.set_congestion(congestion.make());
         }
+        if let Some(door) = &setup.custom.door {
+            connection.set_order_watch(Box::new(Door::new(door.clone())));
+        }
         match &mut self.role {
             Role::Source { bytes } => connection.write(*bytes),
             Role::Client(client) => {
@@ -222,8 +228,11 @@ impl TcpEndpoint {
         }
         let setup = &self.setup;
         let config = Arc::clone(&setup.config);
-        self.connection =
-            Some(Connection::accept(config, &segment.header, setup.initial_sequence, network.now));
+        let mut connection = Connection::accept(config, &segment.header, setup.initial_sequence, network.now);
+        if let Some(door) = &setup.custom.door {
+            connection.set_order_watch(Box::new(Door::new(door.clone())));
+        }
+        self.connection = Some(connection);
         self.drain(network, 0)
     }
 

@@ -1,5 +1,5 @@
 //! Requests and responses, in turn, over one TCP connection.
-use super::endpoint::{Answers, Client, Role, SenderParts};
+use super::endpoint::{Answers, Client, CustomParts, Role};
 use super::pair;
 use crate::core::ids::FlowId;
 use crate::flows::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
@@ -49,7 +49,7 @@ impl Transport for RequestResponse {
         };
         let server = Role::Server { request_bytes, response_bytes, answered: 0 };
         let ends = [(&self.tcp, Role::Client(client)), (&self.tcp, server)];
-        BuiltFlow(Built::Tcp(Box::new(pair(build, ends, SenderParts::default()))))
+        BuiltFlow(Built::Tcp(Box::new(pair(build, ends, CustomParts::default()))))
     }
 }
 

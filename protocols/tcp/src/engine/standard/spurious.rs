@@ -6,6 +6,7 @@ use super::ack_context::AckContext;
 use super::undo::Watch;
 use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::Phase;
+use prismux_units::Instant;
 
 impl Standard {
     /// Restores the window if this ACK proves the last reduction spurious.
@@ -36,12 +37,28 @@ impl Standard {
             / self.sender.mss_bytes();
         let span = u32::try_from(span).unwrap_or(u32::MAX);
         self.raise_dup_threshold(span.min(self.sender.dup_threshold * 2));
+        if self.sender.phase == Phase::Loss {
+            self.sender.rtt.reset_backoff();
+        }
+        self.take_back_losses();
+    }
+
+    /// Takes back all reductions from `since` on. A sender that undoes reductions takes their losses back too: what is
+    /// really lost it finds again as for any segment.
+    pub(crate) fn restore(&mut self, now: Instant, since: Instant) -> bool {
+        let restored = self.sender.restore(now, since);
+        if restored && self.sender.config.undo {
+            self.take_back_losses();
+            self.sender.end_unreduced();
+        }
+        restored
+    }
+
+    /// There is nothing to recover from.
+    fn take_back_losses(&mut self) {
         if matches!(self.sender.phase, Phase::Recovery | Phase::Loss) {
             self.sender.board.unmark_all_lost();
             self.sender.urgent = None;
-        }
-        if self.sender.phase == Phase::Loss {
-            self.sender.rtt.reset_backoff();
         }
         self.sender.phase = Phase::Open;
         self.returned_bytes = 0;

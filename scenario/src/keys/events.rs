@@ -1,0 +1,46 @@
+//! The keys of what happens in a run, of what is measured, and of variants.
+use super::{Key, key};
+
+/// Keys of an event.
+pub const EVENT: &[Key] = &[
+    key("at", "duration", "required", "when"),
+    key("join", "member", "-", "the member enters the community"),
+    key("leave", "member", "-", "the member leaves"),
+    key("start", "flow", "-", "the flow starts (give it no `start`)"),
+    key("stop", "flow", "-", "the flow stops"),
+    key("kill", "member or proxy", "-", "its process dies without a word"),
+    key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
+    key("handoff", "host", "-", "the host has completed a handoff, and its TCP-HO flows act on it"),
+    key(
+        "to",
+        "link",
+        "the present one",
+        "with `handoff`: the link of the host that carries its packets from now on",
+    ),
+    key("bandwidth", "rate", "unknown", "with `handoff`: what the host believes that link to carry"),
+    key("link", "link", "-", "the link changes as the next keys say"),
+    key(
+        "direction",
+        "\"both\", \"forward\" or \"reverse\"",
+        "\"both\"",
+        "with `link`: which direction changes",
+    ),
+    key("rate", "rate", "unchanged", "with `link`: new rate"),
+    key("delay", "duration", "unchanged", "with `link`: new delay"),
+    key("loss", "probability or table", "unchanged", "with `link`: new loss"),
+    key("up", "true or false", "unchanged", "with `link`: false is a blackout"),
+];
+
+/// Keys of `[measure]`.
+pub const MEASURE: &[Key] = &[
+    key(
+        "warm_up",
+        "duration",
+        "a fifth of the run, at most 30 s",
+        "steady-state figures leave out this much from each flow's start; a run too short for it has none",
+    ),
+    key("interval", "duration", "none", "sampling interval of the time series"),
+];
+
+/// Keys that only `[variants.NAME]` takes, besides everything a file takes.
+pub const VARIANT: &[Key] = &[key("summary", "text", "empty", "one line about the variant")];
