@@ -22,7 +22,7 @@ const QUOTE_V6_BYTES: usize = 1280 - 40 - 8;
 pub fn too_big(pool: &PacketPool, packet: &[u8], mtu_bytes: usize) -> Option<PacketBuf> {
     let ip = IpPacket::parse(packet).ok()?;
     let later_fragment = ip.fragment.is_some_and(|f| f.offset_bytes > 0);
-    if !ip.header.dont_fragment || later_fragment || is_icmp_error(&ip, packet) {
+    if !ip.header.dont_fragment || later_fragment || is_error(&ip, packet) {
         return None;
     }
     let mut bytes = [0; 1280];
@@ -30,7 +30,8 @@ pub fn too_big(pool: &PacketPool, packet: &[u8], mtu_bytes: usize) -> Option<Pac
     pool.copy_of(bytes.get(..length)?)
 }
 
-fn is_icmp_error(ip: &IpPacket, packet: &[u8]) -> bool {
+/// True for an ICMP error: what a router on the way may say, and what must never be answered (RFC 1122 section 3.2.2).
+pub fn is_error(ip: &IpPacket, packet: &[u8]) -> bool {
     let kind = ip.payload(packet).first().copied().unwrap_or(0);
     match ip.header.protocol {
         // Everything but the queries: echo, router discovery, timestamp, address mask, extended echo.

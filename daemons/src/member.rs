@@ -40,6 +40,7 @@ use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 
 /// A running member.
@@ -244,8 +245,11 @@ impl Member {
 
     /// The kernel's own multicast chatter on the device is not.
     fn is_from_receiver(&self, packet: &[u8]) -> bool {
-        let source = IpPacket::parse(packet).map(|ip| ip.header.source);
-        source.is_ok_and(|source| self.config.receivers.iter().any(|prefix| prefix.contains(source)))
+        IpPacket::parse(packet).is_ok_and(|ip| self.is_receiver(ip.header.source))
+    }
+
+    fn is_receiver(&self, address: IpAddr) -> bool {
+        self.config.receivers.iter().any(|prefix| prefix.contains(address))
     }
 
     /// One batch from the proxy.
@@ -282,6 +286,10 @@ impl Member {
     fn data(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
         let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
         let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
+        // A plain tunnel cannot tell who sent this; nobody else in this network, nor this host, is reached through it.
+        if !self.is_receiver(ip.header.destination) {
+            return Err(DropReason::ForeignDestination);
+        }
         self.registration.note_traffic(now);
         if let Some(departure) = &mut self.departure {
             departure.on_data(now);

@@ -2,11 +2,10 @@
 use crate::counters::DropCounters;
 use crate::device;
 use crate::icmp;
-use crate::tunnel::socket::path_mtu_bytes;
+use crate::tunnel::socket::SendError;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
-use std::io;
 use std::net::SocketAddr;
 use std::time::SystemTime;
 
@@ -18,26 +17,28 @@ pub(crate) fn time_of_day_micros() -> u64 {
 
 /// A packet could not be sent into the tunnel: count it, and tell its sender if it was too large.
 pub(crate) fn send_failed(
-    error: &io::Error,
+    error: &SendError,
     to: SocketAddr,
     packet: &PacketBuf,
     overhead_bytes: usize,
     (tun, pool): (&Tun, &PacketPool),
     drops: &mut DropCounters,
 ) {
-    match error.raw_os_error() {
-        Some(libc::EMSGSIZE) => {
+    match error {
+        SendError::PathTooNarrow(path_mtu_bytes) => {
             drops.count(DropReason::PathTooNarrow);
-            let inner_mtu_bytes = path_mtu_bytes(to.ip()).map(|mtu| mtu.saturating_sub(overhead_bytes));
-            if let Some(answer) = inner_mtu_bytes.and_then(|mtu| icmp::too_big(pool, packet, mtu)) {
+            let inner_mtu_bytes = path_mtu_bytes.saturating_sub(overhead_bytes);
+            if let Some(answer) = icmp::too_big(pool, packet, inner_mtu_bytes) {
                 device::write(tun, &answer, drops);
             }
         }
-        Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(DropReason::SendBufferFull),
-        _ => {
-            tracing::debug!(%error, %to, "a packet could not be sent");
-            drops.count(DropReason::SendFailed);
-        }
+        SendError::Kernel(error) => match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(DropReason::SendBufferFull),
+            _ => {
+                tracing::debug!(%error, %to, "a packet could not be sent");
+                drops.count(DropReason::SendFailed);
+            }
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
 use super::Proxy;
 use crate::device;
+use crate::icmp;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, FrameError};
 use prismux_linux::clock::Clock;
@@ -10,7 +11,6 @@ use prismux_prism::LinkId;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
-use prismux_wire::ip::protocol;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{IpPacket, TcpFlags, TcpHeader, TcpPacket, flow_hash};
 use std::io;
@@ -86,9 +86,8 @@ impl Proxy {
     /// A packet from a receiver.
     fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), DropReason> {
         let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
-        let is_icmp = matches!(ip.header.protocol, protocol::ICMP | protocol::ICMPV6);
-        // ICMP errors come from routers on the way.
-        if !is_icmp && !self.is_receiver(ip.header.source) {
+        // ICMP errors come from routers on the way; nothing else comes from where no receiver is.
+        if !self.is_receiver(ip.header.source) && !icmp::is_error(&ip, frame.inner) {
             return Err(DropReason::ForeignSource);
         }
         let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;

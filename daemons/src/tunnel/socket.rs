@@ -1,15 +1,16 @@
 //! Encapsulation and decapsulation over one socket.
+use super::path_mtu::{MIN_PATH_MTU_BYTES, PathMtus};
 use super::{Peer, Transport};
 use prismux_linux::batch::{BatchReceiver, BatchSender, MAX_HEADER_BYTES, Received};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
-use prismux_wire::gre::GRE_IN_UDP_PORT;
+use prismux_wire::gre::PLAIN_GRE_BYTES;
 use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, SeqNumber, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
@@ -28,6 +29,32 @@ pub struct SocketOptions {
     pub device: Option<String>,
     /// Mark on outgoing packets, for routing rules.
     pub mark: Option<u32>,
+}
+
+impl SocketOptions {
+    /// Makes `socket` send by the same mark and device.
+    ///
+    /// # Errors
+    /// The kernel's, see socket(7).
+    pub fn apply(&self, socket: &impl AsFd) -> io::Result<()> {
+        if let Some(mark) = self.mark {
+            socket_option::set(socket, libc::SOL_SOCKET, libc::SO_MARK, mark.cast_signed())?;
+        }
+        if let Some(device) = &self.device {
+            let name = std::ffi::OsString::from(device);
+            nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::BindToDevice, &name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a packet did not go into a tunnel.
+#[derive(Debug)]
+pub enum SendError {
+    /// Its path takes less: outer packets of up to this many bytes.
+    PathTooNarrow(usize),
+    /// The kernel's reason.
+    Kernel(io::Error),
 }
 
 /// Why a tunnel socket could not be opened.
@@ -115,7 +142,10 @@ pub fn open(
     let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
     let receiver = TunnelReceiver { transport, socket: Rc::clone(&socket), batch };
     let batch = BatchSender::new(BATCH_PACKETS);
-    Ok((receiver, TunnelSender { transport, is_ipv6: local.is_ipv6(), socket, batch }))
+    let path_mtus = PathMtus::new(options.clone());
+    let is_ipv6 = local.is_ipv6();
+    let sender = TunnelSender { transport, is_ipv6, socket, batch, path_mtus, too_wide: Vec::new() };
+    Ok((receiver, sender))
 }
 
 /// The direction out of the tunnels.
@@ -152,6 +182,9 @@ pub struct TunnelSender {
     is_ipv6: bool,
     socket: Rc<OwnedFd>,
     batch: BatchSender,
+    path_mtus: PathMtus,
+    /// What was not queued, and the path MTU that kept it: told of at the next flush.
+    too_wide: Vec<(SocketAddr, PacketBuf, usize)>,
 }
 
 impl TunnelSender {
@@ -162,7 +195,7 @@ impl TunnelSender {
 
     /// True when [`TunnelSender::flush`] must come before the next [`TunnelSender::push`].
     pub fn is_full(&self) -> bool {
-        self.batch.is_full()
+        self.batch.is_full() || self.too_wide.len() >= BATCH_PACKETS
     }
 
     /// Queues `packet` behind `header`, at most eight bytes of it, for the peer at `to`. The outer header gets the
@@ -172,6 +205,15 @@ impl TunnelSender {
         // A header of ours has a sequence number at most.
         let header_bytes = header.emit(&mut room).unwrap_or(room.len());
         let header = room.get(..header_bytes).unwrap_or_default();
+        let family = if to.ip().to_canonical().is_ipv6() { IpFamily::V6 } else { IpFamily::V4 };
+        let outer_bytes =
+            self.transport.overhead_bytes(family) - PLAIN_GRE_BYTES + header_bytes + packet.len();
+        if outer_bytes > MIN_PATH_MTU_BYTES {
+            let path_mtu_bytes = self.path_mtus.towards(to.ip());
+            if outer_bytes > path_mtu_bytes {
+                return self.too_wide.push((to, packet, path_mtu_bytes));
+            }
+        }
         let to = match to {
             SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
             other => other,
@@ -179,22 +221,19 @@ impl TunnelSender {
         self.batch.push(to, ecn.bits(), header, packet);
     }
 
-    /// Sends what is queued; `failed` gets what the kernel would not take, and where it was to go.
-    pub fn flush(&mut self, failed: impl FnMut(io::Error, SocketAddr, PacketBuf)) {
-        self.batch.flush(&self.socket, failed);
+    /// Sends what is queued; `failed` gets what was too wide or the kernel would not take, and where it was to go.
+    pub fn flush(&mut self, mut failed: impl FnMut(SendError, SocketAddr, PacketBuf)) {
+        for (to, packet, path_mtu_bytes) in self.too_wide.drain(..) {
+            failed(SendError::PathTooNarrow(path_mtu_bytes), to, packet);
+        }
+        let path_mtus = &mut self.path_mtus;
+        self.batch.flush(&self.socket, |error, to, packet| match error.raw_os_error() {
+            // A device whose MTU was lowered since its path was asked for.
+            Some(libc::EMSGSIZE) => failed(SendError::PathTooNarrow(path_mtus.towards(to.ip())), to, packet),
+            _ => failed(SendError::Kernel(error), to, packet),
+        });
+        self.path_mtus.refresh();
     }
-}
-
-/// The path MTU that the kernel knows towards `address`, in bytes.
-pub fn path_mtu_bytes(address: IpAddr) -> Option<usize> {
-    let local = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" };
-    let probe = UdpSocket::bind(local).ok()?;
-    probe.connect((address, GRE_IN_UDP_PORT)).ok()?;
-    let (level, name) = match address {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
-    };
-    usize::try_from(socket_option::get(&probe, level, name).ok()?).ok()
 }
 
 fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Frame<'a>, FrameError> {
@@ -237,22 +276,15 @@ fn prepare(socket: &OwnedFd, local: &SocketAddr, options: &SocketOptions) -> io:
         socket_option::set(socket, libc::SOL_SOCKET, forced, SOCKET_BUFFER_BYTES)
             .or_else(|_| socket_option::set(socket, libc::SOL_SOCKET, name, SOCKET_BUFFER_BYTES))?;
     }
-    // An oversized packet comes back as EMSGSIZE instead of being fragmented unseen.
+    // Never fragmented unseen (DF), and never by what an ICMP error made the kernel believe: see `path_mtu`.
     if local.is_ipv6() {
         socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
-        socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)?;
+        socket_option::set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)?;
     }
     // An IPv6 socket carries IPv4 too.
     socket_option::set(socket, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
-    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
-    if let Some(mark) = options.mark {
-        socket_option::set(socket, libc::SOL_SOCKET, libc::SO_MARK, mark.cast_signed())?;
-    }
-    if let Some(device) = &options.device {
-        let name = std::ffi::OsString::from(device);
-        nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::BindToDevice, &name)?;
-    }
-    Ok(())
+    socket_option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)?;
+    options.apply(socket)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! `cargo test --test daemons [-- NAME]`. Works as root, and without where user namespaces are allowed.
 
+mod attacks;
 mod events;
 mod network;
 mod receipts;
@@ -29,6 +30,8 @@ const TESTS: &[Test] = &[
     ("a_killed_member_is_missed_and_comes_back", scenarios::killed_member),
     ("a_killed_proxy_picks_up_connections_in_mid_stream", scenarios::killed_proxy),
     ("malformed_and_foreign_packets_are_counted", scenarios::hostile_packets),
+    ("a_forged_path_mtu_does_not_stop_a_download", attacks::forged_path_mtu),
+    ("who_sends_as_the_proxy_reaches_receivers_alone", attacks::injected_packets),
     ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
     ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
     ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),

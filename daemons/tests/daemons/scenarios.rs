@@ -262,7 +262,7 @@ pub fn plain_gre_router() {
     assert_eq!((&bytes[..length], from), (&b"pong"[..], "10.77.0.2:7001".parse().unwrap()));
 }
 
-fn gre_socket() -> Socket {
+pub fn gre_socket() -> Socket {
     Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::from(47))).expect("a raw socket")
 }
 
@@ -271,7 +271,8 @@ fn icmp_free_packet(source: [u8; 4], destination: [u8; 4]) -> Vec<u8> {
     udp_packet(source, destination, 9, 9, b"")
 }
 
-fn udp_packet(
+/// An IPv4 packet of UDP.
+pub fn udp_packet(
     source: [u8; 4],
     destination: [u8; 4],
     source_port: u16,

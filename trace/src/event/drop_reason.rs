@@ -58,7 +58,7 @@ drop_reasons! {
         UnknownPeer = "unknown_peer",
         /// The inner packet is no well-formed IP packet.
         MalformedPacket = "malformed_packet",
-        /// From the kernel, but to no receiver: its own multicast chatter on the device.
+        /// To no receiver: the kernel's own multicast chatter on the proxy's device, a stranger's packet to a member.
         ForeignDestination = "foreign_destination",
         /// A packet from a member that none of the receivers can have sent.
         ForeignSource = "foreign_source",

@@ -55,7 +55,7 @@ fn gre_in_udp_puts_four_bytes_before_the_packet() {
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let packet = PacketPool::new(1468).copy_of(&PING_IN_GRE[24..]).unwrap();
     sender.push(other.local_addr().unwrap(), &GreHeader::plain(0x0800), Ecn::NotEct, packet);
-    sender.flush(|error, _, _| panic!("{error}"));
+    sender.flush(|error, _, _| panic!("{error:?}"));
     let mut buffer = [0; 100];
     let (length, from) = other.recv_from(&mut buffer).unwrap();
     assert_eq!(buffer[..length], PING_IN_GRE[20..]);

@@ -1,0 +1,73 @@
+//! What strangers may do to daemons that they can reach, and what it must not cost.
+use super::network::{Network, SENDER, wait_for};
+use super::scenarios::{gre_socket, udp_packet};
+use super::transfer::{Direction, Transfer};
+use prismux_linux::socket_option;
+use prismux_wire::checksum::checksum;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::net::{SocketAddr, UdpSocket};
+
+/// "Fragmentation needed, MTU 68" about packets of both tunnels, from somebody else's own address, which the kernel
+/// believes for ten minutes: the download goes on.
+pub fn forged_path_mtu() {
+    let network = Network::new("forged-mtu");
+    let proxy = network.start_proxy();
+    let _members = [network.start_member(1, "gre"), network.start_member(2, "udp")];
+    wait_for("both members join", || proxy.links_up() == ["m1", "m2"]);
+
+    let forger = network.sender.enter(|| Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4)));
+    let forger = forger.unwrap().expect("a raw socket");
+    for (end, protocol) in [([10, 2, 1], 47), ([10, 2, 2], 17)] {
+        let [a, b, c] = end;
+        let (from, to) = ([a, b, c, 1], [a, b, c, 2]);
+        let mut quote = udp_packet(from, to, 4754, 4754, b"");
+        quote[9] = protocol;
+        let mut error = [&[3, 4, 0, 0, 0, 0, 0, 68][..], &quote].concat();
+        let sum = checksum(&error);
+        error[2..4].copy_from_slice(&sum.to_be_bytes());
+        forger.send_to(&error, &SocketAddr::from((from, 0)).into()).unwrap();
+        wait_for("the kernel believes it", || path_mtu(&network, to) < 1280);
+    }
+
+    let bytes = 5_000_000;
+    Transfer::start(&network, SENDER, Direction::Download, bytes, None).finish(bytes);
+    assert!(proxy.number("/drops/path_too_narrow") > 0, "believed, down to the least path MTU");
+}
+
+/// The path MTU that the proxy's kernel holds towards a member.
+fn path_mtu(network: &Network, to: [u8; 4]) -> libc::c_int {
+    let ask = || {
+        let socket = UdpSocket::bind("0.0.0.0:0")?;
+        socket.connect((std::net::Ipv4Addr::from(to), 4754))?;
+        socket_option::get(&socket, libc::IPPROTO_IP, libc::IP_MTU)
+    };
+    network.proxy.enter(ask).unwrap().unwrap()
+}
+
+/// Whoever can send as the proxy (a plain tunnel cannot tell) reaches the receivers alone: neither their neighbours nor
+/// the member itself.
+pub fn injected_packets() {
+    let network = Network::new("injected");
+    let proxy = network.start_proxy();
+    let member = network.start_member(1, "gre");
+    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+
+    let stranger = network.proxy.enter(gre_socket).unwrap();
+    for destination in [[10, 3, 1, 2], [10, 3, 1, 1], [10, 2, 1, 2]] {
+        let inner = udp_packet([8, 8, 8, 8], destination, 53, 4000, b"hello");
+        let frame = [&[0x00, 0x00, 0x08, 0x00][..], &inner].concat();
+        stranger.send_to(&frame, &"10.2.1.2:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    }
+    wait_for("all are refused", || member.number("/drops/foreign_destination") == 3);
+
+    // The other way: an echo request from an address of nobody is no ICMP error.
+    let stranger = network.members[0].enter(gre_socket).unwrap();
+    let mut echo = udp_packet([9, 9, 9, 9], [10, 1, 0, 1], 0x0800, 0, b"");
+    echo[9] = 1;
+    echo[10..12].fill(0);
+    let sum = checksum(&echo[..20]);
+    echo[10..12].copy_from_slice(&sum.to_be_bytes());
+    let frame = [&[0x00, 0x00, 0x08, 0x00][..], &echo].concat();
+    stranger.send_to(&frame, &"10.2.1.1:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    wait_for("it is refused", || proxy.number("/drops/foreign_source") == 1);
+}
