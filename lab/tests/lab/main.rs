@@ -8,6 +8,7 @@ mod failures;
 mod leftovers;
 mod links;
 mod members;
+mod outages;
 mod plans;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
@@ -40,6 +41,8 @@ const TESTS: &[Test] = &[
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
     ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),
     ("so_does_one_through_the_published_proxy", members::kills_of_the_published_proxy),
+    ("a_download_goes_on_while_the_slower_link_is_silent", outages::of_the_slower_link),
+    ("so_it_does_when_the_link_of_the_acks_is_back", outages::of_the_link_that_takes_the_acks_back),
     ("era_settings_reach_the_kernel", members::era_settings),
     ("an_event_log_tells_of_every_packet_on_the_links", events::told),
     ("nothing_is_left_after_success", leftovers::after_success),
