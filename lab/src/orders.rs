@@ -15,6 +15,11 @@ use prismux_units::{Duration, Instant};
 /// What plans may ask for and the lab does not have.
 const LACKS: &[Lack] = &[
     Lack { feature: Feature::SharedMedium, what: "{} exists in the simulator only", remedy: "use --on sim" },
+    Lack {
+        feature: Feature::Pattern("writes"),
+        what: "{}: writes at equal intervals exist in the simulator only",
+        remedy: "use --on sim",
+    },
     Lack { feature: Feature::Handoff, what: "{} exists in the simulator only", remedy: "use --on sim" },
     Lack {
         feature: Feature::Transport("tcp-ho"),

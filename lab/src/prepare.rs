@@ -69,6 +69,12 @@ impl Stage<'_> {
                 Traffic::RequestResponse { .. } => {
                     PreparedFlow::Exchange(self.prepare_exchange(flow, port, schedule)?)
                 }
+                Traffic::Writes { .. } => {
+                    return Err(LabError::flow(
+                        &flow.flow.name,
+                        "writes at intervals, which the lab does not",
+                    ));
+                }
                 Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => {
                     PreparedFlow::Udp(self.prepare_udp(flow, port, schedule)?)
                 }

@@ -168,6 +168,8 @@ pub const FLOW: &[Key] = &[
     key("shape", "number above 1", "1.5", "pareto: shape of bursts and pauses"),
     key("request", "size", "\"300 B\"", "request-response: size of a request"),
     key("response", "size", "required for request-response", "request-response: size of a response"),
+    key("write", "size", "\"1000 B\"", "writes: size of a write"),
+    key("every", "duration", "required for writes", "writes: from one write to the next"),
     key("think", "duration", "0 s", "request-response: pause before the next request"),
 ];
 

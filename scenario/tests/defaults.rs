@@ -33,6 +33,7 @@ bursts.pattern = "pareto"
 bursts.rate = "1 Mbit/s"
 bursts.on = "1 s"
 bursts.off = "1 s"
+writer = { from = "server", to = "receiver", pattern = "writes", every = "500 ms" }
 exchange = { from = "server", to = "receiver", pattern = "request-response", response = "20 kB" }
 pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first = {} } }
 ordered = { from = "server", to = "receiver", transport = "tcp-door" }
@@ -88,6 +89,7 @@ const IN_WORDS: &[&str] = &[
     "required for udp",
     "required for pareto",
     "required for request-response",
+    "required for writes",
     "the flow's `from`",
     "the flow's",
     "the setting's",
@@ -139,6 +141,7 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "rate" | "packet") => "flows.load",
         ("flows.download", "on" | "off" | "shape") => "flows.bursts",
         ("flows.download", "request" | "response" | "think") => "flows.exchange",
+        ("flows.download", "write" | "every") => "flows.writer",
         ("flows.download", "scheduling" | "target_rate" | "pipes") => "flows.pipes",
         ("flows.download", "pattern") => "flows.load",
         ("flows.download", "door") => "flows.ordered",

@@ -10,6 +10,8 @@ use core::fmt;
 pub enum Feature {
     /// A transport, by its name in [`crate::registry::TRANSPORTS`].
     Transport(&'static str),
+    /// A pattern of traffic, by its name in [`crate::registry::PATTERNS`].
+    Pattern(&'static str),
     /// A congestion control.
     Congestion(Congestion),
     /// A tunnel.
@@ -71,6 +73,7 @@ impl Plan {
         for flow in &self.flows {
             let who = format!("flow \"{}\"", flow.name);
             demands.push((who.clone(), Feature::Transport(flow.transport.name())));
+            demands.push((who.clone(), Feature::Pattern(flow.traffic.name())));
             demands.extend(flow.tcp.congestion.map(|control| (who, Feature::Congestion(control))));
             let pipes =
                 if let Transport::R2cp(settings) = &flow.transport { settings.pipes.as_slice() } else { &[] };

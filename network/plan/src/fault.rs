@@ -104,6 +104,8 @@ pub enum Problem {
     EmptyDatagrams,
     /// Requests or responses without a byte.
     EmptyExchange,
+    /// Writes without a byte, or without time between them.
+    EmptyWrites,
     /// TCP-PRISM without a proxy to listen to.
     PrismWithoutProxy,
     /// `via` is not a member; the members there are.

@@ -30,6 +30,7 @@ impl Problem {
             Self::WrongPattern { pattern, .. } => format!("found \"{pattern}\""),
             Self::ShapeWithoutMean(shape) => format!("found {shape}"),
             Self::EmptyDatagrams => "found packets without payload or without a rate".to_owned(),
+            Self::EmptyWrites => "found writes without a byte or without time between them".to_owned(),
             Self::EmptyExchange => "found requests or responses without a byte".to_owned(),
             Self::PrismWithoutProxy => "found \"tcp-prism\" without a proxy".to_owned(),
             Self::ViaIsNoMember { node, .. } | Self::NotAMember(node) => {
@@ -72,6 +73,7 @@ impl Problem {
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",
             Self::EmptyDatagrams => "packets of more than 28 B, which are headers, and a rate above zero",
             Self::EmptyExchange => "at least 1 B",
+            Self::EmptyWrites => "at least 1 B, and a time above zero",
             Self::PrismWithoutProxy => "a prism-proxy on the flow's way",
             Self::PrismPastProxy => "a flow that passes the proxy",
             Self::ForeignLink { .. } => "links of the flow's own ends",

@@ -1,5 +1,7 @@
 //! Radio media: hosts on one air, and how they find their way over one another.
 use alloc::vec::Vec;
+use prismux_aodv::AodvConfig;
+use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_wireless::{MacConfig, Mobility, RadioConfig};
 
@@ -17,10 +19,14 @@ pub struct Radio {
 }
 
 /// How packets find their way from host to host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Routing {
     /// Not at all: every packet is for a neighbour.
     Direct,
     /// Dynamic Source Routing.
     Dsr(DsrConfig),
+    /// Ad hoc On-Demand Distance Vector routing.
+    Aodv(AodvConfig),
+    /// Destination-Sequenced Distance Vector routing.
+    Dsdv(DsdvConfig),
 }

@@ -172,6 +172,11 @@ pub const PATTERNS: &[Name<Traffic>] = &[
         },
         "a request, its response, a pause, again (tcp)",
     ),
+    name(
+        "writes",
+        Traffic::Writes { size: ByteCount::new(1000), every: Duration::ZERO },
+        "writes at equal intervals into one connection (tcp)",
+    ),
     name("cbr", Traffic::Cbr { rate: Rate::ZERO, packet: ByteCount::new(1000) }, "constant bit rate (udp)"),
     name(
         "pareto",

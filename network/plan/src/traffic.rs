@@ -20,6 +20,13 @@ pub enum Traffic {
         /// How many; until the flow stops when `None`.
         exchanges: Option<u64>,
     },
+    /// Writes of one size at equal intervals into one connection, whatever has been delivered of them.
+    Writes {
+        /// Size of a write, at least one byte.
+        size: ByteCount,
+        /// From one write to the next, above zero.
+        every: Duration,
+    },
     /// Packets at a constant bit rate.
     Cbr {
         /// Rate of whole IP packets.

@@ -13,9 +13,12 @@ use crate::core::packet::{Transit, ipv4_address};
 use crate::nodes::node::Node;
 use adhoc::AdhocHost;
 use direct::DirectHost;
+use prismux_aodv::Aodv;
+use prismux_dsdv::Dsdv;
 use prismux_dsr::Dsr;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{MediumModel, Plan, Routing};
+use prismux_units::Instant;
 
 /// The hosts of all radio media of a plan.
 pub(crate) fn hosts(plan: &Plan, seed: Seed) -> Vec<(NodeId, Box<dyn Node>)> {
@@ -28,6 +31,15 @@ pub(crate) fn hosts(plan: &Plan, seed: Seed) -> Vec<(NodeId, Box<dyn Node>)> {
                 Routing::Direct => Box::new(DirectHost::new(medium)),
                 Routing::Dsr(config) => {
                     let routing: Dsr<Transit> = Dsr::new(ipv4_address(node), config, random());
+                    Box::new(AdhocHost::new(medium, routing))
+                }
+                Routing::Dsdv(config) => {
+                    let start = Instant::ZERO;
+                    let routing: Dsdv<Transit> = Dsdv::new(start, ipv4_address(node), config, random());
+                    Box::new(AdhocHost::new(medium, routing))
+                }
+                Routing::Aodv(config) => {
+                    let routing: Aodv<Transit> = Aodv::new(ipv4_address(node), config, random());
                     Box::new(AdhocHost::new(medium, routing))
                 }
             };

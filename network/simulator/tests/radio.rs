@@ -2,7 +2,7 @@
 use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{
-    Flow, FlowId, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
+    Flow, FlowId, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
 };
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
@@ -50,8 +50,12 @@ fn tcp(from: NodeId, to: NodeId) -> Flow {
 }
 
 fn run(plan: &Plan, seed: u64) -> Simulation {
+    run_for(plan, seed, 30)
+}
+
+fn run_for(plan: &Plan, seed: u64, seconds: u64) -> Simulation {
     let mut simulation = Simulation::from_plan(plan, Seed(seed), SimulationOptions::checked()).unwrap();
-    simulation.run_until(Instant::from_secs(30));
+    simulation.run_until(Instant::from_secs(seconds));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     simulation
 }
@@ -95,6 +99,21 @@ fn tcp_crosses_a_row_of_hosts_with_dsr_and_loses_with_every_hop() {
     // Two hops share one channel. The ends of three, 600 m apart, are hidden from one another too.
     assert!((0.9..1.05).contains(&(2.0 * rates[1] / rates[0])), "{rates:?}");
     assert!((0.5..0.9).contains(&(3.0 * rates[2] / rates[0])), "{rates:?}");
+}
+
+#[test]
+fn every_routing_protocol_leads_over_three_hops_and_writes_arrive_in_time() {
+    for name in registry::ROUTING.iter().filter(|name| name.value != Routing::Direct) {
+        let (mut plan, hosts) = network(row(4, 200.0), name.value);
+        let writes = Traffic::Writes { size: ByteCount::new(1000), every: Duration::from_millis(500) };
+        // Distance vectors spread every 15 seconds.
+        let flow = tcp(hosts[0], hosts[3]).traffic(writes).start_at(Duration::from_secs(90));
+        let flow = plan.flow(flow);
+        plan.duration = Duration::from_secs(100);
+        let simulation = run_for(&plan, 1, 100);
+        let delivered = simulation.delivered_bytes(flow);
+        assert!((18_000..=20_000).contains(&delivered), "{}: {delivered} of 20 writes", name.name);
+    }
 }
 
 #[test]

@@ -41,6 +41,11 @@ pub(super) fn read(reader: &Reader<'_>, pattern: Traffic) -> Option<Traffic> {
             let think = reader.duration("think").unwrap_or(think);
             Some(Traffic::RequestResponse { request, response: reader.bytes("response")?, think, exchanges })
         }
+        Traffic::Writes { size, .. } => {
+            needs("every", "500 ms");
+            let size = reader.bytes("write").unwrap_or(size);
+            Some(Traffic::Writes { size, every: reader.duration("every")? })
+        }
         Traffic::Cbr { packet, .. } => {
             needs("rate", "400 kbit/s");
             let packet = packet_size(reader, packet);

@@ -14,7 +14,7 @@ impl Transport {
         let (is_tcp, is_udp) = (matches!(self, Self::Tcp), matches!(self, Self::Udp));
         registry::PATTERNS.iter().filter(move |pattern| match pattern.value {
             Traffic::Bulk { .. } => !is_udp,
-            Traffic::RequestResponse { .. } => is_tcp,
+            Traffic::RequestResponse { .. } | Traffic::Writes { .. } => is_tcp,
             Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => is_udp,
         })
     }
@@ -167,6 +167,9 @@ fn numbers(traffic: &Traffic) -> Option<(&'static str, Problem)> {
         }
         Traffic::RequestResponse { request, response, .. } if request.min(response) == ByteCount::ZERO => {
             Some(("response", Problem::EmptyExchange))
+        }
+        Traffic::Writes { size, every } if size == ByteCount::ZERO || every.is_zero() => {
+            Some(("every", Problem::EmptyWrites))
         }
         _ => None,
     }

@@ -1,6 +1,8 @@
 //! Names of radios, medium access, mobility and routing.
 use super::{Name, name};
 use crate::Routing;
+use prismux_aodv::AodvConfig;
+use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_wireless::{Fading, MacConfig, Propagation, WaypointStart};
 
@@ -92,5 +94,13 @@ pub const ROUTING: &[Name<Routing>] = &[
         Routing::Dsr(DsrConfig::cache_off()),
         "DSR that remembers no route, as TCP-DOOR needs it",
     ),
+    name("aodv", Routing::Aodv(AodvConfig::rfc3561()), "Ad hoc On-Demand Distance Vector routing (RFC 3561)"),
+    name("aodv-ns2", Routing::Aodv(AodvConfig::ns2()), "AODV with the parameters of ns-2.35"),
+    name(
+        "dsdv",
+        Routing::Dsdv(DsdvConfig::ns2()),
+        "Destination-Sequenced Distance Vector routing as ns-2.35 has it",
+    ),
+    name("dsdv-sq", Routing::Dsdv(DsdvConfig::dsdv_sq()), "DSDV that tells of new sequence numbers at once"),
     name("direct", Routing::Direct, "none: all whom a host talks to are its neighbours"),
 ];

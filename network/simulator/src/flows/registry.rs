@@ -24,6 +24,9 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
             let (request_bytes, response_bytes) = (request.as_u64(), response.as_u64());
             RequestResponse { tcp, request_bytes, response_bytes, think, exchanges }.into()
         }
+        (&Traffic::Writes { size, every }, _) => {
+            TcpFlow { writes: Some((size.as_u64(), every)), ..TcpFlow::new(tcp) }.into()
+        }
         (_, Transport::TcpPrism) => TcpFlow::new(tcp).with_loss_reports().into(),
         (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(Default::default()).into(),
         (_, Transport::TcpDoor(settings)) => TcpFlow::new(tcp).with_order_watch(settings).into(),

@@ -15,6 +15,7 @@ use prismux_tcp::TcpConfig;
 use prismux_tcp::loss_notification::{LossListener, LossMarker};
 use prismux_tcp_door::DoorConfig;
 use prismux_tcp_ho::{HandoffConfig, HandoffHost, HandoffServer};
+use prismux_units::Duration;
 use prismux_wire::SeqNumber;
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub struct TcpFlow {
     pub hears_damage: bool,
     /// Both ends watch the order of arrival (TCP-DOOR).
     pub door: Option<DoorConfig>,
+    /// The application writes so many bytes every so often, and not a file.
+    pub writes: Option<(u64, Duration)>,
     /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
     pub name: String,
 }
@@ -50,6 +53,7 @@ impl TcpFlow {
             handoff: None,
             hears_damage: false,
             door: None,
+            writes: None,
             name: "tcp".into(),
         }
     }
@@ -99,7 +103,10 @@ impl Transport for TcpFlow {
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
-        let source = Role::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
+        let source = match self.writes {
+            Some((bytes, every)) => Role::Writer { bytes, every },
+            None => Role::Source { bytes: build.bytes().unwrap_or(ENDLESS) },
+        };
         let custom = CustomParts {
             extension: self.extension.clone(),
             congestion: build.congestion.or(self.congestion.as_ref()).cloned(),

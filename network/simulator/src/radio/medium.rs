@@ -40,7 +40,8 @@ impl RadioMedium {
             name: format!("{name}/{}", plan[*node].name),
             mobility: mobility.clone(),
             channel: 1,
-            listens_to_all: radio.routing != Routing::Direct,
+            // Only source routes tell bystanders anything.
+            listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
         };
         let hosts = attached.iter().zip(&radio.mobility).map(host).collect();
         let mut numbers = vec![ABSENT; plan.nodes.len()];

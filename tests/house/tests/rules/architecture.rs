@@ -37,14 +37,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "plan",
         &[
             "units", "wire", "tcp", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping", "link",
-            "wireless", "dsr",
+            "wireless", "dsr", "aodv", "dsdv",
         ],
     ),
     (
         "simulator",
         &[
             "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp",
-            "striping", "receipts", "link", "wireless", "routing", "dsr", "plan", "trace",
+            "striping", "receipts", "link", "wireless", "routing", "dsr", "aodv", "dsdv", "plan", "trace",
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),

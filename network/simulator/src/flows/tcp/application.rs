@@ -39,7 +39,7 @@ impl TcpPair {
             Role::Source { bytes } if notes.connected && *bytes < ENDLESS => {
                 Some(tcp.with_connection(context.network, Connection::close))
             }
-            Role::Source { .. } => None,
+            Role::Source { .. } | Role::Writer { .. } => None,
             Role::Sink => {
                 tcp.next_mark = context.progress(received);
                 None
@@ -70,14 +70,23 @@ impl TcpPair {
         }
     }
 
-    /// A client has thought long enough: it asks again.
-    pub(super) fn ask(&mut self, context: &mut FlowContext<'_>, end: usize) {
+    /// An application goes on: a client has thought long enough and asks again, or it is time for the next write.
+    pub(super) fn go_on(&mut self, context: &mut FlowContext<'_>, end: usize) {
         if context.checks {
             self.refresh_check(end);
         }
         let now = context.now();
         let tcp = &mut self.ends[end];
         let open = tcp.is_open();
+        if let (Role::Writer { bytes, every }, true) = (&tcp.role, open) {
+            let bytes = *bytes;
+            wake(context.network, tcp.site.own, *every);
+            let notes = tcp.with_connection(context.network, |tcp| tcp.write(bytes));
+            if !tcp.is_quiet(&notes) {
+                self.serve(context, end, notes);
+            }
+            return;
+        }
         let Role::Client(client) = &mut tcp.role else { return };
         if client.asked > client.answered || !open {
             return;
@@ -94,6 +103,6 @@ impl TcpPair {
 }
 
 /// The application goes on after `think`.
-fn wake(network: &mut Network, own: EndpointId, think: prismux_units::Duration) {
+pub(super) fn wake(network: &mut Network, own: EndpointId, think: prismux_units::Duration) {
     network.queue.push(network.now + think, Target::Application(own));
 }

@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(crate) enum Role {
     /// Writes so many bytes, then closes (never, for [`ENDLESS`](crate::flows::application::ENDLESS)).
     Source { bytes: u64 },
+    /// Writes so many bytes again and again, whatever has been delivered.
+    Writer { bytes: u64, every: Duration },
     /// Reads until the peer closes.
     Sink,
     /// Asks, waits for the answer, thinks, asks again.
@@ -192,7 +194,7 @@ impl TcpEndpoint {
             connection.set_order_watch(Box::new(Door::new(door.clone())));
         }
         match &mut self.role {
-            Role::Source { bytes } => connection.write(*bytes),
+            Role::Source { bytes } | Role::Writer { bytes, .. } => connection.write(*bytes),
             Role::Client(client) => {
                 connection.write(client.request_bytes);
                 (client.asked, client.asked_at) = (1, now);
@@ -264,7 +266,7 @@ impl TcpEndpoint {
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
         if let Some(observer) = &mut network.observer
-            && matches!(self.role, Role::Source { .. } | Role::Server { .. })
+            && matches!(self.role, Role::Source { .. } | Role::Writer { .. } | Role::Server { .. })
         {
             observer.window(now, site.flow, &connection.engine().metrics());
         }

@@ -1,4 +1,5 @@
 //! Both ends of a TCP connection as a flow.
+use super::application::wake;
 use super::endpoint::{Role, TcpEndpoint};
 use crate::core::ids::NodeId;
 use crate::flows::context::{Arrival, FlowContext};
@@ -37,6 +38,9 @@ impl TcpPair {
 impl Flow for TcpPair {
     fn start(&mut self, context: &mut FlowContext<'_>) {
         let notes = self.ends[OPENING].open(context.network);
+        if let Role::Writer { every, .. } = self.ends[OPENING].role {
+            wake(context.network, self.ends[OPENING].site.own, every);
+        }
         if !self.ends[OPENING].is_quiet(&notes) {
             self.serve(context, OPENING, notes);
         }
@@ -84,7 +88,7 @@ impl Flow for TcpPair {
     }
 
     fn resume(&mut self, context: &mut FlowContext<'_>, end: usize) {
-        self.ask(context, end);
+        self.go_on(context, end);
     }
 
     fn hand_over(&mut self, context: &mut FlowContext<'_>, host: NodeId, bandwidth: Option<Rate>) {
