@@ -45,7 +45,7 @@ impl Simulation {
         let addresses = addresses(plan, &transports);
         let places = network::places(plan, &medium_exits, &addresses);
         let mut routes = Routes::shortest_paths(&places);
-        let ground = Ground { plan, places: &places, routes: &routes };
+        let ground = Ground { plan, seed, places: &places, routes: &routes };
         let found = crate::nodes::registry::planned(&ground, &bypassed, options.scheduler.as_ref())?;
         let mut report = report(plan, seed);
         for link in found.community.members.iter().flat_map(|member| &member.links) {
@@ -53,9 +53,7 @@ impl Simulation {
         }
         route_by_members(plan, &mut routes);
         addresses.add_routes(&places, &mut routes);
-        let mut nodes = found.nodes;
-        nodes.extend(crate::radio::hosts(plan, seed));
-        let parts = Parts { media, medium_exits, routes, nodes };
+        let parts = Parts { media, medium_exits, routes, nodes: found.nodes };
         let network = network::network(plan, seed, &mut options, &addresses, parts);
         let network = network.map_err(SimulationError::Capture)?;
         let sampler = plan.measure.interval;

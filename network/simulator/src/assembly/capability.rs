@@ -1,6 +1,7 @@
 //! What plans may ask for and the simulator does not have.
 use super::options::SimulationOptions;
 use prismux_plan::{Feature, Lack, NodeId, Plan, PlanError, Unsupported};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
@@ -83,21 +84,35 @@ pub(super) fn bypassed_proxies(plan: &Plan) -> Result<Vec<NodeId>, Unsupported> 
     Ok(bypassed)
 }
 
-/// Refuses options for parts that the plan does not have.
+/// Refuses options for parts that the plan, whose names differ, does not have.
 ///
 /// # Errors
 /// For the first of them.
 pub(super) fn check_names(plan: &Plan, options: &SimulationOptions) -> Result<(), Unsupported> {
-    let transports = options.transports.keys().filter(|name| plan.flow_named(name).is_none());
-    let nodes = options.nodes.keys().filter(|name| plan.node_named(name).is_none());
-    let media = options.media.keys().filter(|&name| plan.media.iter().all(|medium| medium.name != *name));
-    let unknown = transports.map(|name| ("transport", "flow", name));
-    let unknown = unknown.chain(nodes.map(|name| ("rule", "node", name)));
-    match unknown.chain(media.map(|name| ("model", "medium", name))).next() {
-        None => Ok(()),
-        Some((what, part, name)) => Err(Unsupported {
-            what: format!("the options have a {what} for \"{name}\", and the plan has no such {part}"),
-            remedy: format!("name a {part} of the plan"),
-        }),
+    let flows = plan.flows.iter().map(|flow| &flow.name);
+    let nodes = plan.nodes.iter().map(|node| &node.name);
+    let media = plan.media.iter().map(|medium| &medium.name);
+    check_part(["transport", "flow"], &options.transports, flows)?;
+    check_part(["rule", "node"], &options.nodes, nodes)?;
+    check_part(["model", "medium"], &options.media, media)
+}
+
+/// Refuses an option for a part that is not among `names`, which differ.
+fn check_part<'a, T>(
+    [what, part]: [&str; 2],
+    given: &BTreeMap<String, T>,
+    names: impl Iterator<Item = &'a String> + Clone,
+) -> Result<(), Unsupported> {
+    // Most runs have no options, and some have one for each of thousands of flows.
+    if given.is_empty() || names.clone().filter(|name| given.contains_key(*name)).count() == given.len() {
+        return Ok(());
     }
+    let unknown = given.keys().find(|given| !names.clone().any(|name| name == *given));
+    Err(Unsupported {
+        what: format!(
+            "the options have a {what} for \"{}\", and the plan has no such {part}",
+            unknown.map_or("", String::as_str)
+        ),
+        remedy: format!("name a {part} of the plan"),
+    })
 }

@@ -1,12 +1,15 @@
 //! What the nodes of a plan are made from: the plan, and where its packets go.
 use super::routing::{Place, Routes};
 use crate::core::ids::LinkId;
+use prismux_endpoint::random::Seed;
 use prismux_plan::{NodeId, Plan, Unsupported};
 
 /// A network that has its places and routes, and no nodes yet.
 #[derive(Debug)]
 pub(crate) struct Ground<'a> {
     pub plan: &'a Plan,
+    /// Of all random streams.
+    pub seed: Seed,
     pub places: &'a [Place],
     /// Shortest paths.
     pub routes: &'a Routes,

@@ -15,5 +15,7 @@ pub(crate) fn planned(
     bypassed: &[NodeId],
     scheduler: Option<&SchedulerFactory>,
 ) -> Result<prism::plan::Found, Unsupported> {
-    prism::plan::found(ground, bypassed, scheduler)
+    let mut found = prism::plan::found(ground, bypassed, scheduler)?;
+    found.nodes.extend(crate::radio::hosts(ground.plan, ground.seed));
+    Ok(found)
 }
