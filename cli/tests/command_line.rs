@@ -312,3 +312,30 @@ fn what_cannot_be_viewed_is_refused_with_a_remedy() {
     let output = prismux(&["run", "two-members", "--runs", "2", "--record", &none]);
     assert_eq!(code(&output), 2, "{}", err(&output));
 }
+
+#[test]
+fn rough_holds_a_download_against_the_best_link_and_refuses_what_it_does_not_know() {
+    let listed = prismux(&["rough", "--list", "--only", "b-outage-1"]);
+    assert_eq!((code(&listed), out(&listed).matches("\nb-outage-1-").count()), (0, 4), "{}", out(&listed));
+    let unknown = prismux(&["rough", "--only", "b-outrage"]);
+    assert!(code(&unknown) == 2 && err(&unknown).contains("--list"), "{}", err(&unknown));
+    let kernels = prismux(&["rough", "--ways", "mptcp-bbr"]);
+    assert!(code(&kernels) == 2 && err(&kernels).contains("--on lab"), "{}", err(&kernels));
+    let quick = ["--quick", "--seconds", "5", "--json"];
+    let folder = Folder::new("rough");
+    for (name, seed) in [("one", "1"), ("two", "2")] {
+        for way in ["down", "up"] {
+            let trace = prismux(&["trace", "lte", "--rate", "8Mbit/s", "--seconds", "10", "--seed", seed]);
+            fs::write(folder.path(&format!("{name}.{way}")), out(&trace)).unwrap();
+        }
+    }
+    let traces = folder.0.to_string_lossy().into_owned();
+    let output = prismux(&[&["rough", "--traces", &traces, "--only", "trace-"], &quick[..]].concat());
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let result: Value = serde_json::from_str(&out(&output)).unwrap();
+    let cell = &result["cells"][0];
+    assert_eq!((&cell["name"], &cell["ways"][0]["way"]), (&"trace-one+two".into(), &"prism".into()));
+    let of_best = cell["ways"][0]["of_best_single"]["mean"].as_f64().unwrap();
+    let alone = cell["best_single_bps"]["mean"].as_f64().unwrap();
+    assert!(of_best > 0.0 && alone > 1e6 && alone < cell["capacity_bps"].as_f64().unwrap(), "{cell}");
+}
