@@ -164,9 +164,9 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
         let other = normal(candidate);
         let similar =
             strsim::jaro_winkler(&word, &other).max(strsim::normalized_damerau_levenshtein(&word, &other));
-        // One slip in a short name: "tpc", "rcp".
+        // One slip in a short name, "tpc" or "rcp", is likelier than a longer name that looks alike.
         let slip = word.len() >= 3 && strsim::damerau_levenshtein(&word, &other) == 1;
-        let score = if slip { similar.max(0.75) } else { similar };
+        let score = if slip { similar.max(0.9) } else { similar };
         (score, candidate)
     });
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
