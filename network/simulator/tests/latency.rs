@@ -109,8 +109,8 @@ fn percentile(round_trips: &RoundTrips, (from, to): (u64, u64), percentile: f64)
     taken[((taken.len() - 1) as f64 * percentile) as usize]
 }
 
-/// The pings of flows that take either link, idle up to 10 s, beside a download afterwards: a round trip takes no longer
-/// than idle, 1.5 times the links' jitter and 30 ms.
+/// The pings of flows that take either link, idle up to 10 s, beside a download afterwards: a round trip takes no
+/// longer than idle, 1.5 times the links' jitter and 30 ms.
 fn pings_wait_little(mut uplinks: Uplinks, jitter: Duration) {
     for link in uplinks.wwan {
         uplinks.plan[link].forward.link.jitter = Jitter { max: jitter, in_order: true };
