@@ -10,6 +10,7 @@ mod mutate;
 pub mod ptcp;
 pub mod rcp;
 pub mod receipts;
+pub mod routing;
 mod seeds;
 pub mod text;
 
@@ -146,6 +147,48 @@ pub const TARGETS: &[Target] = &[
         name: "fetch_pipes_client",
         run: fetch::pipes_client,
         seeds: fetch::pipe_programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
+        name: "dsr_header",
+        run: routing::dsr_header,
+        seeds: routing::dsr_seeds,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "aodv_message",
+        run: routing::aodv_message,
+        seeds: routing::aodv_seeds,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "dsdv_update",
+        run: routing::dsdv_update,
+        seeds: routing::dsdv_seeds,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
+        name: "dsr_host",
+        run: routing::dsr_host,
+        seeds: routing::dsr_programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
+        name: "aodv_host",
+        run: routing::aodv_host,
+        seeds: routing::aodv_programs,
+        mutator: Mutator::Bytes,
+        weight: 0.05,
+    },
+    Target {
+        name: "dsdv_host",
+        run: routing::dsdv_host,
+        seeds: routing::dsdv_programs,
         mutator: Mutator::Bytes,
         weight: 0.05,
     },
