@@ -1,4 +1,6 @@
 //! Radio: hosts on one air, with and without routing.
+use prismux_aodv::AodvConfig;
+use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{
@@ -39,6 +41,8 @@ fn moving(count: usize) -> Vec<Mobility> {
 }
 
 const DSR: Routing = Routing::Dsr(DsrConfig::ns2());
+const AODV: Routing = Routing::Aodv(AodvConfig::ns2());
+const DSDV: Routing = Routing::Dsdv(DsdvConfig::ns2());
 
 fn tcp(from: NodeId, to: NodeId) -> Flow {
     let tcp = TcpSettings {
@@ -117,8 +121,23 @@ fn every_routing_protocol_leads_over_three_hops_and_writes_arrive_in_time() {
 }
 
 #[test]
+fn datagrams_cross_a_row_of_hosts_with_every_protocol() {
+    // DSDV knows neighbours once they have spoken; of a host two hops away DSDV-SQ tells when its route has settled.
+    let dsdv_sq = Routing::Dsdv(DsdvConfig::dsdv_sq());
+    for (routing, hops, least) in [(DSR, 2, 290), (AODV, 2, 290), (DSDV, 1, 270), (dsdv_sq, 2, 20)] {
+        let (mut plan, hosts) = network(row(hops + 1, 200.0), routing);
+        let traffic = Traffic::Cbr { rate: Rate::from_bps(5120), packet: ByteCount::new(64) };
+        let last = hosts[hops as usize];
+        let flow = plan.flow(Flow::new("cbr", hosts[0], last, Transport::Udp).traffic(traffic));
+        let simulation = run(&plan, 1);
+        let packets = simulation.delivered_bytes(flow) / (64 - 28);
+        assert!((least..=300).contains(&packets), "{packets} of 300 with {routing:?}");
+    }
+}
+
+#[test]
 fn hosts_out_of_range_deliver_nothing_and_everything_is_accounted_for() {
-    for routing in [Routing::Direct, DSR] {
+    for routing in [Routing::Direct, DSR, AODV, DSDV] {
         let (mut plan, hosts) = network(row(2, 5000.0), routing);
         let flow = plan.flow(tcp(hosts[0], hosts[1]));
         let simulation = run(&plan, 1);
@@ -129,14 +148,16 @@ fn hosts_out_of_range_deliver_nothing_and_everything_is_accounted_for() {
 
 #[test]
 fn a_moving_network_keeps_its_accounts_and_repeats_from_its_seed() {
-    let result = |seed| -> RunResult {
-        let (mut plan, hosts) = network(moving(15), DSR);
+    let result = |routing, seed| -> RunResult {
+        let (mut plan, hosts) = network(moving(15), routing);
         plan.flow(tcp(hosts[0], hosts[1]));
         plan.flow(Flow { name: "back".into(), ..tcp(hosts[2], hosts[3]) });
         run(&plan, seed).result()
     };
     let text = |result: &RunResult| format!("{result:?}");
-    let first = result(1);
-    assert_eq!(text(&first), text(&result(1)));
-    assert_ne!(text(&first), text(&result(2)));
+    for routing in [DSR, AODV, DSDV] {
+        let first = result(routing, 1);
+        assert_eq!(text(&first), text(&result(routing, 1)));
+        assert_ne!(text(&first), text(&result(routing, 2)));
+    }
 }

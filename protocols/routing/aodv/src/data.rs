@@ -43,6 +43,10 @@ impl<P> Aodv<P> {
 
     /// Takes a packet that came from the neighbour `from`.
     pub(crate) fn take_data(&mut self, now: Instant, from: Ipv4Addr, mut packet: Packet<AodvHeader, P>) {
+        if packet.payload.is_none() {
+            self.outbox.statistics.refused_packets += 1;
+            return;
+        }
         let lifetime = now + self.config.active_route_timeout;
         // The way back is in use too (section 6.2).
         self.table.extend(now, packet.source, lifetime);
@@ -61,9 +65,9 @@ impl<P> Aodv<P> {
             return self.outbox.discard(packet, DropReason::HopLimit);
         }
         packet.hop_limit -= 1;
-        let (destination, has_payload) = (packet.destination, packet.payload.is_some());
+        let destination = packet.destination;
         let Some(packet) = self.send_over_route(now, packet) else {
-            self.outbox.statistics.forwarded_packets += u64::from(has_payload);
+            self.outbox.statistics.forwarded_packets += 1;
             return;
         };
         if self.table.get(now, destination).is_some_and(|route| route.is_repairing) {

@@ -2,7 +2,7 @@
 use prismux_units::Duration;
 
 /// Every parameter of DSDV.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DsdvConfig {
     /// The longest time between full updates; the shortest is three quarters of it.
     pub update_interval: Duration,
@@ -10,8 +10,8 @@ pub struct DsdvConfig {
     pub min_trigger_interval: Duration,
     /// The settling time of a destination that is new: how long its routes still change for one sequence number.
     pub first_settling_time: Duration,
-    /// The weight of the past in the average of settling times (alpha).
-    pub settling_weight: f64,
+    /// The weight of the past in the average of settling times, in eighths (alpha).
+    pub settling_weight_eighths: u64,
     /// Full updates that a neighbour may miss before its link counts as broken.
     pub missed_updates: u32,
     /// Whether a new sequence number, too, is told at once (the variant DSDV-SQ of Broch et al., MobiCom 1998).
@@ -33,7 +33,7 @@ impl DsdvConfig {
             update_interval: Duration::from_secs(15),
             min_trigger_interval: Duration::from_secs(1),
             first_settling_time: Duration::from_secs(6),
-            settling_weight: 0.875,
+            settling_weight_eighths: 7,
             missed_updates: 3,
             trigger_on_sequence_number: false,
             link_layer_feedback: true,

@@ -25,6 +25,10 @@ impl<P> Dsdv<P> {
 
     /// Takes a packet that came from a neighbour.
     pub(crate) fn take_data(&mut self, mut packet: Packet<DsdvHeader, P>) {
+        if packet.payload.is_none() {
+            self.outbox.statistics.refused_packets += 1;
+            return;
+        }
         if packet.destination == self.address || packet.destination == Ipv4Addr::BROADCAST {
             let hops = DATA_HOP_LIMIT.saturating_sub(packet.hop_limit).saturating_add(1);
             if let Some(payload) = packet.payload {

@@ -105,8 +105,8 @@ impl<P> Dsdv<P> {
     }
 
     fn average(&self, settling_time: Duration, measured: Duration) -> Duration {
-        let weight = self.config.settling_weight;
-        settling_time.mul_f64(weight) + measured.mul_f64(1.0 - weight)
+        let weight = self.config.settling_weight_eighths.min(8);
+        (settling_time * weight + measured * (8 - weight)) / 8
     }
 
     /// The neighbour `from` is there: it may be silent for so many updates. One that has not told of itself is known
