@@ -11,11 +11,12 @@ import prismux
 
 
 def test_claims_judged_from_python_are_those_of_the_command(prismux_command: Command) -> None:
-    reports = prismux.reproduce("queueing", only=["QM-001", "QM-002"], quick=True)
-    said = prismux_command("reproduce", "queueing", "--only", "QM-001,QM-002", "--quick", "--json")
-    expected = {claim["id"]: claim["verdict"] for claim in json.loads(said.stdout)["claims"]}
-    assert {claim: found.verdict for claim, found in reports["queueing"].claims.items()} == expected
-    assert set(expected) == {"QM-001", "QM-002"}
+    reports = prismux.reproduce("tcp-ho", only=["HO-004", "HO-005"], quick=True)
+    said = prismux_command("reproduce", "tcp-ho", "--only", "HO-004,HO-005", "--quick", "--json")
+    expected = {claim["id"]: (claim["verdict"], claim["measured"]) for claim in json.loads(said.stdout)["claims"]}
+    found = {claim: (found.verdict, found.measured) for claim, found in reports["tcp-ho"].claims.items()}
+    assert found == expected
+    assert set(expected) == {"HO-004", "HO-005"}
 
 
 def test_an_unknown_system_is_refused_with_those_that_exist() -> None:

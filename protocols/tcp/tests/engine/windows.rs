@@ -1,7 +1,5 @@
 //! Packet scripts of what the window does while nothing is lost: validation, idle time, silly windows.
-mod engine_harness;
-
-use engine_harness::script::Script;
+use crate::harness::script::Script;
 use prismux_tcp::engine::{Ack, CongestionKind, EngineConfig};
 
 fn config() -> EngineConfig {

@@ -1,8 +1,6 @@
 //! Random histories of loss, reordering, duplication and lost ACKs, for every kind of sender: all bytes arrive, the
 //! scoreboard's sums hold after each step, no window is overrun, and the transfer ends.
-mod engine_harness;
-
-use engine_harness::{MSS, Path, World};
+use crate::harness::{MSS, Path, World};
 use prismux_tcp::engine::{CongestionKind, EngineConfig, WindowReduction};
 use prismux_units::{Duration, Instant};
 use proptest::prelude::*;

@@ -1,6 +1,5 @@
 //! A small network for the engine: one sender, one reference receiver, a path that loses, delays, reorders and
 //! duplicates in both directions. Virtual time, one seed.
-#![allow(dead_code)]
 pub mod receiver;
 pub mod script;
 
@@ -66,7 +65,6 @@ pub struct Report {
     pub finished_at: Option<Instant>,
     pub segments_sent: u64,
     pub retransmissions: u64,
-    pub deadlines_missed: u64,
     pub duplicates_received: u64,
     pub max_cwnd: u64,
     /// Sum of cwnd over ACKs and their number, for means.

@@ -1,7 +1,5 @@
 //! Packet scripts of explicit loss notices (TCP-PRISM's loss reports): for the modern sender and the one of ns-2.
-mod engine_harness;
-
-use engine_harness::script::Script;
+use crate::harness::script::Script;
 use prismux_tcp::engine::{EngineConfig, Phase, SendKind};
 
 fn senders() -> Vec<EngineConfig> {

@@ -1,7 +1,5 @@
 //! Packet scripts of STP: windows in bytes, losses found by reports, timeouts upon silence.
-mod engine_harness;
-
-use engine_harness::script::Script;
+use crate::harness::script::Script;
 use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase};
 
 fn stp() -> EngineConfig {

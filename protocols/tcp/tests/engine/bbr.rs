@@ -1,8 +1,6 @@
 //! BBR on one path: it fills the link with a short queue, takes loss for no congestion, paces, and knows when the
 //! application is the limit.
-mod engine_harness;
-
-use engine_harness::{MSS, Path, World};
+use crate::harness::{MSS, Path, World};
 use prismux_tcp::engine::{CongestionKind, EngineConfig};
 use prismux_units::{Duration, Instant};
 

@@ -1,7 +1,5 @@
 //! Packet scripts of loss recovery: one test per behaviour an RFC describes.
-mod engine_harness;
-
-use engine_harness::script::Script;
+use crate::harness::script::Script;
 use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase, SendKind, WindowReduction};
 
 /// RFC 5681 and RFC 6582: no SACK.

@@ -1,7 +1,5 @@
 //! Packet scripts of RACK and tail loss probes (RFC 8985).
-mod engine_harness;
-
-use engine_harness::script::Script;
+use crate::harness::script::Script;
 use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase, SendKind};
 
 fn rack() -> EngineConfig {

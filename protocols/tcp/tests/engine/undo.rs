@@ -1,7 +1,5 @@
 //! Packet scripts of undoing what was spurious: DSACK (RFC 3708), Eifel (RFC 3522), F-RTO (RFC 5682).
-mod engine_harness;
-
-use engine_harness::script::{Script, ms};
+use crate::harness::script::{Script, ms};
 use prismux_tcp::engine::{CongestionKind, EngineConfig, Phase, WindowReduction};
 
 fn config() -> EngineConfig {

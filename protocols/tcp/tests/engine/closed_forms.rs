@@ -1,7 +1,5 @@
 //! The engine against formulas: what theory says a window does, over many round trips on a small path.
-mod engine_harness;
-
-use engine_harness::{MSS, Path, World};
+use crate::harness::{MSS, Path, World};
 use prismux_tcp::engine::{CongestionKind, EngineConfig, WindowReduction};
 use prismux_units::{Duration, Instant};
 

@@ -1,0 +1,11 @@
+//! The engine by itself, over a path of loss, delay, jitter and a queue.
+mod bbr;
+mod closed_forms;
+mod harness;
+mod histories;
+mod notices;
+mod rack_tlp;
+mod recovery;
+mod stp;
+mod undo;
+mod windows;
