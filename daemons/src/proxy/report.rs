@@ -5,7 +5,7 @@ use super::outlet::Core;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
-use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
+use prismux_prism::{LinkStatus, ProxyCounters};
 use prismux_units::{Duration, Instant};
 use prismux_wire::FlowKey;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub(super) struct Report<'a> {
     scheduler: &'static str,
     rpc: &'static str,
     links: Vec<Link<'a>>,
+    /// Links whose members write receipts.
+    receipts: Vec<Measured<'a>>,
     /// At most [`MAX_FLOWS`] of them.
     flows: Vec<Flow>,
     flow_count: usize,
@@ -46,20 +48,20 @@ struct Link<'a> {
     traffic: Traffic,
     #[serde(flatten)]
     learned: Option<Learned>,
-    #[serde(flatten)]
-    measured: Option<Measured>,
 }
 
-/// What receipts say about a link, where its member writes them.
+/// What receipts say about a link.
 #[derive(Debug, Serialize)]
-struct Measured {
+struct Measured<'a> {
+    link: u8,
+    name: &'a str,
     delivered_packets: u64,
     lost_packets: u64,
     spurious_losses: u64,
-    measured_loss: f64,
+    loss: f64,
     delivery_rate_bps: Option<u64>,
     capacity_bps: Option<u64>,
-    receipt_rtt_s: Option<f64>,
+    rtt_s: Option<f64>,
     queueing_delay_s: Option<f64>,
     jitter_p95_s: Option<f64>,
     reordering_s: f64,
@@ -115,12 +117,9 @@ struct Counters {
     spurious_retransmissions: u64,
 }
 
-pub(super) fn report<'a>(daemon: &'a Proxy, now: Instant) -> Report<'a> {
+pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
     let learned = daemon.core.link_status();
-    let link = |member: &'a Member| {
-        let status = learned.iter().find(|status| status.id == member.link);
-        Link { measured: measured(daemon, member.link, now), ..link(member, status, now) }
-    };
+    let link = |member| link(member, learned.iter().find(|status| status.id == member.link), now);
     Report {
         role: "proxy",
         version: env!("CARGO_PKG_VERSION"),
@@ -130,6 +129,7 @@ pub(super) fn report<'a>(daemon: &'a Proxy, now: Instant) -> Report<'a> {
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
         links: daemon.outlet.members.iter().map(link).collect(),
+        receipts: daemon.outlet.members.iter().filter_map(|member| measured(daemon, member, now)).collect(),
         flows: flows(&daemon.core),
         flow_count: daemon.core.flow_count(),
         flow_memory_bytes: daemon.core.flow_memory_bytes(),
@@ -172,20 +172,21 @@ fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Li
             in_flight_packets: status.in_flight_packets,
             weight: status.weight,
         }),
-        measured: None,
     }
 }
 
-fn measured(daemon: &Proxy, link: LinkId, now: Instant) -> Option<Measured> {
-    let (estimate, counters) = daemon.outlet.meters.estimate(now, link)?;
+fn measured<'a>(daemon: &Proxy, member: &'a Member, now: Instant) -> Option<Measured<'a>> {
+    let (estimate, counters) = daemon.outlet.meters.estimate(now, member.link)?;
     Some(Measured {
+        link: member.link.0,
+        name: &member.name,
         delivered_packets: counters.delivered_packets,
         lost_packets: counters.lost_packets,
         spurious_losses: counters.spurious_losses,
-        measured_loss: estimate.loss,
+        loss: estimate.loss,
         delivery_rate_bps: estimate.delivery_rate.map(prismux_units::Rate::as_bps),
         capacity_bps: estimate.capacity.map(prismux_units::Rate::as_bps),
-        receipt_rtt_s: estimate.rtt.map(Duration::as_secs_f64),
+        rtt_s: estimate.rtt.map(Duration::as_secs_f64),
         queueing_delay_s: estimate.queueing_delay.map(Duration::as_secs_f64),
         jitter_p95_s: estimate.jitter_p95.map(Duration::as_secs_f64),
         reordering_s: estimate.reordering_time.as_secs_f64(),
