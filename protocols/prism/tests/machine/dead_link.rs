@@ -1,9 +1,7 @@
 //! A member that dies without a word: its link takes no more data after a few overdue packets, is probed, and comes
 //! back when an answer does.
-mod support;
-
+use crate::support::world::World;
 use prismux_prism::{LinkId, LinkState, ProxyEvent};
-use support::world::World;
 
 #[test]
 fn a_dead_link_gets_no_data_until_a_probe_is_answered() {

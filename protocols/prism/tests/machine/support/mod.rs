@@ -1,5 +1,4 @@
 //! A receiver, packets and a bench for the proxy, shared by the tests.
-#![allow(dead_code)] // Each test binary uses some of it.
 
 pub mod world;
 

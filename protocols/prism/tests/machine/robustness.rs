@@ -1,11 +1,9 @@
 //! What real networks do to a proxy: restarts, departures, liars, odd packets.
-mod support;
-
+use crate::support::{Bench, ack, at, data, flow, flow_number};
 use core::net::{IpAddr, Ipv6Addr};
 use prismux_prism::{LinkConfig, LinkId, LinkState, Proxy, ProxyConfig, ReverseState, RpcMode, Verdict};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags, TcpHeader};
-use support::{Bench, ack, at, data, flow, flow_number};
 
 fn state(bench: &Bench) -> ReverseState {
     bench.proxy.flow_status(&flow()).unwrap().state

@@ -1,12 +1,10 @@
 //! Segments that somebody else made up, with the right addresses and ports and the wrong numbers: whatever they are,
 //! the connection goes on as if they had never come. And what ends or renews a connection in truth does.
-mod support;
-
+use crate::support::world::{FIRST, PACKET, WINDOW, World};
+use crate::support::{Said, ack, data, flow};
 use prismux_prism::ReverseState;
 use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps};
 use proptest::prelude::*;
-use support::world::{FIRST, PACKET, WINDOW, World};
-use support::{Said, ack, data, flow};
 
 /// The packet that carries a forged segment.
 const FORGED: u64 = u64::MAX;
@@ -204,7 +202,7 @@ fn a_flow_that_nobody_answers_is_forgotten_after_ten_seconds() {
     world.run(100);
     for port in 1..=1000 {
         let syn = TcpHeader { seq: SeqNumber(FIRST), flags: TcpFlags::SYN, ..TcpHeader::default() };
-        world.bench.proxy.handle_data(world.now, support::flow_number(port), &syn, 0, 1);
+        world.bench.proxy.handle_data(world.now, crate::support::flow_number(port), &syn, 0, 1);
     }
     assert_eq!(world.bench.proxy.flow_count(), 1001);
     let now = world.now;

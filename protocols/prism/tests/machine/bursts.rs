@@ -1,10 +1,8 @@
 //! Bursts: what the links cannot take at once waits at the proxy, leaves in order as room appears, and is still
 //! welcome at the receiver when it comes late.
-mod support;
-
+use crate::support::{Bench, ack, at, data, flow};
 use prismux_prism::{DataRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_wire::{TcpHeader, Timestamps};
-use support::{Bench, ack, at, data, flow};
 
 const PACKET: u32 = 1000;
 

@@ -191,7 +191,7 @@ fn a_false_report_is_taken_back_only_where_the_setting_says_so() {
     }
 }
 
-#[path = "../examples/two_links.rs"]
+#[path = "../../examples/two_links.rs"]
 mod two_links;
 
 /// The program of the README: it asserts that one download is quicker over both links than over either.

@@ -1,8 +1,6 @@
 //! What a sender sends again although the proxy has it in hand ends at the proxy, and nothing else does.
-mod support;
-
+use crate::support::{Bench, ack, at, data, flow};
 use prismux_prism::{DropReason, ProxyConfig, Verdict};
-use support::{Bench, ack, at, data, flow};
 
 const PACKET: u32 = 1000;
 

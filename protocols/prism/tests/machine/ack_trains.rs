@@ -1,10 +1,8 @@
 //! Linux's CUBIC ends slow start at a train of ACKs, none more than 2 ms after the other, that is longer than half of
 //! the shortest round trip. Over several links that is long before they are full.
-mod support;
-
+use crate::support::{Bench, ack, at};
 use prismux_prism::ProxyConfig;
 use prismux_units::{Duration, Instant};
-use support::{Bench, ack, at};
 
 const PACKET: u32 = 1000;
 /// What HyStart takes for the end of a train.

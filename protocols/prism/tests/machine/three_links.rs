@@ -1,13 +1,11 @@
 //! A model of three in-order links with random interleaving: the invariants of re-sequencing, without loss, with lost
 //! ACKs and with lost data.
-mod support;
-
+use crate::support::{Bench, Receiver, Released, at, flow};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_prism::{ProxyConfig, ReverseState, SackRewrite};
 use prismux_wire::{SeqNumber, TcpHeader};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
-use support::{Bench, Receiver, Released, at, flow};
 
 const FIRST: u32 = 0xffff_e000; // sequence numbers wrap during the run
 const LENGTH: u32 = 1000;

@@ -2,11 +2,9 @@
 //!
 //! The drawing is lost; its prose says which snapshot shows which scheme. Packets are numbered as there and are one
 //! sequence number long.
-mod support;
-
+use crate::support::{Bench, ack, at, flow};
 use prismux_prism::{ProxyConfig, ReverseState, SackRewrite};
 use prismux_wire::KeepFactor;
-use support::{Bench, ack, at, flow};
 
 /// Packets 20 to 28 are out: 21, 23, 25, 27 on one link, the others on the other; 26 and 28 follow one another there.
 fn figure() -> Bench {
