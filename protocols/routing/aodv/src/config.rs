@@ -56,6 +56,9 @@ pub struct AodvConfig {
     pub gratuitous: bool,
     /// Whether only destinations may answer requests.
     pub destination_only: bool,
+    /// Whether a source keeps its own packets that its neighbour did not take, and looks for another route. RFC 3561
+    /// leaves it open; ns-2 drops them.
+    pub keep_own_packets: bool,
     /// Packets that wait for a route.
     pub buffer_packets: usize,
     /// How long a packet waits for a route.
@@ -95,6 +98,7 @@ impl AodvConfig {
             blacklist_timeout: Duration::from_millis(5600),
             gratuitous: true,
             destination_only: false,
+            keep_own_packets: true,
             buffer_packets: 64,
             buffer_timeout: Duration::from_secs(30),
             broadcast_jitter: Duration::from_millis(10),
@@ -121,6 +125,7 @@ impl AodvConfig {
             allowed_hello_loss: 3,
             blacklist_timeout: Duration::ZERO,
             gratuitous: false,
+            keep_own_packets: false,
             ..Self::rfc3561()
         }
     }

@@ -61,9 +61,10 @@ impl<P> Aodv<P> {
         }
     }
 
-    /// The host's own packets wait for another route; those of others are dropped.
+    /// The host's own packets wait for another route, if they are kept; those of others are dropped.
     fn save_or_drop(&mut self, now: Instant, packet: Packet<AodvHeader, P>) {
-        if packet.source == self.address && packet.payload.is_some() {
+        let is_kept = self.config.keep_own_packets && packet.source == self.address;
+        if is_kept && packet.payload.is_some() {
             self.send_or_wait(now, packet);
         } else {
             self.outbox.discard(packet, DropReason::LinkFailure);
