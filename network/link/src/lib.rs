@@ -16,8 +16,6 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 mod channel;
 mod config;

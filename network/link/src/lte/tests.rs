@@ -1,14 +1,14 @@
 //! A generated trace has the statistics that its page states (`docs/rough-links.md`).
 use crate::{DeliveryTrace, lte};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Rate};
-use std::prelude::rust_2024::*;
-use std::vec;
 
 const MINUTES: u64 = 20;
 
 fn times_ms(trace: &DeliveryTrace) -> Vec<u32> {
-    std::format!("{trace}").lines().map(|line| line.parse().unwrap()).collect()
+    format!("{trace}").lines().map(|line| line.parse().unwrap()).collect()
 }
 
 fn trace(mbps: u64, seed: u64) -> DeliveryTrace {
@@ -76,7 +76,7 @@ fn packets_leave_in_clumps_one_to_ten_milliseconds_apart_and_outages_part_them()
 fn a_trace_repeats_by_its_seed_and_reads_back_as_written() {
     assert_eq!(trace(5, 7), trace(5, 7));
     assert_ne!(trace(5, 7), trace(5, 8));
-    let text = std::format!("{}", trace(5, 7));
+    let text = format!("{}", trace(5, 7));
     assert_eq!(DeliveryTrace::parse(&text), Ok(trace(5, 7)));
 }
 
