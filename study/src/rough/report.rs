@@ -26,6 +26,8 @@ pub struct Line {
     pub singles_sum_bps: f64,
     /// The most goodput that the links' rates allow, in bit/s.
     pub capacity_bps: f64,
+    /// What others get on link 1 beside one TCP over it, in bit/s in sum; `None` where there are none.
+    pub others_beside_single_bps: Option<f64>,
     /// Every way over all links that could run, in the order asked for.
     pub ways: Vec<WayLine>,
     /// Every way that could not run, and why.
@@ -47,6 +49,8 @@ pub struct WayLine {
     pub of_singles_sum: f64,
     /// Goodput over what the links' rates allow.
     pub of_capacity: f64,
+    /// What others get on link 1 meanwhile, in bit/s in sum.
+    pub others_bps: Option<f64>,
     /// Of several downloads in a row, the least bytes that one got over those of the first.
     pub least_over_first: Option<f64>,
     /// Whether the promise held.
@@ -102,6 +106,7 @@ impl Line {
                 of_best_single,
                 of_singles_sum: goodput_bps.mean / singles_sum_bps,
                 of_capacity: goodput_bps.mean / capacity_bps,
+                others_bps: others(way),
                 least_over_first,
                 verdict: verdict(of_best_single.mean, least_over_first),
             })
@@ -112,6 +117,7 @@ impl Line {
             best_single_bps: best.1,
             singles_sum_bps,
             capacity_bps,
+            others_beside_single_bps: singles.first().and_then(|(first, _)| others(first)),
             ways: outcome.ways.iter().filter(|way| !single(way)).filter_map(of).collect(),
             failures: failures.collect(),
             name: outcome.name,
@@ -138,6 +144,11 @@ impl Line {
     }
 }
 
+/// The mean of what others got beside this way; `None` where there are none.
+fn others(way: &WayOutcome) -> Option<f64> {
+    Summary::of(&way.rivals_bps).map(|summary| summary.mean).filter(|&bps| bps > 0.0)
+}
+
 fn verdict(of_best_single: f64, least_over_first: Option<f64>) -> Verdict {
     match (of_best_single >= MIN_OF_BEST_SINGLE, least_over_first) {
         (false, _) => Verdict::Slower,
@@ -148,11 +159,13 @@ fn verdict(of_best_single: f64, least_over_first: Option<f64>) -> Verdict {
 
 /// All cells as a table: goodput in Mbit/s, the first way judged, the others beside it.
 pub fn table(lines: &[Line], ways: &[Way]) -> String {
-    let Some((judged, others)) = ways.split_first() else { return String::new() };
+    let Some((judged, further)) = ways.split_first() else { return String::new() };
     let name = judged.name();
     let mut columns =
         vec!["links", "possible", "best single", "all single", &name, "of best", "of all", "of possible", ""];
-    let names: Vec<String> = others.iter().map(|way| way.name()).collect();
+    let shared = lines.iter().any(|line| line.others_beside_single_bps.is_some());
+    columns.extend(shared.then_some("others"));
+    let names: Vec<String> = further.iter().map(|way| way.name()).collect();
     columns.extend(names.iter().map(String::as_str));
     let mut table = Table::new(&columns).align(8, Align::Left);
     let mbps = |bps: f64| digits(bps / 1e6);
@@ -176,7 +189,11 @@ pub fn table(lines: &[Line], ways: &[Way]) -> String {
                 format!("{}{doubt}", own.verdict.name())
             }),
         ];
-        row.extend(others.iter().map(|&way| or_dash(line.way(way), |other| mbps(other.goodput_bps.mean))));
+        let left = own.and_then(|own| own.others_bps.zip(line.others_beside_single_bps));
+        row.extend(
+            shared.then(|| or_dash(left, |(own, single)| format!("{} of {}", mbps(own), mbps(single)))),
+        );
+        row.extend(further.iter().map(|&way| or_dash(line.way(way), |other| mbps(other.goodput_bps.mean))));
         table.row(row);
     }
     table.to_string()

@@ -91,5 +91,26 @@ fn a_cell_is_judged_by_its_best_single_link() {
     let expected = own.goodput_bps.mean / line.singles_sum_bps;
     assert!((own.of_singles_sum - expected).abs() < 1e-12);
     assert_eq!(own.verdict == Verdict::Holds, own.of_best_single.mean >= 0.98);
+    assert_eq!((line.others_beside_single_bps, own.others_bps), (None, None), "nobody else is there");
     assert!(line.capacity_bps > 38e6 && line.capacity_bps < 42e6, "{}", line.capacity_bps);
+}
+
+#[test]
+fn others_on_a_link_are_counted_beside_one_tcp_and_beside_all_links() {
+    let cells = chosen(shipped(false), &["b-datagrams".to_string()]);
+    let plan = RoughPlan {
+        first_seed: 1,
+        seeds: 1,
+        duration: Duration::from_secs(3),
+        ways: vec![Way::Prism],
+        set: Vec::new(),
+    };
+    let once = |scenario: &_, seed| run(scenario, Backend::Sim, &RunOptions { seed, ..Default::default() });
+    let line = Line::new(evaluate(&cells, &plan, 1, once, || ()).unwrap().remove(0)).unwrap();
+    // 10 Mbit/s of packets of 1200 bytes, headers and full queues left out.
+    let bounds = 8e6..10e6;
+    let own = line.way(Way::Prism).unwrap().others_bps;
+    for others in [line.others_beside_single_bps, own] {
+        assert!(others.is_some_and(|bps| bounds.contains(&bps)), "{others:?}");
+    }
 }
