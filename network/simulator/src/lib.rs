@@ -4,7 +4,8 @@
 //! bytes on every machine: events happen in order of (time, insertion), randomness comes from streams named after
 //! their users, nothing iterates over hash tables.
 //!
-//! The map, from below; whatever stands higher knows what is lower and nothing else:
+//! The map, from below. State names only state that stands lower; acts on it (`impl` blocks of the network and of the
+//! simulation) stand with what they are about, and nobody imports them:
 //! * `core`: a timing wheel of events, the pool of packets under way, positions; checkers and observers, who only
 //!   watch.
 //! * `media`: the state of wired links, and media that many share, behind [`Medium`].
