@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p prismux-simulator --example pipe_mixes [modern|linux-2.4|ns2-2002] [FROM TO]`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it prints.
-#[path = "../tests/pipe_mixes/mod.rs"]
+#[path = "../tests/networks/pipe_mixes/mod.rs"]
 mod pipe_mixes;
 
 use pipe_mixes::{MIXES, Outcome, run};

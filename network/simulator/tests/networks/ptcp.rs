@@ -1,6 +1,4 @@
 //! pTCP over several access links, beside ordinary TCP connections on the same links.
-mod pipe_mixes;
-
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, QueueLimit};
 use prismux_plan::{Action, Flow, LinkId, NodeId, Plan, PtcpSettings, Transport};
@@ -104,7 +102,7 @@ fn pipes_of_different_rate_and_delay_add_up() {
 fn random_mixes_are_never_slower_than_their_best_pipe() {
     // In the last two a pipe repeats what had arrived, with other bytes, and loses it.
     for number in [1, 2, 3, 4, 5, 6, 50, 178] {
-        let outcome = pipe_mixes::run(number, &TcpConfig::ns2_2002());
+        let outcome = crate::pipe_mixes::run(number, &TcpConfig::ns2_2002());
         assert!(outcome.ptcp >= outcome.best(), "mix {number}: {outcome:?}");
     }
 }

@@ -1,6 +1,5 @@
 //! Latency under load: a ping through the proxy during a download, and a short request beside one.
-mod uplinks;
-
+use crate::uplinks::{Uplinks, uplinks};
 use prismux_endpoint::random::Seed;
 use prismux_link::Jitter;
 use prismux_plan::{Action, Transport as Carrier};
@@ -11,7 +10,6 @@ use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::Ecn;
 use std::sync::{Arc, Mutex};
-use uplinks::{Uplinks, uplinks};
 
 const INTERVAL: Duration = Duration::from_millis(20);
 const PING_BYTES: u32 = 56;

@@ -1,6 +1,5 @@
 //! Links as the air has them: a download over two of them is never slower than over the better one alone.
-mod uplinks;
-
+use crate::uplinks::goodput;
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, QueueLimit};
 use prismux_plan::{Flow, Plan, Transport};
@@ -8,7 +7,6 @@ use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use uplinks::goodput;
 
 /// 30 Mbit/s 25 ms and 12 Mbit/s 60 ms, each with a queue of one bandwidth-delay product.
 fn two_links(jitter: Jitter) -> [LinkConfig; 2] {

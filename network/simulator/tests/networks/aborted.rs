@@ -1,9 +1,7 @@
 //! Downloads that their receiver cuts off, as a closed browser tab does, cost the ones that follow nothing.
-mod uplinks;
-
+use crate::uplinks::{goodput, uplinks};
 use prismux_simulator::FlowId;
 use prismux_units::Duration;
-use uplinks::{goodput, uplinks};
 
 const DOWNLOADS: u64 = 10;
 const SECONDS: u64 = 4;

@@ -1,5 +1,5 @@
 //! Random mixes of pipes, fixed by their number: pTCP over all, and one TCP on each alone.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "the examples, which share these mixes, use some of it, and the tests others")]
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Flow, LinkId, Plan, PtcpSettings, Transport};

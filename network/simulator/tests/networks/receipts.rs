@@ -1,11 +1,9 @@
 //! Links measured by receipts, against what the simulator knows of them.
-mod uplinks;
-
+use crate::uplinks::{Uplinks, goodput, uplinks};
 use prismux_link::LossModel;
 use prismux_plan::{Flow, Role, Transport};
 use prismux_simulator::{Cbr, Simulation};
 use prismux_units::{Duration, Instant, Probability, Rate};
-use uplinks::{Uplinks, goodput, uplinks};
 
 /// The two uplinks with receipts, 1 % of loss on the second.
 fn measured() -> Uplinks {

@@ -1,5 +1,4 @@
 //! Two home uplinks behind a proxy: server - proxy = two members = receiver.
-#![allow(dead_code)] // Each test binary uses some of it.
 
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};

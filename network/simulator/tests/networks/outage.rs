@@ -1,10 +1,8 @@
 //! A link that was away carries its share again soon after it is back, for the download under way and for the next one.
-mod uplinks;
-
+use crate::uplinks::{goodput, uplinks};
 use prismux_link::LinkChange;
 use prismux_plan::Action;
 use prismux_units::{Duration, Instant};
-use uplinks::{goodput, uplinks};
 
 /// When the link goes, in the middle of steady traffic.
 const AWAY: Duration = Duration::from_secs(12);

@@ -1,0 +1,23 @@
+//! Networks of the simulator, by what is in them.
+mod aborted;
+mod bbr;
+mod determinism;
+mod dumbbell;
+mod latency;
+mod loss_notification;
+mod media;
+mod nodes;
+mod outage;
+mod pipe_mixes;
+mod prism;
+mod ptcp;
+mod r2cp;
+mod radio;
+mod rcp;
+mod receipts;
+mod rough_links;
+mod stp;
+mod striping;
+mod tcp_door;
+mod tcp_ho;
+mod uplinks;
