@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 const SIZE: f64 = 12.0;
 const ROW: f64 = 18.0;
-const LABELS: f64 = 270.0;
+/// Room for a letter of a cell's name.
+const LETTER: f64 = 7.0;
 const PLOT: f64 = 560.0;
 const TOP: f64 = 70.0;
 const MARGIN: f64 = 16.0;
@@ -19,7 +20,9 @@ const TICKS: [f64; 6] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// The picture as SVG text.
 pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
     let bottom = TOP + ROW * lines.len() as f64;
-    let (width, height) = (LABELS + PLOT + 2.0 * MARGIN, bottom + 40.0);
+    let longest = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let left = MARGIN + LETTER * longest as f64;
+    let (width, height) = (left + PLOT + 2.0 * MARGIN, bottom + 40.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n\
@@ -28,7 +31,7 @@ pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
          link</text>\n"
     );
     for tick in TICKS {
-        let x = place(tick);
+        let x = left + place(tick);
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
@@ -37,7 +40,7 @@ pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
             bottom + 16.0
         );
     }
-    let least = place(MIN_OF_BEST_SINGLE);
+    let least = left + place(MIN_OF_BEST_SINGLE);
     let _ = writeln!(
         out,
         "<line x1=\"{least:.1}\" y1=\"{TOP}\" x2=\"{least:.1}\" y2=\"{bottom}\" stroke=\"#444\" \
@@ -45,7 +48,7 @@ pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
     );
     legend(&mut out, ways);
     for (index, line) in lines.iter().enumerate() {
-        row(&mut out, TOP + ROW * (index as f64 + 0.5), line, ways);
+        row(&mut out, [left, TOP + ROW * (index as f64 + 0.5)], line, ways);
     }
     out.push_str("</svg>\n");
     out
@@ -67,15 +70,15 @@ fn legend(out: &mut String, ways: &[Way]) {
     }
 }
 
-fn row(out: &mut String, y: f64, line: &Line, ways: &[Way]) {
+fn row(out: &mut String, [left, y]: [f64; 2], line: &Line, ways: &[Way]) {
     let name = line.name.replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(
         out,
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>\n\
          <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"none\" stroke=\"#444\"/>",
-        LABELS - 4.0,
+        left - 4.0,
         y + 4.0,
-        place(line.singles_sum_bps / line.best_single_bps.mean)
+        left + place(line.singles_sum_bps / line.best_single_bps.mean)
     );
     // The first way lies on top.
     for (index, way) in ways.iter().enumerate().rev() {
@@ -83,15 +86,15 @@ fn row(out: &mut String, y: f64, line: &Line, ways: &[Way]) {
             let _ = writeln!(
                 out,
                 "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{}\"/>",
-                place(own.of_best_single.mean),
+                left + place(own.of_best_single.mean),
                 COLOURS[index % COLOURS.len()]
             );
         }
     }
 }
 
-/// Where a ratio stands from left to right, on a logarithmic scale; what lies beyond it stands at its end.
+/// Where a ratio stands right of the names, on a logarithmic scale; what lies beyond it stands at its end.
 fn place(ratio: f64) -> f64 {
     let [low, high] = SCALE.map(f64::ln);
-    LABELS + MARGIN + PLOT * (ratio.clamp(SCALE[0], SCALE[1]).ln() - low) / (high - low)
+    MARGIN + PLOT * (ratio.clamp(SCALE[0], SCALE[1]).ln() - low) / (high - low)
 }
