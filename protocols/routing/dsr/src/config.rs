@@ -50,6 +50,9 @@ pub struct DsrConfig {
     pub nonpropagating_first: bool,
     /// Whether every repetition of a discovery asks the neighbours first again (ns-2).
     pub nonpropagating_each_time: bool,
+    /// Hosts in the route request table: requests of more initiators than that are taken for new ones when they come by
+    /// again (RequestTableSize).
+    pub request_table_hosts: usize,
     /// The hop limit of a propagating route request.
     pub discovery_hop_limit: u8,
     /// Most hops of a route.
@@ -80,6 +83,7 @@ impl DsrConfig {
             spread_errors: true,
             nonpropagating_first: true,
             nonpropagating_each_time: false,
+            request_table_hosts: constants::REQUEST_TABLE_SIZE,
             discovery_hop_limit: constants::DISCOVERY_HOP_LIMIT,
             max_route_hops: constants::MAX_SOURCE_ROUTE_ADDRESSES,
             first_request_period: constants::REQUEST_PERIOD,
@@ -99,6 +103,7 @@ impl DsrConfig {
             snoop_reverse: false,
             discover_to_salvage: true,
             nonpropagating_each_time: true,
+            request_table_hosts: 128,
             discovery_hop_limit: 16,
             max_route_hops: 15,
             first_request_period: Duration::from_secs(2),

@@ -82,7 +82,7 @@ impl<P> Dsr<P> {
                 self.search(now, target);
             } else if !self.requests.skip_widening(target) {
                 // Packets of others are worth a question to the neighbours, and no more.
-                self.requests.end(target);
+                self.requests.skip_round(now, target, &self.config);
                 for packet in self.send_buffer.take(target) {
                     self.outbox.discard(packet, DropReason::NoRoute);
                 }

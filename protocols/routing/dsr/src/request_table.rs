@@ -122,9 +122,12 @@ impl RequestTable {
         true
     }
 
-    /// Ends the search for `target` without an answer.
-    pub(crate) fn end(&mut self, target: Ipv4Addr) {
-        self.searches.remove(&target);
+    /// The round for `target` that is due at `now` is left out.
+    pub(crate) fn skip_round(&mut self, now: Instant, target: Ipv4Addr, config: &DsrConfig) {
+        if let Some(search) = self.searches.get_mut(&target) {
+            search.next = now + search.period;
+            search.grow(config);
+        }
     }
 
     /// A route to `target` was found.
@@ -133,9 +136,15 @@ impl RequestTable {
     }
 
     /// Remembers a request; says whether it was new.
-    pub(crate) fn note(&mut self, initiator: Ipv4Addr, identification: u16, target: Ipv4Addr) -> bool {
+    pub(crate) fn note(
+        &mut self,
+        initiator: Ipv4Addr,
+        identification: u16,
+        target: Ipv4Addr,
+        max_hosts: usize,
+    ) -> bool {
         self.uses += 1;
-        if self.seen.len() >= REQUEST_TABLE_SIZE
+        if self.seen.len() >= max_hosts
             && !self.seen.contains_key(&initiator)
             && let Some((&oldest, _)) = self.seen.iter().min_by_key(|(_, seen)| seen.last_used)
         {

@@ -47,6 +47,11 @@ impl<P> Dsr<P> {
         if self.config.snoop_reverse {
             self.cache.add(now, &journey.back_from(place), Learned::Seen);
         }
+        self.use_what_was_learnt(now);
+    }
+
+    /// Packets may wait for a route that is known now (section 8.2.6).
+    fn use_what_was_learnt(&mut self, now: Instant) {
         if !self.send_buffer.is_empty() {
             self.release(now, None);
         }
@@ -77,6 +82,7 @@ impl<P> Dsr<P> {
         if let Some(reply) = packet.header.route_reply().filter(|_| self.config.snoop) {
             self.learn_from_reply(now, reply);
         }
+        self.use_what_was_learnt(now);
         if let Some(place) = place.filter(|&place| place > journey.receiver && packet.payload.is_some()) {
             self.tell_shorter_route(now, from, &journey, place);
         }
