@@ -107,7 +107,7 @@ const IN_WORDS: &[&str] = &[
     "required with `radio`",
     "all hosts",
     "that of `medium_access`",
-    "required, but for files and `places`",
+    "required, but for files, and where all have `places`",
     "random",
     "required for files",
 ];

@@ -1,6 +1,6 @@
 //! Every shipped scenario runs in the simulator, briefly, with the checkers on; equal seeds give equal bytes.
 use prismux_endpoint::random::Seed;
-use prismux_plan::Congestion;
+use prismux_plan::{Congestion, Flow};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, shipped};
 use prismux_simulator::{Simulation, SimulationOptions};
@@ -45,7 +45,11 @@ fn every_shipped_scenario_carries_data_and_the_checkers_find_nothing() {
                 flow.name
             );
         }
-        for flow in plan.flows.iter().filter(|flow| flow.start < BRIEF - Duration::from_millis(1)) {
+        // Over the air some starve, and some have no way to one another.
+        let wired = plan.media.is_empty();
+        assert!(wired || result.total.goodput_bps > 0.0, "{}: nothing arrived", shipped.name);
+        let in_time = |flow: &&Flow| wired && flow.start < BRIEF - Duration::from_millis(1);
+        for flow in plan.flows.iter().filter(in_time) {
             assert!(
                 result.flows[&flow.name].bytes > 0,
                 "{}: {} got nothing (seed 1)",
@@ -65,13 +69,15 @@ fn every_declared_variant_runs() {
             let result = run::run(&scenario, Backend::Sim, &options(1))
                 .unwrap_or_else(|error| panic!("{}/{}: {error}", shipped.name, variant.name));
             assert!(result.total.goodput_bps > 0.0, "{}/{}", shipped.name, variant.name);
-            let efficiency = result.total.efficiency.unwrap();
-            assert!(
-                efficiency <= 1.02,
-                "{}/{}: {efficiency} of what is possible",
-                shipped.name,
-                variant.name
-            );
+            // The air has no capacity of its own.
+            if let Some(efficiency) = result.total.efficiency {
+                assert!(
+                    efficiency <= 1.02,
+                    "{}/{}: {efficiency} of what is possible",
+                    shipped.name,
+                    variant.name
+                );
+            }
         }
     }
 }

@@ -59,10 +59,10 @@ impl Traffic {
 }
 
 impl Flow {
-    /// How results call the flow's transport: by its pattern where it carries no file.
+    /// How results call the flow's transport: by its pattern where it carries neither a file nor writes.
     pub fn transport_name(&self) -> &'static str {
         match self.traffic {
-            Traffic::Bulk { .. } => self.transport.name(),
+            Traffic::Bulk { .. } | Traffic::Writes { .. } => self.transport.name(),
             _ => self.traffic.name(),
         }
     }

@@ -43,14 +43,14 @@ pub const MOBILITY: &[Key] = &[
     key(
         "area_m",
         "two numbers",
-        "required, but for files and `places`",
+        "required, but for files, and where all have `places`",
         "width and height of the area, in metres",
     ),
     key(
         "places",
         "table of two numbers each",
         "random",
-        "static: place of each host, in metres: { a = [0, 0] }",
+        "static: places of hosts, in metres: { a = [0, 0] }; the others are where the seed puts them",
     ),
     key("speed_m_per_s", "two numbers", "[0.1, 10]", "lowest and highest speed, in metres per second"),
     key("pause", "duration", "0 s", "random-waypoint: pause at each place"),

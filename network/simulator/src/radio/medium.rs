@@ -137,6 +137,19 @@ impl Medium for RadioMedium {
         self.frames_inside
     }
 
+    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+        let of_node = |&node: &NodeId| {
+            let stats = self.stats(Instant::ZERO, node);
+            [
+                (node, "frames_sent", stats.frames_sent()),
+                (node, "frames_received", stats.frames_received),
+                (node, "frames_collided", stats.lost_collided),
+                (node, "packets_given_up", stats.packets_failed),
+            ]
+        };
+        self.attached.iter().flat_map(of_node).collect()
+    }
+
     /// Who reaches whom changes: hosts find their way by rules of their own.
     fn joins_all(&self) -> bool {
         false

@@ -146,11 +146,12 @@ fn places(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> Optio
             }
         }
     }
-    for (name, _) in names.iter().zip(&places).filter(|(_, place)| place.is_none()) {
-        if !table.entries.iter().any(|entry| entry.key == *name) {
-            let found = format!("host \"{name}\" has no place");
-            reader.wrong("places", found, "a place for every host on the air", None);
-        }
+    if places.iter().any(Option::is_none) {
+        // The others are where the seed puts them.
+        let anywhere = Mobility::Anywhere(area(reader)?);
+        places.iter_mut().for_each(|place| {
+            place.get_or_insert_with(|| anywhere.clone());
+        });
     }
     places.into_iter().collect()
 }
