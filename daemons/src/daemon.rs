@@ -93,13 +93,18 @@ pub struct Daemon<R: Role> {
 /// Runs a daemon until SIGINT or SIGTERM.
 pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
-    let mut daemon = Daemon::<R>::open(config, StopHandle::new()?)?;
+    let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
     daemon.event_loop.stop_on_signals()?;
     daemon.run()
 }
 
 impl<R: Role> Daemon<R> {
-    pub(crate) fn open(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
+    /// Opens device, routes and tunnels. When this returns, packets wait to be handled by [`Daemon::run`], on this
+    /// thread; a member calls its proxy from there.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: what it could not open or set.
+    pub fn start(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
         let event_loop = EventLoop::new(Clock::start(), stop)?;
         let status = StatusServer::bind(R::status_socket(&config))?;
         let role = R::open(config, &Wakes { event_loop: &event_loop })?;

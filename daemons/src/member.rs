@@ -28,7 +28,7 @@ use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiv
 use departure::Departure;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_linux::clock::Clock;
-use prismux_linux::event_loop::{BATCH_PACKETS, StopHandle};
+use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketPool;
 use prismux_linux::tun::Tun;
 use prismux_trace::event::{DropReason, Event, EventSink};
@@ -71,16 +71,6 @@ pub struct Member {
 /// [`DaemonError`]: what it could not open or set, or what the kernel took away while it ran.
 pub fn run(config: MemberConfig) -> Result<(), DaemonError> {
     daemon::run::<Member>(config)
-}
-
-impl MemberDaemon {
-    /// Opens device, rules and tunnel. The proxy is called by [`Daemon::run`], on this thread.
-    ///
-    /// # Errors
-    /// [`DaemonError`]: what it could not open or set.
-    pub fn start(config: MemberConfig, stop: StopHandle) -> Result<Self, DaemonError> {
-        Self::open(config, stop)
-    }
 }
 
 impl Role for Member {

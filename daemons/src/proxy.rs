@@ -36,7 +36,6 @@ use meters::Meters;
 use outlet::{Core, Outlet};
 use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
-use prismux_linux::event_loop::StopHandle;
 use prismux_units::Instant;
 use recorder::{CoreInput, Recorder};
 use registry::Challenged;
@@ -71,17 +70,6 @@ pub struct Proxy {
 /// [`DaemonError`]: what it could not open or set, or what the kernel took away while it ran.
 pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
     daemon::run::<Proxy>(config)
-}
-
-impl ProxyDaemon {
-    /// Opens device, routes and tunnels. When this returns, packets are waiting to be handled by [`Daemon::run`], on
-    /// this thread.
-    ///
-    /// # Errors
-    /// [`DaemonError`]: what it could not open or set.
-    pub fn start(config: ProxyConfig, stop: StopHandle) -> Result<Self, DaemonError> {
-        Self::open(config, stop)
-    }
 }
 
 impl Role for Proxy {
