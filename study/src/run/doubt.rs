@@ -8,7 +8,7 @@
 //!   `HYSTART_DELAY_MIN`), so at most one wake-up of an ordinary program in a hundred may come later than that.
 #[cfg(all(feature = "lab", target_os = "linux"))]
 use prismux_lab::LabOutcome;
-use prismux_trace::results::{Named, RunResult};
+use prismux_trace::results::RunResult;
 
 /// The entry among a result's nodes that speaks of the lab itself.
 pub(super) const LAB: &str = "lab";
@@ -27,7 +27,7 @@ const MAX_WAKE_P99_US: u64 = 4_000;
 
 /// What the lab measured about itself.
 #[cfg(all(feature = "lab", target_os = "linux"))]
-pub(super) fn counters(outcome: &LabOutcome) -> Named<u64> {
+pub(super) fn counters(outcome: &LabOutcome) -> prismux_trace::results::Named<u64> {
     let (links, woken) = (&outcome.emulator.lateness, &outcome.wakeups);
     let counters = [
         (DEVICE_DROPS, outcome.device_drops),
@@ -68,7 +68,7 @@ pub fn doubt(result: &RunResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prismux_trace::results::{Backend, TotalResult};
+    use prismux_trace::results::{Backend, Named, TotalResult};
 
     fn result(counters: &[(&str, u64)]) -> RunResult {
         let lab = counters.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
