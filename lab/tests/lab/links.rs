@@ -118,7 +118,8 @@ pub fn side_by_side() {
     std::thread::scope(|scope| {
         let labs: Vec<_> = (0..12).map(|index| scope.spawn(move || lab(index))).collect();
         for lab in labs {
-            assert_near("goodput", lab.join().expect("a lab"), 2e6 * PAYLOAD, 0.03);
+            // Labs that met would halve it; a machine that has other work costs a few percent.
+            assert_near("goodput", lab.join().expect("a lab"), 2e6 * PAYLOAD, 0.1);
         }
     });
 }
