@@ -70,6 +70,7 @@ pub struct Graph<R: RoutingEndpoint<u32>> {
     pub hosts: Vec<R>,
     /// What became of the packets.
     pub account: Account,
+    seed: u64,
     positions: Vec<(f64, f64)>,
     settings: Settings,
     happenings: BTreeMap<(Instant, u64), Happening<R::Header>>,
@@ -92,6 +93,7 @@ impl<R: RoutingEndpoint<u32>> Graph<R> {
         let mut graph = Self {
             hosts,
             account: Account::default(),
+            seed,
             positions,
             settings,
             happenings: BTreeMap::new(),
@@ -143,6 +145,26 @@ impl<R: RoutingEndpoint<u32>> Graph<R> {
             self.happen(happening);
         }
         self.now = end;
+    }
+
+    /// Holds that whoever follows next hops to a destination never comes to the same host twice.
+    ///
+    /// # Panics
+    /// With the seed, the destination and the time of a loop.
+    pub fn assert_no_loops(&self, next_hop: impl Fn(&R, Ipv4Addr) -> Option<Ipv4Addr>) {
+        let number = |address: Ipv4Addr| usize::from(address.octets()[3]) - 1;
+        for destination in 0..self.hosts.len() {
+            let target = self.hosts[destination].address();
+            for start in 0..self.hosts.len() {
+                let (mut host, mut hops) = (start, 0);
+                while let Some(next) = next_hop(&self.hosts[host], target).filter(|_| host != destination) {
+                    host = number(next);
+                    hops += 1;
+                    let (seed, now) = (self.seed, self.now);
+                    assert!(hops <= self.hosts.len(), "seed {seed}: a loop to {target} at {now:?}");
+                }
+            }
+        }
     }
 
     /// Whether there is a way from one host to another now.

@@ -42,29 +42,14 @@ impl<P> Aodv<P> {
     }
 
     /// Takes a packet that came from the neighbour `from`.
-    pub(crate) fn take_data(&mut self, now: Instant, from: Ipv4Addr, mut packet: Packet<AodvHeader, P>) {
-        if packet.payload.is_none() {
-            self.outbox.statistics.refused_packets += 1;
-            return;
+    pub(crate) fn take_data(&mut self, now: Instant, from: Ipv4Addr, packet: Packet<AodvHeader, P>) {
+        if packet.payload.is_some() {
+            let lifetime = now + self.config.active_route_timeout;
+            // The way back is in use too (section 6.2).
+            self.table.extend(now, packet.source, lifetime);
+            self.table.extend(now, from, lifetime);
         }
-        let lifetime = now + self.config.active_route_timeout;
-        // The way back is in use too (section 6.2).
-        self.table.extend(now, packet.source, lifetime);
-        self.table.extend(now, from, lifetime);
-        if packet.destination == self.address || packet.destination == Ipv4Addr::BROADCAST {
-            let hops = DATA_HOP_LIMIT.saturating_sub(packet.hop_limit).saturating_add(1);
-            if let Some(payload) = packet.payload {
-                self.outbox.deliver(packet.source, hops, payload);
-            }
-            return;
-        }
-        if packet.source == self.address {
-            return self.outbox.discard(packet, DropReason::Loop);
-        }
-        if packet.hop_limit <= 1 {
-            return self.outbox.discard(packet, DropReason::HopLimit);
-        }
-        packet.hop_limit -= 1;
+        let Some(packet) = self.outbox.arrive(self.address, packet) else { return };
         let destination = packet.destination;
         let Some(packet) = self.send_over_route(now, packet) else {
             self.outbox.statistics.forwarded_packets += 1;

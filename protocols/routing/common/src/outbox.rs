@@ -1,6 +1,6 @@
 //! What leaves a routing protocol: frames, now or later, and events.
 use crate::event::{DropReason, RoutingEvent};
-use crate::packet::{Frame, Header, NextHop, Packet};
+use crate::packet::{DATA_HOP_LIMIT, Frame, Header, NextHop, Packet};
 use crate::statistics::Statistics;
 use alloc::collections::{BTreeMap, VecDeque};
 use core::net::Ipv4Addr;
@@ -90,6 +90,27 @@ impl<H: Header, P> Outbox<H, P> {
         self.statistics.delivered_packets += 1;
         self.statistics.delivered_hops += u64::from(hops);
         self.tell(RoutingEvent::Delivered { source, hops, payload });
+    }
+
+    /// What the host at `own` does with a data packet that routes hop by hop: delivers it if it is for this host or for
+    /// all, drops what came back or has travelled too far, and hands out what is to be forwarded, one hop older.
+    pub fn arrive(&mut self, own: Ipv4Addr, mut packet: Packet<H, P>) -> Option<Packet<H, P>> {
+        if packet.payload.is_none() {
+            self.statistics.refused_packets += 1;
+        } else if packet.destination == own || packet.destination == Ipv4Addr::BROADCAST {
+            let hops = DATA_HOP_LIMIT.saturating_sub(packet.hop_limit).saturating_add(1);
+            if let Some(payload) = packet.payload {
+                self.deliver(packet.source, hops, payload);
+            }
+        } else if packet.source == own {
+            self.discard(packet, DropReason::Loop);
+        } else if packet.hop_limit <= 1 {
+            self.discard(packet, DropReason::HopLimit);
+        } else {
+            packet.hop_limit -= 1;
+            return Some(packet);
+        }
+        None
     }
 
     /// Drops `packet`: with an event when it carries a payload, silently when it is the protocol's own.

@@ -24,25 +24,8 @@ impl<P> Dsdv<P> {
     }
 
     /// Takes a packet that came from a neighbour.
-    pub(crate) fn take_data(&mut self, mut packet: Packet<DsdvHeader, P>) {
-        if packet.payload.is_none() {
-            self.outbox.statistics.refused_packets += 1;
-            return;
-        }
-        if packet.destination == self.address || packet.destination == Ipv4Addr::BROADCAST {
-            let hops = DATA_HOP_LIMIT.saturating_sub(packet.hop_limit).saturating_add(1);
-            if let Some(payload) = packet.payload {
-                self.outbox.deliver(packet.source, hops, payload);
-            }
-            return;
-        }
-        if packet.source == self.address {
-            return self.outbox.discard(packet, DropReason::Loop);
-        }
-        if packet.hop_limit <= 1 {
-            return self.outbox.discard(packet, DropReason::HopLimit);
-        }
-        packet.hop_limit -= 1;
+    pub(crate) fn take_data(&mut self, packet: Packet<DsdvHeader, P>) {
+        let Some(packet) = self.outbox.arrive(self.address, packet) else { return };
         self.outbox.statistics.forwarded_packets += 1;
         self.send_or_wait(packet);
     }
