@@ -13,7 +13,7 @@ fn pure_folders() -> Vec<PathBuf> {
     let folders: Vec<_> = packages().into_iter().map(|p| p.folder).collect();
     let pure = |f: &PathBuf| {
         f.starts_with("protocols")
-            || ["network/link", "network/wireless", "network/plan", "units"]
+            || ["network/link", "network/wireless", "network/cellular", "network/plan", "units"]
                 .iter()
                 .any(|pure| f.ends_with(pure))
     };

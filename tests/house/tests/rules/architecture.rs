@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("theory", &["endpoint"]),
     ("link", &["units", "endpoint"]),
     ("wireless", &["units", "endpoint"]),
+    ("cellular", &["units", "endpoint", "wireless"]),
     (
         "plan",
         &[
@@ -124,7 +125,7 @@ const EVERYTHING: &[&str] = &[
 /// Crates that see no clock, socket or file, and the only outside crates they may use.
 const PURE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
-    "receipts", "theory", "routing", "dsr", "aodv", "dsdv", "link", "wireless", "plan",
+    "receipts", "theory", "routing", "dsr", "aodv", "dsdv", "link", "wireless", "cellular", "plan",
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 
