@@ -5,9 +5,8 @@
 //! travels):
 //!
 //! * [`wire`]: datagrams: type, version, connection ids. [`cookie`]: proof that an address can be reached.
-//! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards; [`replay`]:
-//!   nothing twice.
-//! * [`key`]: how a server is known. [`entropy`]: the randomness that machines are given.
+//! * [`handshake`]: requests and answers inside a Noise handshake. [`channel`]: sealing afterwards.
+//! * [`key`]: how a server is known. [`Entropy`]: the randomness that machines are given.
 //! * [`server`]: answers thousands of clients out of [`server::Objects`]. [`client`]: one download over many paths.
 //!
 //! And their life on Linux:
@@ -27,8 +26,9 @@ pub mod serve;
 mod socket;
 pub mod url;
 
-pub use machine::{channel, client, cookie, digest, entropy, handshake, key, replay, server, wire};
+pub use machine::{channel, client, cookie, digest, handshake, key, server, wire};
 pub use os_entropy::os_entropy;
+pub use prismux_sealed::Entropy;
 
 use machine::segment;
 

@@ -1,5 +1,5 @@
 //! Randomness from the operating system.
-use crate::entropy::{Entropy, SEED_BYTES};
+use prismux_sealed::{Entropy, SEED_BYTES};
 
 /// A stream whose seed nobody can guess.
 ///

@@ -11,6 +11,7 @@ pub mod ptcp;
 pub mod rcp;
 pub mod receipts;
 pub mod routing;
+pub mod sealed;
 mod seeds;
 pub mod text;
 
@@ -233,6 +234,13 @@ pub const TARGETS: &[Target] = &[
         seeds: receipts::receipt_seeds,
         mutator: Mutator::Bytes,
         weight: 1.0,
+    },
+    Target {
+        name: "sealed",
+        run: sealed::sealed,
+        seeds: sealed::programs,
+        mutator: Mutator::Bytes,
+        weight: 0.1,
     },
     Target {
         name: "link_meter",

@@ -7,9 +7,9 @@
 //! can.
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
+use prismux_fetch::Entropy;
 use prismux_fetch::client::{self, Download, DownloadConfig, DownloadEvent, PathSpec, Transport};
 use prismux_fetch::digest::Digest;
-use prismux_fetch::entropy::Entropy;
 use prismux_fetch::handshake::Identity;
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::server::{self, Lookup, Object, Objects, Server, ServerConfig, Unreadable};

@@ -4,8 +4,8 @@
 //! lost and reordered; a window over these numbers keeps out what arrives twice. The connection id in front is not
 //! covered by the seal and need not be: it selects the key, and under another key nothing opens.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
-use crate::replay::ReplayWindow;
 use crate::wire::{ConnectionId, sealed_header};
+use prismux_sealed::ReplayWindow;
 use snow::StatelessTransportState;
 
 /// Bytes that sealing adds.

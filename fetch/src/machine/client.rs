@@ -32,13 +32,13 @@ pub use report::{DownloadCounters, PathReport};
 pub use transport::{Transport, UnknownTransport};
 
 use super::digest::Digest;
-use super::entropy::Entropy;
 use super::handshake::Identity;
 use super::key::PublicKey;
 use carrier::Carrier;
 use path::Path;
 use prismux_endpoint::{Deadline, Endpoint, expire};
 use prismux_r2cp::policy::Cost;
+use prismux_sealed::Entropy;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::Ecn;
 use std::collections::VecDeque;

@@ -9,10 +9,10 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use super::channel::Channel;
 use super::digest::Digest;
-use super::entropy::Entropy;
 use super::key::{PublicKey, ServerKey};
 use super::noise::{self, HANDSHAKE_OVERHEAD_BYTES};
 use super::wire::{ConnectionId, RESET_TOKEN_BYTES};
+use prismux_sealed::Entropy;
 use snow::HandshakeState;
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! How a server is known: by a static X25519 key, which its URL names.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use super::digest::{read_hex, write_hex};
-use super::entropy::Entropy;
 use super::noise;
+use prismux_sealed::Entropy;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,10 +1,6 @@
 //! The Noise framework as this protocol uses it: the pattern, its prologue, and keys made from given randomness.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
-use super::entropy::{Entropy, SEED_BYTES};
-use snow::error::Error;
-use snow::params::{CipherChoice, DHChoice, HashChoice};
-use snow::resolvers::{CryptoResolver, DefaultResolver};
-use snow::types::{Cipher, Dh, Hash, Random};
+use prismux_sealed::{Entropy, SEED_BYTES};
 use snow::{Builder, HandshakeState};
 
 const PATTERN: &str = "Noise_NK_25519_ChaChaPoly_BLAKE2s";
@@ -48,46 +44,8 @@ pub(super) fn belong_together(private: &[u8; 32], public: &[u8; 32]) -> bool {
 }
 
 fn builder<'a>(entropy: &mut Entropy) -> Builder<'a> {
-    let pattern = match PATTERN.parse() {
-        Ok(pattern) => pattern,
-        Err(_) => unreachable!("the pattern is constant and known"),
-    };
-    let resolver = Box::new(Seeded { seed: entropy.bytes() });
-    match Builder::with_resolver(pattern, resolver).prologue(PROLOGUE) {
+    match prismux_sealed::noise::builder(PATTERN, PROLOGUE, entropy) {
         Ok(builder) => builder,
-        Err(error) => unreachable!("the first prologue of a builder: {error}"),
-    }
-}
-
-/// The usual primitives, with randomness from a seed drawn for one handshake.
-struct Seeded {
-    seed: [u8; SEED_BYTES],
-}
-
-impl CryptoResolver for Seeded {
-    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Ephemeral(Entropy::from_seed(self.seed))))
-    }
-
-    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
-        DefaultResolver.resolve_dh(choice)
-    }
-
-    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
-        DefaultResolver.resolve_hash(choice)
-    }
-
-    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
-        DefaultResolver.resolve_cipher(choice)
-    }
-}
-
-/// What one handshake draws its ephemeral key from.
-struct Ephemeral(Entropy);
-
-impl Random for Ephemeral {
-    fn try_fill_bytes(&mut self, dest: &mut [u8]) -> Result<(), Error> {
-        self.0.fill(dest);
-        Ok(())
+        Err(error) => unreachable!("the pattern is constant and known: {error}"),
     }
 }

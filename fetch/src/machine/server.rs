@@ -32,7 +32,6 @@ pub use counters::Counters;
 pub use object::{Lookup, Object, Objects, Unreadable};
 
 use super::cookie::{CookieJar, keyed};
-use super::entropy::Entropy;
 use super::key::ServerKey;
 use super::wire::{ConnectionId, Datagram, DatagramError, VERSION};
 use hmac::Mac;
@@ -40,6 +39,7 @@ use limits::{HandshakeLimits, Prefix};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_ptcp::PtcpConfig;
 use prismux_rcp::RcpConfig;
+use prismux_sealed::Entropy;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::Ecn;
 use replies::Replies;

@@ -1,7 +1,7 @@
 //! Objects in memory, keys and randomness from seeds.
 use prismux_endpoint::random::Seed;
+use prismux_fetch::Entropy;
 use prismux_fetch::digest::Digest;
-use prismux_fetch::entropy::Entropy;
 use prismux_fetch::handshake::{Identity, Refusal};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::server::{Lookup, Object, Objects, Server, ServerConfig, Unreadable};

@@ -9,7 +9,7 @@ use std::{env, fs};
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
     "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
-    "receipts", "routing", "dsr", "aodv", "dsdv", "link", "trace",
+    "receipts", "sealed", "routing", "dsr", "aodv", "dsdv", "link", "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {

@@ -1,10 +1,10 @@
 //! Targets for fetched files: what is read before anything is believed, and both machines behind an honest handshake.
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
+use prismux_fetch::Entropy;
 use prismux_fetch::channel::{Channel, Message};
 use prismux_fetch::client::{self, Download, DownloadConfig, DownloadEvent, PathSpec, Transport};
 use prismux_fetch::digest::Digest;
-use prismux_fetch::entropy::Entropy;
 use prismux_fetch::handshake::{Answer, Identity, Initiator, Responder};
 use prismux_fetch::key::ServerKey;
 use prismux_fetch::partial::parse_sidecar;

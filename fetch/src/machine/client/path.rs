@@ -3,10 +3,10 @@ use super::PathSpec;
 use super::carrier::Carried;
 use super::event::{PathEnd, Rejection};
 use crate::channel::Channel;
-use crate::entropy::Entropy;
 use crate::handshake::{Initiator, Refusal};
 use crate::wire::{COOKIE_BYTES, ConnectionId, RESET_TOKEN_BYTES};
 use prismux_endpoint::Deadline;
+use prismux_sealed::Entropy;
 use prismux_units::{Duration, Instant};
 
 /// A Hello is repeated after this, then after twice as long, and so on.

@@ -6,9 +6,9 @@ use super::ptcp::Ptcp;
 use super::r2cp::R2cp;
 use super::{Download, Transport};
 use crate::channel::KIND_BYTES;
-use crate::entropy::Entropy;
 use crate::handshake::{Identity, Refusal};
 use prismux_endpoint::Endpoint;
+use prismux_sealed::Entropy;
 use prismux_units::Instant;
 
 /// Servers that do nothing but prepare the object are waited for this many times as long as silent ones.

@@ -1,6 +1,6 @@
 use super::*;
+use alloc::collections::BTreeSet;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
 
 #[test]
 fn reordered_numbers_pass_once_within_the_window() {

@@ -1,5 +1,4 @@
 //! Nothing is accepted twice: a window over the numbers of what arrived (as RFC 6479 does it, without shifting).
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 /// How far numbers may lag behind the highest and still be told apart.
 pub const WINDOW: u64 = (WORDS as u64 - 1) * BITS;
@@ -19,6 +18,11 @@ impl ReplayWindow {
     /// Nothing has been seen.
     pub const fn new() -> Self {
         Self { next: 0, seen: [0; WORDS] }
+    }
+
+    /// One more than the highest number that has been accepted.
+    pub const fn next(&self) -> u64 {
+        self.next
     }
 
     /// Whether `number` could be new. To be asked first, because opening what is sealed costs more.

@@ -1,0 +1,122 @@
+//! How the ends of a tunnel are known: by static X25519 keys, in text as WireGuard writes them.
+use crate::entropy::Entropy;
+use crate::noise;
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
+
+/// Bytes of a key.
+const KEY_BYTES: usize = 32;
+/// The alphabet of base64 (RFC 4648 section 4).
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The public half of a key pair, 44 characters of base64 in text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PublicKey(pub [u8; KEY_BYTES]);
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_base64(&self.0))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        from_base64(text).map(Self).ok_or_else(|| {
+            alloc::format!(
+                "\"{text}\" is no public key, which has 44 characters of base64 and ends with \"=\""
+            )
+        })
+    }
+}
+
+/// A key pair. Whoever has its private half is this peer.
+#[derive(Clone)]
+pub struct KeyPair {
+    private: [u8; KEY_BYTES],
+    public: PublicKey,
+}
+
+impl fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyPair({})", self.public)
+    }
+}
+
+impl KeyPair {
+    /// A new key pair.
+    pub fn generate(entropy: &mut Entropy) -> Self {
+        let mut private: [u8; KEY_BYTES] = entropy.bytes();
+        // As RFC 7748 section 5 decodes a scalar; every implementation does so on use, most also when they make one.
+        let [first, .., last] = &mut private;
+        *first &= 248;
+        *last = (*last & 127) | 64;
+        Self { private, public: PublicKey(noise::public_key(&private)) }
+    }
+
+    /// Reads a private key, 44 characters of base64 (what `wg genkey` prints).
+    ///
+    /// # Errors
+    /// When it is something else; the message does not repeat it.
+    pub fn from_private_text(text: &str) -> Result<Self, String> {
+        let private = from_base64(text.trim()).ok_or_else(|| {
+            String::from("not a private key, which has 44 characters of base64 and ends with \"=\"")
+        })?;
+        Ok(Self { private, public: PublicKey(noise::public_key(&private)) })
+    }
+
+    /// The private key in text, for its file.
+    pub fn private_text(&self) -> String {
+        to_base64(&self.private)
+    }
+
+    /// The public half.
+    pub const fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    pub(crate) const fn private(&self) -> &[u8; KEY_BYTES] {
+        &self.private
+    }
+}
+
+fn to_base64(key: &[u8; KEY_BYTES]) -> String {
+    let mut text = String::with_capacity(44);
+    for chunk in key.chunks(3) {
+        let word =
+            chunk.iter().fold(0, |word, &byte| word << 8 | usize::from(byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = ALPHABET.get(word >> (18 - 6 * place) & 63).copied().unwrap_or_default();
+            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
+
+fn from_base64(text: &str) -> Option<[u8; KEY_BYTES]> {
+    let digits = text.strip_suffix('=').filter(|digits| digits.len() == 43)?;
+    let (mut key, mut at) = ([0; KEY_BYTES], 0);
+    let (mut word, mut bits) = (0u32, 0);
+    for digit in digits.bytes() {
+        let value = ALPHABET.iter().position(|&known| known == digit)?;
+        word = (word << 6 | value as u32) & 0xffff;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            *key.get_mut(at)? = (word >> bits) as u8;
+            at += 1;
+        }
+    }
+    // What remains of the last digit must be zero: one text for one key.
+    (at == KEY_BYTES && word & ((1 << bits) - 1) == 0).then_some(key)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! One pair of keys, and the numbers used under it.
+use crate::events::Refusal;
+use crate::limits::Limits;
+use crate::message::{TAG_BYTES, data_header};
+use crate::replay::ReplayWindow;
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+use prismux_units::{Duration, Instant};
+use snow::StatelessTransportState;
+
+/// Keys for both directions.
+pub(crate) struct Session {
+    keys: StatelessTransportState,
+    /// By which the other end names this session, and by which it knows it.
+    local: u32,
+    remote: u32,
+    created: Instant,
+    /// We began the handshake.
+    is_ours: bool,
+    /// Where the answer to the other end's initiation went; its first packet shows that it arrived.
+    answered_to: Option<SocketAddr>,
+    next_counter: u64,
+    window: ReplayWindow,
+}
+
+impl Session {
+    /// A session that we began.
+    pub fn begun(keys: StatelessTransportState, local: u32, remote: u32, now: Instant) -> Self {
+        let window = ReplayWindow::new();
+        Self { keys, local, remote, created: now, is_ours: true, answered_to: None, next_counter: 0, window }
+    }
+
+    /// A session that the other end began from `from`.
+    pub fn answered(
+        keys: StatelessTransportState,
+        (local, remote): (u32, u32),
+        now: Instant,
+        from: SocketAddr,
+    ) -> Self {
+        Self { is_ours: false, answered_to: Some(from), ..Self::begun(keys, local, remote, now) }
+    }
+
+    pub const fn local(&self) -> u32 {
+        self.local
+    }
+
+    pub const fn created(&self) -> Instant {
+        self.created
+    }
+
+    pub const fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    /// The other end has used these keys: where our half of the handshake went, the first time.
+    pub const fn confirm(&mut self) -> Option<SocketAddr> {
+        self.answered_to.take()
+    }
+
+    pub fn age(&self, now: Instant) -> Duration {
+        now.saturating_since(self.created)
+    }
+
+    /// Whether something may be sealed now.
+    pub fn may_seal(&self, now: Instant, limits: &Limits) -> bool {
+        self.age(now) < limits.reject_after && self.next_counter < limits.reject_after_packets
+    }
+
+    /// Whether so much has been sealed or opened that new keys are due.
+    pub fn is_used_up(&self, limits: &Limits) -> bool {
+        self.next_counter.max(self.window.next()) >= limits.rekey_after_packets
+    }
+
+    /// Makes `out` the datagram that carries the parts of `payload`.
+    pub fn seal(&mut self, payload: &[&[u8]], out: &mut Vec<u8>, plain: &mut Vec<u8>) {
+        plain.clear();
+        payload.iter().for_each(|part| plain.extend_from_slice(part));
+        data_header(out, self.remote, self.next_counter);
+        let start = out.len();
+        out.resize(start + plain.len() + TAG_BYTES, 0);
+        let room = out.get_mut(start..).unwrap_or_default();
+        // Fails only for messages longer than any datagram; the count of packets ends long before the numbers do.
+        let written = self.keys.write_message(self.next_counter, plain, room);
+        out.truncate(written.map_or(0, |length| start + length));
+        self.next_counter += 1;
+    }
+
+    /// Opens what came under `counter` into `out`; true when it is the newest so far.
+    ///
+    /// # Errors
+    /// [`Refusal`]: too old, played back, or forged.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        limits: &Limits,
+        (counter, sealed): (u64, &[u8]),
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Refusal> {
+        out.clear();
+        if self.age(now) >= limits.reject_after || counter >= limits.reject_after_packets {
+            return Err(Refusal::Expired);
+        }
+        if !self.window.may_accept(counter) {
+            return Err(Refusal::Replayed);
+        }
+        out.resize(sealed.len(), 0);
+        let Ok(length) = self.keys.read_message(counter, sealed, out) else {
+            out.clear();
+            return Err(Refusal::Forged);
+        };
+        out.truncate(length);
+        let is_newest = counter >= self.window.next();
+        // Noted only now: a forged number must not shut out the true one.
+        if self.window.accept(counter) { Ok(is_newest) } else { Err(Refusal::Replayed) }
+    }
+}

@@ -1,0 +1,8 @@
+//! Packet by packet: what is sent, refused and told, rule by rule; and whatever the network does.
+
+mod addresses;
+mod handshakes;
+mod keys;
+mod load;
+mod properties;
+mod support;
