@@ -1,4 +1,5 @@
-//! The constants of DSR under the names of RFC 4728 section 9.
+//! The constants of DSR under the names of RFC 4728 section 9. Those of route maintenance by acknowledgements are not
+//! among them, since the MAC layer says when a link is broken (section 8.3.1).
 use prismux_units::Duration;
 
 /// Most hops that a propagating route request may make (DiscoveryHopLimit).
@@ -21,16 +22,6 @@ pub const MAX_REQUEST_PERIOD: Duration = Duration::from_secs(10);
 pub const REQUEST_PERIOD: Duration = Duration::from_millis(500);
 /// How long a non-propagating route request waits for an answer (NonpropRequestTimeout).
 pub const NONPROP_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
-/// Packets that wait for an acknowledgement of the next hop (RexmtBufferSize).
-pub const REXMT_BUFFER_SIZE: usize = 50;
-/// How long a confirmation that a neighbour is there holds (MaintHoldoffTime).
-pub const MAINT_HOLDOFF_TIME: Duration = Duration::from_millis(250);
-/// Most repetitions of an acknowledgement request (MaxMaintRexmt).
-pub const MAX_MAINT_REXMT: u32 = 2;
-/// Repetitions of a packet that wait for a passive acknowledgement (TryPassiveAcks).
-pub const TRY_PASSIVE_ACKS: u32 = 1;
-/// How long a passive acknowledgement may take (PassiveAckTimeout).
-pub const PASSIVE_ACK_TIMEOUT: Duration = Duration::from_millis(100);
 /// The shortest time between gratuitous route replies to one host about packets of one transmitter
 /// (GratReplyHoldoff).
 pub const GRAT_REPLY_HOLDOFF: Duration = Duration::from_secs(1);
