@@ -11,6 +11,9 @@ SOAK_CASES ?= 20000
 NAME ?= T1
 
 .DEFAULT_GOAL := help
+# One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
+# cargo and pytest use all cores by themselves.
+.NOTPARALLEL:
 .PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes rough agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
