@@ -19,8 +19,10 @@
 //!
 //! Set-up block: nTx, nRx, shift of the window field, number of addresses (one byte each), token (8 bytes), then for
 //! every address its family (4 or 6) and its 4 or 16 bytes.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use prismux_wire::fields::{EndsEarly, NoRoom, Reader, Writer};
 use prismux_wire::{SeqNumber, TcpHeader, WireError};
 
 /// The most pipes of a connection, and the most addresses in a list.
@@ -90,7 +92,7 @@ impl Addresses {
 
     /// The addresses in the order of pipes.
     pub fn as_slice(&self) -> &[IpAddr] {
-        &self.list[..usize::from(self.count)]
+        self.list.get(..usize::from(self.count)).unwrap_or_default()
     }
 }
 
@@ -142,6 +144,18 @@ impl fmt::Display for HeaderError {
 
 impl core::error::Error for HeaderError {}
 
+impl From<EndsEarly> for HeaderError {
+    fn from(_: EndsEarly) -> Self {
+        Self::Truncated
+    }
+}
+
+impl From<NoRoom> for HeaderError {
+    fn from(_: NoRoom) -> Self {
+        Self::NoRoom
+    }
+}
+
 /// Headers of one segment and where its payload begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parsed {
@@ -159,36 +173,34 @@ impl PtcpHeader {
     /// Length on the wire in bytes.
     pub const WIRE_BYTES: usize = 16;
 
-    fn parse(bytes: &[u8]) -> Result<(Self, bool), HeaderError> {
-        let fixed: &[u8; Self::WIRE_BYTES] = bytes.first_chunk().ok_or(HeaderError::Truncated)?;
-        let (version, flags) = (fixed[0] >> 4, fixed[0] & 15);
+    fn read(reader: &mut Reader<'_>) -> Result<(Self, bool), HeaderError> {
+        let mut fields = Reader::new(reader.slice(Self::WIRE_BYTES)?);
+        let [first, pipe] = fields.array()?;
+        let (version, flags) = (first >> 4, first & 15);
         if version != VERSION {
             return Err(HeaderError::Version(version));
         }
-        if flags & !FLAG_SET_UP != 0 || fixed[1] >= MAX_PIPES {
+        if flags & !FLAG_SET_UP != 0 || pipe >= MAX_PIPES {
             return Err(HeaderError::Malformed);
         }
         let header = Self {
-            pipe: fixed[1],
-            virtual_bytes: word16(fixed, 2),
-            source: word16(fixed, 4),
-            destination: word16(fixed, 6),
-            seq: SeqNumber(word32(fixed, 8)),
-            ack: SeqNumber(word32(fixed, 12)),
+            pipe,
+            virtual_bytes: fields.u16()?,
+            source: fields.u16()?,
+            destination: fields.u16()?,
+            seq: SeqNumber(fields.u32()?),
+            ack: SeqNumber(fields.u32()?),
         };
         Ok((header, flags & FLAG_SET_UP != 0))
     }
 
-    fn emit(&self, set_up: bool, out: &mut [u8]) -> Result<(), HeaderError> {
-        let fixed: &mut [u8; Self::WIRE_BYTES] = out.first_chunk_mut().ok_or(HeaderError::NoRoom)?;
-        fixed[0] = VERSION << 4 | if set_up { FLAG_SET_UP } else { 0 };
-        fixed[1] = self.pipe;
-        fixed[2..4].copy_from_slice(&self.virtual_bytes.to_be_bytes());
-        fixed[4..6].copy_from_slice(&self.source.to_be_bytes());
-        fixed[6..8].copy_from_slice(&self.destination.to_be_bytes());
-        fixed[8..12].copy_from_slice(&self.seq.0.to_be_bytes());
-        fixed[12..16].copy_from_slice(&self.ack.0.to_be_bytes());
-        Ok(())
+    fn write(&self, set_up: bool, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
+        writer.put(&[VERSION << 4 | if set_up { FLAG_SET_UP } else { 0 }, self.pipe])?;
+        writer.put(&self.virtual_bytes.to_be_bytes())?;
+        writer.put(&self.source.to_be_bytes())?;
+        writer.put(&self.destination.to_be_bytes())?;
+        writer.put(&self.seq.0.to_be_bytes())?;
+        writer.put(&self.ack.0.to_be_bytes())
     }
 }
 
@@ -199,54 +211,41 @@ impl SetUp {
         SET_UP_BYTES + self.addresses.as_slice().iter().map(each).sum::<usize>()
     }
 
-    fn parse(bytes: &[u8]) -> Result<(Self, usize), HeaderError> {
-        let fixed: &[u8; SET_UP_BYTES] = bytes.first_chunk().ok_or(HeaderError::Truncated)?;
-        let [transmit_pipes, receive_pipes, window_shift, count, ..] = *fixed;
+    fn read(reader: &mut Reader<'_>) -> Result<Self, HeaderError> {
+        let mut fields = Reader::new(reader.slice(SET_UP_BYTES)?);
+        let [transmit_pipes, receive_pipes, window_shift, count] = fields.array()?;
         if count > MAX_PIPES || window_shift > MAX_SHIFT {
             return Err(HeaderError::Malformed);
         }
-        let token = u64::from(word32(fixed, 4)) << 32 | u64::from(word32(fixed, 8));
+        let token = fields.u64()?;
         let mut addresses = Addresses::default();
-        let mut at = SET_UP_BYTES;
         for _ in 0..count {
-            let rest = bytes.get(at..).ok_or(HeaderError::Truncated)?;
-            let (address, length) = match *rest {
-                [4, a, b, c, d, ..] => (IpAddr::V4(Ipv4Addr::new(a, b, c, d)), 5),
-                [6, ref rest @ ..] => {
-                    let octets: &[u8; 16] = rest.first_chunk().ok_or(HeaderError::Truncated)?;
-                    (IpAddr::V6(Ipv6Addr::from(*octets)), 17)
-                }
-                [] | [4, ..] => return Err(HeaderError::Truncated),
+            addresses.push(match reader.u8()? {
+                4 => IpAddr::V4(Ipv4Addr::from(reader.array::<4>()?)),
+                6 => IpAddr::V6(Ipv6Addr::from(reader.array::<16>()?)),
                 _ => return Err(HeaderError::Malformed),
-            };
-            addresses.push(address);
-            at += length;
+            });
         }
-        Ok((Self { transmit_pipes, receive_pipes, window_shift, token, addresses }, at))
+        Ok(Self { transmit_pipes, receive_pipes, window_shift, token, addresses })
     }
 
-    fn emit(&self, out: &mut [u8]) -> Result<usize, HeaderError> {
-        let length = self.wire_bytes();
-        let out = out.get_mut(..length).ok_or(HeaderError::NoRoom)?;
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
         let count = self.addresses.as_slice().len() as u8;
-        out[..4].copy_from_slice(&[self.transmit_pipes, self.receive_pipes, self.window_shift, count]);
-        out[4..12].copy_from_slice(&self.token.to_be_bytes());
-        let mut at = SET_UP_BYTES;
+        writer.put(&[self.transmit_pipes, self.receive_pipes, self.window_shift, count])?;
+        writer.put(&self.token.to_be_bytes())?;
         for address in self.addresses.as_slice() {
             match address {
                 IpAddr::V4(address) => {
-                    out[at] = 4;
-                    out[at + 1..at + 5].copy_from_slice(&address.octets());
-                    at += 5;
+                    writer.put(&[4])?;
+                    writer.put(&address.octets())?;
                 }
                 IpAddr::V6(address) => {
-                    out[at] = 6;
-                    out[at + 1..at + 17].copy_from_slice(&address.octets());
-                    at += 17;
+                    writer.put(&[6])?;
+                    writer.put(&address.octets())?;
                 }
             }
         }
-        Ok(length)
+        Ok(())
     }
 }
 
@@ -256,16 +255,11 @@ impl Parsed {
     /// # Errors
     /// When it is not a pTCP segment of this version.
     pub fn parse(datagram: &[u8]) -> Result<Self, HeaderError> {
-        let (header, has_set_up) = PtcpHeader::parse(datagram)?;
-        let mut at = PtcpHeader::WIRE_BYTES;
-        let mut set_up = None;
-        if has_set_up {
-            let (block, length) = SetUp::parse(&datagram[at..])?;
-            set_up = Some(block);
-            at += length;
-        }
-        let (tcp, length) = TcpHeader::parse(&datagram[at..]).map_err(HeaderError::Tcp)?;
-        let payload_offset = at + length;
+        let mut reader = Reader::new(datagram);
+        let (header, has_set_up) = PtcpHeader::read(&mut reader)?;
+        let set_up = if has_set_up { Some(SetUp::read(&mut reader)?) } else { None };
+        let (tcp, length) = TcpHeader::parse(reader.rest()).map_err(HeaderError::Tcp)?;
+        let payload_offset = datagram.len() - reader.rest().len() + length;
         if datagram.len() - payload_offset > usize::from(header.virtual_bytes) {
             return Err(HeaderError::VirtualLength);
         }
@@ -283,21 +277,15 @@ pub fn emit(
     tcp: &TcpHeader,
     out: &mut [u8],
 ) -> Result<usize, HeaderError> {
-    header.emit(set_up.is_some(), out)?;
-    let mut at = PtcpHeader::WIRE_BYTES;
+    let bytes = PtcpHeader::WIRE_BYTES + set_up.map_or(0, SetUp::wire_bytes);
+    let (own, rest) = out.split_at_mut_checked(bytes).ok_or(HeaderError::NoRoom)?;
+    let mut writer = Writer::new(own);
+    header.write(set_up.is_some(), &mut writer)?;
     if let Some(set_up) = set_up {
-        at += set_up.emit(&mut out[at..])?;
+        set_up.write(&mut writer)?;
     }
-    let tcp_bytes = tcp.emit(&mut out[at..]).map_err(HeaderError::Tcp)?;
-    Ok(at + tcp_bytes)
-}
-
-fn word16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn word32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    let tcp_bytes = tcp.emit(rest).map_err(HeaderError::Tcp)?;
+    Ok(bytes + tcp_bytes)
 }
 
 #[cfg(test)]

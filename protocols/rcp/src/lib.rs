@@ -15,7 +15,7 @@
 //! * [`rate_cap`]: a token bucket for senders that give no receiver more than a share.
 //! * [`RcpConfig`]: every switch; [`RcpConfig::from_tcp`] turns a TCP's switches around.
 #![no_std]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 extern crate alloc;
 

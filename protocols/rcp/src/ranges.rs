@@ -60,18 +60,16 @@ impl Ranges {
         }
         // Ranges that touch the new one are beyond[first..last].
         let first = self.beyond.partition_point(|&(_, end)| end < range.start);
-        let mut last = first;
-        while self.beyond.get(last).is_some_and(|&(start, _)| start <= range.end) {
+        let (mut last, mut merged) = (first, (range.start, range.end));
+        while let Some(&(start, end)) = self.beyond.get(last).filter(|&&(start, _)| start <= range.end) {
+            merged = (merged.0.min(start), merged.1.max(end));
             last += 1;
         }
-        if first == last {
-            self.beyond.insert(first, (range.start, range.end));
-            return true;
+        let covered = first + 1 == last && self.beyond.get(first) == Some(&merged);
+        if !covered {
+            self.beyond.drain(first..last);
+            self.beyond.insert(first, merged);
         }
-        let merged = (self.beyond[first].0.min(range.start), self.beyond[last - 1].1.max(range.end));
-        let covered = first + 1 == last && merged == self.beyond[first];
-        self.beyond[first] = merged;
-        self.beyond.drain(first + 1..last);
         !covered
     }
 

@@ -6,6 +6,7 @@
 //!   Linux parses from and emits to bytes.
 //! * [`TcpPacket`], [`IpPacket`]: bytes of a packet, parsed; [`emit_tcp_packet`] writes one.
 //! * [`rewrite`]: changing a segment in place; [`gre`]: tunnels; [`UdpPacket`]: UDP.
+//! * [`fields`]: headers field by field, for protocols with formats of their own.
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
@@ -16,6 +17,7 @@ extern crate alloc;
 pub mod checksum;
 mod ecn;
 mod error;
+pub mod fields;
 mod flow;
 pub mod gre;
 pub mod ip;

@@ -23,16 +23,14 @@ impl RequestBlocks {
 
     /// Appends a block; false, and nothing happens, when there is no room.
     pub fn push(&mut self, block: RequestBlock) -> bool {
-        let room = usize::from(self.count) < Self::MAX;
-        if room {
-            self.blocks[usize::from(self.count)] = block;
-            self.count += 1;
-        }
-        room
+        let Some(place) = self.blocks.get_mut(usize::from(self.count)) else { return false };
+        *place = block;
+        self.count += 1;
+        true
     }
 
     /// The blocks, most recent first.
     pub fn as_slice(&self) -> &[RequestBlock] {
-        &self.blocks[..usize::from(self.count)]
+        self.blocks.get(..usize::from(self.count)).unwrap_or_default()
     }
 }

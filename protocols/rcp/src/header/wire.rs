@@ -1,6 +1,7 @@
 //! Headers between typed form and bytes.
 use super::{RcpFlags, RcpHeader, RcpOptions, RequestBlock, RequestBlocks};
 use core::fmt;
+use prismux_wire::fields::{EndsEarly, NoRoom, Reader, Writer};
 use prismux_wire::{SeqNumber, Timestamps};
 
 /// The version this code speaks.
@@ -55,16 +56,16 @@ impl fmt::Display for HeaderError {
 
 impl core::error::Error for HeaderError {}
 
-fn word16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+impl From<EndsEarly> for HeaderError {
+    fn from(_: EndsEarly) -> Self {
+        Self::Truncated
+    }
 }
 
-fn word32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-}
-
-fn word64(bytes: &[u8], at: usize) -> u64 {
-    u64::from(word32(bytes, at)) << 32 | u64::from(word32(bytes, at + 4))
+impl From<NoRoom> for HeaderError {
+    fn from(_: NoRoom) -> Self {
+        Self::NoRoom
+    }
 }
 
 /// A request says nothing but what it asks; a pull is a request; nothing opens and ends at once.
@@ -92,33 +93,26 @@ impl RcpHeader {
         if bytes.len() < SHORT_BYTES {
             return Err(HeaderError::Truncated);
         }
-        let (version, length) = (bytes[0] >> 4, usize::from(bytes[0] & 15) * 4);
+        let mut reader = Reader::new(bytes);
+        let [first, flags] = reader.array()?;
+        let (version, length) = (first >> 4, usize::from(first & 15) * 4);
         if version != VERSION {
             return Err(HeaderError::Version(version));
         }
-        let flags = RcpFlags(bytes[1]);
+        let flags = RcpFlags(flags);
         if !go_together(flags) {
             return Err(HeaderError::Flags(flags.0));
         }
-        let fixed = if flags.contains(RcpFlags::REQ) { LONG_BYTES } else { SHORT_BYTES };
-        if length < fixed {
+        let is_long = flags.contains(RcpFlags::REQ);
+        if length < if is_long { LONG_BYTES } else { SHORT_BYTES } {
             return Err(HeaderError::Length);
         }
-        if bytes.len() < length {
-            return Err(HeaderError::Truncated);
-        }
-        let proof = match fixed {
-            LONG_BYTES => word64(bytes, 8),
-            _ => u64::from(word32(bytes, 8)) << 32,
-        };
-        let header = Self {
-            flags,
-            window: word16(bytes, 2),
-            number: SeqNumber(word32(bytes, 4)),
-            proof,
-            options: RcpOptions::parse(&bytes[fixed..length])?,
-        };
-        Ok((header, length))
+        // The first two bytes have been read.
+        let mut fields = Reader::new(reader.slice(length - 2)?);
+        let (window, number) = (fields.u16()?, SeqNumber(fields.u32()?));
+        let proof = if is_long { fields.u64()? } else { u64::from(fields.u32()?) << 32 };
+        let options = RcpOptions::parse(fields.rest())?;
+        Ok((Self { flags, window, number, proof, options }, length))
     }
 
     /// Writes the header to the front of `out` and returns its length.
@@ -129,19 +123,21 @@ impl RcpHeader {
         let length = self.wire_bytes();
         let out = out.get_mut(..length).filter(|_| length <= MAX_BYTES).ok_or(HeaderError::NoRoom)?;
         out.fill(kind::END);
-        out[0] = VERSION << 4 | (length / 4) as u8;
-        out[1] = self.flags.0;
-        out[2..4].copy_from_slice(&self.window.to_be_bytes());
-        out[4..8].copy_from_slice(&self.number.0.to_be_bytes());
-        out[8..12].copy_from_slice(&((self.proof >> 32) as u32).to_be_bytes());
-        let mut at = SHORT_BYTES;
+        let mut writer = Writer::new(out);
+        writer.put(&[VERSION << 4 | (length / 4) as u8, self.flags.0])?;
+        writer.put(&self.window.to_be_bytes())?;
+        writer.put(&self.number.0.to_be_bytes())?;
+        writer.put(&((self.proof >> 32) as u32).to_be_bytes())?;
         if self.flags.contains(RcpFlags::REQ) {
-            out[12..16].copy_from_slice(&(self.proof as u32).to_be_bytes());
-            at = LONG_BYTES;
+            writer.put(&(self.proof as u32).to_be_bytes())?;
         }
-        self.options.emit(&mut out[at..]);
+        self.options.write(&mut writer)?;
         Ok(length)
     }
+}
+
+fn block(fields: &mut Reader<'_>) -> Result<RequestBlock, EndsEarly> {
+    Ok(RequestBlock { start: SeqNumber(fields.u32()?), end: SeqNumber(fields.u32()?) })
 }
 
 impl RcpOptions {
@@ -159,82 +155,72 @@ impl RcpOptions {
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
-        let mut options = Self::default();
-        let mut at = 0;
-        while let Some(&kind) = bytes.get(at) {
+        let (mut options, mut reader) = (Self::default(), Reader::new(bytes));
+        while let Ok(kind) = reader.u8() {
             match kind {
                 kind::END => break,
-                kind::PADDING => at += 1,
-                _ => {
-                    let malformed = HeaderError::MalformedOption(kind);
-                    let length = usize::from(*bytes.get(at + 1).ok_or(malformed)?);
-                    let option = bytes.get(at..at + length).filter(|_| length >= 2).ok_or(malformed)?;
-                    options.take(kind, option).ok_or(malformed)?;
-                    at += length;
-                }
+                kind::PADDING => {}
+                _ if options.read(kind, &mut reader) == Ok(true) => {}
+                _ => return Err(HeaderError::MalformedOption(kind)),
             }
         }
         Ok(options)
     }
 
-    /// Takes one option, kind and length included; `None` when its length is wrong.
-    fn take(&mut self, kind: u8, option: &[u8]) -> Option<()> {
-        match (kind, option.len()) {
-            (kind::MSS, 4) => self.mss = Some(word16(option, 2)),
-            (kind::WINDOW_SCALE, 3) => self.window_scale = Some(option[2]),
-            (kind::TIMESTAMPS, 10) => {
-                self.timestamps = Some(Timestamps { value: word32(option, 2), echo: word32(option, 6) });
+    /// Reads one option from its length on; false, or an error, when that is impossible.
+    fn read(&mut self, kind: u8, reader: &mut Reader<'_>) -> Result<bool, EndsEarly> {
+        let Some(bytes) = usize::from(reader.u8()?).checked_sub(2) else { return Ok(false) };
+        let mut value = Reader::new(reader.slice(bytes)?);
+        match kind {
+            kind::MSS => self.mss = Some(value.u16()?),
+            kind::WINDOW_SCALE => self.window_scale = Some(value.u8()?),
+            kind::TIMESTAMPS => {
+                self.timestamps = Some(Timestamps { value: value.u32()?, echo: value.u32()? });
             }
-            (kind::TOKEN, 10) => self.token = Some(word64(option, 2)),
-            (kind::START, 10) => self.start = word64(option, 2),
-            (kind::BLOCKS, 10 | 18 | 26) => {
+            kind::TOKEN => self.token = Some(value.u64()?),
+            kind::START => self.start = value.u64()?,
+            kind::BLOCKS => {
+                // At least one, and no more than fit: bytes of a fourth one are left over.
                 self.blocks = RequestBlocks::default();
-                for at in (2..option.len()).step_by(8) {
-                    let (start, end) = (SeqNumber(word32(option, at)), SeqNumber(word32(option, at + 4)));
-                    self.blocks.push(RequestBlock { start, end });
+                self.blocks.push(block(&mut value)?);
+                while self.blocks.as_slice().len() < RequestBlocks::MAX && !value.rest().is_empty() {
+                    self.blocks.push(block(&mut value)?);
                 }
             }
-            (kind::MSS..=kind::WINDOW_SCALE | kind::BLOCKS | kind::TIMESTAMPS..=kind::START, _) => {
-                return None;
-            }
-            _ => {}
+            _ => return Ok(true),
         }
-        Some(())
+        Ok(value.rest().is_empty())
     }
 
-    fn emit(&self, out: &mut [u8]) {
-        let mut at = 0;
-        let mut put = |bytes: &[u8]| {
-            out[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        };
+    fn write(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
         if let Some(mss) = self.mss {
-            put(&[kind::MSS, 4]);
-            put(&mss.to_be_bytes());
+            writer.put(&[kind::MSS, 4])?;
+            writer.put(&mss.to_be_bytes())?;
         }
         if let Some(shift) = self.window_scale {
-            put(&[kind::WINDOW_SCALE, 3, shift]);
+            writer.put(&[kind::WINDOW_SCALE, 3, shift])?;
         }
         if let Some(Timestamps { value, echo }) = self.timestamps {
-            put(&[kind::TIMESTAMPS, 10]);
-            put(&value.to_be_bytes());
-            put(&echo.to_be_bytes());
+            writer.put(&[kind::TIMESTAMPS, 10])?;
+            writer.put(&value.to_be_bytes())?;
+            writer.put(&echo.to_be_bytes())?;
         }
         if let Some(token) = self.token {
-            put(&[kind::TOKEN, 10]);
-            put(&token.to_be_bytes());
+            writer.put(&[kind::TOKEN, 10])?;
+            writer.put(&token.to_be_bytes())?;
         }
         if self.start > 0 {
-            put(&[kind::START, 10]);
-            put(&self.start.to_be_bytes());
+            writer.put(&[kind::START, 10])?;
+            writer.put(&self.start.to_be_bytes())?;
         }
         let blocks = self.blocks.as_slice();
         if !blocks.is_empty() {
-            put(&[kind::BLOCKS, (2 + 8 * blocks.len()) as u8]);
+            writer.put(&[kind::BLOCKS, (2 + 8 * blocks.len()) as u8])?;
             for block in blocks {
-                put(&block.start.0.to_be_bytes());
-                put(&block.end.0.to_be_bytes());
+                writer.put(&block.start.0.to_be_bytes())?;
+                writer.put(&block.end.0.to_be_bytes())?;
             }
         }
+        Ok(())
     }
 }

@@ -77,7 +77,9 @@ impl Binding {
 
     /// Pieces all of whose units lie below `unit` are no longer needed; the last piece stays.
     pub(super) fn forget_below(&mut self, unit: u64) {
-        while self.pieces.len() > 1 && self.pieces[0].unit + self.pieces[0].length <= unit {
+        while self.pieces.len() > 1
+            && self.pieces.front().is_some_and(|first| first.unit + first.length <= unit)
+        {
             self.pieces.pop_front();
         }
     }
