@@ -6,7 +6,14 @@ use prismux_trace::event::{DropReason, EventKind};
 use std::path::Path;
 
 /// Where events are told: the hosts, and what describes a run.
-const TELLERS: &[&str] = &["network/simulator/src", "lab/src", "daemons/src", "study/src", "scenario/src"];
+const TELLERS: &[&str] = &[
+    "network/simulator/src",
+    "lab/src",
+    "daemons/src",
+    "protocols/prism-trace/src",
+    "study/src",
+    "scenario/src",
+];
 /// Where all events are read.
 const READER: &str = "view/src/build.rs";
 

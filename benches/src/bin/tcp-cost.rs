@@ -4,7 +4,7 @@ use prismux_benches::cpu::{Stopwatch, best, median};
 use prismux_endpoint::Endpoint;
 use prismux_study::text_table::Table;
 use prismux_tcp::engine::Engine;
-use prismux_tcp::{Connection, SegmentIn, SegmentOut, TcpConfig, TcpProfile};
+use prismux_tcp::{Connection, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::SeqNumber;
 use serde::Serialize;
@@ -113,10 +113,6 @@ fn measure(profile: TcpProfile, lose_every: u64, segments: u64, repeats: u32) ->
     }
 }
 
-fn arriving(segment: &SegmentOut) -> SegmentIn {
-    SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn }
-}
-
 /// Data segments and ACKs that carrying `segments` full segments took.
 fn transfer(config: TcpConfig, segments: u64, lose_every: u64) -> (u64, u64) {
     let mut now = Instant::ZERO;
@@ -132,12 +128,12 @@ fn transfer(config: TcpConfig, segments: u64, lose_every: u64) -> (u64, u64) {
             free_at = free_at.max(now) + SPACING;
             data += u64::from(segment.payload_bytes > 0);
             if lose_every == 0 || data % lose_every != lose_every / 2 {
-                forward.push_back((free_at + ONE_WAY, arriving(&segment)));
+                forward.push_back((free_at + ONE_WAY, segment.into()));
             }
         }
         while sender.poll_event().is_some() {}
         while let Some(segment) = receiver.poll_transmit(now) {
-            backward.push_back((now + ONE_WAY, arriving(&segment)));
+            backward.push_back((now + ONE_WAY, segment.into()));
             acks += 1;
         }
         while receiver.poll_event().is_some() {}

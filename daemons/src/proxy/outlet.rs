@@ -11,7 +11,8 @@ use prismux_endpoint::Host;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkConfig, LinkId, ProxyEvent, SackRewrite, Verdict};
-use prismux_trace::event::{DropReason, Event, EventSink, LinkState, LossRule, Name, PacketSummary};
+use prismux_prism_trace::{ack_released, drop_reason, link_event};
+use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary};
 use prismux_units::Instant;
 use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::rewrite::clamp_mss;
@@ -63,7 +64,7 @@ impl Host<Core> for Outlet {
     fn event(&mut self, now: Instant, event: ProxyEvent) {
         let Some(member) = self.members.get(event.link()).map(|member| member.name.clone()) else { return };
         let node = self.name.clone();
-        self.tell(now, &proxy_event(event, node.into(), member.into()));
+        self.tell(now, &link_event(event, node.into(), member.into()));
     }
 }
 
@@ -80,21 +81,16 @@ impl Outlet {
         let (Verdict::Forward { packet, .. }
         | Verdict::Release { packet, .. }
         | Verdict::Drop { packet, .. }) = verdict;
-        let tcp = TcpPacket::parse(packet).ok().map(|tcp| tcp.flow());
-        let name = tcp.map_or_else(|| "no TCP".to_owned(), |flow| flow.to_string());
+        let tcp = TcpPacket::parse(packet).ok();
+        let name = tcp.as_ref().map_or_else(|| "no TCP".to_owned(), |tcp| tcp.flow().to_string());
+        let header = tcp.map(|tcp| tcp.header);
         let (node, flow) = (self.name.as_str().into(), name.as_str().into());
         let event = match verdict {
             Verdict::Forward { link, .. } => {
                 let member = self.members.get(*link).map_or("", |member| &member.name).into();
                 Event::PacketScheduled { node, flow, member }
             }
-            Verdict::Release { rewrite, packet } => Event::AckReleased {
-                node,
-                flow,
-                ack: rewrite.ack.0,
-                rewritten: TcpPacket::parse(packet).is_ok_and(|tcp| tcp.header.ack != rewrite.ack),
-                report: rewrite.report.is_some(),
-            },
+            Verdict::Release { rewrite, .. } => ack_released(node, flow, header.as_ref(), rewrite),
             Verdict::Drop { reason, packet } => Event::PacketDropped {
                 at: node,
                 from: None,
@@ -194,32 +190,6 @@ fn flush_sender(
     sender.flush(|error, to, packet| {
         daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
     });
-}
-
-/// What the core tells of a member's link, in the vocabulary of events.
-fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
-    let (state, cause) = match event {
-        ProxyEvent::LinkStandby { reason, .. } => (LinkState::Standby, Some(reason.into())),
-        ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
-        ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
-        ProxyEvent::PacketLost { by_age, .. } => {
-            let by = if by_age { LossRule::Age } else { LossRule::LinkOrder };
-            return Event::LossDetected { node, member, by };
-        }
-        ProxyEvent::PacketRepaired { .. } => return Event::PacketRepaired { node, member },
-    };
-    Event::LinkStateChanged { node, member, state, cause }
-}
-
-/// The core's reason in the vocabulary of events.
-const fn drop_reason(reason: prismux_prism::DropReason) -> DropReason {
-    match reason {
-        prismux_prism::DropReason::NoLink => DropReason::NoLink,
-        prismux_prism::DropReason::RepeatedAck => DropReason::RepeatedAck,
-        prismux_prism::DropReason::ProbeAnswer => DropReason::ProbeAnswer,
-        prismux_prism::DropReason::StaleAck => DropReason::StaleAck,
-        prismux_prism::DropReason::SpuriousRetransmission => DropReason::SpuriousRetransmission,
-    }
 }
 
 /// Changes the data packet in `buffer[..length]` as the core says.

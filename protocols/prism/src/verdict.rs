@@ -30,6 +30,25 @@ pub enum Verdict<P> {
     },
 }
 
+impl<P> Verdict<P> {
+    /// Rewrites the packet, where it has its TCP header as a value; `header` finds that.
+    pub fn rewrite(&mut self, header: impl FnOnce(&mut P) -> Option<&mut TcpHeader>) {
+        match self {
+            Self::Forward { packet, rewrite, .. } => {
+                if let Some(header) = header(packet) {
+                    rewrite.apply(header);
+                }
+            }
+            Self::Release { packet, rewrite } => {
+                if let Some(header) = header(packet) {
+                    rewrite.apply(header);
+                }
+            }
+            Self::Drop { .. } => {}
+        }
+    }
+}
+
 /// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DropReason {
@@ -136,6 +155,13 @@ impl AckRewrite {
             report: None,
             mss_clamp: None,
         }
+    }
+
+    /// Whether a packet with `header` goes out with another one.
+    pub fn changes(&self, header: &TcpHeader) -> bool {
+        let mut rewritten = *header;
+        self.apply(&mut rewritten);
+        rewritten != *header
     }
 
     /// Applies the change to a typed header.

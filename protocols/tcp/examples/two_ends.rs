@@ -24,9 +24,7 @@ fn drain(end: &mut ByteConnection, now: Instant, pipe: &mut Pipe, losses: &mut R
         let mut payload = vec![0; segment.payload_bytes as usize];
         end.payload(&segment, &mut payload).expect("what is sent is held");
         if !losses.chance(0.02) {
-            let arriving =
-                SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-            pipe.push_back((now + ONE_WAY, arriving, payload));
+            pipe.push_back((now + ONE_WAY, segment.into(), payload));
         }
     }
 }

@@ -8,8 +8,26 @@ use std::{env, fs};
 
 /// Crates that an outside program embeds: the protocol cores and what they stand on.
 const EMBEDDABLE: &[&str] = &[
-    "units", "endpoint", "wire", "tcp", "tcp-ho", "tcp-door", "prism", "ptcp", "rcp", "r2cp", "striping",
-    "receipts", "sealed", "routing", "dsr", "aodv", "dsdv", "link", "trace",
+    "units",
+    "endpoint",
+    "wire",
+    "tcp",
+    "tcp-ho",
+    "tcp-door",
+    "prism",
+    "prism-trace",
+    "ptcp",
+    "rcp",
+    "r2cp",
+    "striping",
+    "receipts",
+    "sealed",
+    "routing",
+    "dsr",
+    "aodv",
+    "dsdv",
+    "link",
+    "trace",
 ];
 
 fn cargo(arguments: &[&str], folder: &Path) -> Output {

@@ -25,6 +25,13 @@ pub struct SegmentOut {
     pub ecn: Ecn,
 }
 
+/// What arrives at the peer when nothing on the way changes it.
+impl From<SegmentOut> for SegmentIn {
+    fn from(sent: SegmentOut) -> Self {
+        Self { header: sent.header, payload_bytes: sent.payload_bytes, ecn: sent.ecn }
+    }
+}
+
 /// The reset that answers a segment for which there is no connection (RFC 9293 section 3.10.7.1); `None`
 /// for a segment that is itself a reset.
 pub fn reset_for(segment: &SegmentIn) -> Option<SegmentOut> {

@@ -1,7 +1,7 @@
 //! The rings behind a connection with bytes.
 use prismux_endpoint::Endpoint;
 use prismux_tcp::buffer::{ReceiveBuffer, SendBuffer};
-use prismux_tcp::{ByteConnection, Connection, SegmentIn, State, TcpConfig, TcpProfile};
+use prismux_tcp::{ByteConnection, Connection, State, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Instant};
 use prismux_wire::SeqNumber;
 use proptest::prelude::*;
@@ -68,16 +68,12 @@ fn exchange(a: &mut ByteConnection, b: &mut ByteConnection, now: Instant) {
         let mut quiet = true;
         while let Some(segment) = a.poll_transmit(now) {
             let bytes = a.payload(&segment, &mut payload).expect("held").to_vec();
-            let input =
-                SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-            b.handle_input(now, (input, &bytes));
+            b.handle_input(now, (segment.into(), &bytes));
             quiet = false;
         }
         while let Some(segment) = b.poll_transmit(now) {
             let bytes = b.payload(&segment, &mut payload).expect("held").to_vec();
-            let input =
-                SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-            a.handle_input(now, (input, &bytes));
+            a.handle_input(now, (segment.into(), &bytes));
             quiet = false;
         }
         if quiet {

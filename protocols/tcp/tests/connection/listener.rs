@@ -1,6 +1,6 @@
 //! Passive opens: many flows, few entries.
 use prismux_endpoint::Endpoint;
-use prismux_tcp::{Connection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig};
+use prismux_tcp::{Connection, Listener, ListenerEvent, SegmentIn, State, TcpConfig};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, FlowKey, SeqNumber, TcpFlags, TcpHeader};
 
@@ -12,10 +12,6 @@ fn flow(port: u16) -> FlowKey {
         destination_port: 80,
         protocol: 6,
     }
-}
-
-fn arriving(segment: &SegmentOut) -> SegmentIn {
-    SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn }
 }
 
 fn bare(flags: TcpFlags, port: u16) -> SegmentIn {
@@ -45,15 +41,15 @@ fn a_completed_handshake_hands_over_an_established_connection() {
     let mut listener = listener(4);
     let mut client = Connection::connect(TcpConfig::modern(), 1234, 80, SeqNumber(7), now);
     let syn = client.poll_transmit(now).unwrap();
-    listener.handle_input(now, (flow(1234), arriving(&syn)));
+    listener.handle_input(now, (flow(1234), syn.into()));
     let (to, syn_ack) = listener.poll_transmit(now).unwrap();
     assert_eq!(to, flow(1234).reversed());
     assert_eq!(listener.half_open(), 1);
     assert!(next_event(&mut listener).is_none());
 
-    client.handle_input(now, arriving(&syn_ack));
+    client.handle_input(now, syn_ack.into());
     let ack = client.poll_transmit(now).unwrap();
-    listener.handle_input(now, (flow(1234), arriving(&ack)));
+    listener.handle_input(now, (flow(1234), ack.into()));
     let (from, server) = next_event(&mut listener).unwrap();
     assert_eq!((from, server.state()), (flow(1234), State::Established));
     assert_eq!((listener.half_open(), listener.evicted()), (0, 0));
@@ -74,13 +70,13 @@ fn a_flood_of_syns_is_bounded_and_the_newest_get_through() {
     // One that answers within the flood is still served.
     let mut client = Connection::connect(TcpConfig::modern(), 2000, 80, SeqNumber(7), now);
     let syn = client.poll_transmit(now).unwrap();
-    listener.handle_input(now, (flow(2000), arriving(&syn)));
+    listener.handle_input(now, (flow(2000), syn.into()));
     let (_, syn_ack) = listener.poll_transmit(now).unwrap();
     listener.handle_input(now, (flow(2001), bare(TcpFlags::SYN, 2001)));
     listener.poll_transmit(now).unwrap();
-    client.handle_input(now, arriving(&syn_ack));
+    client.handle_input(now, syn_ack.into());
     let ack = client.poll_transmit(now).unwrap();
-    listener.handle_input(now, (flow(2000), arriving(&ack)));
+    listener.handle_input(now, (flow(2000), ack.into()));
     assert_eq!(next_event(&mut listener).unwrap().0, flow(2000));
 }
 

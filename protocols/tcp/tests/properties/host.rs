@@ -133,9 +133,7 @@ impl Host {
         self.checker.check_transmit(&segment);
         let mut payload = vec![0; segment.payload_bytes as usize];
         self.tcp.payload(&segment, &mut payload).expect("what is sent is held");
-        let input =
-            SegmentIn { header: segment.header, payload_bytes: segment.payload_bytes, ecn: segment.ecn };
-        Some((input, payload))
+        Some((segment.into(), payload))
     }
 
     /// The application's turn.

@@ -70,7 +70,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
-    ("daemons", &["units", "endpoint", "wire", "prism", "prism-trace", "receipts", "sealed", "trace", "linux"]),
+    (
+        "daemons",
+        &["units", "endpoint", "wire", "prism", "prism-trace", "receipts", "sealed", "trace", "linux"],
+    ),
     ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
     ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "sealed", "linux"]),

@@ -5,10 +5,9 @@ use crate::core::packet::{Body, Carried, Packet, Transit};
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use prismux_endpoint::{Alarm, Deadline, Drain, Endpoint as _, Output, expire};
-use prismux_prism::{
-    AckRewrite, DropReason, LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict,
-};
-use prismux_trace::event::{self, Event, LinkState, LossRule, Name};
+use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict};
+use prismux_prism_trace::{ack_released, drop_reason, link_event};
+use prismux_trace::event::{DropReason, Event};
 use prismux_wire::FlowKey;
 use std::sync::Arc;
 
@@ -56,7 +55,7 @@ impl Node for ProxyNode {
         let packet = network.pool.remove(carried.packet);
         if packet.damaged {
             network.counters.corrupted += 1;
-            network.observe_drop(context.node, event::DropReason::Corrupted, &packet);
+            network.observe_drop(context.node, DropReason::Corrupted, &packet);
             return network.pool.forget(&packet);
         }
         network.counters.taken_by_nodes += 1;
@@ -128,15 +127,16 @@ impl ProxyNode {
         }
     }
 
-    fn carry_out(&mut self, context: &mut NodeContext<'_>, verdict: Verdict<Packet>) {
+    fn carry_out(&mut self, context: &mut NodeContext<'_>, mut verdict: Verdict<Packet>) {
         if context.network.observer.is_some() {
             self.observe(context, &verdict);
         }
+        verdict.rewrite(|packet| match &mut packet.body {
+            Body::Tcp { header, .. } => Some(header),
+            Body::Datagram(_) => None,
+        });
         match verdict {
-            Verdict::Forward { link, mut packet, rewrite } => {
-                if let Body::Tcp { header, .. } = &mut packet.body {
-                    rewrite.apply(header);
-                }
+            Verdict::Forward { link, mut packet, .. } => {
                 packet.encapsulated = true;
                 let size_bytes = packet.ip_bytes() + self.tunnel_bytes;
                 let towards = self.members[usize::from(link.0)];
@@ -144,12 +144,9 @@ impl ProxyNode {
                 self.meters.number(context, usize::from(link.0), &mut packet);
                 context.forward(packet);
             }
-            Verdict::Release { mut packet, rewrite } => {
+            Verdict::Release { packet, .. } => {
                 if context.network.observer.is_some() {
                     self.observe_held(context, packet.flow, packet.flow_key().reversed());
-                }
-                if let Body::Tcp { header, .. } = &mut packet.body {
-                    rewrite.apply(header);
                 }
                 let (size_bytes, towards) = (packet.ip_bytes(), packet.destination);
                 let packet = put_back(context, packet, size_bytes, towards);
@@ -187,13 +184,15 @@ impl ProxyNode {
                     member: names.node(member),
                 });
             }
-            Verdict::Release { packet, rewrite } => context.network.observe(|names| Event::AckReleased {
-                node: names.node(node),
-                flow: names.flow(packet.flow),
-                ack: rewrite.ack.0,
-                rewritten: changes(packet, rewrite),
-                report: rewrite.report.is_some(),
-            }),
+            Verdict::Release { packet, rewrite } => {
+                let header = match &packet.body {
+                    Body::Tcp { header, .. } => Some(header),
+                    Body::Datagram(_) => None,
+                };
+                context.network.observe(|names| {
+                    ack_released(names.node(node), names.flow(packet.flow), header, rewrite)
+                });
+            }
             Verdict::Drop { packet, reason } => {
                 context.network.observe_drop(node, drop_reason(*reason), packet);
             }
@@ -203,7 +202,7 @@ impl ProxyNode {
     /// Tells what the proxy has noticed about a link.
     fn observe_link(&self, context: &mut NodeContext<'_>, event: ProxyEvent) {
         let (node, member) = (context.node, self.members[usize::from(event.link().0)]);
-        context.network.observe(|names| proxy_event(event, names.node(node), names.node(member)));
+        context.network.observe(|names| link_event(event, names.node(node), names.node(member)));
     }
 }
 
@@ -211,40 +210,6 @@ impl ProxyNode {
 fn put_back(context: &mut NodeContext<'_>, packet: Packet, size_bytes: u32, towards: NodeId) -> Transit {
     context.network.counters.returned_by_nodes += 1;
     Transit { size_bytes, carried: Carried { packet: context.network.pool.insert(packet), towards } }
-}
-
-/// Whether `rewrite` would leave another header than there is.
-fn changes(packet: &Packet, rewrite: &AckRewrite) -> bool {
-    let Body::Tcp { mut header, .. } = packet.body else { return false };
-    let before = header;
-    rewrite.apply(&mut header);
-    header != before
-}
-
-/// What a proxy tells of a member's link, in the vocabulary of events.
-fn proxy_event<'a>(event: ProxyEvent, node: Name<'a>, member: Name<'a>) -> Event<'a> {
-    let (state, cause) = match event {
-        ProxyEvent::LinkStandby { reason, .. } => (LinkState::Standby, Some(reason.into())),
-        ProxyEvent::LinkResumed { .. } => (LinkState::Active, None),
-        ProxyEvent::LinkSilent { .. } => (LinkState::Silent, None),
-        ProxyEvent::PacketLost { by_age, .. } => {
-            let by = if by_age { LossRule::Age } else { LossRule::LinkOrder };
-            return Event::LossDetected { node, member, by };
-        }
-        ProxyEvent::PacketRepaired { .. } => return Event::PacketRepaired { node, member },
-    };
-    Event::LinkStateChanged { node, member, state, cause }
-}
-
-/// The proxy's reason in the vocabulary of events.
-const fn drop_reason(reason: DropReason) -> event::DropReason {
-    match reason {
-        DropReason::NoLink => event::DropReason::NoLink,
-        DropReason::RepeatedAck => event::DropReason::RepeatedAck,
-        DropReason::ProbeAnswer => event::DropReason::ProbeAnswer,
-        DropReason::StaleAck => event::DropReason::StaleAck,
-        DropReason::SpuriousRetransmission => event::DropReason::SpuriousRetransmission,
-    }
 }
 
 /// The columns of a proxy.
