@@ -280,6 +280,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::REASSIGNMENT))
         .chain(names(registry::RESUME_ORDER))
         .chain(names(registry::MEDIUM_ACCESS))
+        .chain(names(registry::INTERFACE_QUEUES))
         .chain(names(registry::PROPAGATION))
         .chain(names(registry::FADING))
         .chain(names(registry::MOBILITY))

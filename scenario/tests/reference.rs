@@ -54,6 +54,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),
         ("names medium_access", name_table(registry::MEDIUM_ACCESS)),
+        ("names interface_queue", name_table(registry::INTERFACE_QUEUES)),
         ("names propagation", name_table(registry::PROPAGATION)),
         ("names fading", name_table(registry::FADING)),
         ("keys mobility", key_table(keys::MOBILITY)),

@@ -4,7 +4,9 @@
 //! reference page are all made from them. The value of a transport or of a traffic pattern carries its defaults.
 mod radio;
 
-pub use radio::{FADING, MEDIUM_ACCESS, MOBILITY, MobilityModel, PROPAGATION, ROUTING, WAYPOINT_STARTS};
+pub use radio::{
+    FADING, INTERFACE_QUEUES, MEDIUM_ACCESS, MOBILITY, MobilityModel, PROPAGATION, ROUTING, WAYPOINT_STARTS,
+};
 
 use crate::{
     Congestion, Flow, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings, Traffic,

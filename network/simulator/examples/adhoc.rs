@@ -4,11 +4,11 @@
 //! `cargo run --release -p prismux-simulator --example adhoc -- manet|cell ROUTING MOVEMENTS SECONDS SEED`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
 use prismux_endpoint::random::Seed;
-use prismux_plan::{Flow, MediumModel, Plan, Radio, TcpSettings, Traffic, Transport, registry};
+use prismux_plan::{Flow, MediumModel, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry};
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Instant};
-use prismux_wireless::{MacConfig, RadioConfig, parse_ns2};
+use prismux_wireless::{MacConfig, QueueRule, RadioConfig, parse_ns2};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,10 +26,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let frames: u64 = stats.iter().map(|host| host.frames_sent()).sum();
     let failed: u64 = stats.iter().map(|host| host.packets_failed).sum();
     let broadcasts: u64 = stats.iter().map(|host| host.broadcasts_sent).sum();
-    let rates: Vec<f64> = plan
-        .flow_ids()
-        .map(|flow| simulation.delivered_bytes(flow) as f64 * 8.0 / seconds as f64 / 1e3)
-        .collect();
+    // As ns-2 counts: what the sender knows to have arrived.
+    let acknowledged = |flow| simulation.sender(flow).map_or(0, |sender| sender.stream_acked());
+    let rates: Vec<f64> =
+        plan.flow_ids().map(|flow| acknowledged(flow) as f64 * 8.0 / seconds as f64 / 1e3).collect();
     let (sum, squares) =
         rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
     let fairness = sum * sum / squares / rates.len() as f64;
@@ -49,7 +49,10 @@ fn plan(cell: bool, routing: &str, file: &str, seconds: u64) -> Result<Plan, Box
     let routing = registry::ROUTING.iter().find(|name| name.name == routing).ok_or("no such routing")?.value;
     let mut plan = Plan::new("ad-hoc", Duration::from_secs(seconds));
     let nodes: Vec<_> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
-    let radio = Radio { radio: RadioConfig::wavelan(), mac: MacConfig::ns2(), mobility, routing };
+    // ns-2's DSR demands an interface queue of its own.
+    let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
+    let mac = MacConfig { queue, ..MacConfig::ns2() };
+    let radio = Radio { radio: RadioConfig::wavelan(), mac, mobility, routing };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     let tcp = TcpSettings {
         mss: Some(1000),

@@ -30,8 +30,8 @@ mod stats;
 
 pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
 pub use event::AirEvent;
-pub use mac::config::{AccessRules, MacConfig};
-pub use mac::{Frame, FrameKind, Outgoing};
+pub use mac::config::{AccessRules, MacConfig, QueueRule};
+pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{
     Area, GaussMarkov, Leg, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
     parse_csv, parse_ns2,

@@ -19,10 +19,22 @@ pub struct Outgoing<P> {
     pub to: Option<HostId>,
     /// Its length without MAC header.
     pub bytes: u32,
-    /// Whether it goes before packets that are not: those of routing protocols.
-    pub urgent: bool,
+    /// Which packets go before it.
+    pub priority: Priority,
     /// The packet itself, or what stands for it.
     pub payload: P,
+}
+
+/// What a packet is to the interface queue; earlier kinds go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Priority {
+    /// A message of a routing protocol.
+    Routing,
+    /// An acknowledgement of TCP without data.
+    Acknowledgement,
+    /// Everything else.
+    #[default]
+    Normal,
 }
 
 /// The kinds of frames.

@@ -5,7 +5,7 @@ use common::{air, assert_conserved, run, secs, stats, unicast};
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AirEvent, Area, Fading, GaussMarkov, HostId, MacConfig, Manhattan, Mobility, Outgoing, Position,
-    Propagation, RadioConfig, RandomWaypoint, WaypointStart,
+    Priority, Propagation, RadioConfig, RandomWaypoint, WaypointStart,
 };
 use proptest::prelude::*;
 
@@ -72,13 +72,16 @@ struct Send {
     from: u32,
     to: Option<u32>,
     bytes: u32,
-    urgent: bool,
+    priority: Priority,
 }
 
 fn sends() -> impl Strategy<Value = Vec<Send>> {
     let one =
         (0..3_000_000_u64, 0..12_u32, prop::option::weighted(0.9, 0..12_u32), 20..1500_u32, any::<bool>())
-            .prop_map(|(at_us, from, to, bytes, urgent)| Send { at_us, from, to, bytes, urgent });
+            .prop_map(|(at_us, from, to, bytes, urgent)| {
+                let priority = if urgent { Priority::Routing } else { Priority::Normal };
+                Send { at_us, from, to, bytes, priority }
+            });
     prop::collection::vec(one, 1..150).prop_map(|mut sends| {
         sends.sort_by_key(|send| send.at_us);
         sends
@@ -95,7 +98,7 @@ fn play(radio: RadioConfig, mac: MacConfig, hosts: &[Mobility], sends: &[Send], 
         let now = Instant::ZERO + Duration::from_micros(send.at_us);
         run(&mut air, now, |_, at, event| note(at, event));
         let to = send.to.map(|to| HostId(to % count));
-        let packet = Outgoing { to, urgent: send.urgent, ..unicast(0, send.bytes, index as u64) };
+        let packet = Outgoing { to, priority: send.priority, ..unicast(0, send.bytes, index as u64) };
         let _ = air.send(now, HostId(send.from % count), packet);
         assert_conserved(&air, now, hosts.len());
     }

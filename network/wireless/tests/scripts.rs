@@ -6,7 +6,7 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AccessRules, Air, AirConfig, AirEvent, Frame, FrameKind, HostId, MacConfig, Mobility, Outgoing, Position,
-    RadioConfig,
+    Priority, RadioConfig,
 };
 use std::fs;
 use std::path::Path;
@@ -193,7 +193,7 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
             let packet = Outgoing {
                 to: receiver(to)?.map(HostId),
                 bytes: number(bytes)? as u32,
-                urgent: false,
+                priority: Priority::Normal,
                 payload: 0,
             };
             let at = Instant::ZERO + Duration::from_micros(number(time)?);

@@ -86,6 +86,7 @@ fn medium_access(reader: &Reader<'_>) -> MacConfig {
     mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
     mac.queue_packets =
         reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
+    mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
     mac
 }
 

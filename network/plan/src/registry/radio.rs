@@ -4,7 +4,7 @@ use crate::Routing;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{Fading, MacConfig, Propagation, WaypointStart};
+use prismux_wireless::{Fading, MacConfig, Propagation, QueueRule, WaypointStart};
 
 /// Medium access of whole standards; single keys change them.
 pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
@@ -16,6 +16,20 @@ pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
     name("802.11b", MacConfig::dsss, "11 Mbit/s by the standard's rules, without RTS"),
     name("802.11a", MacConfig::ofdm, "54 Mbit/s by the standard's rules, without RTS"),
     name("802.11g", MacConfig::erp_ofdm, "54 Mbit/s among stations of its own kind, without RTS"),
+];
+
+/// Which packets wait together for the medium.
+pub const INTERFACE_QUEUES: &[Name<QueueRule>] = &[
+    name(
+        "shared",
+        QueueRule::Shared,
+        "one queue; packets of routing protocols go first and displace the newest of the others",
+    ),
+    name(
+        "by-kind",
+        QueueRule::ByKind,
+        "a queue each for routing, acknowledgements of TCP and the rest, in this order: ns-2's with its DSR",
+    ),
 ];
 
 /// Mean power against distance; `exponent`, `reference_m` and `shadowing_db` belong to the last.

@@ -2,6 +2,7 @@
 use crate::core::ids::NodeId;
 use crate::core::packet::Transit;
 use prismux_units::Instant;
+pub use prismux_wireless::Priority;
 use std::any::Any;
 use std::fmt;
 
@@ -67,8 +68,8 @@ pub struct Frame {
     pub from: NodeId,
     /// Whom it is for: a neighbour; everybody who hears it when `None`.
     pub to: Option<NodeId>,
-    /// Whether it goes before frames that are not: messages of routing protocols.
-    pub urgent: bool,
+    /// Which frames go before it, on media that know such.
+    pub priority: Priority,
     /// The packet in it, as it is at a node.
     pub packet: Transit,
 }

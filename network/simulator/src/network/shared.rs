@@ -2,7 +2,7 @@
 use super::{Network, Target};
 use crate::core::ids::{MediumId, NodeId, PortId};
 use crate::core::packet::{Carried, Transit};
-use crate::media::medium::{Frame, MediumEvent};
+use crate::media::medium::{Frame, MediumEvent, Priority};
 use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::rule::Forwarding;
 use prismux_endpoint::Deadline;
@@ -12,7 +12,8 @@ impl Network {
     #[cold]
     pub fn send_on_medium(&mut self, exit: PortId, size_bytes: u32, carried: Carried) {
         let MediumExit { medium, from, to } = self.medium_exits[exit.index() - self.ports.len()];
-        let frame = Frame { from, to: Some(to), urgent: false, packet: Transit { size_bytes, carried } };
+        let frame =
+            Frame { from, to: Some(to), priority: Priority::Normal, packet: Transit { size_bytes, carried } };
         if let Err(frame) = self.put_on_medium(medium, frame) {
             self.unheard(frame.packet);
         }

@@ -1,7 +1,7 @@
 //! What a node with a rule of its own reaches while it acts.
 use crate::core::ids::{EndpointId, LinkId, MediumId, NO_FLOW, NodeId, PortId};
 use crate::core::packet::{Body, Carried, Content, Datagram, EVERYBODY, Packet, Transit};
-use crate::media::medium::Frame;
+use crate::media::medium::{Frame, Priority};
 use crate::network::{Network, Target};
 use prismux_units::Instant;
 use prismux_wire::Ecn;
@@ -142,7 +142,7 @@ impl NodeContext<'_> {
     }
 
     /// Hands a packet to `medium`, to which the node must be attached, for a neighbour or, with `None`, for everybody.
-    /// It goes before those that are not `urgent`.
+    /// Those of an earlier `priority` go before it.
     ///
     /// # Errors
     /// A packet for which the medium has no room: this one, or a less urgent one of the node that it displaces.
@@ -151,16 +151,24 @@ impl NodeContext<'_> {
         medium: MediumId,
         to: Option<NodeId>,
         packet: Transit,
-        urgent: bool,
+        priority: Priority,
     ) -> Result<(), Transit> {
-        let frame = Frame { from: self.node, to, urgent, packet };
+        let frame = Frame { from: self.node, to, priority, packet };
         self.network.put_on_medium(medium, frame).map_err(|frame| frame.packet)
+    }
+
+    /// What the packet is to an interface queue: an acknowledgement of TCP, or anything else.
+    pub fn priority(&self, packet: &Transit) -> Priority {
+        match self.network.pool.is_bare_acknowledgement(packet.carried.packet) {
+            true => Priority::Acknowledgement,
+            false => Priority::Normal,
+        }
     }
 
     /// Sends a packet to everybody on `medium`, to which the node must be attached. Nodes with rules of their own
     /// take it in; hosts do if it ends there.
     pub fn broadcast(&mut self, medium: MediumId, packet: Transit) {
-        if let Err(packet) = self.transmit(medium, None, packet, false) {
+        if let Err(packet) = self.transmit(medium, None, packet, Priority::Normal) {
             self.network.unheard(packet);
         }
     }

@@ -2,7 +2,7 @@
 use super::header::Routed;
 use crate::core::ids::{MediumId, NodeId};
 use crate::core::packet::{Transit, ipv4_address, node_at};
-use crate::media::medium::Frame;
+use crate::media::medium::{Frame, Priority};
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use prismux_endpoint::Alarm;
@@ -42,20 +42,20 @@ where
     fn drain(&mut self, context: &mut NodeContext<'_>) {
         let now = context.now();
         while let Some(prismux_routing::Frame { next_hop, packet }) = self.routing.poll_transmit(now) {
-            let (routed, payload) = Routed::split(packet);
-            let urgent = payload.is_none();
-            let packet = match payload {
+            let header_bytes = self.routing.header_bytes(&packet);
+            let (routed, payload) = Routed::split(packet, header_bytes);
+            let (packet, priority) = match payload {
                 Some(mut packet) => {
                     context.put_header(&mut packet, routed);
-                    packet
+                    (packet, context.priority(&packet))
                 }
-                None => context.originate(routed, None, 0),
+                None => (context.originate(routed, None, 0), Priority::Routing),
             };
             let to = match next_hop {
                 NextHop::Neighbour(address) => node_at(IpAddr::V4(address)),
                 NextHop::Broadcast => None,
             };
-            if let Err(refused) = context.transmit(self.medium, to, packet, urgent) {
+            if let Err(refused) = context.transmit(self.medium, to, packet, priority) {
                 self.queue_drops += 1;
                 context.discard(refused);
             }

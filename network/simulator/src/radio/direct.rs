@@ -20,7 +20,7 @@ impl DirectHost {
 impl Node for DirectHost {
     fn arrive(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
         let to = Some(context.addresses(&packet).1);
-        if let Err(refused) = context.transmit(self.medium, to, packet, false) {
+        if let Err(refused) = context.transmit(self.medium, to, packet, context.priority(&packet)) {
             self.queue_drops += 1;
             context.discard(refused);
         }

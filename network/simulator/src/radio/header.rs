@@ -1,6 +1,6 @@
 //! What a routing protocol puts around packets, or sends as packets of its own.
 use crate::core::packet::{Content, UDP_HEADER_BYTES};
-use prismux_routing::{Header, Packet};
+use prismux_routing::Packet;
 use std::fmt;
 use std::net::Ipv4Addr;
 
@@ -11,15 +11,17 @@ pub(super) struct Routed<H> {
     destination: Ipv4Addr,
     hop_limit: u8,
     header: H,
+    /// What the header is counted for on the air.
+    header_bytes: usize,
     /// Whether it stands alone, as a message of the protocol, and not around a payload.
     alone: bool,
 }
 
 impl<H> Routed<H> {
-    /// Takes a packet apart.
-    pub fn split<P>(packet: Packet<H, P>) -> (Self, Option<P>) {
+    /// Takes a packet apart whose header is counted for `header_bytes`.
+    pub fn split<P>(packet: Packet<H, P>, header_bytes: usize) -> (Self, Option<P>) {
         let Packet { source, destination, hop_limit, header, payload } = packet;
-        (Self { source, destination, hop_limit, header, alone: payload.is_none() }, payload)
+        (Self { source, destination, hop_limit, header, header_bytes, alone: payload.is_none() }, payload)
     }
 
     /// Puts a packet together.
@@ -29,11 +31,11 @@ impl<H> Routed<H> {
     }
 }
 
-impl<H: Header + fmt::Debug + Send + 'static> Content for Routed<H> {
+impl<H: fmt::Debug + Send + 'static> Content for Routed<H> {
     fn header_bytes(&self) -> usize {
         // A message stands in a datagram, whose UDP header is counted there.
         let counted = if self.alone { UDP_HEADER_BYTES as usize } else { 0 };
-        self.header.wire_bytes().saturating_sub(counted)
+        self.header_bytes.saturating_sub(counted)
     }
 
     /// Frames of shared media are not captured.

@@ -102,7 +102,7 @@ impl Medium for RadioMedium {
         let packet = Outgoing {
             to: frame.to.map(|to| self.number(to)),
             bytes: frame.size_bytes(),
-            urgent: frame.urgent,
+            priority: frame.priority,
             payload: frame,
         };
         self.frames_inside += 1;

@@ -201,7 +201,7 @@ impl Hop {
             if context.is_busy(self.medium) {
                 return self.queue.push_front((to, packet));
             }
-            if let Err(packet) = context.transmit(self.medium, to, packet, false) {
+            if let Err(packet) = context.transmit(self.medium, to, packet, context.priority(&packet)) {
                 return self.queue.push_front((to, packet));
             }
         }

@@ -27,10 +27,23 @@ pub struct MacConfig {
     pub short_retry_limit: u8,
     /// Attempts at a frame from the RTS threshold on before the packet is given up.
     pub long_retry_limit: u8,
-    /// Packets that wait for the medium.
+    /// Packets that wait for the medium: of each kind, where every kind has a queue.
     pub queue_packets: u32,
+    /// Which packets wait together.
+    pub queue: QueueRule,
     /// Whose reading of the standard holds.
     pub rules: AccessRules,
+}
+
+/// Which packets wait together for the medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueRule {
+    /// All in one queue: those of routing protocols go first, and displace the newest of the others when there is no
+    /// room (ns-2's `Queue/DropTail/PriQueue`).
+    Shared,
+    /// Each kind in a queue of its own: routing, then acknowledgements of TCP, then data (ns-2's `CMUPriQueue`, which
+    /// its DSR demands).
+    ByKind,
 }
 
 /// Readings of 802.11's rules of access.
@@ -61,6 +74,7 @@ impl MacConfig {
             short_retry_limit: 7,
             long_retry_limit: 4,
             queue_packets: 50,
+            queue: QueueRule::Shared,
             rules: AccessRules::Ns2,
         }
     }

@@ -1,51 +1,60 @@
 //! The interface queue: packets that wait for the medium.
-use super::Outgoing;
+use super::config::QueueRule;
+use super::{Outgoing, Priority};
 use crate::HostId;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Packets in order of arrival; those of routing protocols go before all others.
+/// Packets in order of arrival, by priority.
 #[derive(Debug)]
 pub(crate) struct InterfaceQueue<P> {
-    urgent: VecDeque<Outgoing<P>>,
-    normal: VecDeque<Outgoing<P>>,
+    /// In the order in which they go.
+    kinds: [VecDeque<Outgoing<P>>; 3],
 }
 
 impl<P> InterfaceQueue<P> {
     pub const fn new() -> Self {
-        Self { urgent: VecDeque::new(), normal: VecDeque::new() }
+        Self { kinds: [const { VecDeque::new() }; 3] }
     }
 
     pub fn len(&self) -> usize {
-        self.urgent.len() + self.normal.len()
+        self.kinds.iter().map(VecDeque::len).sum()
     }
 
-    /// Takes a packet in. Answers with the packet that has no room: the newest of the least urgent.
-    pub fn push(&mut self, packet: Outgoing<P>, limit: usize) -> Option<Outgoing<P>> {
-        let full = self.len() >= limit;
-        if packet.urgent {
-            let evicted = if full { self.normal.pop_back() } else { None };
-            if full && evicted.is_none() {
+    /// Takes a packet in. Answers with the packet that has no room: in a shared queue the newest of the least urgent.
+    pub fn push(&mut self, packet: Outgoing<P>, limit: usize, rule: QueueRule) -> Option<Outgoing<P>> {
+        let kind = match (rule, packet.priority) {
+            (QueueRule::Shared, Priority::Acknowledgement) => Priority::Normal,
+            (_, priority) => priority,
+        };
+        let waiting = match rule {
+            QueueRule::Shared => self.len(),
+            QueueRule::ByKind => self.kinds[kind as usize].len(),
+        };
+        let mut evicted = None;
+        if waiting >= limit {
+            if kind == Priority::Routing && rule == QueueRule::Shared {
+                evicted = self.kinds[Priority::Normal as usize].pop_back();
+            }
+            if evicted.is_none() {
                 return Some(packet);
             }
-            self.urgent.push_back(packet);
-            return evicted;
         }
-        if full {
-            return Some(packet);
-        }
-        self.normal.push_back(packet);
-        None
+        self.kinds[kind as usize].push_back(packet);
+        evicted
     }
 
     pub fn pop(&mut self) -> Option<Outgoing<P>> {
-        self.urgent.pop_front().or_else(|| self.normal.pop_front())
+        self.kinds.iter_mut().find_map(VecDeque::pop_front)
     }
 
     /// Takes out all packets for `neighbour`, in order.
     pub fn withdraw(&mut self, neighbour: HostId) -> Vec<P> {
         let mut taken = Vec::new();
-        for queue in [&mut self.urgent, &mut self.normal] {
+        for queue in &mut self.kinds {
+            if !queue.iter().any(|packet| packet.to == Some(neighbour)) {
+                continue;
+            }
             let kept = queue.drain(..).filter_map(|packet| match packet.to {
                 Some(to) if to == neighbour => {
                     taken.push(packet.payload);
@@ -61,33 +70,56 @@ impl<P> InterfaceQueue<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{InterfaceQueue, Outgoing};
+    use super::{InterfaceQueue, Outgoing, Priority, QueueRule};
     use crate::HostId;
     use alloc::vec::Vec;
 
-    fn packet(payload: u32, to: u32, urgent: bool) -> Outgoing<u32> {
-        Outgoing { to: Some(HostId(to)), bytes: 100, urgent, payload }
+    fn packet(payload: u32, to: u32, priority: Priority) -> Outgoing<u32> {
+        Outgoing { to: Some(HostId(to)), bytes: 100, priority, payload }
+    }
+
+    fn payloads(queue: &mut InterfaceQueue<u32>) -> Vec<u32> {
+        core::iter::from_fn(|| queue.pop()).map(|packet| packet.payload).collect()
     }
 
     #[test]
     fn routing_goes_first_and_displaces_the_newest_data_when_the_queue_is_full() {
         let mut queue = InterfaceQueue::new();
         for payload in 1..=3 {
-            assert!(queue.push(packet(payload, 0, false), 3).is_none());
+            assert!(queue.push(packet(payload, 0, Priority::Normal), 3, QueueRule::Shared).is_none());
         }
-        assert_eq!(queue.push(packet(4, 0, false), 3).map(|p| p.payload), Some(4));
-        assert_eq!(queue.push(packet(9, 0, true), 3).map(|p| p.payload), Some(3));
-        let order: Vec<u32> = core::iter::from_fn(|| queue.pop()).map(|p| p.payload).collect();
-        assert_eq!(order, [9, 1, 2]);
+        let mut refused = |payload, priority| {
+            queue.push(packet(payload, 0, priority), 3, QueueRule::Shared).map(|packet| packet.payload)
+        };
+        assert_eq!(refused(4, Priority::Normal), Some(4));
+        assert_eq!(refused(5, Priority::Acknowledgement), Some(5));
+        assert_eq!(refused(9, Priority::Routing), Some(3));
+        assert_eq!(payloads(&mut queue), [9, 1, 2]);
+    }
+
+    #[test]
+    fn by_kind_each_has_room_of_its_own_and_acknowledgements_go_before_data() {
+        let mut queue = InterfaceQueue::new();
+        let mut refused = |payload, priority| {
+            queue.push(packet(payload, 0, priority), 2, QueueRule::ByKind).map(|packet| packet.payload)
+        };
+        for (payload, priority) in
+            [(1, Priority::Normal), (2, Priority::Acknowledgement), (3, Priority::Routing)]
+        {
+            assert_eq!(refused(payload, priority), None);
+            assert_eq!(refused(payload + 10, priority), None);
+            assert_eq!(refused(payload + 20, priority), Some(payload + 20));
+        }
+        assert_eq!(payloads(&mut queue), [3, 13, 2, 12, 1, 11]);
     }
 
     #[test]
     fn packets_for_a_lost_neighbour_are_taken_out_in_order() {
         let mut queue = InterfaceQueue::new();
         for (payload, to) in [(1, 7), (2, 8), (3, 7)] {
-            queue.push(packet(payload, to, false), 50);
+            queue.push(packet(payload, to, Priority::Normal), 50, QueueRule::Shared);
         }
-        queue.push(packet(4, 7, true), 50);
+        queue.push(packet(4, 7, Priority::Routing), 50, QueueRule::Shared);
         assert_eq!(queue.withdraw(HostId(7)), [4, 1, 3]);
         assert_eq!(queue.pop().map(|p| p.payload), Some(2));
         assert_eq!(queue.len(), 0);

@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     Air, AirConfig, AirEvent, HostConfig, HostId, HostStats, MacConfig, Mobility, Outgoing, Position,
-    RadioConfig,
+    Priority, RadioConfig,
 };
 
 /// Hosts that stay, with the radio of ns-2.
@@ -33,7 +33,7 @@ pub fn named(hosts: Vec<Mobility>) -> Vec<HostConfig> {
 
 /// A packet for a neighbour.
 pub fn unicast(to: u32, bytes: u32, payload: u64) -> Outgoing<u64> {
-    Outgoing { to: Some(HostId(to)), bytes, urgent: false, payload }
+    Outgoing { to: Some(HostId(to)), bytes, priority: Priority::Normal, payload }
 }
 
 /// Runs an air until `end`; what happens is handed to `act`, which may send.

@@ -67,6 +67,11 @@ pub trait RoutingEndpoint<P>:
     /// What the protocol has done so far.
     fn statistics(&self) -> &Statistics;
 
+    /// Bytes that `packet`'s header is counted for on the air: its length on the wire, unless a setting says otherwise.
+    fn header_bytes(&self, packet: &Packet<Self::Header, P>) -> usize {
+        packet.header.wire_bytes()
+    }
+
     /// Packets that wait inside: for a route, or for the end of a jitter.
     fn buffered_packets(&self) -> usize;
 }

@@ -61,6 +61,22 @@ impl<T> SendBuffer<T> {
         taken.into_iter().map(|waiting| waiting.item).collect()
     }
 
+    /// What has waited longest for `destination`.
+    pub fn first(&self, destination: Ipv4Addr) -> Option<&T> {
+        self.waiting.iter().find(|waiting| waiting.destination == destination).map(|waiting| &waiting.item)
+    }
+
+    /// Takes what has waited longest for `destination`.
+    pub fn take_first(&mut self, destination: Ipv4Addr) -> Option<T> {
+        let at = self.waiting.iter().position(|waiting| waiting.destination == destination)?;
+        self.waiting.remove(at).map(|waiting| waiting.item)
+    }
+
+    /// How much of what waits `is_wanted`.
+    pub fn count(&self, is_wanted: impl Fn(&T) -> bool) -> usize {
+        self.waiting.iter().filter(|waiting| is_wanted(&waiting.item)).count()
+    }
+
     /// Whether anything that waits for `destination` `is_wanted`.
     pub fn waits_for(&self, destination: Ipv4Addr, is_wanted: impl Fn(&T) -> bool) -> bool {
         self.waiting.iter().any(|waiting| waiting.destination == destination && is_wanted(&waiting.item))

@@ -23,6 +23,16 @@ pub enum CacheKind {
     },
 }
 
+/// How long headers are taken to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lengths {
+    /// As long as they are on the wire.
+    Wire,
+    /// As ns-2.35 counts: an IP header more on packets with a payload, source and destination in each route, and on a
+    /// route request its header at every hop so far, so that it grows with the square of the distance.
+    Ns2,
+}
+
 /// Every switch of DSR. Constants that nobody varies are in [`constants`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DsrConfig {
@@ -40,8 +50,13 @@ pub struct DsrConfig {
     pub snoop_reverse: bool,
     /// Whether packets of others are sent over another route when theirs breaks (section 3.4.1).
     pub salvage: bool,
-    /// Whether a packet that could not be salvaged waits while neighbours are asked for a route (ns-2).
-    pub discover_to_salvage: bool,
+    /// Whether route replies and errors that a neighbour did not take go another way too, unless the reply tells of the
+    /// very link that is broken (ns-2; against section 8.3.6).
+    pub salvage_control: bool,
+    /// The shortest time between two looks at the packets that wait, the longest being twice that (ns-2). Packets that
+    /// could not be salvaged wait there too while neighbours are asked once. `None`: packets leave when a route is
+    /// learnt, requests are sent when they are due, and what cannot be salvaged is dropped.
+    pub buffer_checks: Option<Duration>,
     /// Whether sources are told of shorter routes (section 3.4.3).
     pub gratuitous_replies: bool,
     /// Whether the last route error is told again with the next route request (section 3.4.4).
@@ -53,6 +68,9 @@ pub struct DsrConfig {
     /// Hosts in the route request table: requests of more initiators than that are taken for new ones when they come by
     /// again (RequestTableSize).
     pub request_table_hosts: usize,
+    /// Whether a request is taken for one that has come by unless it is newer than all that came from its initiator
+    /// (ns-2), so that what lags behind in a crowded network dies out.
+    pub newest_requests_only: bool,
     /// The hop limit of a propagating route request.
     pub discovery_hop_limit: u8,
     /// Most hops of a route.
@@ -63,6 +81,8 @@ pub struct DsrConfig {
     pub request_backoff: u32,
     /// The distance in time of packets that one reply sets free (ns-2 gives address resolution time).
     pub release_spacing: Duration,
+    /// How long headers are taken to be.
+    pub lengths: Lengths,
     /// Whether neighbours that did not take a route reply are ignored for a while (section 4.6).
     pub blacklist: bool,
 }
@@ -78,17 +98,20 @@ impl DsrConfig {
             snoop: true,
             snoop_reverse: true,
             salvage: true,
-            discover_to_salvage: false,
+            salvage_control: false,
+            buffer_checks: None,
             gratuitous_replies: true,
             spread_errors: true,
             nonpropagating_first: true,
             nonpropagating_each_time: false,
             request_table_hosts: constants::REQUEST_TABLE_SIZE,
+            newest_requests_only: false,
             discovery_hop_limit: constants::DISCOVERY_HOP_LIMIT,
             max_route_hops: constants::MAX_SOURCE_ROUTE_ADDRESSES,
             first_request_period: constants::REQUEST_PERIOD,
             request_backoff: 2,
             release_spacing: Duration::ZERO,
+            lengths: Lengths::Wire,
             blacklist: true,
         }
     }
@@ -101,14 +124,17 @@ impl DsrConfig {
             cache_timeout: None,
             reply_holdoff: Duration::ZERO,
             snoop_reverse: false,
-            discover_to_salvage: true,
+            salvage_control: true,
+            buffer_checks: Some(Duration::from_millis(30)),
             nonpropagating_each_time: true,
             request_table_hosts: 128,
+            newest_requests_only: true,
             discovery_hop_limit: 16,
             max_route_hops: 15,
             first_request_period: Duration::from_secs(2),
             request_backoff: 4,
             release_spacing: Duration::from_millis(30),
+            lengths: Lengths::Ns2,
             blacklist: false,
             ..Self::rfc4728()
         }

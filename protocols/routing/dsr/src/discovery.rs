@@ -18,13 +18,19 @@ impl<P> Dsr<P> {
         }
     }
 
-    /// Keeps a packet until a route is found, and looks for one.
+    /// Keeps a packet until a route is found, and looks for one: for the host's own at once.
     pub(crate) fn wait_for_route(&mut self, now: Instant, packet: Packet<DsrHeader, P>) {
-        let target = packet.destination;
+        let (target, is_own) = (packet.destination, packet.source == self.address);
         if let Some(oldest) = self.send_buffer.push(now, target, packet) {
             self.outbox.discard(oldest, DropReason::BufferFull);
         }
-        self.search(now, target);
+        if let Some(shortest) = self.config.buffer_checks.filter(|_| self.next_check <= now) {
+            // A packet comes at any moment between two looks.
+            self.next_check = now + self.jitter(shortest + shortest / 2);
+        }
+        if is_own {
+            self.search(now, target);
+        }
     }
 
     /// Sends a route request for `target` if one may leave.
@@ -71,22 +77,50 @@ impl<P> Dsr<P> {
         self.outbox.tell(RoutingEvent::DiscoveryStarted { target, hop_limit });
     }
 
-    /// Searches go on whose time has come and that packets wait for.
-    pub(crate) fn continue_searches(&mut self, now: Instant) {
+    /// When the packets that wait are looked at next.
+    pub(crate) fn next_look(&self) -> Option<Instant> {
+        if self.config.buffer_checks.is_some() {
+            return (!self.send_buffer.is_empty()).then_some(self.next_check);
+        }
+        let searches = self.send_buffer.destinations();
+        let search = searches.iter().filter_map(|&target| self.requests.next(target)).min();
+        [search, self.send_buffer.deadline()].into_iter().flatten().min()
+    }
+
+    /// Looks at the packets that wait: those that have waited too long are dropped, searches go on whose time has come.
+    pub(crate) fn look_at_buffer(&mut self, now: Instant) {
+        for packet in self.send_buffer.take_expired(now) {
+            self.outbox.discard(packet, DropReason::BufferTimeout);
+        }
+        let checks = self.config.buffer_checks;
+        if let Some(shortest) = checks {
+            self.next_check = now + shortest + self.jitter(shortest);
+        }
         for target in self.send_buffer.destinations() {
-            if self.requests.next(target).is_none_or(|next| next > now) {
-                continue;
-            }
-            let own = self.address;
-            if self.send_buffer.waits_for(target, |packet| packet.source == own) {
-                self.search(now, target);
-            } else if !self.requests.skip_widening(target) {
-                // Packets of others are worth a question to the neighbours, and no more.
-                self.requests.skip_round(now, target, &self.config);
-                for packet in self.send_buffer.take(target) {
-                    self.outbox.discard(packet, DropReason::NoRoute);
+            let route = checks.and_then(|_| self.cache.find(now, target, true));
+            match route {
+                Some(route) => {
+                    for packet in self.send_buffer.take(target) {
+                        self.send_along(None, packet, route.clone());
+                    }
                 }
+                None => self.continue_search(now, target),
             }
+        }
+    }
+
+    /// The search for `target` goes on if its time has come. Packets of others are worth one question to the
+    /// neighbours, and no more.
+    fn continue_search(&mut self, now: Instant, target: Ipv4Addr) {
+        let own = self.address;
+        let is_own = |packet: &Packet<DsrHeader, P>| packet.source == own;
+        let first_is_own = self.send_buffer.first(target).is_some_and(is_own);
+        if !first_is_own && self.requests.skip_round(now, target, &self.config) {
+            if let Some(packet) = self.send_buffer.take_first(target) {
+                self.outbox.discard(packet, DropReason::NoRoute);
+            }
+        } else if self.send_buffer.waits_for(target, is_own) || !self.requests.has_search(target) {
+            self.search(now, target);
         }
     }
 

@@ -1,15 +1,15 @@
 //! One host's DSR: what it is made of, and what reaches it.
 use crate::cache::RouteCache;
-use crate::config::DsrConfig;
+use crate::config::{DsrConfig, Lengths};
 use crate::constants::{SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT};
-use crate::header::{DsrHeader, RouteError};
+use crate::header::{self, DsrHeader, RouteError};
 use crate::request_table::RequestTable;
 use alloc::collections::BTreeMap;
 use core::net::Ipv4Addr;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_routing::{
-    DATA_HOP_LIMIT, DropReason, Frame, Input, NextHop, Outbox, Packet, RoutingEndpoint, RoutingEvent,
+    DATA_HOP_LIMIT, DropReason, Frame, Header, Input, NextHop, Outbox, Packet, RoutingEndpoint, RoutingEvent,
     SendBuffer, Statistics,
 };
 use prismux_units::{Duration, Instant};
@@ -23,6 +23,8 @@ pub struct Dsr<P> {
     pub(crate) cache: RouteCache,
     pub(crate) send_buffer: SendBuffer<Packet<DsrHeader, P>>,
     pub(crate) requests: RequestTable,
+    /// When the packets that wait are looked at next, where that is done from time to time.
+    pub(crate) next_check: Instant,
     /// When a host was last told of a shorter route for packets that a neighbour of ours sends.
     pub(crate) gratuitous: BTreeMap<(Ipv4Addr, Ipv4Addr), Instant>,
     /// Neighbours that did not take a route reply, and until when that counts.
@@ -44,6 +46,7 @@ impl<P> Dsr<P> {
             cache: RouteCache::new(address, config.cache, config.cache_timeout),
             send_buffer: SendBuffer::new(SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT),
             requests: RequestTable::default(),
+            next_check: Instant::ZERO,
             gratuitous: BTreeMap::new(),
             blacklist: BTreeMap::new(),
             held_error: None,
@@ -138,10 +141,9 @@ impl<P: 'static> Endpoint for Dsr<P> {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.outbox.release(now);
-        for packet in self.send_buffer.take_expired(now) {
-            self.outbox.discard(packet, DropReason::BufferTimeout);
+        if self.next_look().is_some_and(|at| at <= now) {
+            self.look_at_buffer(now);
         }
-        self.continue_searches(now);
     }
 
     fn poll_transmit(&mut self, _now: Instant) -> Option<Self::Transmit> {
@@ -154,13 +156,10 @@ impl<P: 'static> Endpoint for Dsr<P> {
 
     fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at: Option<Instant>, why| at.map(|at| Deadline { at, why });
-        let searches = self.send_buffer.destinations();
-        let search = searches.iter().filter_map(|&target| self.requests.next(target)).min();
-        let waiting = Deadline::earliest(
+        Deadline::earliest(
             deadline(self.outbox.deadline(), "jitter"),
-            deadline(self.send_buffer.deadline(), "send-buffer"),
-        );
-        Deadline::earliest(waiting, deadline(search, "route-request"))
+            deadline(self.next_look(), "send-buffer"),
+        )
     }
 }
 
@@ -175,7 +174,14 @@ impl<P: 'static> RoutingEndpoint<P> for Dsr<P> {
         &self.outbox.statistics
     }
 
+    fn header_bytes(&self, packet: &Packet<DsrHeader, P>) -> usize {
+        match self.config.lengths {
+            Lengths::Wire => packet.header.wire_bytes(),
+            Lengths::Ns2 => header::ns2::header_bytes(&packet.header, packet.payload.is_some()),
+        }
+    }
+
     fn buffered_packets(&self) -> usize {
-        self.send_buffer.len() + self.outbox.buffered_packets()
+        self.send_buffer.count(|packet| packet.payload.is_some()) + self.outbox.buffered_packets()
     }
 }

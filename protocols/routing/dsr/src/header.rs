@@ -1,4 +1,5 @@
 //! The DSR options header (RFC 4728 section 6): what DSR puts between the IP header and the payload.
+pub(crate) mod ns2;
 pub mod wire;
 
 use alloc::vec::Vec;

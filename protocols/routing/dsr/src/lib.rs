@@ -26,7 +26,7 @@ mod request_table;
 mod requests;
 mod snoop;
 
-pub use config::{CacheKind, DsrConfig};
+pub use config::{CacheKind, DsrConfig, Lengths};
 pub use dsr::Dsr;
 pub use header::{
     Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, RouteError, RouteReply, RouteRequest, SourceRoute,

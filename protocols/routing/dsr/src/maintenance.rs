@@ -63,14 +63,16 @@ impl<P> Dsr<P> {
             return self.outbox.discard(packet, DropReason::LinkFailure);
         };
         let salvage = route.salvage;
-        // A reply that goes another way no longer shows that its route works in both directions (section 8.3.6).
-        packet.header.options.retain(|option| !matches!(option, DsrOption::RouteReply(_)));
-        if packet.header.options.len() <= 1 && packet.payload.is_none() {
-            return;
+        if !self.config.salvage_control {
+            // A reply that goes another way no longer shows that its route works in both directions (section 8.3.6).
+            packet.header.options.retain(|option| !matches!(option, DsrOption::RouteReply(_)));
+            if packet.header.options.len() <= 1 && packet.payload.is_none() {
+                return;
+            }
         }
         if packet.source == self.address {
-            if packet.payload.is_some() {
-                packet.header.options.clear();
+            if packet.payload.is_some() || self.config.salvage_control {
+                packet.header.remove_source_route();
                 self.route_or_wait(now, packet);
             }
             return;
@@ -83,15 +85,30 @@ impl<P> Dsr<P> {
         }
         match self.cache.find(now, packet.destination, false) {
             Some(route) if route.first() != Some(&neighbour) => {
+                if !self.has_reason_to_live(neighbour, &mut packet) {
+                    return;
+                }
                 self.outbox.statistics.salvaged_packets += u64::from(packet.payload.is_some());
                 self.outbox.tell(RoutingEvent::Salvaged { destination: packet.destination });
                 self.send_along(None, packet, route);
             }
-            _ if self.config.discover_to_salvage && packet.payload.is_some() => {
-                self.wait_for_route(now, packet);
-            }
+            _ if self.config.buffer_checks.is_some() => self.wait_for_route(now, packet),
             _ => self.outbox.discard(packet, DropReason::LinkFailure),
         }
+    }
+
+    /// Takes a reply out of a packet that goes another way if the reply tells of the broken link to `neighbour`; says
+    /// whether anything is left.
+    fn has_reason_to_live(&self, neighbour: Ipv4Addr, packet: &mut Packet<DsrHeader, P>) -> bool {
+        let own = self.address;
+        let is_link = |ends: &[Ipv4Addr]| ends == [own, neighbour] || ends == [neighbour, own];
+        let destination = packet.destination;
+        packet.header.options.retain(|option| {
+            let DsrOption::RouteReply(reply) = option else { return true };
+            let first = reply.addresses.first().copied().unwrap_or(destination);
+            !is_link(&[destination, first]) && !reply.addresses.windows(2).any(is_link)
+        });
+        packet.header.options.len() > 1 || packet.payload.is_some()
     }
 
     /// Forgets links that route errors in a packet name, whomever they are for.

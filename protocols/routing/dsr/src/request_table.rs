@@ -15,10 +15,10 @@ struct Search {
     period: Duration,
     /// When the last round began.
     began: Instant,
-    /// When the next request may leave.
-    next: Instant,
-    /// The neighbours alone were asked, and everybody is next.
-    is_widening: bool,
+    /// When the next round may begin.
+    next_round: Instant,
+    /// The neighbours alone were asked, and everybody is next from here on.
+    widens: Option<Instant>,
 }
 
 /// What to do for a target.
@@ -62,7 +62,7 @@ impl RequestTable {
 
     /// When the next request for `target` may leave.
     pub(crate) fn next(&self, target: Ipv4Addr) -> Option<Instant> {
-        self.searches.get(&target).map(|search| search.next)
+        self.searches.get(&target).map(Search::next)
     }
 
     /// Asks for a request for `target` at `now`.
@@ -70,21 +70,18 @@ impl RequestTable {
         if !self.searches.contains_key(&target) {
             self.forget_oldest_search();
             let period = config.first_request_period;
-            let first = Search { rounds: 0, period, began: now, next: now, is_widening: false };
+            let first = Search { rounds: 0, period, began: now, next_round: now, widens: None };
             self.searches.insert(target, first);
         }
         let Some(search) = self.searches.get_mut(&target) else { return Ask::Wait };
-        if now < search.next {
-            return Ask::Wait;
-        }
-        if search.is_widening {
-            search.is_widening = false;
-            search.next = if config.nonpropagating_each_time {
-                search.began + search.period
-            } else {
-                now + search.period
-            };
-            search.grow(config);
+        if now < search.next_round {
+            if search.widens.is_none_or(|at| at > now) {
+                return Ask::Wait;
+            }
+            search.widens = None;
+            if !config.nonpropagating_each_time {
+                search.wait(now, config);
+            }
             return Ask::Request { hop_limit: config.discovery_hop_limit, is_new_round: false };
         }
         if search.rounds >= MAX_REQUEST_REXMT {
@@ -95,12 +92,14 @@ impl RequestTable {
         search.began = now;
         let is_first = search.rounds == 1;
         if config.nonpropagating_first && (is_first || config.nonpropagating_each_time) {
-            search.is_widening = true;
-            search.next = now + NONPROP_REQUEST_TIMEOUT;
+            search.widens = Some(now + NONPROP_REQUEST_TIMEOUT);
+            match config.nonpropagating_each_time {
+                true => search.wait(now, config),
+                false => search.next_round = Instant::MAX,
+            }
             return Ask::Request { hop_limit: 1, is_new_round: true };
         }
-        search.next = now + search.period;
-        search.grow(config);
+        search.wait(now, config);
         Ask::Request { hop_limit: config.discovery_hop_limit, is_new_round: true }
     }
 
@@ -112,22 +111,10 @@ impl RequestTable {
         }
     }
 
-    /// The request for `target` that would reach further is left out: the next one begins a new round.
-    pub(crate) fn skip_widening(&mut self, target: Ipv4Addr) -> bool {
-        let Some(search) = self.searches.get_mut(&target).filter(|search| search.is_widening) else {
-            return false;
-        };
-        search.is_widening = false;
-        search.next = search.began + search.period;
-        true
-    }
-
-    /// The round for `target` that is due at `now` is left out.
-    pub(crate) fn skip_round(&mut self, now: Instant, target: Ipv4Addr, config: &DsrConfig) {
-        if let Some(search) = self.searches.get_mut(&target) {
-            search.next = now + search.period;
-            search.grow(config);
-        }
+    /// Leaves out the round for `target` if one is due at `now` that is not the first; says whether it was.
+    pub(crate) fn skip_round(&mut self, now: Instant, target: Ipv4Addr, config: &DsrConfig) -> bool {
+        let due = self.searches.get_mut(&target).filter(|search| search.next_round <= now);
+        due.map(|search| search.wait(now, config)).is_some()
     }
 
     /// A route to `target` was found.
@@ -141,10 +128,10 @@ impl RequestTable {
         initiator: Ipv4Addr,
         identification: u16,
         target: Ipv4Addr,
-        max_hosts: usize,
+        config: &DsrConfig,
     ) -> bool {
         self.uses += 1;
-        if self.seen.len() >= max_hosts
+        if self.seen.len() >= config.request_table_hosts
             && !self.seen.contains_key(&initiator)
             && let Some((&oldest, _)) = self.seen.iter().min_by_key(|(_, seen)| seen.last_used)
         {
@@ -152,7 +139,11 @@ impl RequestTable {
         }
         let seen = self.seen.entry(initiator).or_default();
         seen.last_used = self.uses;
-        if seen.requests.contains(&(identification, target)) {
+        let is_known = match (config.newest_requests_only, seen.requests.back()) {
+            (true, Some(&(newest, _))) => !is_newer(identification, newest),
+            _ => seen.requests.contains(&(identification, target)),
+        };
+        if is_known {
             return false;
         }
         if seen.requests.len() >= REQUEST_TABLE_IDS {
@@ -169,9 +160,21 @@ impl RequestTable {
 }
 
 impl Search {
-    /// The next period is longer, up to the longest.
-    fn grow(&mut self, config: &DsrConfig) {
+    /// The next round begins a period later; the period behind it is longer, up to the longest.
+    fn wait(&mut self, now: Instant, config: &DsrConfig) {
+        self.next_round = now + self.period;
         let period = self.period * u64::from(config.request_backoff);
         self.period = period.min(MAX_REQUEST_PERIOD);
     }
+
+    /// When the next request may leave.
+    fn next(&self) -> Instant {
+        self.widens.map_or(self.next_round, |at| at.min(self.next_round))
+    }
+}
+
+/// Whether `identification` comes after `newest`, in numbers that wrap (RFC 1982).
+const fn is_newer(identification: u16, newest: u16) -> bool {
+    let ahead = identification.wrapping_sub(newest);
+    ahead != 0 && ahead < 1 << 15
 }

@@ -29,8 +29,8 @@ impl<P> Dsr<P> {
         }
         // A route through this host has one more hop to here, and at least one to the target.
         let has_room = request.addresses.len() + 2 <= self.config.max_route_hops;
-        let max_hosts = self.config.request_table_hosts;
-        if !has_room || !self.requests.note(initiator, request.identification, request.target, max_hosts) {
+        let RouteRequest { identification, target, .. } = *request;
+        if !has_room || !self.requests.note(initiator, identification, target, &self.config) {
             return;
         }
         if self.config.reply_from_cache && self.answer_from_cache(now, initiator, request) {

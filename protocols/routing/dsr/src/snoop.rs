@@ -52,7 +52,7 @@ impl<P> Dsr<P> {
 
     /// Packets may wait for a route that is known now (section 8.2.6).
     fn use_what_was_learnt(&mut self, now: Instant) {
-        if !self.send_buffer.is_empty() {
+        if self.config.buffer_checks.is_none() && !self.send_buffer.is_empty() {
             self.release(now, None);
         }
     }

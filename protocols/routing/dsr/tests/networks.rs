@@ -76,7 +76,7 @@ fn every_packet_is_delivered_dropped_or_still_there_whatever_the_network_does() 
             let mut graph = graph(seed, settings, config);
             converse(&mut graph, 20);
             graph.assert_nothing_vanished();
-            let end = graph.now() + Duration::from_secs(60);
+            let end = graph.now() + Duration::from_secs(600);
             graph.run_until(end);
             graph.assert_nothing_vanished();
             let account = &graph.account;

@@ -177,6 +177,17 @@ impl PacketPool {
         &self.packets[handle.0 as usize].0
     }
 
+    /// Whether it is a segment that acknowledges and carries nothing.
+    pub fn is_bare_acknowledgement(&self, handle: PacketHandle) -> bool {
+        let packet = self.get(handle);
+        let flags = match packet.body {
+            StoredBody::Plain(segment) => segment.flags,
+            StoredBody::Beside(index) => self.segments[index as usize].0.flags,
+            StoredBody::Datagram(_) => return false,
+        };
+        packet.payload_bytes == 0 && flags == TcpFlags::ACK
+    }
+
     #[inline]
     pub fn get_mut(&mut self, handle: PacketHandle) -> &mut Packet<StoredBody> {
         &mut self.packets[handle.0 as usize].0

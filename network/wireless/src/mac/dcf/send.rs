@@ -12,7 +12,7 @@ impl<P: Copy> Dcf<P> {
     /// Takes a packet to send. Answers with the packet that has no room.
     pub fn enqueue(&mut self, now: Instant, packet: Outgoing<P>, mac: &Mac) -> Option<Outgoing<P>> {
         self.stats.packets_offered += 1;
-        let refused = self.queue.push(packet, mac.config.queue_packets as usize);
+        let refused = self.queue.push(packet, mac.config.queue_packets as usize, mac.config.queue);
         self.stats.queue_drops += u64::from(refused.is_some());
         if self.current.is_none() {
             self.load();
