@@ -38,9 +38,8 @@ impl Route {
 
 /// Shortest ways from everywhere to a set of sinks. Among ways of the same length each host's next hop is random, the
 /// same for all that pass it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Routes {
-    /// The next host towards the nearest sink: itself at a sink, `None` where no way leads to one.
     next: Vec<Option<usize>>,
 }
 
@@ -68,12 +67,17 @@ impl Routes {
         Self { next }
     }
 
+    /// The next host towards the nearest sink: `host` itself at a sink, `None` where no way leads to one.
+    pub fn next(&self, host: usize) -> Option<usize> {
+        self.next.get(host).copied().flatten()
+    }
+
     /// The way from `host`; `None` where there is none. A sink's own has no hops.
     pub fn from(&self, host: usize) -> Option<Route> {
         let mut hosts = vec![host];
         let mut here = host;
         loop {
-            let next = self.next.get(here).copied().flatten()?;
+            let next = self.next(here)?;
             if next == here {
                 return Some(Route::over(&hosts));
             }

@@ -30,14 +30,6 @@ impl SlotSet {
     fn word(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
-
-    /// Forgets the first `slots` and counts the others from there.
-    fn drop_first(&mut self, slots: usize) {
-        let (words, bits) = (slots / 64, slots % 64);
-        let high = |index: usize| if bits == 0 { 0 } else { self.word(index + 1) << (64 - bits) };
-        let kept = (words..self.0.len()).map(|index| (self.word(index) >> bits) | high(index)).collect();
-        self.0 = kept;
-    }
 }
 
 /// The first slot from `from` on that is in neither set.
@@ -96,9 +88,9 @@ impl Timeline {
         }
     }
 
-    /// Forgets the first `slots`; what was slot `slots` becomes slot 0.
-    pub fn drop_first(&mut self, slots: usize) {
-        self.cannot_send.iter_mut().chain(&mut self.cannot_receive).for_each(|set| set.drop_first(slots));
+    /// Takes all transmissions back.
+    pub fn clear(&mut self) {
+        self.cannot_send.iter_mut().chain(&mut self.cannot_receive).for_each(|set| set.0.clear());
     }
 
     /// The slots of consecutive hops of one packet, each the first free one behind its predecessor's. `None` when the
@@ -121,7 +113,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::{ConflictRule, SlotSet, Timeline};
+    use super::{ConflictRule, Timeline};
     use crate::reach::Reach;
     use crate::routes::Hop;
     use alloc::vec::Vec;
@@ -163,20 +155,17 @@ mod tests {
         // 1 sends in slot 1, and in slot 2 the sender 2 would be heard by it.
         assert_eq!(timeline.first_fit(&hops, 10), Some([3, 4, 5].to_vec()));
         assert_eq!(timeline.first_fit(&hops, 3), None);
-        timeline.drop_first(2);
-        assert_eq!(timeline.first_fit(&hops, 10), Some([1, 2, 3].to_vec()));
+        timeline.clear();
+        assert_eq!(timeline.first_fit(&hops, 1), Some([0, 1, 2].to_vec()));
     }
 
     #[test]
-    fn dropped_slots_shift_the_others_across_words() {
-        let mut set = SlotSet::default();
-        for slot in [0, 63, 64, 100, 130, 191] {
-            set.insert(slot);
+    fn slots_behind_the_first_64_are_kept_apart_too() {
+        let mut timeline = Timeline::new(6, ConflictRule::ReceiverSide);
+        for slot in 0..130 {
+            timeline.take(&row(), hop(0, 1), slot);
         }
-        set.drop_first(100);
-        let left: Vec<usize> = (0..128).filter(|slot| set.word(slot / 64) >> (slot % 64) & 1 == 1).collect();
-        assert_eq!(left, [0, 30, 91]);
-        set.drop_first(64);
-        assert_eq!(set.word(0), 1 << 27);
+        assert_eq!(timeline.first_free(hop(1, 2), 0), 130);
+        assert_eq!(timeline.first_free(hop(3, 4), 70), 70);
     }
 }

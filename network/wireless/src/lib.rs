@@ -33,8 +33,8 @@ pub use event::AirEvent;
 pub use mac::config::{AccessRules, MacConfig, QueueRule};
 pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{
-    Area, GaussMarkov, Leg, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
-    parse_csv, parse_ns2,
+    Area, GaussMarkov, Leg, Manhattan, Mobility, Movement, MovementError, Position, RandomWaypoint,
+    WaypointStart, parse_csv, parse_ns2,
 };
 pub use propagation::{Antenna, Fading, Propagation};
 pub use radio::{Modulation, Preamble, RadioConfig, Reception};

@@ -225,6 +225,37 @@ impl Source {
     }
 }
 
+/// One host on its way.
+#[derive(Debug)]
+pub struct Movement {
+    leg: Leg,
+    source: Source,
+}
+
+impl Movement {
+    /// As `mobility` says, with random choices from `random`.
+    ///
+    /// # Errors
+    /// What makes the movement impossible, in words.
+    pub fn new(mobility: Mobility, random: RandomStream) -> Result<Self, &'static str> {
+        match mobility.fault() {
+            Some(fault) => Err(fault),
+            None => {
+                let (leg, source) = mobility.begin(random);
+                Ok(Self { leg, source })
+            }
+        }
+    }
+
+    /// Where the host is. Time must not go back.
+    pub fn at(&mut self, now: Instant) -> Position {
+        if self.leg.until <= now {
+            self.source.advance(&mut self.leg, now);
+        }
+        self.leg.at(now)
+    }
+}
+
 /// Why a movement file is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovementError {
