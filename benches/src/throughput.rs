@@ -6,11 +6,11 @@
 use crate::forwarder;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::socket::{setsockopt, sockopt};
-use prismux_daemons::config::{MemberConfig, ProxyConfig, TunnelListeners};
+use prismux_daemons::config::{MemberConfig, ProxyConfig, SealedPeer, TunnelListeners, make_private_key};
 use prismux_daemons::daemon::DaemonError;
 use prismux_daemons::member::MemberDaemon;
 use prismux_daemons::proxy::ProxyDaemon;
-use prismux_daemons::tunnel::{Peer, Transport};
+use prismux_daemons::tunnel::{Peer, SEALED_PORT, Transport};
 use prismux_linux::event_loop::StopHandle;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf::{self, ip};
@@ -47,6 +47,8 @@ pub struct Throughput {
     pub prism_gre: Path,
     /// Proxy, GRE-in-UDP tunnel, member.
     pub prism_udp: Path,
+    /// The same through sealed tunnels.
+    pub prism_sealed: Path,
 }
 
 impl Path {
@@ -68,6 +70,7 @@ pub fn measure(duration: Duration) -> Result<Throughput, Box<dyn std::error::Err
         forwarder: through_forwarder(duration)?,
         prism_gre: through_prism(duration, Transport::Gre)?,
         prism_udp: through_prism(duration, Transport::Udp)?,
+        prism_sealed: through_prism(duration, Transport::Sealed)?,
     })
 }
 
@@ -114,28 +117,45 @@ fn through_prism(duration: Duration, transport: Transport) -> Result<Path, AnyEr
         Ok(())
     })??;
     let directory = std::env::temp_dir().join(format!("prismux-throughput-{}", std::process::id()));
-    let proxy = start_proxy(&sender, transport, directory.join("proxy.sock"))?;
-    let member = start_member(&receiver, transport, directory.join("member.sock"))?;
+    std::fs::create_dir_all(&directory)?;
+    let keys = ["proxy.key", "member.key"].map(|name| directory.join(name));
+    let public = [make_private_key(&keys[0])?, make_private_key(&keys[1])?];
+    let proxy = start_proxy(&sender, transport, directory.join("proxy.sock"), (&keys[0], &public[1]))?;
+    let member = start_member(&receiver, transport, directory.join("member.sock"), (&keys[1], &public[0]))?;
     let path = download(&sender, &receiver, duration);
     for (stop, worker) in [member, proxy] {
         stop.stop();
         join(worker)??;
     }
-    let _ = std::fs::remove_dir(directory);
+    let _ = std::fs::remove_dir_all(directory);
     path
 }
 
 type Worker = (StopHandle, JoinHandle<Result<(), DaemonError>>);
 
-fn start_proxy(space: &Namespace, transport: Transport, status_socket: PathBuf) -> Result<Worker, AnyError> {
+fn start_proxy(
+    space: &Namespace,
+    transport: Transport,
+    status_socket: PathBuf,
+    (own_key, other_key): (&std::path::Path, &str),
+) -> Result<Worker, AnyError> {
     let local = Ipv4Addr::new(10, 2, 0, 1);
     let tunnel = match transport {
         Transport::Gre => TunnelListeners { gre: Some(local), ..TunnelListeners::default() },
         Transport::Udp => {
             TunnelListeners { udp: Some((local, GRE_IN_UDP_PORT).into()), ..TunnelListeners::default() }
         }
+        Transport::Sealed => {
+            TunnelListeners { sealed: Some((local, SEALED_PORT).into()), ..TunnelListeners::default() }
+        }
     };
-    let config = ProxyConfig { status_socket, ..ProxyConfig::new(vec![RECEIVER.parse()?], TOKEN, tunnel) };
+    let mut config =
+        ProxyConfig { status_socket, ..ProxyConfig::new(vec![RECEIVER.parse()?], TOKEN, tunnel) };
+    if transport == Transport::Sealed {
+        config.private_key_file = Some(own_key.to_owned());
+        let public_key = other_key.parse()?;
+        config.peers.push(SealedPeer { name: "bench".to_owned(), public_key, receivers: Vec::new() });
+    }
     start_worker(space, move |stop, started| {
         let daemon = ProxyDaemon::start(config, stop)?;
         let _ = started.send(());
@@ -143,16 +163,23 @@ fn start_proxy(space: &Namespace, transport: Transport, status_socket: PathBuf) 
     })
 }
 
-fn start_member(space: &Namespace, transport: Transport, status_socket: PathBuf) -> Result<Worker, AnyError> {
-    let proxy = Peer {
-        transport,
-        address: match transport {
-            Transport::Gre => ([10, 2, 0, 1], 0).into(),
-            Transport::Udp => ([10, 2, 0, 1], GRE_IN_UDP_PORT).into(),
-        },
+fn start_member(
+    space: &Namespace,
+    transport: Transport,
+    status_socket: PathBuf,
+    (own_key, other_key): (&std::path::Path, &str),
+) -> Result<Worker, AnyError> {
+    let proxy = match transport {
+        Transport::Gre => Peer::gre([10, 2, 0, 1]),
+        Transport::Udp => Peer::udp(([10, 2, 0, 1], GRE_IN_UDP_PORT).into()),
+        Transport::Sealed => Peer::sealed(([10, 2, 0, 1], SEALED_PORT).into(), 0),
     };
-    let config =
+    let mut config =
         MemberConfig { status_socket, ..MemberConfig::new("bench", TOKEN, vec![RECEIVER.parse()?], proxy) };
+    if transport == Transport::Sealed {
+        config.private_key_file = Some(own_key.to_owned());
+        config.tunnel.proxy_public_key = Some(other_key.parse()?);
+    }
     start_worker(space, move |stop, started| {
         let daemon = MemberDaemon::start(config, stop)?;
         let _ = started.send(());

@@ -82,6 +82,10 @@ pub(crate) enum Command {
     /// Lend this host's uplink to a proxy's community.
     #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
     Member(DaemonArguments),
+    /// Make a private key for sealed tunnels, and print the public key that goes with it.
+    #[command(after_help = "Example: prismux keygen /etc/prismux/key\n\n\
+            A key that is there already stays: its public key is printed. What wg genkey prints is a key too.")]
+    Keygen(KeygenArguments),
     /// Serve the files below a folder to `prismux fetch`, sealed, over UDP.
     #[command(after_help = "Examples:\n  \
             prismux serve /srv/images\n  \
@@ -320,6 +324,13 @@ pub(crate) struct ViewArguments {
     /// Write the page into this folder, to be opened without prismux, and end.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["port", "no_open"])]
     pub export: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeygenArguments {
+    /// Where the private key lies; made if it is not there.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -37,6 +37,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
+        Command::Keygen(arguments) => daemon::keygen(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Fetch(arguments) => fetch::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),

@@ -2,6 +2,7 @@
 //!
 //! Every mistake is reported with file, line, what was expected and what to do.
 
+mod keys;
 mod member;
 mod prism;
 mod proxy;
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use keys::{SealedPeer, make_private_key, new_private_key};
 pub use member::{MemberConfig, TunnelToProxy};
 pub use prism::{prism_settings_from_toml, prism_settings_to_toml};
 pub use proxy::{Liveness, ProxyConfig, StaticMember, TunnelListeners};
@@ -114,10 +116,7 @@ fn read_token(token: Option<&str>, token_file: Option<&Path>) -> Result<Option<T
     let secret = match (token, token_file) {
         (Some(_), Some(_)) => return Err("give either token or token_file, not both".to_owned()),
         (Some(token), None) => token.to_owned(),
-        (None, Some(file)) => std::fs::read_to_string(file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?
-            .trim()
-            .to_owned(),
+        (None, Some(file)) => keys::read_secret(file)?.trim().to_owned(),
         (None, None) => return Ok(None),
     };
     if secret.starts_with(PLACEHOLDER) {

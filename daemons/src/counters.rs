@@ -1,4 +1,5 @@
 //! Packets that went nowhere, counted by reason. Nothing is dropped uncounted.
+use prismux_sealed::Refusal;
 use prismux_trace::event::DropReason;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -29,6 +30,18 @@ impl DropCounters {
     /// Packets counted for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+}
+
+/// Why a sealed datagram goes nowhere, in the vocabulary of events.
+pub(crate) const fn sealed_refusal(refusal: Refusal) -> DropReason {
+    match refusal {
+        Refusal::Malformed => DropReason::MalformedTunnel,
+        Refusal::Stranger => DropReason::UnknownPeer,
+        Refusal::Forged => DropReason::Forged,
+        Refusal::Replayed => DropReason::Replayed,
+        Refusal::Expired => DropReason::ExpiredKeys,
+        Refusal::Overloaded => DropReason::TooManyHandshakes,
     }
 }
 

@@ -6,8 +6,9 @@ use prismux_linux::netconf;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
-use prismux_wire::{Ecn, ip};
+use prismux_wire::{Ecn, IpPacket, ip};
 use std::io;
+use std::net::IpAddr;
 
 /// Bytes of the largest packet a TUN device hands over, whatever its MTU was set to later.
 const ROOM_BYTES: usize = 64;
@@ -59,6 +60,11 @@ pub(crate) fn protocol_and_ecn(packet: &[u8]) -> (u16, Ecn) {
         Some(6) => (prismux_wire::gre::ether_type::IPV6, Ecn::from_bits(class(1) >> 4)),
         _ => (prismux_wire::gre::ether_type::IPV4, Ecn::from_bits(class(1))),
     }
+}
+
+/// Where an IP packet goes.
+pub(crate) fn destination(packet: &[u8]) -> Option<IpAddr> {
+    IpPacket::parse(packet).ok().map(|ip| ip.header.destination)
 }
 
 /// Carries the outer header's congestion mark over to the packet that was inside (RFC 6040 section 4.2); `false` when

@@ -87,7 +87,7 @@ fn raw_socket() -> Check {
     const NAME: &str = "raw socket for GRE";
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = SocketOptions { local: Some(loopback), ..SocketOptions::default() };
-    match socket::open(Transport::Gre, &options, 1500) {
+    match socket::open(Transport::Gre, &options, 1500, None) {
         Ok(_) => Check::good(NAME, "can be opened"),
         Err(error) => {
             Check::warning(NAME, error.to_string(), format!("{AS_ROOT}; or use GRE in UDP (udp:ADDRESS)"))

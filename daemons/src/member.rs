@@ -8,22 +8,24 @@
 //!
 //! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
 //!   registered.
-//! * `receipts`: what came from the proxy, told to it. `report`: the status page. `departure`: what is still under
-//!   way when a member leaves.
+//! * `keys`: those of a sealed tunnel. `receipts`: what came from the proxy, told to it. `report`: the status page.
+//!   `departure`: what is still under way when a member leaves.
 
 mod departure;
+mod keys;
 mod receipts;
 pub mod registration;
 mod report;
 mod return_rules;
 
 use crate::config::MemberConfig;
-use crate::counters::DropCounters;
+use crate::counters::{DropCounters, sealed_refusal};
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
 use crate::events::Events;
 use crate::proxy::members::Traffic;
 use crate::tunnel::control::{self, Message};
+use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
 use departure::Departure;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
@@ -61,6 +63,8 @@ pub struct Member {
     traffic: Traffic,
     drops: DropCounters,
     events: Events,
+    /// When the keys of a sealed tunnel were made.
+    keyed_at: Option<Instant>,
     /// It has said goodbye.
     departure: Option<Departure>,
 }
@@ -89,7 +93,9 @@ impl Role for Member {
             device: config.tunnel.device.clone(),
             mark: None,
         };
-        let (receiver, sender) = socket::open(config.tunnel.proxy.transport, &options, inner_mtu_bytes)?;
+        let sealing = keys::open(&config, inner_mtu_bytes, wakes.clock())?;
+        let (receiver, sender) =
+            socket::open(config.tunnel.proxy.transport, &options, inner_mtu_bytes, sealing)?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         let return_rules = ReturnRules::prepare(&tun, &config)?;
         wakes.watch(&tun, std::slice::from_ref(&receiver))?;
@@ -110,6 +116,7 @@ impl Role for Member {
             traffic: Traffic::default(),
             drops: DropCounters::default(),
             events: Events::default(),
+            keyed_at: None,
             departure: None,
             config,
         })
@@ -117,7 +124,8 @@ impl Role for Member {
 
     fn deadline(&self) -> Option<Instant> {
         let call = self.registration.poll_timeout().map(|deadline| deadline.at);
-        let next = [call, self.receipts.deadline()].into_iter().flatten().min();
+        let sealing = self.sender.sealing().and_then(Sealing::deadline);
+        let next = [call, self.receipts.deadline(), sealing].into_iter().flatten().min();
         self.departure.as_ref().map_or(next, |departure| Some(departure.deadline()))
     }
 
@@ -126,6 +134,10 @@ impl Role for Member {
             self.drain(now);
         }
         self.write_receipts(now);
+        if let Some(sealing) = self.sender.sealing() {
+            sealing.expire(now);
+        }
+        self.session_events(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
@@ -173,7 +185,10 @@ impl Member {
         let mut drain = Drain::new();
         while let Some(output) = drain.next(&mut self.registration, now) {
             match output {
-                Output::Transmit(message) => self.send_control(&message),
+                Output::Transmit(message) => {
+                    self.send_control(&message);
+                    self.call_if_unanswered(now);
+                }
                 Output::Event(event) => self.registration_changed(now, event),
             }
         }
@@ -227,8 +242,7 @@ impl Member {
             if self.sender.is_full() {
                 self.flush();
             }
-            let to = self.config.tunnel.proxy.address;
-            self.sender.push(to, &GreHeader::plain(protocol), ecn, packet);
+            self.sender.push(self.config.tunnel.proxy, &GreHeader::plain(protocol), ecn, packet);
         }
         Ok(())
     }
@@ -251,18 +265,20 @@ impl Member {
                 Ok(frame) => self.frame(clock.now(), &frame),
                 Err(FrameError::TooLong) => Err(DropReason::TooLong),
                 Err(FrameError::Malformed(_)) => Err(DropReason::MalformedTunnel),
+                Err(FrameError::Sealed(refusal)) => Err(sealed_refusal(refusal)),
             };
             if let Err(reason) = handled {
                 self.drops.count(reason);
             }
         });
         self.receiver = Some(receiver);
+        self.session_events(clock.now());
         self.write_receipts(clock.now());
         received.map(drop)
     }
 
     fn frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
-        if frame.peer != self.config.tunnel.proxy {
+        if !frame.peer.is_same_end(&self.config.tunnel.proxy) {
             return Err(DropReason::UnknownPeer);
         }
         match frame.protocol {
@@ -339,8 +355,8 @@ impl Member {
             self.flush();
         }
         if let Some(packet) = self.pool.copy_of(&message.emit(&self.token)) {
-            let to = self.config.tunnel.proxy.address;
-            self.sender.push(to, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
+            let (to, header) = (self.config.tunnel.proxy, GreHeader::plain(control::PROTOCOL_TYPE));
+            self.sender.push(to, &header, Ecn::NotEct, packet);
         }
     }
 }

@@ -30,13 +30,14 @@ use crate::device;
 use crate::events::Events;
 use crate::tunnel::Transport;
 use crate::tunnel::control;
+use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use members::Members;
 use meters::Meters;
 use outlet::{Core, Outlet};
 use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use recorder::{CoreInput, Recorder};
 use registry::Challenged;
 use serde::Serialize;
@@ -84,7 +85,7 @@ impl Role for Proxy {
         let token = config.read_token().map_err(DaemonError::Config)?;
         let inner_mtu_bytes = config.tun_mtu_bytes();
         receivers::check(&config.receivers)?;
-        let (receivers, senders) = open_sockets(&config, inner_mtu_bytes)?;
+        let (receivers, senders) = open_sockets(&config, inner_mtu_bytes, wakes.clock())?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         receivers::take_over(&tun, &config.receivers)?;
         wakes.watch(&tun, &receivers)?;
@@ -101,6 +102,7 @@ impl Role for Proxy {
             meters: Meters::default(),
             drops: DropCounters::default(),
             overhead_bytes,
+            peers: config.peers.clone(),
             name: config.name.clone(),
             events: Events::default(),
             recorder,
@@ -123,7 +125,11 @@ impl Role for Proxy {
 
     fn deadline(&self) -> Option<Instant> {
         let core = self.core_deadline.map(|deadline| deadline.at);
-        [core, self.outlet.members.deadline(), self.outlet.meters.deadline()].into_iter().flatten().min()
+        let sealing = self.outlet.sealing().and_then(Sealing::deadline);
+        [core, self.outlet.members.deadline(), self.outlet.meters.deadline(), sealing]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The core's timers, and members that have fallen silent.
@@ -134,6 +140,10 @@ impl Role for Proxy {
         }
         self.expire_members(now);
         self.outlet.meters.expire(now);
+        if let Some(sealing) = self.outlet.sealing() {
+            sealing.expire(now);
+        }
+        self.session_events(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
@@ -185,12 +195,37 @@ fn start_recording(
 
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);
 
-fn open_sockets(config: &ProxyConfig, inner_mtu_bytes: usize) -> Result<TunnelEnds, DaemonError> {
+/// Bytes of a sealed datagram beyond the inner MTU, at most.
+pub(crate) const SEALED_ROOM_BYTES: usize = 256;
+
+fn open_sealing(
+    config: &ProxyConfig,
+    mtu_bytes: usize,
+    clock: Clock,
+) -> Result<Option<Sealing>, DaemonError> {
+    let Some(keys) = config.read_keys().map_err(DaemonError::Config)? else { return Ok(None) };
+    tracing::info!(public_key = %keys.public(), "sealed tunnels");
+    let today = Duration::from_micros(daemon::time_of_day_micros());
+    let sealing = Sealing::new(keys, clock, today, mtu_bytes + SEALED_ROOM_BYTES)?;
+    for peer in &config.peers {
+        sealing.add_peer(peer.public_key, None);
+    }
+    Ok(Some(sealing))
+}
+
+fn open_sockets(
+    config: &ProxyConfig,
+    inner_mtu_bytes: usize,
+    clock: Clock,
+) -> Result<TunnelEnds, DaemonError> {
+    let sealing = open_sealing(config, inner_mtu_bytes, clock)?;
+    let sealed = config.tunnel.sealed.map(|address| (Transport::Sealed, address));
     let gre = config.tunnel.gre.map(|ip| (Transport::Gre, SocketAddr::new(IpAddr::V4(ip), 0)));
     let udp = config.tunnel.udp.map(|address| (Transport::Udp, address));
     let open = |(transport, local)| {
         let options = SocketOptions { local: Some(local), ..SocketOptions::default() };
-        Ok(socket::open(transport, &options, inner_mtu_bytes)?)
+        let sealing = sealing.clone().filter(|_| transport == Transport::Sealed);
+        Ok(socket::open(transport, &options, inner_mtu_bytes, sealing)?)
     };
-    [gre, udp].into_iter().flatten().map(open).collect()
+    [sealed, gre, udp].into_iter().flatten().map(open).collect()
 }

@@ -1,6 +1,8 @@
-//! Tunnels between proxy and members: GRE over IPv4 (RFC 2784) and GRE in UDP (RFC 8086), in user space.
+//! Tunnels between proxy and members: sealed sessions, GRE over IPv4 (RFC 2784) and GRE in UDP (RFC 8086), in user
+//! space.
 //!
 //! * [`socket`]: encapsulation and decapsulation over raw and UDP sockets, many packets per system call.
+//! * [`sealing`]: sessions whose packets nobody else reads, forges or repeats; what they carry is a GRE packet.
 //! * [`path_mtu`]: how large a packet a path takes.
 //! * [`control`]: registration and keep-alive messages inside the tunnel.
 //!
@@ -10,6 +12,7 @@
 pub mod control;
 pub mod path_mtu;
 mod peer;
+pub mod sealing;
 pub mod socket;
 
-pub use peer::{Peer, Transport};
+pub use peer::{Peer, SEALED_PORT, Transport};

@@ -4,8 +4,9 @@
 //! A daemon gets its configuration as its standard input and a `/run` of its own, so that neither file nor socket
 //! is ever seen by anybody else; it dies with the lab. Its log is kept for error messages.
 //!
-//! * [`config`]: from plan to configuration file.
+//! * [`config`]: from plan to configuration file. [`keys`]: those of sealed tunnels.
 pub(super) mod config;
+pub(super) mod keys;
 
 use crate::LabError;
 use crate::topology::NodeIndex;

@@ -3,6 +3,7 @@ mod look;
 
 use crate::LabError;
 use crate::daemons::config::Community;
+use crate::daemons::keys::Keys;
 use crate::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
 use crate::emulator::Emulator;
 use crate::mptcp::{MptcpEndpoint, PathManager};
@@ -36,6 +37,8 @@ pub(super) struct Stage<'a> {
     /// Devices of senders that are not the kernel's, by address, until their flows take them.
     pub own_senders: BTreeMap<Ipv4Addr, Tun>,
     daemons: Vec<Daemon>,
+    /// Of its sealed tunnels; their files last as long as this.
+    keys: Keys,
     /// Servers of files.
     pub servers: Vec<Server>,
     /// Members that are there.
@@ -90,6 +93,7 @@ impl<'a> Stage<'a> {
             how,
             own_senders,
             daemons,
+            keys: Keys::default(),
             servers: Vec::new(),
             present,
             returns,
@@ -141,7 +145,9 @@ impl<'a> Stage<'a> {
         let token =
             format!("lab {}", prismux_linux::random::nonzero_u64().map_err(LabError::setup("draw a token"))?);
         let token = format!("{token:-<32}");
-        let community = Community { plan: self.orders.plan, topology: &self.topology, token };
+        self.keys = Keys::of(&self.topology, &proxies)?;
+        let community =
+            Community { plan: self.orders.plan, topology: &self.topology, token, keys: &self.keys };
         let mut served: BTreeMap<NodeIndex, u32> = BTreeMap::new();
         let mut daemons = Vec::new();
         for proxy in proxies {

@@ -35,6 +35,9 @@ struct Results {
     /// PRISM's best goodput over the forwarder's best.
     ratio_gre: f64,
     ratio_udp: f64,
+    ratio_sealed: f64,
+    /// Goodput through sealed tunnels over that through GRE in UDP.
+    ratio_sealed_to_udp: f64,
 }
 
 fn main() -> ExitCode {
@@ -67,7 +70,10 @@ fn measure(arguments: &Arguments) -> Result<Results, Box<dyn std::error::Error +
     let forwarder = fastest(|round| round.forwarder);
     let (gre, udp) = (fastest(|round| round.prism_gre), fastest(|round| round.prism_udp));
     let (ratio_gre, ratio_udp) = (gre / forwarder, udp / forwarder);
-    Ok(Results { version: env!("CARGO_PKG_VERSION"), rounds, ratio_gre, ratio_udp })
+    let sealed = fastest(|round| round.prism_sealed);
+    let (ratio_sealed, ratio_sealed_to_udp) = (sealed / forwarder, sealed / udp);
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(Results { version, rounds, ratio_gre, ratio_udp, ratio_sealed, ratio_sealed_to_udp })
 }
 
 /// Picks one path of a round.
@@ -75,10 +81,11 @@ type PathOf = fn(&throughput::Throughput) -> throughput::Path;
 
 fn print(results: &Results) {
     let mut table = Table::new(&["datapath", "Gbit/s", "CPU s per GB", "fraction of bare", "reach 0.5"]);
-    let ways: [(&str, PathOf, Option<f64>); 3] = [
+    let ways: [(&str, PathOf, Option<f64>); 4] = [
         ("bare forwarder", |round| round.forwarder, None),
         ("PRISM by GRE", |round| round.prism_gre, Some(results.ratio_gre)),
         ("PRISM by GRE-in-UDP", |round| round.prism_udp, Some(results.ratio_udp)),
+        ("PRISM by sealed tunnels", |round| round.prism_sealed, Some(results.ratio_sealed)),
     ];
     for (name, of, ratio) in ways {
         let paths: Vec<throughput::Path> = results.rounds.iter().map(of).collect();
@@ -94,4 +101,5 @@ fn print(results: &Results) {
         ]);
     }
     println!("{table}");
+    println!("sealed over GRE in UDP: {:.3} of the goodput", results.ratio_sealed_to_udp);
 }

@@ -1,8 +1,8 @@
-//! `prismux proxy` and `prismux member`.
+//! `prismux proxy`, `prismux member` and `prismux keygen`.
 
-use crate::args::{DaemonArguments, ProxyArguments};
+use crate::args::{DaemonArguments, KeygenArguments, ProxyArguments};
 use crate::failure::Failure;
-use prismux_daemons::config::{ConfigError, MemberConfig, ProxyConfig};
+use prismux_daemons::config::{self, ConfigError, MemberConfig, ProxyConfig};
 use prismux_daemons::{logging, member, proxy};
 
 pub(crate) fn proxy(arguments: &ProxyArguments) -> Result<(), Failure> {
@@ -18,6 +18,12 @@ pub(crate) fn member(arguments: &DaemonArguments) -> Result<(), Failure> {
     let config = MemberConfig::load(&arguments.config).map_err(bad_file)?;
     logging::init(arguments.log_format.into(), arguments.log_level);
     member::run(config).map_err(Failure::failed)
+}
+
+pub(crate) fn keygen(arguments: &KeygenArguments) -> Result<(), Failure> {
+    let public = config::make_private_key(&arguments.file).map_err(Failure::failed)?;
+    println!("{public}");
+    Ok(())
 }
 
 fn bad_file(error: ConfigError) -> Failure {

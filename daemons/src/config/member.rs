@@ -1,8 +1,10 @@
 //! A member's file.
+use super::keys::read_private_key;
 use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
+use prismux_sealed::{KeyPair, PublicKey};
 use prismux_units::{Duration, Rate};
 use prismux_wire::IpFamily;
 use serde::Deserialize;
@@ -15,7 +17,11 @@ use std::path::{Path, PathBuf};
 pub struct MemberConfig {
     /// The member's name, unique at its proxy.
     pub name: String,
-    /// The secret shared with the proxy; alternatively in a file, see [`MemberConfig::token_file`].
+    /// The file with this member's private key, for sealed tunnels (`prismux keygen` makes it).
+    #[serde(default)]
+    pub private_key_file: Option<PathBuf>,
+    /// The secret shared with the proxy, for tunnels without keys; alternatively in a file, see
+    /// [`MemberConfig::token_file`].
     #[serde(default)]
     pub token: Option<String>,
     /// The file that holds the secret.
@@ -44,9 +50,12 @@ pub struct MemberConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TunnelToProxy {
-    /// The proxy: `"gre:192.0.2.1"`, or `"udp:192.0.2.1:4754"` where carriers block GRE.
+    /// The proxy: `"sealed:192.0.2.1:51820"`; `"gre:192.0.2.1"` or `"udp:192.0.2.1:4754"` without keys.
     #[serde(deserialize_with = "text::one")]
     pub proxy: Peer,
+    /// The proxy's public key, for sealed tunnels.
+    #[serde(default, deserialize_with = "text::optional")]
+    pub proxy_public_key: Option<PublicKey>,
     /// Local address (and port, for UDP) to use; by default the kernel chooses.
     #[serde(default)]
     pub local: Option<SocketAddr>,
@@ -73,6 +82,7 @@ impl TunnelToProxy {
     pub fn new(proxy: Peer) -> Self {
         Self {
             proxy,
+            proxy_public_key: None,
             local: None,
             device: None,
             path_mtu: default_path_mtu(),
@@ -124,6 +134,7 @@ impl MemberConfig {
     pub fn new(name: &str, token: &str, receivers: Vec<Prefix>, proxy: Peer) -> Self {
         Self {
             name: name.to_owned(),
+            private_key_file: None,
             token: Some(token.to_owned()),
             token_file: None,
             status_socket: default_status_socket(),
@@ -135,11 +146,30 @@ impl MemberConfig {
         }
     }
 
-    /// The shared token.
+    /// The key pair of this member and the proxy's public key, where the tunnel is sealed.
+    ///
+    /// # Errors
+    /// The key of the file that is missing or wrong, and the remedy.
+    pub fn read_keys(&self) -> Result<Option<(KeyPair, PublicKey)>, (&'static str, String)> {
+        if self.tunnel.proxy.transport != Transport::Sealed {
+            return Ok(None);
+        }
+        let make = "sealed tunnels need a key. Make one: prismux keygen /etc/prismux/key";
+        let file = self.private_key_file.as_ref().ok_or(("private_key_file", make.to_owned()))?;
+        let keys = read_private_key(file).map_err(|message| ("private_key_file", message))?;
+        let expected = "expected proxy_public_key, which prismux keygen has printed at the proxy";
+        let proxy = self.tunnel.proxy_public_key.ok_or(("tunnel.proxy", expected.to_owned()))?;
+        Ok(Some((keys, proxy)))
+    }
+
+    /// The shared token, or what stands for it inside a sealed session.
     ///
     /// # Errors
     /// When there is none, its file cannot be read, or it is too short or a placeholder; the message names the remedy.
     pub fn read_token(&self) -> Result<Token, String> {
+        if self.tunnel.proxy.transport == Transport::Sealed {
+            return Ok(Token::inside_a_session());
+        }
         read_token(self.token.as_deref(), self.token_file.as_deref())?
             .ok_or_else(|| "expected the token (or token_file) that the proxy has".to_owned())
     }
@@ -157,6 +187,7 @@ impl Checked for MemberConfig {
         }
         check_receivers(&self.receivers)?;
         self.read_token().map_err(|message| ("token", message))?;
+        self.read_keys()?;
         if !(1400..=9000).contains(&self.tunnel.path_mtu) {
             let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
             return Err(("tunnel.path_mtu", expected));

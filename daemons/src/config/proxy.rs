@@ -1,8 +1,10 @@
 //! The proxy's file.
+use super::keys::{SealedPeer, check_peers, read_private_key};
 use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
+use prismux_sealed::KeyPair;
 use prismux_units::{Duration, Rate};
 use prismux_wire::IpFamily;
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -20,7 +22,13 @@ pub struct ProxyConfig {
     /// Addresses of receivers: traffic to them is taken over and spread over the members.
     #[serde(deserialize_with = "text::list")]
     pub receivers: Vec<Prefix>,
-    /// The secret that members must share; alternatively in a file, see [`ProxyConfig::token_file`].
+    /// The file with the private key of this end of sealed tunnels (`prismux keygen` makes it).
+    #[serde(default)]
+    pub private_key_file: Option<PathBuf>,
+    /// The members that have keys.
+    #[serde(default)]
+    pub peers: Vec<SealedPeer>,
+    /// The secret that members without keys must share; alternatively in a file, see [`ProxyConfig::token_file`].
     #[serde(default)]
     pub token: Option<String>,
     /// The file that holds the secret.
@@ -53,6 +61,8 @@ pub struct ProxyConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TunnelListeners {
+    /// Local address and port for sealed tunnels; absent: none.
+    pub sealed: Option<SocketAddr>,
     /// Local address for GRE over IPv4; absent: none.
     pub gre: Option<Ipv4Addr>,
     /// Local address and port for GRE in UDP; absent: none.
@@ -65,22 +75,27 @@ pub struct TunnelListeners {
 
 impl Default for TunnelListeners {
     fn default() -> Self {
-        Self { gre: None, udp: None, path_mtu: 1500, receipts: true }
+        Self { sealed: None, gre: None, udp: None, path_mtu: 1500, receipts: true }
     }
 }
 
 impl TunnelListeners {
     /// The transports in use.
     pub fn transports(&self) -> impl Iterator<Item = Transport> {
-        [self.gre.map(|_| Transport::Gre), self.udp.map(|_| Transport::Udp)].into_iter().flatten()
+        let sealed = self.sealed.map(|_| Transport::Sealed);
+        let plain = [self.gre.map(|_| Transport::Gre), self.udp.map(|_| Transport::Udp)];
+        sealed.into_iter().chain(plain.into_iter().flatten())
     }
 
     /// Bytes that the tunnel with the largest headers adds to a packet, its number included.
     pub fn overhead_bytes(&self) -> usize {
         let number_bytes = if self.receipts { SEQUENCE_BYTES } else { 0 };
         let gre = self.gre.map(|_| Transport::Gre.overhead_bytes(IpFamily::V4));
-        let udp = self.udp.map(|address| Transport::Udp.overhead_bytes(IpFamily::of(&address.ip())));
-        gre.max(udp).map_or(0, |bytes| bytes + number_bytes)
+        let over =
+            |transport: Transport, local: SocketAddr| transport.overhead_bytes(IpFamily::of(&local.ip()));
+        let udp = self.udp.map(|local| over(Transport::Udp, local));
+        let sealed = self.sealed.map(|local| over(Transport::Sealed, local));
+        gre.max(udp).max(sealed).map_or(0, |bytes| bytes + number_bytes)
     }
 
     /// Largest inner packet that fits every tunnel, in bytes.
@@ -140,6 +155,8 @@ impl ProxyConfig {
         Self {
             name: default_name(),
             receivers,
+            private_key_file: None,
+            peers: Vec::new(),
             token: Some(token.to_owned()),
             token_file: None,
             status_socket: default_status_socket(),
@@ -160,6 +177,20 @@ impl ProxyConfig {
         read_token(self.token.as_deref(), self.token_file.as_deref())
     }
 
+    /// The key pair of this end of sealed tunnels, if there are any.
+    ///
+    /// # Errors
+    /// When the file is missing, cannot be read, is open to others or holds no key; the message names the remedy.
+    pub fn read_keys(&self) -> Result<Option<KeyPair>, String> {
+        match (&self.tunnel.sealed, &self.private_key_file) {
+            (Some(_), Some(file)) => read_private_key(file).map(Some),
+            (Some(_), None) => {
+                Err("sealed tunnels need a key. Make one: prismux keygen /etc/prismux/key".to_owned())
+            }
+            (None, _) => Ok(None),
+        }
+    }
+
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
         self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())
@@ -176,7 +207,8 @@ impl Checked for ProxyConfig {
             return Err(("name", super::member::name_expected(&self.name)));
         }
         if self.tunnel.transports().next().is_none() {
-            let expected = "expected gre = \"LOCAL ADDRESS\", udp = \"0.0.0.0:4754\", or both";
+            let expected = "expected sealed = \"0.0.0.0:51820\", or gre = \"LOCAL ADDRESS\" or udp = \"0.0.0.0:4754\" \
+                            for members without keys";
             return Err(("tunnel", expected.to_owned()));
         }
         if !(1400..=9000).contains(&self.tunnel.path_mtu) {
@@ -185,7 +217,9 @@ impl Checked for ProxyConfig {
         }
         self.tun.check()?;
         let token = self.read_token().map_err(|message| ("token", message))?;
-        if token.is_none() && self.members.is_empty() {
+        self.check_keys()?;
+        let has_plain = self.tunnel.gre.is_some() || self.tunnel.udp.is_some();
+        if has_plain && token.is_none() && self.members.is_empty() {
             let expected =
                 "expected a token (or token_file) with which members register, or [[members]] that need not";
             return Err(("token", expected.to_owned()));
@@ -201,8 +235,26 @@ impl Checked for ProxyConfig {
                 let expected = format!("{} needs tunnel.{}", member.peer, member.peer.transport.name());
                 return Err(("peer", expected));
             }
+            if member.peer.transport == Transport::Sealed {
+                return Err(("peer", "a member with a key registers: list it in [[peers]]".to_owned()));
+            }
         }
         Ok(())
+    }
+}
+
+impl ProxyConfig {
+    fn check_keys(&self) -> Result<(), (&'static str, String)> {
+        check_peers(&self.peers, &self.receivers)?;
+        self.read_keys().map_err(|message| ("private_key_file", message))?;
+        match (self.tunnel.sealed, self.peers.is_empty()) {
+            (Some(_), true) => {
+                let expected = "expected [[peers]] with name and public_key: nobody else is let in";
+                Err(("sealed", expected.to_owned()))
+            }
+            (None, false) => Err(("peers", "they need tunnel.sealed = \"0.0.0.0:51820\"".to_owned())),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn send_failed(
                 device::write(tun, &answer, drops);
             }
         }
+        SendError::NoSession(_) => drops.count(DropReason::NoKeys),
         SendError::Kernel(error) => match error.raw_os_error() {
             Some(libc::EAGAIN | libc::ENOBUFS) => drops.count(DropReason::SendBufferFull),
             _ => {

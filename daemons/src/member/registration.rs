@@ -133,6 +133,17 @@ impl Registration {
         self.last_traffic = Some(now);
     }
 
+    /// Has it call at once: the proxy is there again, or another one.
+    pub fn call_now(&mut self, now: Instant) {
+        self.next_hello = self.next_hello.min(now);
+        self.handle_timeout(now);
+    }
+
+    /// Whether a hello before the last has had no answer yet.
+    pub const fn is_unanswered(&self) -> bool {
+        self.unanswered > 1
+    }
+
     /// Takes leave: the last message.
     pub fn bye(&mut self) {
         self.counter += 1;

@@ -1,5 +1,6 @@
 //! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
 use super::Proxy;
+use crate::counters::sealed_refusal;
 use crate::device;
 use crate::icmp;
 use crate::tunnel::control;
@@ -62,8 +63,10 @@ impl Proxy {
             Ok(frame) => self.frame(clock.now(), &frame),
             Err(FrameError::TooLong) => self.outlet.drops.count(DropReason::TooLong),
             Err(FrameError::Malformed(_)) => self.outlet.drops.count(DropReason::MalformedTunnel),
+            Err(FrameError::Sealed(refusal)) => self.outlet.drops.count(sealed_refusal(refusal)),
         });
         self.receivers = receivers;
+        self.session_events(clock.now());
         received.map(drop)
     }
 
@@ -88,6 +91,9 @@ impl Proxy {
         let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
         // ICMP errors come from routers on the way; nothing else comes from where no receiver is.
         if !self.is_receiver(ip.header.source) && !icmp::is_error(&ip, frame.inner) {
+            return Err(DropReason::ForeignSource);
+        }
+        if self.is_receiver(ip.header.source) && !self.outlet.is_behind(frame.peer, Some(ip.header.source)) {
             return Err(DropReason::ForeignSource);
         }
         let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;

@@ -147,6 +147,14 @@ impl Members {
         Registration::Moved { link, welcome, from, contested }
     }
 
+    /// The member whose sealed session has moved: its name and where it was.
+    pub fn moved(&mut self, now: Instant, peer: Peer) -> Option<(&str, Peer)> {
+        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && m.peer != peer)?;
+        let from = std::mem::replace(&mut member.peer, peer);
+        member.moved = Some((from, now));
+        Some((&member.name, from))
+    }
+
     /// Handles a bye whose tag was right.
     pub fn bye(&mut self, now: Instant, bye: &Bye) -> Registration {
         let session = self.session;
@@ -165,7 +173,7 @@ impl Members {
     /// back.
     pub fn offer(&mut self, now: Instant, peer: Peer, offer: &Offer) -> Option<LinkId> {
         let session = self.session;
-        let member = self.members.iter_mut().find(|m| m.peer == peer && m.up)?;
+        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && m.up)?;
         if offer.session != session || offer.counter <= member.counter {
             return None;
         }
@@ -183,7 +191,7 @@ impl Members {
     /// registered from there.
     pub fn heard(&mut self, now: Instant, peer: Peer, packet_bytes: usize) -> Option<LinkId> {
         let answers = |m: &Member| m.up || m.left_at.is_some_and(|at| now.saturating_since(at) < FAREWELL);
-        let member = self.members.iter_mut().find(|m| m.peer == peer && answers(m))?;
+        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && answers(m))?;
         member.last_heard = now;
         member.unanswered_since = None;
         member.traffic.return_packets += u64::from(packet_bytes > 0);

@@ -1,11 +1,13 @@
 //! Carrying out the core's verdicts: into a tunnel, or to the kernel.
+use crate::config::SealedPeer;
 use crate::counters::DropCounters;
 use crate::events::{self, Events};
 use crate::proxy::members::Members;
 use crate::proxy::meters::Meters;
 use crate::proxy::recorder::{CoreInput, Recorder};
-use crate::tunnel::Peer;
+use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::TunnelSender;
+use crate::tunnel::{Peer, Transport};
 use crate::{daemon, device};
 use prismux_endpoint::Host;
 use prismux_linux::packet::{PacketBuf, PacketPool};
@@ -18,6 +20,7 @@ use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, GreHeader, SegmentRewrite, TcpPacket, WireError};
 use std::io;
+use std::net::IpAddr;
 
 /// The protocol machine, with packets as bytes.
 pub(super) type Core = prismux_prism::Proxy<PacketBuf>;
@@ -38,6 +41,8 @@ pub(super) struct Outlet {
     pub drops: DropCounters,
     /// Bytes that the tunnel with the largest headers adds.
     pub overhead_bytes: usize,
+    /// Members that have keys.
+    pub peers: Vec<SealedPeer>,
     /// What the proxy is called in its events.
     pub name: String,
     /// What it tells.
@@ -130,6 +135,9 @@ impl Outlet {
         }
         self.record(|recorder| recorder.to_member(now, link, &packet));
         match self.members.sent(now, link, packet.len()) {
+            Some(peer) if !self.is_behind(peer, device::destination(&packet)) => {
+                self.drops.count(DropReason::ForeignDestination);
+            }
             Some(peer) => {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
                 let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES;
@@ -138,6 +146,18 @@ impl Outlet {
             }
             None => self.drops.count(DropReason::NoLink),
         }
+    }
+
+    /// The sessions of members that have keys.
+    pub fn sealing(&self) -> Option<&Sealing> {
+        self.senders.iter().find_map(TunnelSender::sealing)
+    }
+
+    /// Whether a receiver may be behind a member.
+    pub fn is_behind(&self, peer: Peer, receiver: Option<IpAddr>) -> bool {
+        let number = (peer.transport == Transport::Sealed).then_some(usize::from(peer.number));
+        let own = number.and_then(|number| self.peers.get(number)).map_or(&[][..], |peer| &peer.receivers);
+        own.is_empty() || receiver.is_some_and(|receiver| own.iter().any(|prefix| prefix.contains(receiver)))
     }
 
     fn release(&mut self, now: Instant, mut packet: PacketBuf, rewrite: &AckRewrite) {
@@ -169,7 +189,7 @@ impl Outlet {
         if sender.is_full() {
             flush_sender(sender, device, self.overhead_bytes, &mut self.drops);
         }
-        sender.push(peer.address, header, ecn, packet);
+        sender.push(peer, header, ecn, packet);
     }
 
     /// Sends everything that is queued.

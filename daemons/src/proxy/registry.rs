@@ -2,11 +2,13 @@
 use super::Proxy;
 use super::members::{MAX_MEMBERS, Registration};
 use super::recorder::CoreInput;
-use crate::tunnel::Peer;
-use crate::tunnel::control::{self, Accept, ControlError, Message, Offer};
+use crate::tunnel::control::{self, Accept, Bye, ControlError, Hello, Message, Offer, Token};
+use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::Frame;
+use crate::tunnel::{Peer, Transport};
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
+use prismux_sealed::SessionEvent;
 use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, GreHeader};
@@ -69,8 +71,15 @@ impl Proxy {
 
     /// A control message.
     pub(super) fn control(&mut self, now: Instant, frame: &Frame<'_>) {
-        let Some(token) = &self.token else { return self.refuse(now, frame.peer, DropReason::BadToken) };
-        match Message::parse(frame.inner, token) {
+        let Some(token) = self.token_of(frame.peer) else {
+            return self.refuse(now, frame.peer, DropReason::BadToken);
+        };
+        match Message::parse(frame.inner, &token) {
+            Ok(Message::Hello(Hello { name, .. }) | Message::Bye(Bye { name, .. }))
+                if !self.may_speak_for(frame.peer, &name) =>
+            {
+                self.refuse(now, frame.peer, DropReason::ForeignName);
+            }
             Ok(Message::Hello(hello)) => {
                 let registration = self.outlet.members.hello(now, frame.peer, &hello);
                 if let Registration::Moved { from, contested, .. } = registration {
@@ -181,8 +190,40 @@ impl Proxy {
         }
     }
 
+    /// What messages of a tunnel's end are signed with; in a sealed session its keys say who speaks.
+    fn token_of(&self, peer: Peer) -> Option<Token> {
+        match peer.transport {
+            Transport::Sealed => Some(Token::inside_a_session()),
+            Transport::Gre | Transport::Udp => self.token.clone(),
+        }
+    }
+
+    /// Whether a message from `peer` may be in the name of the member `name`: a member with a key speaks for itself,
+    /// and nobody else does.
+    fn may_speak_for(&self, peer: Peer, name: &str) -> bool {
+        let owner = self.outlet.peers.iter().position(|known| known.name == name);
+        match peer.transport {
+            Transport::Sealed => owner == Some(usize::from(peer.number)),
+            Transport::Gre | Transport::Udp => owner.is_none(),
+        }
+    }
+
+    /// News of the sealed sessions.
+    pub(super) fn session_events(&mut self, now: Instant) {
+        while let Some(event) = self.outlet.sealing().and_then(Sealing::poll_event) {
+            if let SessionEvent::Moved { peer, to, .. } = event {
+                let to = Peer::sealed(to, peer.0);
+                let moved = self.outlet.members.moved(now, to).map(|(name, from)| (name.to_owned(), from));
+                if let Some((name, from)) = moved {
+                    self.tell_moved(now, &name, (from, to), false);
+                }
+            }
+        }
+    }
+
     fn reply(&mut self, peer: Peer, message: &Message) {
-        let packet = self.token.as_ref().and_then(|token| self.outlet.pool.copy_of(&message.emit(token)));
+        let token = self.token_of(peer);
+        let packet = token.and_then(|token| self.outlet.pool.copy_of(&message.emit(&token)));
         if let Some(packet) = packet {
             self.outlet.push(peer, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
         }

@@ -4,10 +4,12 @@
 //! the NAT in between made of the member's own. Messages travel as GRE packets of protocol type
 //! [`PROTOCOL_TYPE`], so they keep exactly the path alive that data uses.
 //!
-//! Each message ends with HMAC-SHA-256-128 (RFC 4868) under the shared token. A hello names the proxy's current
-//! session and a counter that only rises; a proxy that does not know them (because it has been restarted) answers
-//! with a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*. Data
-//! packets are neither encrypted nor authenticated: they are accepted by source address, as GRE's are.
+//! Inside a sealed session ([`crate::tunnel::sealing`]) the session authenticates both ends and all that passes. In
+//! plain tunnels each message ends with HMAC-SHA-256-128 (RFC 4868) under the shared token. A hello names the proxy's
+//! current session and a counter that only rises; a proxy that does not know them (because it has been restarted)
+//! answers with a [`Challenge`], so that a recorded hello cannot be played back. This authenticates *registration*.
+//! Data packets of plain tunnels are neither encrypted nor authenticated: they are accepted by source
+//! address, as GRE's are.
 //!
 //! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on
 //! the packets to this member carry numbers, and the member answers with receipts. A proxy that does not know an
@@ -52,6 +54,12 @@ impl Token {
     /// A token of at least [`MIN_TOKEN_BYTES`].
     pub fn new(secret: &str) -> Option<Self> {
         (secret.len() >= MIN_TOKEN_BYTES).then(|| Self(secret.as_bytes().to_vec()))
+    }
+
+    /// In place of a token where messages travel inside a sealed session, which says who speaks. It is no secret: no
+    /// message outside a session is read with it.
+    pub fn inside_a_session() -> Self {
+        Self(b"inside a sealed session".to_vec())
     }
 
     fn mac(&self, message: &[u8]) -> Hmac<Sha256> {

@@ -12,7 +12,12 @@ pub enum Transport {
     Gre,
     /// UDP (RFC 8086).
     Udp,
+    /// A sealed session in UDP.
+    Sealed,
 }
+
+/// Where a gateway of sealed sessions listens: WireGuard's customary port, since the messages are WireGuard's.
+pub const SEALED_PORT: u16 = 51820;
 
 impl Transport {
     /// The name in files and status output.
@@ -20,6 +25,7 @@ impl Transport {
         match self {
             Self::Gre => "gre",
             Self::Udp => "udp",
+            Self::Sealed => "sealed",
         }
     }
 
@@ -28,6 +34,7 @@ impl Transport {
         match self {
             Self::Gre => Encapsulation::Gre,
             Self::Udp => Encapsulation::GreInUdp,
+            Self::Sealed => Encapsulation::Sealed,
         }
     }
 
@@ -37,19 +44,22 @@ impl Transport {
     }
 }
 
-/// The far end of a tunnel. Text: `"gre:192.0.2.1"` or `"udp:192.0.2.1:4754"` (the port may be left out).
+/// The far end of a tunnel. Text: `"sealed:192.0.2.1:51820"`, `"gre:192.0.2.1"` or `"udp:192.0.2.1:4754"` (ports may be
+/// left out).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Peer {
     /// What carries the tunnel.
     pub transport: Transport,
     /// Where it ends; port 0 for GRE.
     pub address: SocketAddr,
+    /// Whose key it has, of those that the configuration lists; 0 for tunnels without keys.
+    pub number: u16,
 }
 
 impl Peer {
     /// GRE over IP to `address`.
     pub fn gre(address: impl Into<IpAddr>) -> Self {
-        Self { transport: Transport::Gre, address: SocketAddr::new(address.into(), 0) }
+        Self { transport: Transport::Gre, address: SocketAddr::new(address.into(), 0), number: 0 }
     }
 
     /// Bytes that the tunnel adds to a packet without a number.
@@ -59,23 +69,44 @@ impl Peer {
 
     /// GRE in UDP to `address`.
     pub const fn udp(address: SocketAddr) -> Self {
-        Self { transport: Transport::Udp, address }
+        Self { transport: Transport::Udp, address, number: 0 }
+    }
+
+    /// A sealed session with the peer `number`, at `address`.
+    pub const fn sealed(address: SocketAddr, number: u16) -> Self {
+        Self { transport: Transport::Sealed, address, number }
+    }
+
+    /// Whether both are the same end: by key where there is one, else by address.
+    pub fn is_same_end(&self, other: &Self) -> bool {
+        match self.transport {
+            Transport::Sealed => other.transport == Transport::Sealed && other.number == self.number,
+            Transport::Gre | Transport::Udp => self == other,
+        }
     }
 }
 
 impl FromStr for Peer {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let error =
-            || format!("\"{text}\" is no tunnel end, expected \"gre:192.0.2.1\" or \"udp:192.0.2.1:4754\"");
+        let error = || {
+            format!(
+                "\"{text}\" is no tunnel end, expected \"sealed:192.0.2.1:51820\", \"gre:192.0.2.1\" or \
+                 \"udp:192.0.2.1:4754\""
+            )
+        };
+        let with_port = |address: &str, port| {
+            let bare = || address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, port));
+            address.parse::<SocketAddr>().or_else(|_| bare()).map_err(|_| error())
+        };
         match text.split_once(':') {
             // Raw sockets for GRE are IPv4 only.
             Some(("gre", address)) => {
                 address.parse::<std::net::Ipv4Addr>().map(Self::gre).map_err(|_| error())
             }
-            Some(("udp", address)) => {
-                let bare = || address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, GRE_IN_UDP_PORT));
-                address.parse::<SocketAddr>().or_else(|_| bare()).map(Self::udp).map_err(|_| error())
+            Some(("udp", address)) => with_port(address, GRE_IN_UDP_PORT).map(Self::udp),
+            Some(("sealed", address)) => {
+                with_port(address, SEALED_PORT).map(|address| Self::sealed(address, 0))
             }
             _ => Err(error()),
         }
@@ -87,6 +118,7 @@ impl fmt::Display for Peer {
         match self.transport {
             Transport::Gre => write!(f, "gre:{}", self.address.ip()),
             Transport::Udp => write!(f, "udp:{}", self.address),
+            Transport::Sealed => write!(f, "sealed:{}", self.address),
         }
     }
 }

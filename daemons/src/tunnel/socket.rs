@@ -1,10 +1,12 @@
 //! Encapsulation and decapsulation over one socket.
 use super::path_mtu::{MIN_PATH_MTU_BYTES, PathMtus};
+use super::sealing::Sealing;
 use super::{Peer, Transport};
 use prismux_linux::batch::{BatchReceiver, BatchSender, MAX_HEADER_BYTES, Received};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
+use prismux_sealed::{NoSession, Refusal};
 use prismux_wire::gre::PLAIN_GRE_BYTES;
 use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, SeqNumber, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -53,6 +55,8 @@ impl SocketOptions {
 pub enum SendError {
     /// Its path takes less: outer packets of up to this many bytes.
     PathTooNarrow(usize),
+    /// There are no keys to seal it with.
+    NoSession(NoSession),
     /// The kernel's reason.
     Kernel(io::Error),
 }
@@ -113,10 +117,13 @@ pub enum FrameError {
     TooLong,
     /// The outer IP header or the GRE header is wrong.
     Malformed(WireError),
+    /// It does not open, or must not.
+    Sealed(Refusal),
 }
 
 /// Opens one socket that carries tunnels to any number of peers, of the same family as `options.local` (IPv4 if that is
-/// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart.
+/// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart. With `sealing` it carries
+/// sealed sessions.
 ///
 /// # Errors
 /// [`TunnelError`]: what the kernel refused, and what to do.
@@ -124,6 +131,7 @@ pub fn open(
     transport: Transport,
     options: &SocketOptions,
     inner_mtu_bytes: usize,
+    sealing: Option<Sealing>,
 ) -> Result<(TunnelReceiver, TunnelSender), TunnelError> {
     let local = options.local.unwrap_or_else(|| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
     let doing = |what: &str| {
@@ -131,7 +139,7 @@ pub fn open(
         move |source: io::Error| TunnelError { doing, source }
     };
     let socket = match (transport, local) {
-        (Transport::Udp, _) => open_udp(local),
+        (Transport::Udp | Transport::Sealed, _) => open_udp(local),
         (Transport::Gre, SocketAddr::V4(local)) => open_gre(*local.ip()),
         // Raw IPv6 sockets hide the outer header; nobody has asked for them yet.
         (Transport::Gre, SocketAddr::V6(_)) => Err(io::ErrorKind::Unsupported.into()),
@@ -140,11 +148,14 @@ pub fn open(
     prepare(&socket, &local, options).map_err(doing("set up a socket"))?;
     let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(IpFamily::V4) + HEADER_ROOM_BYTES;
     let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
-    let receiver = TunnelReceiver { transport, socket: Rc::clone(&socket), batch };
+    let opened = Vec::new();
+    let receiver =
+        TunnelReceiver { transport, socket: Rc::clone(&socket), batch, sealing: sealing.clone(), opened };
     let batch = BatchSender::new(BATCH_PACKETS);
     let path_mtus = PathMtus::new(options.clone());
     let is_ipv6 = local.is_ipv6();
-    let sender = TunnelSender { transport, is_ipv6, socket, batch, path_mtus, too_wide: Vec::new() };
+    let (too_wide, unsealed) = (Vec::new(), Vec::new());
+    let sender = TunnelSender { transport, is_ipv6, socket, batch, path_mtus, sealing, too_wide, unsealed };
     Ok((receiver, sender))
 }
 
@@ -153,6 +164,9 @@ pub struct TunnelReceiver {
     transport: Transport,
     socket: Rc<OwnedFd>,
     batch: BatchReceiver,
+    sealing: Option<Sealing>,
+    /// What was in the datagram that is being handled.
+    opened: Vec<u8>,
 }
 
 impl TunnelReceiver {
@@ -163,7 +177,14 @@ impl TunnelReceiver {
     pub fn receive(&mut self, mut handle: impl FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<usize> {
         let count = self.batch.receive(&self.socket)?;
         for datagram in self.batch.datagrams() {
-            handle(decapsulate(self.transport, &datagram));
+            match &self.sealing {
+                None => handle(decapsulate(self.transport, &datagram)),
+                Some(sealing) => {
+                    if let Some(opened) = open_sealed(sealing, &datagram, &mut self.opened).transpose() {
+                        handle(opened);
+                    }
+                }
+            }
         }
         Ok(count)
     }
@@ -183,8 +204,11 @@ pub struct TunnelSender {
     socket: Rc<OwnedFd>,
     batch: BatchSender,
     path_mtus: PathMtus,
+    sealing: Option<Sealing>,
     /// What was not queued, and the path MTU that kept it: told of at the next flush.
     too_wide: Vec<(SocketAddr, PacketBuf, usize)>,
+    /// What could not be sealed.
+    unsealed: Vec<(SocketAddr, PacketBuf, NoSession)>,
 }
 
 impl TunnelSender {
@@ -195,12 +219,21 @@ impl TunnelSender {
 
     /// True when [`TunnelSender::flush`] must come before the next [`TunnelSender::push`].
     pub fn is_full(&self) -> bool {
-        self.batch.is_full() || self.too_wide.len() >= BATCH_PACKETS
+        self.batch.is_full() || self.too_wide.len() + self.unsealed.len() >= BATCH_PACKETS
     }
 
-    /// Queues `packet` behind `header`, at most eight bytes of it, for the peer at `to`. The outer header gets the
-    /// congestion bits `ecn` (RFC 6040 section 4.1).
-    pub fn push(&mut self, to: SocketAddr, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
+    /// The sessions, where packets are sealed.
+    pub const fn sealing(&self) -> Option<&Sealing> {
+        self.sealing.as_ref()
+    }
+
+    /// Queues `packet` behind `header`, at most eight bytes of it, for `peer`. The outer header gets the congestion
+    /// bits `ecn` (RFC 6040 section 4.1).
+    pub fn push(&mut self, peer: Peer, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
+        let to = match &self.sealing {
+            Some(sealing) => sealing.address(peer.number).unwrap_or(peer.address),
+            None => peer.address,
+        };
         let mut room = [0; MAX_HEADER_BYTES];
         // A header of ours has a sequence number at most.
         let header_bytes = header.emit(&mut room).unwrap_or(room.len());
@@ -214,11 +247,22 @@ impl TunnelSender {
                 return self.too_wide.push((to, packet, path_mtu_bytes));
             }
         }
-        let to = match to {
-            SocketAddr::V4(v4) if self.is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
-            other => other,
+        let Some(sealing) = &self.sealing else {
+            return self.batch.push(for_kernel(to, self.is_ipv6), ecn.bits(), header, packet);
         };
-        self.batch.push(to, ecn.bits(), header, packet);
+        match sealing.seal(peer.number, header, &packet) {
+            Ok((to, sealed)) => self.batch.push(for_kernel(to, self.is_ipv6), ecn.bits(), &[], sealed),
+            Err(error) => self.unsealed.push((to, packet, error)),
+        }
+    }
+
+    /// Queues what handshakes want to send.
+    fn push_handshakes(&mut self) {
+        while !self.batch.is_full()
+            && let Some((to, datagram)) = self.sealing.as_ref().and_then(Sealing::poll_transmit)
+        {
+            self.batch.push(for_kernel(to, self.is_ipv6), Ecn::NotEct.bits(), &[], datagram);
+        }
     }
 
     /// Sends what is queued; `failed` gets what was too wide or the kernel would not take, and where it was to go.
@@ -226,6 +270,10 @@ impl TunnelSender {
         for (to, packet, path_mtu_bytes) in self.too_wide.drain(..) {
             failed(SendError::PathTooNarrow(path_mtu_bytes), to, packet);
         }
+        for (to, packet, error) in self.unsealed.drain(..) {
+            failed(SendError::NoSession(error), to, packet);
+        }
+        self.push_handshakes();
         let path_mtus = &mut self.path_mtus;
         self.batch.flush(&self.socket, |error, to, packet| match error.raw_os_error() {
             // A device whose MTU was lowered since its path was asked for.
@@ -234,6 +282,32 @@ impl TunnelSender {
         });
         self.path_mtus.refresh();
     }
+}
+
+/// As the kernel wants it: an IPv6 socket reaches IPv4 by mapped addresses.
+fn for_kernel(to: SocketAddr, is_ipv6: bool) -> SocketAddr {
+    match to {
+        SocketAddr::V4(v4) if is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
+        other => other,
+    }
+}
+
+/// What a sealed datagram carries, opened into `opened`; `None` for handshakes.
+fn open_sealed<'a>(
+    sealing: &Sealing,
+    datagram: &Received<'_>,
+    opened: &'a mut Vec<u8>,
+) -> Result<Option<Frame<'a>>, FrameError> {
+    if datagram.truncated {
+        return Err(FrameError::TooLong);
+    }
+    let Some(peer) = sealing.open(datagram.from, datagram.bytes, opened).map_err(FrameError::Sealed)? else {
+        return Ok(None);
+    };
+    let (header, length) = GreHeader::parse(opened).map_err(FrameError::Malformed)?;
+    let (number, outer_ecn) = (header.sequence.map(SeqNumber), datagram.traffic_class.map(Ecn::from_bits));
+    let inner = opened.get(length..).unwrap_or_default();
+    Ok(Some(Frame { peer, protocol: header.protocol, number, inner, outer_ecn }))
 }
 
 fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Frame<'a>, FrameError> {
@@ -245,16 +319,16 @@ fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Fram
             let outer = IpPacket::parse(datagram.bytes).map_err(FrameError::Malformed)?;
             (outer.payload(datagram.bytes), Some(outer.header.ecn))
         }
-        Transport::Udp => (datagram.bytes, datagram.traffic_class.map(Ecn::from_bits)),
+        Transport::Udp | Transport::Sealed => (datagram.bytes, datagram.traffic_class.map(Ecn::from_bits)),
     };
     let (header, length) = GreHeader::parse(gre).map_err(FrameError::Malformed)?;
-    let address = match transport {
-        Transport::Gre => SocketAddr::new(datagram.from.ip(), 0),
-        Transport::Udp => datagram.from,
+    let peer = match transport {
+        Transport::Gre => Peer::gre(datagram.from.ip()),
+        Transport::Udp | Transport::Sealed => Peer::udp(datagram.from),
     };
     let inner = gre.get(length..).unwrap_or_default();
     let number = header.sequence.map(SeqNumber);
-    Ok(Frame { peer: Peer { transport, address }, protocol: header.protocol, number, inner, outer_ecn })
+    Ok(Frame { peer, protocol: header.protocol, number, inner, outer_ecn })
 }
 
 fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {

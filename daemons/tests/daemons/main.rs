@@ -10,6 +10,7 @@ mod receipts;
 mod relay;
 mod routes;
 mod scenarios;
+mod sealed;
 mod transfer;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
@@ -32,6 +33,11 @@ const TESTS: &[Test] = &[
     ("malformed_and_foreign_packets_are_counted", scenarios::hostile_packets),
     ("a_forged_path_mtu_does_not_stop_a_download", attacks::forged_path_mtu),
     ("who_sends_as_the_proxy_reaches_receivers_alone", attacks::injected_packets),
+    ("a_download_over_sealed_tunnels_arrives_whole", sealed::download),
+    ("a_killed_proxy_gets_new_keys_with_its_members", sealed::killed_proxy),
+    ("what_was_recorded_or_changed_on_the_path_is_refused", sealed::attacker_on_the_path),
+    ("strangers_get_no_answer_from_sealed_tunnels", sealed::strangers),
+    ("a_member_with_a_key_speaks_for_itself_only", sealed::dishonest_member),
     ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
     ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
     ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),

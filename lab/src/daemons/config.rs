@@ -1,8 +1,10 @@
 //! Configuration files for the daemons of a lab.
 use super::STATUS_SOCKET;
+use super::keys::Keys;
 use crate::LabError;
 use crate::topology::{NodeIndex, Topology};
 use prismux_daemons::config;
+use prismux_daemons::tunnel::SEALED_PORT;
 use prismux_plan::{NodeId, Plan, ProxySettings, Role, Tunnel};
 use prismux_wire::gre::GRE_IN_UDP_PORT;
 use std::net::Ipv4Addr;
@@ -18,6 +20,8 @@ pub(crate) struct Community<'a> {
     pub plan: &'a Plan,
     pub topology: &'a Topology,
     pub token: String,
+    /// Whose keys are known, where tunnels are sealed.
+    pub keys: &'a Keys,
 }
 
 impl Community<'_> {
@@ -35,8 +39,13 @@ impl Community<'_> {
             Tunnel::GreInUdp => {
                 tunnel.insert("udp".to_owned(), format!("{address}:{GRE_IN_UDP_PORT}").into())
             }
+            Tunnel::Sealed => tunnel.insert("sealed".to_owned(), format!("{address}:{SEALED_PORT}").into()),
         };
         let mut file = self.common(self.receivers(node));
+        if proxy.tunnel == Tunnel::Sealed {
+            file.insert("private_key_file".to_owned(), self.keys.file(node, node).into());
+            file.insert("peers".to_owned(), self.peers(node).into());
+        }
         file.insert("name".to_owned(), self.topology.name(node).into());
         file.insert("tunnel".to_owned(), tunnel.into());
         let prism = config::prism_settings_to_toml(&proxy.config).ok_or_else(|| {
@@ -63,10 +72,17 @@ impl Community<'_> {
         let peer = match self.settings_of(proxy)?.tunnel {
             Tunnel::Gre | Tunnel::Free => format!("gre:{remote}"),
             Tunnel::GreInUdp => format!("udp:{remote}:{GRE_IN_UDP_PORT}"),
+            Tunnel::Sealed => {
+                tunnel.insert("proxy_public_key".to_owned(), self.keys.public(proxy, proxy).into());
+                format!("sealed:{remote}:{SEALED_PORT}")
+            }
         };
         tunnel.insert("proxy".to_owned(), peer.into());
         tunnel.insert("local".to_owned(), format!("{}:0", self.tunnel_end(node, proxy)).into());
         let mut file = self.common(self.receivers(proxy));
+        if self.settings_of(proxy)?.tunnel == Tunnel::Sealed {
+            file.insert("private_key_file".to_owned(), self.keys.file(node, proxy).into());
+        }
         file.insert("name".to_owned(), self.topology.name(node).into());
         if let Some(rate) = self.plan.advertised_rate(NodeId::new(node)) {
             file.insert("rate".to_owned(), rate.to_string().into());
@@ -83,6 +99,16 @@ impl Community<'_> {
             Role::PrismProxy(settings) => Ok(settings),
             _ => Err(LabError::Layout(format!("\"{}\" is not a proxy", self.topology.name(proxy)))),
         }
+    }
+
+    /// The members of a proxy, with their keys.
+    fn peers(&self, proxy: NodeIndex) -> Vec<Value> {
+        let peer = |&member: &NodeIndex| {
+            let (name, key) = (self.topology.name(member), self.keys.public(member, proxy));
+            let entries = [("name".to_owned(), Value::from(name)), ("public_key".to_owned(), key.into())];
+            Table::from_iter(entries).into()
+        };
+        self.topology.members_of(proxy).iter().map(peer).collect()
     }
 
     fn common(&self, receivers: Vec<Value>) -> Table {

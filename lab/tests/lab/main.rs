@@ -37,6 +37,7 @@ const TESTS: &[Test] = &[
     ("mptcp_members_leave_and_join", members::mptcp_members_come_and_go),
     ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
+    ("a_download_by_sealed_tunnels_arrives_whole", members::sealed),
     ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
     ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),

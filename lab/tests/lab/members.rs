@@ -95,6 +95,15 @@ pub fn gre_in_udp() {
     assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1416);
 }
 
+pub fn sealed() {
+    let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
+    let plan = with_tunnel(community(20.0, &[link(10, 10), link(10, 10)], flow), Tunnel::Sealed);
+    let outcome = run(&plan);
+    assert_eq!(outcome.result.flows["download"].bytes, 2_000_000);
+    // 32 bytes less than with GRE in UDP.
+    assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1384);
+}
+
 pub fn own_tcp() {
     let flow = download(Transport::TcpPrism).bytes(ByteCount::new(4_000_000));
     let plan = community(20.0, &[link(8, 10), lossy(link(8, 15), 0.005)], flow);

@@ -288,4 +288,9 @@ pub const OUTAGES: &[Name<OutagePolicy>] = &[
 pub const TUNNELS: &[Name<Tunnel>] = &[
     name("gre", Tunnel::Gre, "GRE over IP (RFC 2784)"),
     name("gre-in-udp", Tunnel::GreInUdp, "GRE in UDP (RFC 8086), for carriers that block GRE"),
+    name(
+        "sealed",
+        Tunnel::Sealed,
+        "sealed sessions in UDP: what passes is neither read, forged nor repeated",
+    ),
 ];

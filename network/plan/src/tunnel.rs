@@ -9,6 +9,8 @@ pub enum Tunnel {
     Gre,
     /// GRE in UDP (RFC 8086).
     GreInUdp,
+    /// Sealed sessions in UDP: nobody reads, forges or repeats what passes.
+    Sealed,
     /// Nothing is added to a packet: an idealised tunnel, which exists in simulations only.
     Free,
 }
@@ -19,6 +21,7 @@ impl Tunnel {
         match self {
             Self::Gre => Some(Encapsulation::Gre),
             Self::GreInUdp => Some(Encapsulation::GreInUdp),
+            Self::Sealed => Some(Encapsulation::Sealed),
             Self::Free => None,
         }
     }

@@ -131,15 +131,21 @@ pub enum Encapsulation {
     Gre,
     /// UDP (RFC 8086).
     GreInUdp,
+    /// A sealed session in UDP: WireGuard's data message around the GRE header and its payload.
+    Sealed,
 }
+
+/// Bytes that a sealed session adds to what it carries: header (16) and authentication tag (16).
+pub const SEAL_BYTES: usize = 32;
 
 impl Encapsulation {
     /// Bytes that a tunnel with [plain headers](GreHeader::plain) adds to a packet, in outer IP packets of `family`
-    /// without options: 24 and 32 over IPv4, 44 and 52 over IPv6.
+    /// without options: 24, 32 and 64 over IPv4, 44, 52 and 84 over IPv6.
     pub const fn overhead_bytes(self, family: IpFamily) -> usize {
         let udp = match self {
             Self::Gre => 0,
             Self::GreInUdp => UdpHeader::WIRE_BYTES,
+            Self::Sealed => UdpHeader::WIRE_BYTES + SEAL_BYTES,
         };
         family.header_bytes() + udp + PLAIN_GRE_BYTES
     }

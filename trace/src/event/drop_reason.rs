@@ -70,6 +70,18 @@ drop_reasons! {
         BadToken = "bad_token",
         /// A hello or bye that repeats an old one.
         ReplayedControl = "replayed_control",
+        /// Sealed by somebody else, or changed on the way.
+        Forged = "forged",
+        /// A sealed packet that came before.
+        Replayed = "replayed",
+        /// Sealed under keys that are too old.
+        ExpiredKeys = "expired_keys",
+        /// A handshake beyond what may be asked for at once.
+        TooManyHandshakes = "too_many_handshakes",
+        /// There are no keys to seal it with yet.
+        NoKeys = "no_keys",
+        /// A control message in the name of another member.
+        ForeignName = "foreign_name",
         /// More members than there is room for.
         TooManyMembers = "too_many_members",
         /// No member is there to carry it.
