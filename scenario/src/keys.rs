@@ -4,7 +4,7 @@ mod events;
 mod radio;
 
 pub use events::{EVENT, MEASURE, VARIANT};
-pub use radio::{MOBILITY, RADIO, ROUTING};
+pub use radio::{ENERGY, MOBILITY, RADIO, ROUTING};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]

@@ -56,6 +56,7 @@ duration = "60 s"
 [nodes]
 h = { kind = "host", count = 3 }
 [radio]
+[radio.energy]
 [mobility]
 model = "static"
 area_m = [300, 200]
@@ -65,7 +66,7 @@ download = { from = "h-1", to = "h-2" }
 "#;
 
 /// Tables of keys that the file without wires has.
-const AIR_TABLES: [&str; 3] = ["radio", "mobility", "routing"];
+const AIR_TABLES: [&str; 4] = ["radio", "radio.energy", "mobility", "routing"];
 
 /// What is said in words and not by a value.
 const IN_WORDS: &[&str] = &[
@@ -105,6 +106,7 @@ const IN_WORDS: &[&str] = &[
     "those a link joins it to",
     "required without `radio`",
     "required with `radio`",
+    "required with `sleep_period`",
     "all hosts",
     "that of `medium_access`",
     "required, but for files, and where all have `places`",
@@ -130,6 +132,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
         ("radio", keys::RADIO),
+        ("radio.energy", keys::ENERGY),
         ("mobility", keys::MOBILITY),
         ("routing", keys::ROUTING),
     ]
@@ -303,6 +306,9 @@ fn company(path: &str) -> Vec<String> {
         "radio.exponent" | "radio.reference_m" | "radio.shadowing_db" => {
             alone(&["radio.propagation=log-distance"])
         }
+        "radio.sleep_period" => alone(&["radio.awake=10 ms"]),
+        "radio.awake" => alone(&["radio.sleep_period=700 s"]),
+        "radio.energy.mains" => alone(&["radio.energy.battery_j=5"]),
         "radio.nakagami_m" => alone(&["radio.fading=nakagami"]),
         "mobility.speed_m_per_s" | "mobility.pause" | "mobility.start" => {
             alone(&["mobility.model=random-waypoint"])
@@ -320,7 +326,7 @@ fn company(path: &str) -> Vec<String> {
 }
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 7] = ["nodes", "links", "flows", "events", "radio", "mobility", "routing"];
+const SECTIONS: [&str; 8] = ["nodes", "links", "flows", "events", "radio", "mobility", "routing", "energy"];
 
 #[test]
 fn every_key_makes_a_difference() {

@@ -48,7 +48,7 @@ pub use medium::{Medium, MediumModel};
 pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role};
 pub use plan::{Measure, Plan};
 pub use prismux_wire::IpFamily;
-pub use radio::{Radio, Routing};
+pub use radio::{Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};
 pub use transport::{Pipe, PtcpSettings, R2cpSettings, StripingSettings, Transport};

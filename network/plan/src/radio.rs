@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{MacConfig, Mobility, RadioConfig};
+use prismux_wireless::{EnergyConfig, MacConfig, Mobility, RadioConfig};
 
 /// Hosts that share the air.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,18 @@ pub struct Radio {
     pub mobility: Vec<Mobility>,
     /// Who finds routes.
     pub routing: Routing,
+    /// What radios draw, and from which batteries; `None` where energy is not counted.
+    pub power: Option<Power>,
+}
+
+/// What radios draw, and from which batteries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Power {
+    /// What each radio draws.
+    pub energy: EnergyConfig,
+    /// What each host's battery holds, in joules, in the order in which hosts are attached; `None` for one that needs
+    /// none.
+    pub batteries_j: Vec<Option<f64>>,
 }
 
 /// How packets find their way from host to host.

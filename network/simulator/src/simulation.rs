@@ -253,6 +253,7 @@ impl Simulation {
             faults.extend(found.iter().map(|fault| format!("flow {}: {fault}", record.name)));
         }
         faults.extend(self.network.conservation_faults());
+        faults.extend(self.network.media.iter().flat_map(|shared| shared.medium.faults(self.now())));
         faults
     }
 }

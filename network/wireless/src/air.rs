@@ -1,6 +1,7 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
 
+use crate::energy::{Battery, EnergyConfig, Powers};
 use crate::event::{AirEvent, Events};
 use crate::field::Field;
 use crate::mac::config::{Mac, MacConfig};
@@ -30,6 +31,8 @@ pub struct AirConfig {
     pub radio: RadioConfig,
     /// The medium access of all hosts.
     pub mac: MacConfig,
+    /// What radios draw; `None` where energy is not counted, and batteries last for ever.
+    pub energy: Option<EnergyConfig>,
     /// Whether each frame is reported when it begins ([`AirEvent::OnAir`]).
     pub reports_frames: bool,
 }
@@ -43,6 +46,8 @@ pub struct HostConfig {
     pub mobility: Mobility,
     /// Its channel: hosts on different channels do not hear one another.
     pub channel: u8,
+    /// What its battery holds, in joules; `None` for a host that needs none.
+    pub battery_j: Option<f64>,
     /// Whether packets for others are reported ([`AirEvent::Overheard`]).
     pub listens_to_all: bool,
 }
@@ -54,6 +59,13 @@ pub enum AirError {
     Radio(&'static str),
     /// The medium access is impossible.
     Mac(&'static str),
+    /// What radios draw is impossible.
+    Energy(&'static str),
+    /// A host's battery holds nothing, or is out of this world.
+    Battery {
+        /// The host.
+        host: String,
+    },
     /// A host's movement is impossible.
     Mobility {
         /// The host.
@@ -68,6 +80,10 @@ impl fmt::Display for AirError {
         match self {
             Self::Radio(what) => write!(f, "radio: {what}"),
             Self::Mac(what) => write!(f, "medium access: {what}"),
+            Self::Energy(what) => write!(f, "energy: {what}"),
+            Self::Battery { host } => {
+                write!(f, "battery of {host}: it must hold more than 0 J and less than 1e12 J")
+            }
             Self::Mobility { host, what } => write!(f, "mobility of {host}: {what}"),
         }
     }
@@ -92,6 +108,8 @@ pub struct Air<P> {
     hosts: Vec<Dcf<P>>,
     /// The earliest entry of each host in the schedule.
     scheduled: Vec<Instant>,
+    /// When each host's battery is looked at.
+    batteries: Vec<Instant>,
     schedule: Schedule,
     frames: Frames<P>,
     events: Events<P>,
@@ -111,7 +129,11 @@ impl<P: Copy> Air<P> {
         if let Some(what) = config.mac.fault() {
             return Err(AirError::Mac(what));
         }
-        let mac = Mac::new(config.mac, config.radio.propagation_delay);
+        if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
+            return Err(AirError::Energy(what));
+        }
+        let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
+        mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
         let chance = Chance::new(config.radio.propagation, config.radio.fading);
         let reach_m = loss.range_m(config.radio.carrier_threshold_w / chance.largest_factor());
@@ -123,26 +145,36 @@ impl<P: Copy> Air<P> {
             let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
             let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
             machine.listens_to_all = host.listens_to_all;
+            if let Some(joules) = host.battery_j {
+                let battery = Battery::new(joules);
+                let battery = battery.ok_or_else(|| AirError::Battery { host: host.name.clone() })?;
+                machine.run_on(battery);
+            }
             machines.push(machine);
             max_speed = max_speed.max(host.mobility.max_speed_m_per_s());
             let (leg, source) = host.mobility.begin(stream("mobility"));
             moving.push((leg, source, host.channel));
         }
         let scheduled = alloc::vec![Instant::MAX; machines.len()];
-        Ok(Self {
+        let mut air = Self {
             mac,
             radio: config.radio,
             loss,
             chance,
             field: Field::new(moving, reach_m, max_speed),
             hosts: machines,
+            batteries: scheduled.clone(),
             scheduled,
             schedule: Schedule::default(),
             frames: Frames::default(),
             events: Events::new(),
             random: seed.stream("radio/fading"),
             reports_frames: config.reports_frames,
-        })
+        };
+        for host in 0..air.hosts.len() as u32 {
+            air.watch_battery(Instant::ZERO, host);
+        }
+        Ok(air)
     }
 
     /// Hands a packet to a host's MAC.
@@ -177,6 +209,7 @@ impl<P: Copy> Air<P> {
         while let Some((at, target)) = self.schedule.pop_due(now) {
             match target {
                 Target::Host(host) => self.host_due(at, host),
+                Target::Battery(host) => self.battery_due(at, host),
                 Target::Begin(frame) => self.frame_begins(at, frame),
                 Target::End(frame) => self.frame_ends(at, frame),
             }
@@ -190,7 +223,7 @@ impl<P: Copy> Air<P> {
 
     /// What a host's radio and MAC have done by `now`.
     pub fn stats(&self, now: Instant, host: HostId) -> HostStats {
-        self.hosts.get(host.0 as usize).map_or_else(HostStats::default, |host| host.stats(now))
+        self.hosts.get(host.0 as usize).map_or_else(HostStats::default, |host| host.stats(now, &self.mac))
     }
 
     /// Packets that a host still tries to send.
@@ -226,8 +259,33 @@ impl<P: Copy> Air<P> {
             && let Some(frame) = machine.timeout(now, &self.mac, &mut self.events)
         {
             self.put_on_air(now, frame);
+            self.watch_battery(now, host);
         }
         self.arm(now, host);
+    }
+
+    /// Sets when the host's battery is looked at next.
+    fn watch_battery(&mut self, now: Instant, host: u32) {
+        let index = host as usize;
+        if let Some(due) = self.hosts[index].battery_due(now, &self.mac)
+            && due < self.batteries[index]
+        {
+            self.batteries[index] = due;
+            self.schedule.push(due, Target::Battery(host));
+        }
+    }
+
+    fn battery_due(&mut self, now: Instant, host: u32) {
+        let index = host as usize;
+        if self.batteries[index] != now {
+            return;
+        }
+        self.batteries[index] = Instant::MAX;
+        if self.hosts[index].battery_due(now, &self.mac).is_some_and(|due| due <= now) {
+            self.hosts[index].power_off(now, &mut self.events);
+        } else {
+            self.watch_battery(now, host);
+        }
     }
 
     fn put_on_air(&mut self, now: Instant, frame: Frame<P>) {
@@ -260,6 +318,11 @@ impl<P: Copy> Air<P> {
             let signal =
                 crate::mac::ear::Signal { frame: slot, power_w, until, decodable: power_w >= decodable };
             self.hosts[host as usize].signal_begins(now, signal, mac, rule);
+        }
+        if self.mac.powers.is_some() {
+            for &Hearer { host, .. } in &hearers {
+                self.watch_battery(now, host);
+            }
         }
         hearers.retain(|hearer| hearer.power_w >= decodable);
         self.frames.give_back(slot, hearers);

@@ -47,6 +47,13 @@ pub enum AirEvent<P> {
         /// The packet.
         payload: P,
     },
+    /// The host's battery is empty: the packet, which waited, is not sent any more. The sender has it back.
+    PoweredOff {
+        /// The sender.
+        host: HostId,
+        /// The packet.
+        payload: P,
+    },
     /// A frame begins (only on an air that reports its frames).
     OnAir {
         /// When its sender begins.

@@ -12,6 +12,7 @@
 //! * [`Mobility`] and its models and files: where hosts are.
 //! * `field`: who is near enough to hear a frame, so that it costs nothing for the others.
 //! * [`MacConfig`] and `mac`: one machine for each host.
+//! * [`EnergyConfig`], [`DutyCycle`]: what radios draw, when they sleep, how long batteries last.
 //! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -19,6 +20,7 @@
 extern crate alloc;
 
 mod air;
+mod energy;
 mod event;
 mod field;
 mod mac;
@@ -29,6 +31,7 @@ mod schedule;
 mod stats;
 
 pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
+pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
 pub use mac::config::{AccessRules, MacConfig, QueueRule};
 pub use mac::{Frame, FrameKind, Outgoing, Priority};

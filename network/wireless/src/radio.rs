@@ -58,6 +58,11 @@ impl RadioConfig {
         PathLoss::new(self.propagation, &self.antenna).power_w(distance_m * distance_m)
     }
 
+    /// What must be radiated for the range that the thresholds mean, if the receivers are ns-2's WaveLAN, in watts.
+    pub(crate) fn radiated_for_range_w(&self) -> f64 {
+        self.antenna.power_w * Self::wavelan().receive_threshold_w / self.receive_threshold_w
+    }
+
     /// What makes the radio impossible, if anything.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let Antenna { power_w, frequency_hz, height_m, gain, loss } = self.antenna;

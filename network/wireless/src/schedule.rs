@@ -8,6 +8,8 @@ use prismux_units::Instant;
 pub(crate) enum Target {
     /// A host's deadline.
     Host(u32),
+    /// A host's battery must be looked at.
+    Battery(u32),
     /// A frame reaches its receivers.
     Begin(u32),
     /// A frame has passed its receivers.

@@ -27,6 +27,8 @@ pub struct HostStats {
     pub lost_overpowered: u64,
     /// Signals lost because the host was sending.
     pub lost_while_sending: u64,
+    /// Signals lost because the host's battery was empty.
+    pub lost_without_power: u64,
 
     /// Packets handed to the MAC.
     pub packets_offered: u64,
@@ -38,6 +40,8 @@ pub struct HostStats {
     pub queue_drops: u64,
     /// Packets that the host took back.
     pub packets_withdrawn: u64,
+    /// Packets lost because the host's battery was empty.
+    pub packets_without_power: u64,
     /// Attempts without an answer.
     pub timeouts: u64,
     /// Packets taken in.
@@ -51,6 +55,12 @@ pub struct HostStats {
     pub sending: Duration,
     /// Time spent hearing signals, own sending excepted.
     pub receiving: Duration,
+    /// Time spent asleep.
+    pub asleep: Duration,
+    /// Energy drawn, in nanojoules, where that is counted.
+    pub drawn_nj: u64,
+    /// Energy left in the battery, in nanojoules; `None` for a host without one.
+    pub battery_nj: Option<u64>,
 }
 
 impl HostStats {
@@ -66,10 +76,15 @@ impl HostStats {
             + self.lost_collided
             + self.lost_overpowered
             + self.lost_while_sending
+            + self.lost_without_power
     }
 
     /// Packets whose end is known: sent, given up, or never taken.
     pub const fn packets_ended(&self) -> u64 {
-        self.packets_sent + self.packets_failed + self.queue_drops + self.packets_withdrawn
+        self.packets_sent
+            + self.packets_failed
+            + self.queue_drops
+            + self.packets_withdrawn
+            + self.packets_without_power
     }
 }

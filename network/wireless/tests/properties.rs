@@ -1,11 +1,13 @@
 //! Random histories of an air against what every history must have.
 mod common;
 
-use common::{air, assert_conserved, run, secs, stats, unicast};
+use common::{air, assert_conserved, named, run, secs, stats, unicast};
+use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    AirEvent, Area, Fading, GaussMarkov, HostId, MacConfig, Manhattan, Mobility, Outgoing, Position,
-    Priority, Propagation, RadioConfig, RandomWaypoint, WaypointStart,
+    Air, AirConfig, AirEvent, Area, DutyCycle, EnergyConfig, Fading, GaussMarkov, HostId, HostStats,
+    MacConfig, Manhattan, Mobility, Outgoing, Position, Priority, Propagation, RadioConfig, RandomWaypoint,
+    WaypointStart,
 };
 use proptest::prelude::*;
 
@@ -51,6 +53,54 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         .prop_map(|(mac, rts, queue)| MacConfig { rts_threshold_bytes: rts, queue_packets: queue, ..mac })
 }
 
+/// What radios draw, when they sleep, and the batteries of the hosts in turn.
+#[derive(Debug, Clone)]
+struct Power {
+    energy: EnergyConfig,
+    duty_cycle: Option<DutyCycle>,
+    batteries_j: Vec<Option<f64>>,
+}
+
+fn power() -> impl Strategy<Value = Power> {
+    let powers = (0.0..2.0, 0.0..1.0, 0.0..0.5, 0.0..0.1, prop::option::of(0.1..1.0));
+    let duty_cycle = prop::option::weighted(0.3, (20..2000_u64, 1..=100_u64)).prop_map(|duty| {
+        duty.map(|(period_ms, percent)| DutyCycle {
+            period: Duration::from_millis(period_ms),
+            awake: Duration::from_micros(period_ms * percent * 10),
+        })
+    });
+    let batteries = prop::collection::vec(prop::option::of(1e-4..5.0), 1..4);
+    (powers, duty_cycle, batteries).prop_map(|(powers, duty_cycle, batteries_j)| {
+        let (transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency) = powers;
+        let energy = EnergyConfig { transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency };
+        Power { energy, duty_cycle, batteries_j }
+    })
+}
+
+/// What a host has drawn follows from its states, and what it has not is left in its battery, to the microjoule.
+fn assert_energy_balances(power: &Power, radio: &RadioConfig, host: &HostStats, index: usize, now: Instant) {
+    let Power { energy, batteries_j, .. } = power;
+    let seconds = |time: Duration| time.as_secs_f64();
+    let capacity = batteries_j[index % batteries_j.len()];
+    let drawn = host.drawn_nj as f64 / 1e9;
+    if let (Some(capacity), Some(left_nj)) = (capacity, host.battery_nj) {
+        assert!((capacity - drawn - left_nj as f64 / 1e9).abs() < 1e-6, "h{index} of {capacity} J: {host:?}");
+    }
+    let is_dead = host.battery_nj.is_some_and(|left_nj| left_nj < 1000);
+    if !is_dead {
+        let radiated_w =
+            radio.antenna.power_w * RadioConfig::wavelan().receive_threshold_w / radio.receive_threshold_w;
+        let transmit_w =
+            energy.transmit_w + energy.amplifier_efficiency.map_or(0.0, |share| radiated_w / share);
+        let idle = seconds(now - Instant::ZERO) - seconds(host.sending + host.receiving + host.asleep);
+        let expected = seconds(host.sending) * transmit_w
+            + seconds(host.receiving) * energy.receive_w
+            + seconds(host.asleep) * energy.sleep_w
+            + idle * energy.idle_w;
+        assert!((drawn - expected).abs() < 1e-6, "h{index}: {host:?}, expected {expected} J");
+    }
+}
+
 fn radio() -> impl Strategy<Value = RadioConfig> {
     let log = Propagation::LogDistance { exponent: 3.0, reference_m: 1.0, shadowing_db: 4.0 };
     let model = prop_oneof![Just(Propagation::FreeSpace), Just(Propagation::TwoRayGround), Just(log)];
@@ -89,8 +139,21 @@ fn sends() -> impl Strategy<Value = Vec<Send>> {
 }
 
 /// Plays a history to its end. All that was seen, as text, and the counters.
-fn play(radio: RadioConfig, mac: MacConfig, hosts: &[Mobility], sends: &[Send], seed: u64) -> String {
-    let mut air = air(radio, mac, hosts.to_vec(), seed);
+fn play(
+    radio: RadioConfig,
+    mac: MacConfig,
+    power: &Power,
+    hosts: &[Mobility],
+    sends: &[Send],
+    seed: u64,
+) -> String {
+    let mac = MacConfig { duty_cycle: power.duty_cycle, ..mac };
+    let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: false };
+    let mut named = named(hosts.to_vec());
+    for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {
+        host.battery_j = *battery_j;
+    }
+    let mut air = Air::new(&config, named, Seed(seed)).expect("a possible air");
     let mut seen = String::new();
     let mut note = |now: Instant, event: AirEvent<u64>| seen.push_str(&format!("{now} {event:?}\n"));
     let count = hosts.len() as u32;
@@ -108,6 +171,7 @@ fn play(radio: RadioConfig, mac: MacConfig, hosts: &[Mobility], sends: &[Send], 
     for (index, host) in all.iter().enumerate() {
         assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
         assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
+        assert_energy_balances(power, &radio, host, index, secs(60));
         let place = air.position(secs(60), HostId(index as u32));
         let inside = |value: f64, side: f64| (-1e-6..=side + 1e-6).contains(&value);
         assert!(inside(place.x_m, AREA.width_m) && inside(place.y_m, AREA.height_m), "{place:?}");
@@ -120,11 +184,12 @@ proptest! {
 
     #[test]
     fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history(
-        radio in radio(), mac in mac(), hosts in prop::collection::vec(mobility(), 1..12), sends in sends(),
+        radio in radio(), mac in mac(), power in power(),
+        hosts in prop::collection::vec(mobility(), 1..12), sends in sends(),
         seed in any::<u64>(),
     ) {
-        let first = play(radio, mac, &hosts, &sends, seed);
-        prop_assert_eq!(first, play(radio, mac, &hosts, &sends, seed));
+        let first = play(radio, mac, &power, &hosts, &sends, seed);
+        prop_assert_eq!(first, play(radio, mac, &power, &hosts, &sends, seed));
     }
 }
 

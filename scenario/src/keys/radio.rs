@@ -41,6 +41,25 @@ pub const RADIO: &[Key] = &[
     key("range_m", "number", "250", "distance at which the mean power just suffices to receive, in metres"),
     key("sense_m", "number", "550", "distance at which it just counts as carrier, in metres"),
     key("capture_db", "number", "10", "a frame so much stronger than one that begins later is received"),
+    key("sleep_period", "duration", "none", "radios wake once in such a period, all at once; needs `awake`"),
+    key("awake", "duration", "required with `sleep_period`", "how long radios are awake in each period"),
+    key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
+];
+
+/// Keys of `[radio.energy]`.
+pub const ENERGY: &[Key] = &[
+    key("transmit_w", "number", "0.66", "power while sending, in watts"),
+    key("receive_w", "number", "0.395", "power while hearing signals, in watts"),
+    key("idle_w", "number", "0", "power while awake and nothing happens, in watts"),
+    key("sleep_w", "number", "0", "power while asleep, in watts"),
+    key(
+        "amplifier_efficiency",
+        "number",
+        "none",
+        "sending draws what must be radiated for `range_m`, divided by this, on top of `transmit_w`",
+    ),
+    key("battery_j", "number", "none", "what the battery of each host holds, in joules"),
+    key("mains", "list of nodes", "none", "hosts that need no battery"),
 ];
 
 /// Keys of `[mobility]`.

@@ -1,5 +1,6 @@
 //! `[radio]` and `[routing]`.
 
+mod energy;
 mod mobility;
 
 use super::reader::{Problems, Reader};
@@ -36,6 +37,7 @@ pub(super) fn read(
     let attached = hosts(&reader, node_names, nodes);
     let mac = medium_access(&reader);
     let radio = radio_config(&reader);
+    let power = energy::power(&reader, &attached, node_names);
     reader.finish();
     let protocol = routing.and_then(|routing| {
         let protocol = routing.name("protocol", registry::ROUTING);
@@ -51,7 +53,7 @@ pub(super) fn read(
     };
     let moving = mobility::read(&mobility, &names, folder, problems);
     mobility.finish();
-    let radio = Radio { radio, mac, mobility: moving?, routing };
+    let radio = Radio { radio, mac, mobility: moving?, routing, power };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 
@@ -86,6 +88,7 @@ fn medium_access(reader: &Reader<'_>) -> MacConfig {
     mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
     mac.queue_packets =
         reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
+    mac.duty_cycle = energy::duty_cycle(reader);
     mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
     mac
 }

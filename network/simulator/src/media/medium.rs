@@ -39,8 +39,15 @@ pub trait Medium: Any + fmt::Debug + Send {
         true
     }
 
-    /// What the medium has counted for nodes on it, for results.
-    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+    /// What the medium has counted by `now` for nodes on it, for results.
+    fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
+        let _ = now;
+        Vec::new()
+    }
+
+    /// What does not add up in the medium's accounts; empty for a correct run.
+    fn faults(&self, now: Instant) -> Vec<String> {
+        let _ = now;
         Vec::new()
     }
 }

@@ -17,6 +17,7 @@ pub struct RadioMedium {
     /// By node: its number on the air, [`ABSENT`] for nodes that are not on it.
     hosts: Vec<u32>,
     frames_inside: usize,
+    counts_energy: bool,
     /// Frames taken back for a neighbour that no longer answers.
     taken_back: VecDeque<Frame>,
 }
@@ -35,15 +36,18 @@ impl RadioMedium {
         radio: &Radio,
         seed: Seed,
     ) -> Result<Self, AirError> {
-        let config = AirConfig { radio: radio.radio, mac: radio.mac, reports_frames: false };
-        let host = |(node, mobility): (&NodeId, &prismux_wireless::Mobility)| HostConfig {
+        let energy = radio.power.as_ref().map(|power| power.energy);
+        let config = AirConfig { radio: radio.radio, mac: radio.mac, energy, reports_frames: false };
+        let battery_of = |index: usize| *radio.power.as_ref()?.batteries_j.get(index)?;
+        let host = |(index, (node, mobility)): (usize, (&NodeId, &prismux_wireless::Mobility))| HostConfig {
             name: format!("{name}/{}", plan[*node].name),
             mobility: mobility.clone(),
             channel: 1,
+            battery_j: battery_of(index),
             // Only source routes tell bystanders anything.
             listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
         };
-        let hosts = attached.iter().zip(&radio.mobility).map(host).collect();
+        let hosts = attached.iter().zip(&radio.mobility).enumerate().map(host).collect();
         let mut numbers = vec![ABSENT; plan.nodes.len()];
         for (number, node) in attached.iter().enumerate() {
             numbers[node.index()] = number as u32;
@@ -53,6 +57,7 @@ impl RadioMedium {
             attached: attached.to_vec(),
             hosts: numbers,
             frames_inside: 0,
+            counts_energy: energy.is_some(),
             taken_back: VecDeque::new(),
         })
     }
@@ -90,6 +95,10 @@ impl RadioMedium {
                 self.frames_inside -= 1;
                 let waiting = self.air.withdraw(host, next_hop);
                 self.taken_back.extend(waiting);
+                Some(MediumEvent::Undelivered(payload))
+            }
+            AirEvent::PoweredOff { payload, .. } => {
+                self.frames_inside -= 1;
                 Some(MediumEvent::Undelivered(payload))
             }
             AirEvent::OnAir { .. } => None,
@@ -137,17 +146,46 @@ impl Medium for RadioMedium {
         self.frames_inside
     }
 
-    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+    fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let of_node = |&node: &NodeId| {
-            let stats = self.stats(Instant::ZERO, node);
-            [
+            let stats = self.stats(now, node);
+            let mut counters = vec![
                 (node, "frames_sent", stats.frames_sent()),
                 (node, "frames_received", stats.frames_received),
                 (node, "frames_collided", stats.lost_collided),
                 (node, "packets_given_up", stats.packets_failed),
-            ]
+            ];
+            if self.counts_energy {
+                counters.push((node, "energy_drawn_uj", stats.drawn_nj / 1000));
+                counters.push((node, "frames_lost_without_power", stats.lost_without_power));
+                counters.push((node, "packets_without_power", stats.packets_without_power));
+            }
+            counters.extend(stats.battery_nj.map(|left_nj| (node, "battery_left_uj", left_nj / 1000)));
+            counters
         };
         self.attached.iter().flat_map(of_node).collect()
+    }
+
+    /// Packets and signals are in one counter each, at every host, or still under way.
+    fn faults(&self, now: Instant) -> Vec<String> {
+        let (mut faults, mut open) = (Vec::new(), 0);
+        for (index, &node) in self.attached.iter().enumerate() {
+            let stats = self.stats(now, node);
+            let waiting = self.air.waiting_packets(HostId(index as u32)) as u64;
+            if stats.packets_offered != stats.packets_ended() + waiting {
+                faults
+                    .push(format!("radio: packets of host {index} do not add up: {stats:?}, {waiting} wait"));
+            }
+            if stats.signals_ended() > stats.signals {
+                faults.push(format!("radio: signals at host {index} do not add up: {stats:?}"));
+            }
+            open += stats.signals.saturating_sub(stats.signals_ended());
+        }
+        let under_way = self.air.signals_under_way();
+        if open > under_way {
+            faults.push(format!("radio: {open} signals have no end, {under_way} are on the air"));
+        }
+        faults
     }
 
     /// Who reaches whom changes: hosts find their way by rules of their own.

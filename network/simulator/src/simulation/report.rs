@@ -101,7 +101,7 @@ impl Simulation {
         }
         let links = 0..self.report.links.len();
         let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters());
-        let media = self.network.media.iter().flat_map(|shared| shared.medium.counters());
+        let media = self.network.media.iter().flat_map(|shared| shared.medium.counters(self.now()));
         for (node, name, count) in flows.chain(media) {
             let node = nodes.entry(self.report.node_names[node.index()].clone()).or_default();
             *node.entry(name.into()).or_default() += count;

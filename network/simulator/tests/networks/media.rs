@@ -158,7 +158,7 @@ impl Medium for Turns {
         false
     }
 
-    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+    fn counters(&self, _: Instant) -> Vec<(NodeId, &'static str, u64)> {
         vec![(self.attached[0], "frames_carried", self.carried)]
     }
 }

@@ -4,21 +4,22 @@ use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{
-    Flow, FlowId, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
+    Flow, FlowId, MediumModel, NodeId, Plan, Power, Radio, Routing, TcpSettings, Traffic, Transport, registry,
 };
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
 use prismux_trace::results::RunResult;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wireless::{
-    Area, HostStats, MacConfig, Mobility, Position, RadioConfig, RandomWaypoint, WaypointStart,
+    Area, EnergyConfig, HostStats, MacConfig, Mobility, Position, RadioConfig, RandomWaypoint, WaypointStart,
 };
 
 /// Hosts h0, h1, ... with the radio and the medium access of ns-2.
 fn network(mobility: Vec<Mobility>, routing: Routing) -> (Plan, Vec<NodeId>) {
     let mut plan = Plan::new("radio", Duration::from_secs(30));
     let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
-    let radio = Radio { radio: RadioConfig::wavelan(), mac: MacConfig::ns2(), mobility, routing };
+    let mac = MacConfig::ns2();
+    let radio = Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, power: None };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)
 }
@@ -161,4 +162,24 @@ fn a_moving_network_keeps_its_accounts_and_repeats_from_its_seed() {
         assert_eq!(text(&first), text(&result(routing, 1)));
         assert_ne!(text(&first), text(&result(routing, 2)));
     }
+}
+
+#[test]
+fn a_relay_whose_battery_runs_out_ends_the_connection_and_everything_adds_up() {
+    let (mut plan, hosts) = network(row(3, 200.0), DSR);
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!("a radio") };
+    let energy = EnergyConfig { idle_w: 0.1, ..EnergyConfig::ns2() };
+    radio.power = Some(Power { energy, batteries_j: vec![None, Some(3.0), None] });
+    let flow = plan.flow(tcp(hosts[0], hosts[2]));
+    let mut simulation = run(&plan, 1);
+    let relay = of_host(&simulation, hosts[1]);
+    assert_eq!((relay.battery_nj, relay.drawn_nj), (Some(0), 3_000_000_000));
+    assert!(relay.lost_without_power > 0, "{relay:?}");
+    // 3 J last for some 7 of 30 seconds at about 0.4 W.
+    let rate = goodput(&simulation, flow);
+    assert!((5e4..2e5).contains(&rate), "{rate}");
+    let result = simulation.result();
+    let node = &result.nodes["h1"];
+    assert_eq!((node["energy_drawn_uj"], node["battery_left_uj"]), (3_000_000, 0));
+    assert!(node["frames_lost_without_power"] > 0);
 }

@@ -1,4 +1,5 @@
 //! The settings of 802.11's distributed coordination function.
+use crate::energy::{DutyCycle, Powers};
 use crate::radio::{Modulation, Preamble};
 use prismux_units::{Duration, Rate};
 
@@ -33,6 +34,8 @@ pub struct MacConfig {
     pub queue: QueueRule,
     /// Whose reading of the standard holds.
     pub rules: AccessRules,
+    /// When radios sleep, if they do: no exchange begins then.
+    pub duty_cycle: Option<DutyCycle>,
 }
 
 /// Which packets wait together for the medium.
@@ -76,6 +79,7 @@ impl MacConfig {
             queue_packets: 50,
             queue: QueueRule::Shared,
             rules: AccessRules::Ns2,
+            duty_cycle: None,
         }
     }
 
@@ -121,7 +125,8 @@ impl MacConfig {
             (self.short_retry_limit >= 1 && self.long_retry_limit >= 1, "retry limits must be at least 1"),
             (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
         ];
-        rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
+        let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
+        fault.or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
     }
 }
 
@@ -149,6 +154,8 @@ pub(crate) struct Mac {
     pub propagation_delay: Duration,
     /// Beyond SIFS and the answer itself, until a missing answer is noticed.
     pub patience: Duration,
+    /// What radios draw, where that is counted.
+    pub powers: Option<Powers>,
 }
 
 impl Mac {
@@ -172,6 +179,7 @@ impl Mac {
             ack: airtime(ACK_BYTES),
             propagation_delay,
             patience,
+            powers: None,
         }
     }
 

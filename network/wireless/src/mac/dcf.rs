@@ -2,6 +2,7 @@
 //!
 //! Inputs: signals that begin and end, packets to send, the time. Outputs: frames to send, and events. The machine
 //! learns at once until when a signal lasts, so that it waits for nothing that it can work out: it has one deadline.
+mod power;
 mod receive;
 mod send;
 
@@ -11,10 +12,11 @@ use super::ear::{Ear, Loss, Signal};
 use super::exchange::{Answer, Current, Duplicates, Waiting};
 use super::queue::InterfaceQueue;
 use crate::HostId;
+use crate::energy::Battery;
 use crate::radio::Reception;
 use crate::stats::HostStats;
 use prismux_endpoint::random::RandomStream;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 
 /// The machine of one host.
 #[derive(Debug)]
@@ -35,6 +37,9 @@ pub(crate) struct Dcf<P> {
     duplicates: Duplicates,
     random: RandomStream,
     stats: HostStats,
+    /// Time for sleep in which the host sent or heard something.
+    active_asleep: Duration,
+    battery: Option<Battery>,
 }
 
 impl<P: Copy> Dcf<P> {
@@ -54,6 +59,8 @@ impl<P: Copy> Dcf<P> {
             duplicates: Duplicates::default(),
             random,
             stats: HostStats::default(),
+            active_asleep: Duration::ZERO,
+            battery: None,
         }
     }
 
@@ -65,11 +72,6 @@ impl<P: Copy> Dcf<P> {
             (None, Waiting::Nothing) => self.contention.due(mac.config.slot),
             (None, waiting) => waiting.until(),
         }
-    }
-
-    pub fn stats(&self, now: Instant) -> HostStats {
-        let (sending, receiving) = self.ear.active_times(now);
-        HostStats { sending, receiving, ..self.stats }
     }
 
     /// Packets that the host still tries to send.
@@ -125,8 +127,13 @@ impl<P: Copy> Dcf<P> {
         if self.ear.reception_ends() <= now {
             self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
         }
+        self.stats.signals += 1;
+        if self.is_off() {
+            self.stats.lost_without_power += 1;
+            return;
+        }
+        self.stay_awake(now, signal.until, mac);
         let (stats, mut overpowered) = (&mut self.stats, false);
-        stats.signals += 1;
         self.ear.signal_begins(now, signal, rule, mac.is_ns2(), |loss| {
             overpowered |= loss == Loss::Overpowered;
             *counter(stats, loss) += 1;

@@ -148,6 +148,18 @@ impl Ear {
         lost
     }
 
+    /// Until when the host sends or hears something, as far as is known.
+    pub fn active_until(&self) -> Instant {
+        self.energy_until.max(self.sending_until)
+    }
+
+    /// The host has no power left. Whether a frame that it was receiving is lost by that.
+    pub fn power_off(&mut self, now: Instant) -> bool {
+        let lost = self.until > now && self.locked != NONE;
+        self.locked = NONE;
+        lost
+    }
+
     /// Time spent sending and receiving by `now`.
     pub fn active_times(&self, now: Instant) -> (Duration, Duration) {
         let sending_left = self.sending_until - now;

@@ -16,7 +16,7 @@ pub fn still(mac: MacConfig, places: &[(f64, f64)], seed: u64) -> Air<u64> {
 
 /// Hosts that move, without a report of frames.
 pub fn air(radio: RadioConfig, mac: MacConfig, hosts: Vec<Mobility>, seed: u64) -> Air<u64> {
-    let config = AirConfig { radio, mac, reports_frames: false };
+    let config = AirConfig { radio, mac, energy: None, reports_frames: false };
     Air::new(&config, named(hosts), Seed(seed)).expect("a possible air")
 }
 
@@ -26,6 +26,7 @@ pub fn named(hosts: Vec<Mobility>) -> Vec<HostConfig> {
         name: format!("h{index}"),
         mobility,
         channel: 1,
+        battery_j: None,
         listens_to_all: false,
     };
     hosts.into_iter().enumerate().map(host).collect()
@@ -73,7 +74,8 @@ pub fn assert_conserved(air: &Air<u64>, now: Instant, hosts: usize) {
         let waiting = air.waiting_packets(HostId(index as u32)) as u64;
         assert_eq!(host.packets_offered, host.packets_ended() + waiting, "packets of h{index}: {host:?}");
         assert!(host.signals_ended() <= host.signals, "signals of h{index}: {host:?}");
-        assert!(host.sending + host.receiving <= now - Instant::ZERO, "time of h{index}: {host:?}");
+        let active = host.sending + host.receiving + host.asleep;
+        assert!(active <= now - Instant::ZERO, "time of h{index}: {host:?}");
     }
     let (signals, ended): (u64, u64) =
         all.iter().fold((0, 0), |sum, host| (sum.0 + host.signals, sum.1 + host.signals_ended()));

@@ -12,6 +12,10 @@ impl<P: Copy> Dcf<P> {
     /// Takes a packet to send. Answers with the packet that has no room.
     pub fn enqueue(&mut self, now: Instant, packet: Outgoing<P>, mac: &Mac) -> Option<Outgoing<P>> {
         self.stats.packets_offered += 1;
+        if self.is_off() {
+            self.stats.packets_without_power += 1;
+            return Some(packet);
+        }
         let refused = self.queue.push(packet, mac.config.queue_packets as usize, mac.config.queue);
         self.stats.queue_drops += u64::from(refused.is_some());
         if self.current.is_none() {
@@ -71,6 +75,10 @@ impl<P: Copy> Dcf<P> {
             return None;
         }
         if self.waiting != Waiting::Nothing || self.contention.due(mac.config.slot) > now {
+            return None;
+        }
+        if let Some(wakes) = mac.config.duty_cycle.and_then(|duty_cycle| duty_cycle.wakes(now)) {
+            self.contention.draw(mac, &mut self.random, wakes + mac.difs);
             return None;
         }
         self.contention.stop();
@@ -135,6 +143,7 @@ impl<P: Copy> Dcf<P> {
         if self.ear.reception_ends() <= now {
             self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
         }
+        self.stay_awake(now, now + airtime, mac);
         self.stats.lost_while_sending += u64::from(self.ear.send(now, now + airtime));
         self.refresh(now, mac);
         *match (kind, to) {

@@ -1,0 +1,93 @@
+//! What a host's radio has drawn, and the end of its battery.
+use super::Dcf;
+use crate::energy::{Battery, Outlook, StateTimes, nanojoules};
+use crate::event::{AirEvent, Events};
+use crate::mac::config::Mac;
+use crate::mac::exchange::Waiting;
+use crate::stats::HostStats;
+use prismux_units::{Duration, Instant};
+
+/// A battery that lasts this long whatever happens is looked at no sooner.
+const NEAR_THE_END: Duration = Duration::from_millis(50);
+
+impl<P: Copy> Dcf<P> {
+    /// The host runs on a battery from now on.
+    pub fn run_on(&mut self, battery: Battery) {
+        self.battery = Some(battery);
+    }
+
+    /// Whether the battery is empty.
+    pub fn is_off(&self) -> bool {
+        self.battery.is_some_and(|battery| battery.empty_since.is_some())
+    }
+
+    /// The host sends or hears something until `until`: it does not sleep.
+    #[inline]
+    pub(super) fn stay_awake(&mut self, now: Instant, until: Instant, mac: &Mac) {
+        if let Some(duty_cycle) = mac.config.duty_cycle {
+            let from = self.ear.active_until().max(now);
+            self.active_asleep += duty_cycle.asleep_by(until.max(from)) - duty_cycle.asleep_by(from);
+        }
+    }
+
+    fn state_times(&self, now: Instant, mac: &Mac) -> StateTimes {
+        let (sending, receiving) = self.ear.active_times(now);
+        let mut asleep = Duration::ZERO;
+        if let Some(duty_cycle) = mac.config.duty_cycle {
+            let ahead = duty_cycle.asleep_by(self.ear.active_until().max(now)) - duty_cycle.asleep_by(now);
+            asleep = duty_cycle.asleep_by(now) - (self.active_asleep - ahead);
+        }
+        let idle = (now - Instant::ZERO) - sending - receiving - asleep;
+        StateTimes { sending, receiving, asleep, idle }
+    }
+
+    /// What the host has done by `now`; nothing is added when its battery is empty.
+    pub fn stats(&self, now: Instant, mac: &Mac) -> HostStats {
+        let until = self.battery.and_then(|battery| battery.empty_since).map_or(now, |empty| empty.min(now));
+        let times = self.state_times(until, mac);
+        let drawn_aj = mac.powers.map_or(0, |powers| powers.drawn_aj(&times));
+        let left = |battery: Battery| nanojoules(battery.capacity_aj.saturating_sub(drawn_aj));
+        HostStats {
+            sending: times.sending,
+            receiving: times.receiving,
+            asleep: times.asleep,
+            drawn_nj: nanojoules(drawn_aj),
+            battery_nj: self.battery.map(left),
+            ..self.stats
+        }
+    }
+
+    /// When the battery must be looked at again; now if it is empty. `None` for a host without one.
+    pub fn battery_due(&self, now: Instant, mac: &Mac) -> Option<Instant> {
+        let (powers, battery) = (mac.powers?, self.battery.filter(|battery| battery.empty_since.is_none())?);
+        let drawn_aj = powers.drawn_aj(&self.state_times(now, mac));
+        let left_aj = battery.capacity_aj.saturating_sub(drawn_aj);
+        let at_least = powers.lasts_at_least_until(now, left_aj);
+        if left_aj == 0 || at_least > now + NEAR_THE_END {
+            return Some(at_least);
+        }
+        let outlook = Outlook {
+            now,
+            sends_until: self.ear.sending_until,
+            hears_until: self.ear.energy_until,
+            duty_cycle: mac.config.duty_cycle,
+        };
+        Some(powers.lasts_until(left_aj, &outlook))
+    }
+
+    /// The battery is empty: the host hears nothing any more and gives its packets back. A frame that it was sending
+    /// has gone out.
+    pub fn power_off(&mut self, now: Instant, events: &mut Events<P>) {
+        let Some(battery) = &mut self.battery else { return };
+        battery.empty_since = Some(now);
+        self.stats.lost_without_power += u64::from(self.ear.power_off(now));
+        (self.waiting, self.answer) = (Waiting::Nothing, None);
+        self.contention.stop();
+        let current = self.current.take().map(|current| current.packet);
+        let waiting = core::iter::from_fn(|| self.queue.pop());
+        for packet in current.into_iter().chain(waiting) {
+            self.stats.packets_without_power += 1;
+            events.push_back(AirEvent::PoweredOff { host: self.host, payload: packet.payload });
+        }
+    }
+}
