@@ -170,7 +170,8 @@ fn value_of(default: &str) -> Option<&str> {
         Some(inner) => Some(inner).filter(|inner| !inner.contains('"')),
         None => Some(default).filter(|text| {
             let is_number = |first: char| first.is_ascii_digit() || first == '[';
-            *text == "true" || *text == "false" || text.starts_with(is_number)
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            *text == "true" || *text == "false" || digits.starts_with(is_number)
         }),
     }
 }
@@ -285,11 +286,11 @@ fn values() -> Vec<String> {
         .chain(names(registry::MEDIUM_ACCESS))
         .chain(names(registry::INTERFACE_QUEUES))
         .chain(names(registry::PROPAGATION))
-        .chain(names(registry::FADING))
+        .chain(names(registry::FADING).chain(names(registry::RECEPTION)))
         .chain(names(registry::MOBILITY))
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING));
-    let of_the_air = ["off", "3", "600", "[\"h-1\", \"h-2\"]", "[3, 4]"];
+    let of_the_air = ["off", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]"];
     plain.into_iter().chain(of_the_air).map(str::to_string).chain(registered).collect()
 }
 
@@ -309,6 +310,7 @@ fn company(path: &str) -> Vec<String> {
         "radio.sleep_period" => alone(&["radio.awake=10 ms"]),
         "radio.awake" => alone(&["radio.sleep_period=700 s"]),
         "radio.energy.mains" => alone(&["radio.energy.battery_j=5"]),
+        "radio.noise_dbm" => alone(&["radio.reception=error-curves"]),
         "radio.nakagami_m" => alone(&["radio.fading=nakagami"]),
         "mobility.speed_m_per_s" | "mobility.pause" | "mobility.start" => {
             alone(&["mobility.model=random-waypoint"])

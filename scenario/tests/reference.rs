@@ -58,6 +58,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names interface_queue", name_table(registry::INTERFACE_QUEUES)),
         ("names propagation", name_table(registry::PROPAGATION)),
         ("names fading", name_table(registry::FADING)),
+        ("names reception", name_table(registry::RECEPTION)),
         ("keys mobility", key_table(keys::MOBILITY)),
         ("names model", name_table(registry::MOBILITY)),
         ("names waypoint-start", name_table(registry::WAYPOINT_STARTS)),

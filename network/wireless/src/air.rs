@@ -2,14 +2,16 @@
 mod frames;
 
 use crate::energy::{Battery, EnergyConfig, Powers};
+use crate::error_rate::ErrorCurves;
 use crate::event::{AirEvent, Events};
 use crate::field::Field;
 use crate::mac::config::{Mac, MacConfig};
-use crate::mac::dcf::Dcf;
-use crate::mac::{Frame, Outgoing};
+use crate::mac::dcf::{Dcf, Rule};
+use crate::mac::ear::Signal;
+use crate::mac::{Frame, FrameKind, Outgoing};
 use crate::mobility::{Mobility, Position};
 use crate::propagation::{Chance, PathLoss};
-use crate::radio::RadioConfig;
+use crate::radio::{Modulation, RadioConfig, Reception};
 use crate::schedule::{Schedule, Target};
 use crate::stats::HostStats;
 use alloc::format;
@@ -19,6 +21,18 @@ use core::fmt;
 use frames::{Frames, Hearer};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
+
+/// How overlapping frames are judged.
+fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
+    let noise_w = match radio.reception {
+        Reception::Capture { ratio } => return Ok(Rule::Capture(ratio)),
+        Reception::ErrorCurves { noise_w } => noise_w,
+    };
+    let is_b = matches!(mac.modulation, Modulation::Dsss(_));
+    let curves = ErrorCurves::new(noise_w, mac.modulation.overhead(), mac.basic_rate, mac.data_rate);
+    let curves = curves.filter(|_| is_b).map(Rule::ErrorCurves);
+    curves.ok_or("error curves are known for 802.11b's rates alone: 1, 2, 5.5 and 11 Mbit/s")
+}
 
 /// A host's number on an air, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +115,7 @@ impl core::error::Error for AirError {}
 #[derive(Debug)]
 pub struct Air<P> {
     mac: Mac,
+    rule: Rule,
     radio: RadioConfig,
     loss: PathLoss,
     chance: Chance,
@@ -132,6 +147,7 @@ impl<P: Copy> Air<P> {
         if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
             return Err(AirError::Energy(what));
         }
+        let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
         let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
         mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
@@ -158,6 +174,7 @@ impl<P: Copy> Air<P> {
         let scheduled = alloc::vec![Instant::MAX; machines.len()];
         let mut air = Self {
             mac,
+            rule,
             radio: config.radio,
             loss,
             chance,
@@ -313,10 +330,11 @@ impl<P: Copy> Air<P> {
                 hearers.push(Hearer { host, power_w });
             }
         });
-        let (mac, rule) = (&self.mac, self.radio.reception);
+        let (mac, rule) = (&self.mac, &self.rule);
+        let at_basic_rate = frame.kind != FrameKind::Data || frame.to.is_none();
         for &Hearer { host, power_w } in &hearers {
-            let signal =
-                crate::mac::ear::Signal { frame: slot, power_w, until, decodable: power_w >= decodable };
+            let decodable = power_w >= decodable;
+            let signal = Signal { frame: slot, power_w, until, decodable, at_basic_rate };
             self.hosts[host as usize].signal_begins(now, signal, mac, rule);
         }
         if self.mac.powers.is_some() {
@@ -333,7 +351,7 @@ impl<P: Copy> Air<P> {
         let Some((frame, hearers)) = self.frames.take(slot) else { return };
         for &Hearer { host, .. } in &hearers {
             let machine = &mut self.hosts[host as usize];
-            if machine.signal_ends(slot) {
+            if machine.signal_ends(now, slot, &self.mac, &self.rule) {
                 machine.receive(now, &frame, &self.mac, &mut self.events);
                 self.arm(now, host);
             }

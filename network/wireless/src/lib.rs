@@ -21,6 +21,7 @@ extern crate alloc;
 
 mod air;
 mod energy;
+mod error_rate;
 mod event;
 mod field;
 mod mac;

@@ -7,6 +7,7 @@ mod contention;
 pub(crate) mod dcf;
 pub(crate) mod ear;
 mod exchange;
+mod interference;
 mod queue;
 
 use crate::HostId;

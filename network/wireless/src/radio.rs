@@ -31,6 +31,12 @@ pub enum Reception {
         /// Ratio of powers; 10 is 10 dB.
         ratio: f64,
     },
+    /// A receiver locks on the first frame that it can decode; noise and all other signals then make bits wrong, by the
+    /// error curves of 802.11b. Its rates alone are known.
+    ErrorCurves {
+        /// Power of the noise in the channel, in watts.
+        noise_w: f64,
+    },
 }
 
 impl RadioConfig {
@@ -77,7 +83,10 @@ impl RadioConfig {
             }
             _ => (2.0, 1.0, 0.0),
         };
-        let Reception::Capture { ratio } = self.reception;
+        let (ratio, noise_w) = match self.reception {
+            Reception::Capture { ratio } => (ratio, 1.0),
+            Reception::ErrorCurves { noise_w } => (1.0, noise_w),
+        };
         let rules = [
             (positive(power_w), "the power must be above 0 W"),
             (positive(frequency_hz), "the frequency must be above 0 Hz"),
@@ -94,6 +103,7 @@ impl RadioConfig {
             (positive(reference_m), "the reference distance must be above 0 m"),
             (shadowing_db.is_finite() && shadowing_db >= 0.0, "the shadowing must be at least 0 dB"),
             (ratio.is_finite() && ratio >= 1.0, "the capture ratio must be at least 1"),
+            (positive(noise_w), "the noise must be above 0 W"),
             (!self.propagation_delay.is_zero(), "the propagation delay must be above 0"),
             (self.propagation_delay <= Duration::from_micros(100), "the propagation delay is over 100 us"),
         ];

@@ -7,7 +7,7 @@ use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     Air, AirConfig, AirEvent, Area, DutyCycle, EnergyConfig, Fading, GaussMarkov, HostId, HostStats,
     MacConfig, Manhattan, Mobility, Outgoing, Position, Priority, Propagation, RadioConfig, RandomWaypoint,
-    WaypointStart,
+    Reception, WaypointStart,
 };
 use proptest::prelude::*;
 
@@ -109,9 +109,13 @@ fn radio() -> impl Strategy<Value = RadioConfig> {
         1 => Just(Fading::Rayleigh),
         1 => Just(Fading::Nakagami { m: 3.0 })
     ];
-    (model, fading).prop_map(|(propagation, fading)| RadioConfig {
+    (model, fading, prop::bool::weighted(0.3)).prop_map(|(propagation, fading, by_curves)| RadioConfig {
         propagation,
         fading,
+        reception: match by_curves {
+            true => Reception::ErrorCurves { noise_w: 4e-13 },
+            false => RadioConfig::wavelan().reception,
+        },
         ..RadioConfig::wavelan()
     })
 }
@@ -147,7 +151,12 @@ fn play(
     sends: &[Send],
     seed: u64,
 ) -> String {
-    let mac = MacConfig { duty_cycle: power.duty_cycle, ..mac };
+    let mut mac = MacConfig { duty_cycle: power.duty_cycle, ..mac };
+    if matches!(radio.reception, Reception::ErrorCurves { .. }) {
+        // Curves are of 802.11b.
+        let MacConfig { modulation, data_rate, basic_rate, .. } = MacConfig::dsss();
+        mac = MacConfig { modulation, data_rate, basic_rate, ..mac };
+    }
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: false };
     let mut named = named(hosts.to_vec());
     for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {

@@ -6,7 +6,7 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AccessRules, Air, AirConfig, AirEvent, Frame, FrameKind, HostId, MacConfig, Mobility, Outgoing, Position,
-    Priority, RadioConfig,
+    Priority, RadioConfig, Reception,
 };
 use std::fs;
 use std::path::Path;
@@ -178,6 +178,9 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     match words {
         [] => {}
         ["rules", "ns2"] => script.mac.rules = AccessRules::Ns2,
+        ["reception", "error-curves"] => {
+            script.radio.reception = Reception::ErrorCurves { noise_w: 4e-13 };
+        }
         ["sense", metres, "m"] => {
             // Two-ray ground: power falls with the fourth power of distance.
             let metres = number(metres)? as f64 / 550.0;

@@ -115,8 +115,15 @@ fn radio_config(reader: &Reader<'_>) -> RadioConfig {
         *m = reader.number("nakagami_m", 0.5..=100.0).unwrap_or(*m);
     }
     thresholds(reader, &mut radio);
-    if let Some(decibels) = reader.number("capture_db", 0.0..=100.0) {
-        radio.reception = Reception::Capture { ratio: decibel_ratio(decibels) };
+    radio.reception = reader.name("reception", registry::RECEPTION).unwrap_or(radio.reception);
+    match &mut radio.reception {
+        Reception::Capture { ratio } => {
+            *ratio = reader.number("capture_db", 0.0..=100.0).map_or(*ratio, decibel_ratio);
+        }
+        Reception::ErrorCurves { noise_w } => {
+            let decibels = reader.number("noise_dbm", -150.0..=0.0).unwrap_or(-94.0);
+            *noise_w = decibel_ratio(decibels) / 1000.0;
+        }
     }
     radio
 }

@@ -4,7 +4,7 @@ use crate::Routing;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{Fading, MacConfig, Propagation, QueueRule, WaypointStart};
+use prismux_wireless::{Fading, MacConfig, Propagation, QueueRule, Reception, WaypointStart};
 
 /// Medium access of whole standards; single keys change them.
 pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
@@ -52,6 +52,20 @@ pub const FADING: &[Name<Fading>] = &[
     name("none", Fading::None, "power follows from distance"),
     name("rayleigh", Fading::Rayleigh, "no line of sight"),
     name("nakagami", Fading::Nakagami { m: 3.0 }, "milder the larger `nakagami_m` is"),
+];
+
+/// What becomes of frames that overlap; `capture_db` belongs to the first, `noise_dbm` to the second.
+pub const RECEPTION: &[Name<Reception>] = &[
+    name(
+        "capture",
+        Reception::Capture { ratio: 10.0 },
+        "ns-2's rule: one frame is so much stronger than those that begin later, or all are lost",
+    ),
+    name(
+        "error-curves",
+        Reception::ErrorCurves { noise_w: 3.98e-13 },
+        "noise and interference make bits wrong by chance; for the rates of 802.11b",
+    ),
 ];
 
 /// How hosts move.

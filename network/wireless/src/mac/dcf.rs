@@ -10,13 +10,23 @@ use super::config::Mac;
 use super::contention::Contention;
 use super::ear::{Ear, Loss, Signal};
 use super::exchange::{Answer, Current, Duplicates, Waiting};
+use super::interference::Interference;
 use super::queue::InterfaceQueue;
 use crate::HostId;
 use crate::energy::Battery;
-use crate::radio::Reception;
+use crate::error_rate::ErrorCurves;
 use crate::stats::HostStats;
 use prismux_endpoint::random::RandomStream;
 use prismux_units::{Duration, Instant};
+
+/// What becomes of frames that overlap.
+#[derive(Debug, Clone)]
+pub(crate) enum Rule {
+    /// One this much stronger than those that begin later is received.
+    Capture(f64),
+    /// Bits are wrong by chance.
+    ErrorCurves(ErrorCurves),
+}
 
 /// The machine of one host.
 #[derive(Debug)]
@@ -35,6 +45,7 @@ pub(crate) struct Dcf<P> {
     current: Option<Current<P>>,
     queue: InterfaceQueue<P>,
     duplicates: Duplicates,
+    interference: Interference,
     random: RandomStream,
     stats: HostStats,
     /// Time for sleep in which the host sent or heard something.
@@ -57,6 +68,7 @@ impl<P: Copy> Dcf<P> {
             current: None,
             queue: InterfaceQueue::new(),
             duplicates: Duplicates::default(),
+            interference: Interference::default(),
             random,
             stats: HostStats::default(),
             active_asleep: Duration::ZERO,
@@ -123,7 +135,7 @@ impl<P: Copy> Dcf<P> {
 
     /// A signal begins.
     #[inline]
-    pub fn signal_begins(&mut self, now: Instant, signal: Signal, mac: &Mac, rule: Reception) {
+    pub fn signal_begins(&mut self, now: Instant, signal: Signal, mac: &Mac, rule: &Rule) {
         if self.ear.reception_ends() <= now {
             self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
         }
@@ -133,8 +145,12 @@ impl<P: Copy> Dcf<P> {
             return;
         }
         self.stay_awake(now, signal.until, mac);
+        let ratio = match rule {
+            Rule::Capture(ratio) => *ratio,
+            Rule::ErrorCurves(curves) => return self.interfere(now, signal, mac, curves),
+        };
         let (stats, mut overpowered) = (&mut self.stats, false);
-        self.ear.signal_begins(now, signal, rule, mac.is_ns2(), |loss| {
+        self.ear.signal_begins(now, signal, ratio, mac.is_ns2(), |loss| {
             overpowered |= loss == Loss::Overpowered;
             *counter(stats, loss) += 1;
         });
@@ -146,10 +162,38 @@ impl<P: Copy> Dcf<P> {
 
     /// A signal ends that was strong enough: whether it has become a frame.
     #[inline]
-    pub fn signal_ends(&mut self, frame: u32) -> bool {
-        let received = self.ear.signal_ends(frame);
+    pub fn signal_ends(&mut self, now: Instant, frame: u32, mac: &Mac, rule: &Rule) -> bool {
+        let mut received = self.ear.signal_ends(frame);
+        if let (true, Rule::ErrorCurves(curves)) = (received, rule) {
+            received = self.survives(now, mac, curves);
+        }
         self.stats.frames_received += u64::from(received);
         received
+    }
+
+    /// A signal begins where error curves decide.
+    fn interfere(&mut self, now: Instant, signal: Signal, mac: &Mac, curves: &ErrorCurves) {
+        match self.ear.lock_or_lose(now, signal) {
+            None => self.interference.lock(now, signal.power_w, signal.at_basic_rate),
+            Some(loss) => {
+                *counter(&mut self.stats, loss) += 1;
+                self.interference.add(now, signal.until, signal.power_w, curves);
+            }
+        }
+        self.refresh(now, mac);
+    }
+
+    /// The frame that was being received ends: whether all its bits are right.
+    fn survives(&mut self, now: Instant, mac: &Mac, curves: &ErrorCurves) -> bool {
+        let chance = self.interference.success(now, curves);
+        if self.random.uniform() < chance {
+            return true;
+        }
+        let loss = if self.interference.overlapped { Loss::Collided } else { Loss::Weak };
+        *counter(&mut self.stats, loss) += 1;
+        self.ear.damaged = true;
+        self.refresh(now, mac);
+        false
     }
 }
 

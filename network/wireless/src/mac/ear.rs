@@ -1,5 +1,4 @@
 //! What one receiver makes of the signals that reach it.
-use crate::radio::Reception;
 use prismux_units::{Duration, Instant};
 
 /// What became of one signal at one receiver.
@@ -25,6 +24,8 @@ pub(crate) struct Signal {
     pub until: Instant,
     /// Strong enough to decode, were it alone.
     pub decodable: bool,
+    /// Whether it goes at the rate of control frames and broadcasts.
+    pub at_basic_rate: bool,
 }
 
 /// No frame.
@@ -74,21 +75,45 @@ impl Ear {
         self.sending_until > self.until
     }
 
-    /// A signal begins. `lost` learns what is lost by it: the signal itself, and the frame that was being received.
+    /// The air is not silent until the end of `signal`.
     #[inline]
-    pub fn signal_begins(
-        &mut self,
-        now: Instant,
-        signal: Signal,
-        rule: Reception,
-        weak_is_damage: bool,
-        mut lost: impl FnMut(Loss),
-    ) {
+    fn hear(&mut self, now: Instant, signal: Signal) {
         let counted_until = self.energy_until.max(self.sending_until).max(now);
         if signal.until > counted_until {
             self.receiving += signal.until - counted_until;
         }
         self.energy_until = self.energy_until.max(signal.until);
+    }
+
+    /// A signal begins where error curves decide at the end of frames: the receiver locks on it if it is free. Says
+    /// what is lost at once.
+    pub fn lock_or_lose(&mut self, now: Instant, signal: Signal) -> Option<Loss> {
+        self.hear(now, signal);
+        if !signal.decodable {
+            return Some(Loss::Weak);
+        }
+        if self.sending_until > now {
+            return Some(Loss::WhileSending);
+        }
+        if self.until > now && self.locked != NONE {
+            return Some(Loss::Collided);
+        }
+        (self.locked, self.until, self.damaged) = (signal.frame, signal.until, false);
+        None
+    }
+
+    /// A signal begins where powers decide. `lost` learns what is lost by it: the signal itself, and the frame that was
+    /// being received.
+    #[inline]
+    pub fn signal_begins(
+        &mut self,
+        now: Instant,
+        signal: Signal,
+        ratio: f64,
+        weak_is_damage: bool,
+        mut lost: impl FnMut(Loss),
+    ) {
+        self.hear(now, signal);
         if self.until <= now {
             let sending = self.sending_until > now;
             self.until = signal.until;
@@ -108,7 +133,6 @@ impl Ear {
             }
             return;
         }
-        let Reception::Capture { ratio } = rule;
         if self.power_w >= ratio * signal.power_w {
             return lost(if signal.decodable { Loss::Overpowered } else { Loss::Weak });
         }
