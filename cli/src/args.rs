@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Rivals(RivalsArguments),
     /// Run a scenario at every point of some axes, with several seeds, into one Parquet file.
     #[command(after_help = "Examples:\n  \
-            prismux sweep prism-delay-disparity --over links.wwan2.delay=500ms..1000ms/50ms --seeds 10\n  \
+            prismux sweep prism-delay-disparity --over links.wwan2.forward.delay=500ms..1000ms/50ms --seeds 10\n  \
             prismux sweep two-members --over nodes.proxy.scheduler=adas,earliest-arrival --over \
             links.wwan2.loss=0.001..0.1*10\n\n\
             An interrupted sweep goes on when the same command is given again.")]

@@ -339,3 +339,58 @@ fn rough_holds_a_download_against_the_best_link_and_refuses_what_it_does_not_kno
     let alone = cell["best_single_bps"]["mean"].as_f64().unwrap();
     assert!(of_best > 0.0 && alone > 1e6 && alone < cell["capacity_bps"].as_f64().unwrap(), "{cell}");
 }
+
+/// One transfer over one link, in which nothing is random.
+const CALM: &str = r#"
+    duration = "2 s"
+    nodes = { a = { kind = "host" }, b = { kind = "host" } }
+    links.wire = { between = ["a", "b"], rate = "1 Mbit/s", delay = "20 ms" }
+    flows.file = { from = "a", to = "b", bytes = "50 kB" }
+    [variants.near]
+    links.wire.delay = "10 ms"
+    [variants.far]
+    links.wire.delay = "40 ms"
+"#;
+
+#[test]
+fn repetitions_that_are_all_equal_are_said_to_be_one_run() {
+    let folder = Folder::new("one-run");
+    let file = folder.path("calm.toml");
+    fs::write(&file, CALM).unwrap();
+    for command in ["run", "compare"] {
+        let calm = out(&prismux(&[command, &file, "--runs", "3"]));
+        assert!(calm.contains("one run, repeated 3 times") && !calm.contains('±'), "{calm}");
+        let random = out(&prismux(&[command, &file, "--runs", "3", "--set", "links.wire.loss=0.1"]));
+        assert!(!random.contains("one run") && random.contains('±'), "{random}");
+    }
+    let json = |set: &str| -> Value {
+        let output = prismux(&["compare", &file, "--runs", "2", "--set", set, "--json"]);
+        serde_json::from_str(&out(&output)).unwrap()
+    };
+    let calm = json("links.wire.loss=0");
+    assert_eq!(calm["variants"][0]["one_run"], true);
+    assert!(calm["variants"][0]["goodput_bps"]["ci95"].is_null());
+    let random = json("links.wire.loss=0.1");
+    assert_eq!(random["variants"][0]["one_run"], false);
+    assert!(random["variants"][1]["times_first"]["ci95"].is_array());
+}
+
+#[test]
+fn a_sweep_fails_on_a_knob_without_effect_and_on_rows_of_an_edited_file() {
+    let folder = Folder::new("sweep");
+    let (file, target) = (folder.path("calm.toml"), folder.path("runs.parquet"));
+    fs::write(&file, CALM).unwrap();
+    let sweep =
+        |more: &[&str]| prismux(&[&["sweep", &file, "--out", &target, "--seeds", "2"], more].concat());
+    let inert = sweep(&["--over", "links.wire.queue=60 packets,70 packets"]);
+    assert_eq!(code(&inert), 1);
+    assert!(err(&inert).contains("links.wire.queue changes nothing"), "{}", err(&inert));
+    assert!(out(&inert).contains("each point: one run, repeated 2 times"), "{}", out(&inert));
+    let delays = ["--over", "links.wire.delay=10ms,20ms"];
+    let mixed = sweep(&delays);
+    assert_eq!(code(&mixed), 1);
+    assert!(err(&mixed).contains("4 rows there are of other experiments"), "{}", err(&mixed));
+    let pruned = sweep(&[&delays[..], &["--prune"]].concat());
+    assert_eq!(code(&pruned), 0, "{}", err(&pruned));
+    assert!(out(&pruned).contains("(4 rows)"), "{}", out(&pruned));
+}

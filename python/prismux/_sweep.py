@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,8 @@ class SweepResult:
     already_there: int
     #: Seconds that the call took.
     elapsed_s: float
+    #: Paths of ``over`` whose every value gave the same results.
+    without_effect: list[str] = field(default_factory=list)
 
 
 def sweep(
@@ -49,6 +52,8 @@ def sweep(
     jobs: int | None = None,
     client: Client | None = None,
     progress: bool | None = None,
+    prune: bool = False,
+    keep: bool = False,
 ) -> SweepResult:
     """Run a scenario at every point of ``over`` with each of ``seeds`` seeds, into one Parquet file.
 
@@ -58,12 +63,14 @@ def sweep(
     interruption the same call goes on where it stopped, and a call with more seeds or points adds to the file.
 
     A setting that does not exist raises ScenarioError before the first run. ``out`` is ``NAME-sweep.parquet``
-    unless given; a damaged or foreign file there raises SweepFileError. ``progress`` draws a bar on standard
-    error, by default on a terminal only.
+    unless given; a damaged or foreign file there raises SweepFileError, and so does one with rows of other
+    experiments (another scenario, or this one before a change), unless ``prune`` removes them or ``keep`` leaves
+    them in the file, beside the new ones; the table has the rows of this call only. A path whose values change nothing is warned of.
+    ``progress`` draws a bar on standard error, by default on a terminal only.
     """
     plan = SweepPlan(scenario, dict(over), set=set, variants=variants, seed=seed, seeds=seeds)
     path = Path(out) if out is not None else Path(f"{plan.scenario}-sweep.parquet")
-    store = SweepStore(path, plan)
+    store = SweepStore(path, plan, prune=prune, keep=keep)
     try:
         missing = store.missing(plan)
         shown = sys.stderr.isatty() if progress is None else progress
@@ -78,10 +85,13 @@ def sweep(
             if bar is not None:
                 bar.close()
         elapsed = time.perf_counter() - start
-        table = store.finish(plan)
+        table = store.finish()
     finally:
         store.close()
-    return SweepResult(table, path, len(missing), len(plan) - len(missing), elapsed)
+    inert = plan.without_effect(table)
+    if inert:
+        warnings.warn(f"{', '.join(inert)} changes nothing: every run is the same whatever its value", stacklevel=2)
+    return SweepResult(table, path, len(missing), len(plan) - len(missing), elapsed, inert)
 
 
 def _run_on_cluster(

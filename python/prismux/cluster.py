@@ -20,6 +20,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", required=True, metavar="FILE")
+    parser.add_argument("--prune", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     try:
@@ -40,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
                 variants=given.variant,
                 out=given.out,
                 client=client,
+                prune=given.prune,
+                keep=given.keep,
             )
     except (prismux.SweepFileError, prismux.RunError, prismux.ScenarioError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -68,6 +68,12 @@ impl SweepPlan {
             .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
+    /// Paths of `over` whose every value gives the same results in `table`.
+    fn without_effect(&self, table: &Table) -> Vec<&str> {
+        let axes = &self.request.axes;
+        sweep::Effects::of(&table.0, axes).axes_without_effect(&self.tasks, axes)
+    }
+
     fn __len__(&self) -> usize {
         self.tasks.len()
     }
@@ -114,12 +120,22 @@ pub(crate) struct SweepStore {
 
 #[pymethods]
 impl SweepStore {
-    /// Opens the Parquet file at `path` for the results of `plan`, with what an interrupted sweep left there.
+    /// Opens the Parquet file at `path` for the results of `plan`, with what an interrupted sweep left there. Rows of
+    /// other experiments there are removed with `prune`, kept with `keep`.
     ///
-    /// Raises SweepFileError for a file that is damaged or foreign, or that another sweep writes to.
+    /// Raises SweepFileError for a file that is damaged or foreign, that has rows of other experiments, or that another
+    /// sweep writes to.
     #[new]
-    fn new(path: PathBuf, plan: &SweepPlan) -> PyResult<Self> {
-        let store = sweep::Store::open(&path, &plan.request.axes, plan.scenario()).map_err(store_error)?;
+    #[pyo3(signature = (path, plan, *, prune=false, keep=false))]
+    fn new(path: PathBuf, plan: &SweepPlan, prune: bool, keep: bool) -> PyResult<Self> {
+        let others = match (prune, keep) {
+            (true, true) => return Err(PyValueError::new_err("prune and keep contradict each other")),
+            (true, false) => sweep::Others::Prune,
+            (false, true) => sweep::Others::Keep,
+            (false, false) => sweep::Others::Refuse,
+        };
+        let (axes, scenario) = (&plan.request.axes, plan.scenario());
+        let store = sweep::Store::open(&path, axes, scenario, &plan.tasks, others).map_err(store_error)?;
         Ok(Self { store: Mutex::new(Some(store)) })
     }
 
@@ -172,12 +188,10 @@ impl SweepStore {
         })
     }
 
-    /// Makes one file of all rows, those of `plan` first and in its order, and returns them. The store is closed
-    /// afterwards.
-    fn finish(&self, plan: &SweepPlan) -> PyResult<Table> {
+    /// Makes one file of the rows and returns those of the plan, in its order. The store is closed afterwards.
+    fn finish(&self) -> PyResult<Table> {
         let taken = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let order: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
-        taken.ok_or_else(finished)?.finish(&order).map(Table).map_err(store_error)
+        taken.ok_or_else(finished)?.finish().map(Table).map_err(store_error)
     }
 
     /// Closes the file and lets go of its lock; what is stored stays.

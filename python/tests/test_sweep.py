@@ -213,3 +213,24 @@ def test_the_bar_tells_rate_and_time_left(
     prismux.sweep(scenario, OVER, out=tmp_path / "runs.parquet", progress=True)
     said = capsys.readouterr().err
     assert "6/6" in said and "/s, " in said and "s left" in said
+
+
+def test_rows_of_an_edited_scenario_never_mix_with_the_new_ones(tmp_path: Path) -> None:
+    out = tmp_path / "runs.parquet"
+    over = {"links.wire.delay": ["20 ms", "40 ms"]}
+    prismux.sweep(prismux.Scenario.from_text(SMALL, name="small.toml"), over, out=out)
+    edited = prismux.Scenario.from_text(SMALL.replace("10 Mbit/s", "5 Mbit/s"), name="small.toml")
+    with pytest.raises(prismux.SweepFileError, match="2 rows there are of other experiments"):
+        prismux.sweep(edited, over, out=out)
+    kept = prismux.sweep(edited, over, out=out, keep=True)
+    assert (len(kept.table), len(polars.read_parquet(out))) == (2, 4)
+    pruned = prismux.sweep(edited, over, out=out, prune=True)
+    assert (pruned.ran, len(pruned.table), len(polars.read_parquet(out))) == (0, 2, 2)
+    assert set(polars.read_parquet(out)["scenario"]) == {"small"}
+
+
+def test_a_path_whose_values_change_nothing_is_warned_of(scenario: prismux.Scenario, tmp_path: Path) -> None:
+    over = {"links.wire.queue": ["500 packets", "600 packets"]}
+    with pytest.warns(UserWarning, match=r"links\.wire\.queue changes nothing"):
+        result = prismux.sweep(scenario, over, out=tmp_path / "runs.parquet")
+    assert result.without_effect == ["links.wire.queue"]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub(crate) use overrides::apply_override;
+pub(crate) use overrides::{apply_override, refuse_masked};
 
 /// A value of a scenario file.
 #[derive(Debug, Clone)]

@@ -134,6 +134,10 @@ impl ScenarioFile {
         for index in 1..sources.len() {
             document::apply_override(&sources, index, &mut table)?;
         }
+        let first_given = sources.len() - set.len();
+        for index in first_given..sources.len() {
+            document::refuse_masked(&sources, index, first_given, &table)?;
+        }
         let stem = Path::new(&self.name).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
         read::scenario(&table, &sources, self.folder.as_deref(), &stem)
     }

@@ -84,3 +84,23 @@ fn overrides_reach_every_link_by_a_star_and_list_entries_by_number() {
         assert_eq!(link.forward.link.queue, prismux_link::QueueLimit::Packets(7), "{}", link.name);
     }
 }
+
+#[test]
+fn an_override_that_a_more_specific_key_masks_is_refused_with_that_key() {
+    let text = GOOD.replace("delay = \"500 ms\"", "delay = \"500 ms\", forward = { delay = \"700 ms\" }");
+    let file = ScenarioFile::from_text("masked.toml", &text);
+    for set in ["links.wwan1.delay=900ms", "links.*.delay=900ms"] {
+        let error = file.scenario(None, &[set]).unwrap_err().to_string();
+        assert!(error.contains("\"links.wwan1.forward.delay\" is set"), "{error}");
+        assert!(error.contains("--set links.wwan1.forward.delay=900ms"), "{error}");
+    }
+    // What masks nothing, and who says both, is understood.
+    let link = |set: &[&str]| file.scenario(None, set).unwrap().plan.links.remove(1);
+    assert_eq!(
+        link(&["links.wwan1.rate=1 Mbit/s"]).forward.link.rate,
+        link(&["links.wwan1.rate=1 Mbit/s"]).reverse.link.rate
+    );
+    let both = link(&["links.wwan1.delay=10ms", "links.wwan1.forward.delay=20ms"]);
+    let delays = [both.forward, both.reverse].map(|direction| direction.link.delay.as_millis());
+    assert_eq!(delays, [20, 10]);
+}

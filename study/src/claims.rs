@@ -8,6 +8,7 @@
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
 
+mod effect;
 mod error;
 mod health;
 mod plan;
@@ -250,6 +251,8 @@ pub struct Answer {
     pub series: Vec<report::Series>,
     /// Figures that are curves.
     pub drawings: Vec<report::Drawing>,
+    /// Experiments that test nothing, each with the knob that changes nothing: their claims have no verdict.
+    pub errors: Vec<String>,
 }
 
 /// Results so far by backend, experiment, point and seed: what serves the claims of two systems is run once.
@@ -308,11 +311,26 @@ fn reproduce(
         }
     }
     let results = results_of(&work, request, watcher, system.name, backend, done)?;
-    let mut answer = Answer { backend, findings: Vec::new(), series: Vec::new(), drawings: Vec::new() };
+    let mut answer = Answer {
+        backend,
+        findings: Vec::new(),
+        series: Vec::new(),
+        drawings: Vec::new(),
+        errors: Vec::new(),
+    };
     for experiment in experiments {
         let own = work.iter().zip(&results).filter(|((id, _), _)| *id == experiment.id);
-        let outcomes = Outcomes::new(own.map(|((_, job), result)| (job, result)));
-        let (findings, series) = (experiment.judge)(&outcomes);
+        let runs: Vec<(&Job, &RunResult)> = own.map(|((_, job), result)| (job, result)).collect();
+        let (mut findings, series) = (experiment.judge)(&Outcomes::new(runs.iter().copied()));
+        if let Some(remark) = effect::repeated_points(&runs) {
+            findings.iter_mut().for_each(|finding| finding.add_remark(&remark));
+        }
+        if let Some(values) = effect::knob_without_effect(&runs) {
+            let error =
+                format!("{}: what varies changes nothing, every run is the same at {values}", experiment.id);
+            findings.iter_mut().for_each(|finding| finding.cannot_tell(&error));
+            answer.errors.push(error);
+        }
         answer.findings.extend(findings);
         answer.series.extend(series.into_iter().map(|series| report::Series {
             experiment: format!("{} {}", experiment.id, experiment.title),

@@ -1,12 +1,15 @@
 //! Several ways of using the same links, side by side.
 
 use crate::jobs;
+use crate::repetition;
 use crate::run::RunError;
+use crate::statistics::Summary;
 use crate::table::{Columns, TOTAL_QUANTITIES, birth, completion_s};
 use crate::variant::Variant;
 use arrow_array::RecordBatch;
 use prismux_scenario::Scenario;
 use prismux_trace::results::{FlowResult, RunResult};
+use std::collections::BTreeMap;
 
 /// What one variant achieved.
 #[derive(Debug, Clone)]
@@ -25,11 +28,44 @@ impl Outcome {
         let sum: f64 = self.results.iter().map(|result| result.total.goodput_bps).sum();
         sum / self.results.len().max(1) as f64
     }
+
+    /// Whether its results are one run over and over, since nothing in the variant is random.
+    pub fn is_one_run(&self) -> bool {
+        repetition::is_one_run(&self.results)
+    }
+
+    /// Its goodput over that of `other`, seed by seed; `None` where the two have no seed in common.
+    pub fn times(&self, other: &Self) -> Option<Summary> {
+        let of = |result: &RunResult| {
+            let paired = other.results.iter().find(|paired| paired.seed == result.seed)?;
+            (paired.total.goodput_bps > 0.0).then(|| result.total.goodput_bps / paired.total.goodput_bps)
+        };
+        Summary::of(&self.results.iter().filter_map(of).collect::<Vec<_>>())
+    }
+}
+
+/// Measures every result against the same capacity: for each seed the highest that any variant could have used, so
+/// that efficiencies compare. (Who goes past the proxy has no tunnel's headers to carry, and keeps the link of a member
+/// that leaves.)
+fn measure_against_one_capacity(outcomes: &mut [Outcome]) {
+    let mut highest: BTreeMap<u64, f64> = BTreeMap::new();
+    for result in outcomes.iter().flat_map(|outcome| &outcome.results) {
+        let capacity = highest.entry(result.seed).or_default();
+        *capacity = capacity.max(result.total.capacity_bps);
+    }
+    for result in outcomes.iter_mut().flat_map(|outcome| &mut outcome.results) {
+        let capacity_bps = highest.get(&result.seed).copied().unwrap_or_default();
+        let of_capacity = |bps: f64| (capacity_bps > 0.0).then(|| bps / capacity_bps);
+        let total = &mut result.total;
+        total.capacity_bps = capacity_bps;
+        total.efficiency = of_capacity(total.goodput_bps);
+        total.steady_efficiency = total.steady_goodput_bps.and_then(of_capacity);
+    }
 }
 
 /// Runs every candidate of every variant with each of `seeds`, `parallel` at a time; of several candidates the one with
-/// the highest mean goodput stands for its variant. A variant whose run fails on this machine (a kernel without MPTCP)
-/// fails alone.
+/// the highest mean goodput stands for its variant. All are measured against one capacity. A variant whose run fails on
+/// this machine (a kernel without MPTCP) fails alone.
 ///
 /// # Errors
 /// Whatever `once` refuses for another reason than [`RunError::Failed`].
@@ -69,7 +105,9 @@ pub fn compete(
         let all = (0..variants[c].candidates.len()).map(|k| candidate(c, k));
         all.max_by(|a, b| a.mean_goodput_bps().total_cmp(&b.mean_goodput_bps()))
     };
-    Ok((0..variants.len()).filter_map(best).collect())
+    let mut outcomes: Vec<Outcome> = (0..variants.len()).filter_map(best).collect();
+    measure_against_one_capacity(&mut outcomes);
+    Ok(outcomes)
 }
 
 /// Variant, candidate, scenario and seed of one run.
@@ -114,3 +152,6 @@ pub fn table(outcomes: &[Outcome]) -> RecordBatch {
     let shared = ["scenario", "backend", "version"];
     columns.finish(first.into_iter().filter(|(key, _)| shared.contains(&key.as_str())).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,8 @@
 //! * [`variant`], [`compare`]: several ways of using the same links, side by side.
 //! * [`mixes`]: random mixes of links, simulated. [`rough`]: links as users have them.
 //! * [`text_table`]: tables for people.
-//! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals. [`number`]: numbers for
-//!   people.
+//! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals; [`repetition`]: runs that
+//!   differ in nothing. [`number`]: numbers for people.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
@@ -18,6 +18,7 @@ pub mod measures;
 pub mod mixes;
 pub mod number;
 mod record;
+pub mod repetition;
 pub mod rough;
 pub mod run;
 pub mod statistics;

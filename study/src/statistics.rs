@@ -14,8 +14,11 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the sample (n - 1).
     pub sd: f64,
-    /// Ends of the 95 % interval of the mean, by Student's t; `None` for a single value.
+    /// Ends of the 95 % interval of the mean, by Student's t; `None` for a single value, and for values that are all
+    /// equal, which do not say how far others would lie from them.
     pub ci95: Option<[f64; 2]>,
+    /// Several values, all of them equal.
+    pub all_equal: bool,
 }
 
 impl Summary {
@@ -27,15 +30,18 @@ impl Summary {
         }
         let mean = values.iter().sum::<f64>() / n as f64;
         if n == 1 {
-            return Some(Self { n, mean, sd: 0.0, ci95: None });
+            return Some(Self { n, mean, sd: 0.0, ci95: None, all_equal: false });
+        }
+        if values.iter().all(|value| *value == values[0]) {
+            return Some(Self { n, mean: values[0], sd: 0.0, ci95: None, all_equal: true });
         }
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
         let sd = variance.sqrt();
         let half = student_t_975(n - 1) * sd / (n as f64).sqrt();
-        Some(Self { n, mean, sd, ci95: Some([mean - half, mean + half]) })
+        Some(Self { n, mean, sd, ci95: Some([mean - half, mean + half]), all_equal: false })
     }
 
-    /// Half the width of the interval; 0 for a single value.
+    /// Half the width of the interval; 0 where there is none.
     pub fn half_width(&self) -> f64 {
         self.ci95.map_or(0.0, |[_, high]| high - self.mean)
     }

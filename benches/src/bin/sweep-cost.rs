@@ -5,7 +5,7 @@ use prismux_benches::cpu::{Stopwatch, process_seconds};
 use prismux_endpoint::random::Seed;
 use prismux_scenario::ScenarioFile;
 use prismux_simulator::{Simulation, SimulationOptions};
-use prismux_study::sweep::{Axis, Store, SweepRequest, Task, local, plan};
+use prismux_study::sweep::{Axis, Others, Store, SweepRequest, Task, local, plan};
 use prismux_study::text_table::Table;
 use prismux_units::Instant as Moment;
 use serde::Serialize;
@@ -131,10 +131,10 @@ fn sweep(request: &SweepRequest, threads: usize) -> Result<Measured, Box<dyn Err
     let target: PathBuf = folder.join("sweep.parquet");
     let (cpu_s, begun) = (process_seconds().unwrap_or(f64::NAN), Instant::now());
     let tasks = plan(request)?;
-    let order: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
-    let store = Mutex::new(Store::open(&target, &request.axes, &tasks[0].point.scenario.plan.name)?);
+    let scenario = &tasks[0].point.scenario.plan.name;
+    let store = Mutex::new(Store::open(&target, &request.axes, scenario, &tasks, Others::Refuse)?);
     local::run(&tasks, &store, threads, &Default::default(), || {})?;
-    store.into_inner().unwrap_or_else(PoisonError::into_inner).finish(&order)?;
+    store.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     let measured = Measured {
         cpu_s: process_seconds().unwrap_or(f64::NAN) - cpu_s,
         elapsed_s: begun.elapsed().as_secs_f64(),

@@ -26,6 +26,12 @@ pub(crate) struct SweepArguments {
     /// Where the results go [default: NAME-sweep.parquet].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Remove rows of other experiments from the file: of another scenario, or of this one before a change.
+    #[arg(long, conflicts_with = "keep")]
+    pub prune: bool,
+    /// Keep rows of other experiments in the file, beside the new ones.
+    #[arg(long)]
+    pub keep: bool,
     /// Most runs at the same time [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

@@ -9,6 +9,7 @@ use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::compare;
 pub(crate) use prismux_study::compare::Outcome;
 use prismux_study::number::{digits, or_dash, percent, rate, seconds};
+use prismux_study::repetition::one_run;
 use prismux_study::run::RunOptions;
 use prismux_study::statistics::Summary;
 use prismux_study::table::completion_s;
@@ -60,7 +61,8 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
         first.links.iter().filter(|(_, link)| link.shared).map(|(name, _)| name).collect();
     // Shares of many links would not fit a screen.
     let shown = if shared.len() <= 5 { &shared[..] } else { &[] };
-    let mut columns = vec!["variant", "goodput", "efficiency", "complete", "resent", "timeouts"];
+    let reference = &outcomes[0];
+    let mut columns = vec!["variant", "goodput", "ratio", "efficiency", "complete", "resent", "timeouts"];
     columns.extend(shown.iter().map(|name| name.as_str()));
     let mut table = Table::new(&columns);
     for outcome in outcomes {
@@ -74,6 +76,7 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
         let mut row = vec![
             outcome.name.clone(),
             of(&|result| Some(result.total.goodput_bps), rate),
+            or_dash(outcome.times(reference), |ratio| interval(ratio, digits)),
             of(&|result| result.total.efficiency, percent),
             of(&completion, seconds),
             of(&flows(|flow| flow.retransmitted_segments), whole),
@@ -87,10 +90,17 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
     let seeds_run = outcomes.iter().map(|outcome| outcome.results.len()).max().unwrap_or(0);
     let seeds = match first.seed {
         seed if seeds_run == 1 => format!("seed {seed}"),
-        seed => format!("{} runs from seed {seed}; means and 95 % intervals", seeds_run),
+        seed => format!("{seeds_run} runs from seed {seed}; means and 95 % intervals"),
     };
     let possible = rate(first.total.capacity_bps);
-    format!("{} ({}, {seeds}), at most {possible} possible\n\n{table}", first.scenario, first.backend)
+    let equal: Vec<&str> =
+        outcomes.iter().filter(|outcome| outcome.is_one_run()).map(|outcome| outcome.name.as_str()).collect();
+    let note = match equal.is_empty() {
+        true => String::new(),
+        false => format!("\n{}: {}", equal.join(", "), one_run(seeds_run)),
+    };
+    let head = format!("{} ({}, {seeds}), at most {possible} possible", first.scenario, first.backend);
+    format!("{head}\n\n{table}\n\nratio: goodput over that of {}, seed by seed{note}", reference.name)
 }
 
 fn whole(value: f64) -> String {
@@ -103,6 +113,9 @@ fn json_of(file: &ScenarioFile, outcomes: &[Outcome]) -> Result<String, Failure>
         json!({
             "name": outcome.name,
             "goodput_bps": of(|r| Some(r.total.goodput_bps)),
+            "times_first": outcomes.first().and_then(|first| outcome.times(first)),
+            "one_run": outcome.is_one_run(),
+            "capacity_bps": of(|r| Some(r.total.capacity_bps)),
             "efficiency": of(|r| r.total.efficiency),
             "steady_efficiency": of(|r| r.total.steady_efficiency),
             "failed": outcome.failure,

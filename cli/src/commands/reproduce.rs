@@ -39,12 +39,14 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     let reports = claims::judge(&request, &Bar::default())?;
     if arguments.json {
-        return Ok(print(to_json(&reports))?);
+        print(to_json(&reports))?;
+    } else if arguments.markdown {
+        to_markdown(&reports).into_iter().try_for_each(print)?;
+    } else {
+        print_tables(&reports)?;
     }
-    if arguments.markdown {
-        return to_markdown(&reports).into_iter().try_for_each(|page| Ok(print(page)?));
-    }
-    print_tables(&reports)
+    let errors: Vec<String> = reports.iter().flat_map(Report::errors).collect();
+    if errors.is_empty() { Ok(()) } else { Err(Failure::Failed(errors.join("\n"))) }
 }
 
 /// A bar at the terminal.

@@ -8,6 +8,7 @@ use prismux_lab as lab;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::number::{bytes, or_dash, percent, rate, seconds};
+use prismux_study::repetition;
 use prismux_study::run::{self, RunError, RunOptions};
 use prismux_study::statistics::Summary;
 use prismux_study::text_table::Table;
@@ -178,7 +179,11 @@ fn many_table(results: &[RunResult]) -> String {
     let goodput = total(|r| Some(r.total.goodput_bps), rate);
     let efficiency = total(|r| r.total.efficiency, percent);
     let steady = total(|r| r.total.steady_efficiency, percent);
-    format!("{head}\n\n{flows}\n\ntotal {goodput}; efficiency {efficiency}, in steady state {steady}")
+    let note = match repetition::is_one_run(results) {
+        true => format!("\n\n{}", repetition::one_run(results.len())),
+        false => String::new(),
+    };
+    format!("{head}\n\n{flows}\n\ntotal {goodput}; efficiency {efficiency}, in steady state {steady}{note}")
 }
 
 fn many_json(results: &[RunResult]) -> Result<String, Failure> {
@@ -194,6 +199,7 @@ fn many_json(results: &[RunResult]) -> Result<String, Failure> {
             "steady_goodput_bps": of(|r| r.total.steady_goodput_bps),
             "steady_efficiency": of(|r| r.total.steady_efficiency),
         },
+        "one_run": repetition::is_one_run(results),
         "runs": results,
     });
     serde_json::to_string(&value).map_err(Failure::failed)

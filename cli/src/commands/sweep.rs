@@ -7,12 +7,15 @@ use crate::jobs;
 use crate::output::print;
 use prismux_scenario::ScenarioFile;
 use prismux_study::number::{digits, or_dash, percent, rate, seconds};
+use prismux_study::repetition::one_run;
 use prismux_study::statistics::Summary;
 use prismux_study::sweep::local::{self, SweepError};
 use prismux_study::sweep::merge;
 use prismux_study::sweep::parquet::{self, FileError};
 use prismux_study::sweep::rows::column;
-use prismux_study::sweep::{Axis, AxisError, PlanError, Store, StoreError, SweepRequest, Task, plan};
+use prismux_study::sweep::{
+    Axis, AxisError, Effects, Others, PlanError, Store, StoreError, SweepRequest, Task, plan,
+};
 use prismux_study::text_table::Table;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -30,10 +33,10 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     }
     let request = request(arguments)?;
     let tasks = plan(&request)?;
-    let order: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
     let scenario = &tasks[0].point.scenario.plan.name;
     let target = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{scenario}-sweep.parquet")));
-    let store = Store::open(&target, &request.axes, scenario)?;
+    let others = others(arguments);
+    let store = Store::open(&target, &request.axes, scenario, &tasks, others)?;
     let before = tasks.iter().filter(|task| store.has(&task.id)).count();
     let parallel = arguments.jobs.unwrap_or_else(jobs::processors).max(1);
     let store = Mutex::new(store);
@@ -47,17 +50,20 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         let saved = tasks.iter().filter(|task| store.has(&task.id)).count();
         failed(&error, saved, tasks.len())
     })?;
-    let table = store.finish(&order)?;
-    let points = points(&tasks, &table);
+    let table = store.finish()?;
+    let effects = Effects::of(&table, &request.axes);
+    let points = points(&tasks, &table, &effects);
+    let inert = effects.axes_without_effect(&tasks, &request.axes);
     let ran = tasks.len() - before;
     let share = busy.as_secs_f64() / (elapsed * parallel as f64);
     if arguments.json {
         let value = json!({
             "out": target, "runs": tasks.len(), "ran": ran, "already_there": before,
             "elapsed_s": elapsed, "runs_per_s": ran as f64 / elapsed, "share_in_runs": share,
-            "points": points.iter().map(Point::json).collect::<Vec<_>>(),
+            "points": points.iter().map(Point::json).collect::<Vec<_>>(), "without_effect": inert,
         });
-        return Ok(print(serde_json::to_string(&value).map_err(Failure::failed)?)?);
+        print(serde_json::to_string(&value).map_err(Failure::failed)?)?;
+        return all_have_effect(&inert);
     }
     print(summary(&request, &points))?;
     let speed = match ran {
@@ -69,7 +75,27 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             percent(share)
         ),
     };
-    Ok(print(format!("\n{speed}\nresults: {} ({} rows)", target.display(), table.num_rows()))?)
+    print(format!("\n{speed}\nresults: {} ({} rows)", target.display(), table.num_rows()))?;
+    all_have_effect(&inert)
+}
+
+/// Fails for axes that change nothing: whoever varies them expects something else. The results are stored.
+fn all_have_effect(inert: &[&str]) -> Result<(), Failure> {
+    if inert.is_empty() {
+        return Ok(());
+    }
+    let paths = inert.join(", ");
+    Err(Failure::Failed(format!(
+        "{paths} changes nothing: every run is the same whatever its value (results are stored)"
+    )))
+}
+
+fn others(arguments: &SweepArguments) -> Others {
+    match (arguments.prune, arguments.keep) {
+        (true, _) => Others::Prune,
+        (_, true) => Others::Keep,
+        _ => Others::Refuse,
+    }
 }
 
 /// `prismux merge`.
@@ -117,8 +143,12 @@ fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> 
     }
     command.args(["--seed", &arguments.seed.to_string(), "--seeds", &arguments.seeds.to_string()]);
     command.arg("--out").arg(target);
-    if arguments.json {
-        command.arg("--json");
+    for (wanted, option) in
+        [(arguments.prune, "--prune"), (arguments.keep, "--keep"), (arguments.json, "--json")]
+    {
+        if wanted {
+            command.arg(option);
+        }
     }
     let status = command.status().map_err(|error| {
         Failure::Failed(format!(
@@ -148,9 +178,11 @@ struct Point<'a> {
     goodput_bps: Option<Summary>,
     efficiency: Option<Summary>,
     completion_s: Option<Summary>,
+    /// So many seeds that make no difference.
+    one_run: Option<usize>,
 }
 
-fn points<'a>(tasks: &'a [Task], table: &prismux_study::Rows) -> Vec<Point<'a>> {
+fn points<'a>(tasks: &'a [Task], table: &prismux_study::Rows, effects: &Effects<'_>) -> Vec<Point<'a>> {
     let ids = merge::tasks(table);
     let rows: HashMap<&str, usize> = ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
     let (goodput, efficiency) = (column(table, "total.goodput_bps"), column(table, "total.efficiency"));
@@ -169,6 +201,7 @@ fn points<'a>(tasks: &'a [Task], table: &prismux_study::Rows) -> Vec<Point<'a>> 
                 goodput_bps: of(&goodput),
                 efficiency: of(&efficiency),
                 completion_s: of(&completion),
+                one_run: effects.is_one_run(seeds).then_some(seeds.len()),
             }
         })
         .collect()
@@ -181,6 +214,7 @@ impl Point<'_> {
         json!({
             "values": values, "variant": self.task.point.variant,
             "goodput_bps": self.goodput_bps, "efficiency": self.efficiency, "completion_s": self.completion_s,
+            "one_run": self.one_run.is_some(),
         })
     }
 
@@ -212,7 +246,13 @@ fn summary(request: &SweepRequest, points: &[Point<'_>]) -> String {
     }
     let hidden = points.len().saturating_sub(SHOWN_POINTS);
     let more = if hidden > 0 { format!("\n... and {hidden} points more") } else { String::new() };
-    format!("{table}{more}")
+    let equal: Vec<usize> = points.iter().filter_map(|point| point.one_run).collect();
+    let note = match (equal.first(), equal.len() == points.len()) {
+        (None, _) => String::new(),
+        (Some(&seeds), true) => format!("\neach point: {}", one_run(seeds)),
+        (Some(&seeds), false) => format!("\n{} of {} points: {}", equal.len(), points.len(), one_run(seeds)),
+    };
+    format!("{table}{more}{note}")
 }
 
 impl From<PlanError> for Failure {

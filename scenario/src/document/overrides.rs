@@ -2,6 +2,7 @@
 
 use super::{Entry, Item, Table, Value, parse};
 use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source, remedy_for};
+use crate::keys;
 
 /// Sections whose entries are named by the author of the file: an override may change them, not invent them.
 const NAMED_SECTIONS: [&str; 3] = ["nodes", "links", "flows"];
@@ -26,8 +27,7 @@ pub(crate) fn apply_override(
         let example = Some("for instance --set links.wwan2.delay=900ms".to_string());
         return Err(fail("there is no \"=\"".to_string(), "path=value", example));
     };
-    let segments: Vec<&str> =
-        path.trim().split('.').map(|segment| segment.trim().trim_matches('"')).collect();
+    let segments = segments_of(path);
     if segments.iter().any(|segment| segment.is_empty()) {
         let example = Some("for instance --set links.wwan2.delay=900ms".to_string());
         return Err(fail(format!("\"{path}\" is not a path"), "names joined by dots", example));
@@ -52,6 +52,61 @@ pub(crate) fn apply_override(
         let remedy = Some("numbers count the entries of a list from 0".to_string());
         fail(format!("\"{segment}\" leads nowhere"), "the path of a key", remedy)
     })
+}
+
+/// The names that a path joins by dots.
+fn segments_of(path: &str) -> Vec<&str> {
+    path.trim().split('.').map(|segment| segment.trim().trim_matches('"')).collect()
+}
+
+/// Refuses the override held by source number `index` where the file says the same more specifically: a key of a link
+/// has no effect on a direction that has its own. What another override says (from source `first_given` on) is meant.
+pub(crate) fn refuse_masked(
+    sources: &[Source],
+    index: usize,
+    first_given: usize,
+    table: &Table,
+) -> Result<(), ScenarioError> {
+    let text = &sources[index].text;
+    let Some((path, value)) = text.split_once('=') else { return Ok(()) };
+    let ["links", name, key, ..] = segments_of(path)[..] else { return Ok(()) };
+    if !keys::DIRECTION.iter().any(|known| known.name == key) {
+        return Ok(());
+    }
+    let Some(Value::Table(links)) = table.get("links").map(|entry| &entry.item.value) else { return Ok(()) };
+    for link in links.entries.iter().filter(|link| name == "*" || link.key == name) {
+        let Value::Table(own) = &link.item.value else { continue };
+        for side in ["forward", "reverse"] {
+            let Some(masking) = own.get(side).and_then(|side| masking(&side.item.value, key)) else {
+                continue;
+            };
+            if masking.item.place.source >= first_given {
+                continue;
+            }
+            let specific = format!("links.{}.{side}.{}", link.key, masking.key);
+            let found = format!("\"{specific}\" is set, and counts in its place");
+            let place = Place { source: index, span: 0..path.len() };
+            let expected = "a key that nothing more specific masks".to_string();
+            let other = if side == "forward" { "reverse" } else { "forward" };
+            let remedy = format!(
+                "--set {specific}={value}; the other direction is links.{}.{other}.{key}",
+                link.key,
+                value = value.trim()
+            );
+            let diagnostic = Diagnostic::new(sources, &place, path.trim(), found, expected);
+            return Err(ScenarioError { diagnostics: vec![diagnostic.with_remedy(Some(remedy))] });
+        }
+    }
+    Ok(())
+}
+
+/// The entry of a direction that says what `key` says: a rate and a trace say the same.
+fn masking<'a>(direction: &'a Value, key: &str) -> Option<&'a Entry> {
+    let Value::Table(direction) = direction else { return None };
+    match key {
+        "rate" | "trace" => direction.get("rate").or_else(|| direction.get("trace")),
+        _ => direction.get(key),
+    }
 }
 
 /// A value as TOML if it reads as such, else as text.

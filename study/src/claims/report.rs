@@ -61,6 +61,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// Experiments that test nothing, as each backend found.
+    pub fn errors(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for answer in &self.answers {
+            let said = |error: &String| format!("{} ({}): {error}", self.system, answer.backend);
+            all.extend(answer.errors.iter().map(said));
+        }
+        all
+    }
+
     /// Every claim with the judgement of each backend, in the order of [`Self::answers`].
     pub fn judged(&self) -> Vec<Judged<'_>> {
         let of = |claim: &Claim, answer: &Answer| {
@@ -147,7 +157,7 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// One object. `claims`: with the first backend's judgement at the top level and every backend's under `backends`.
-/// `series`: the tables. `figures`: the curves. Each entry names its `system`.
+/// `series`: the tables. `figures`: the curves. Each entry names its `system`. `errors`: experiments that test nothing.
 pub fn to_json(reports: &[Report]) -> String {
     let (mut claims, mut series, mut figures) = (Vec::new(), Vec::new(), Vec::new());
     for report in reports {
@@ -164,7 +174,10 @@ pub fn to_json(reports: &[Report]) -> String {
         }
     }
     let version = env!("CARGO_PKG_VERSION");
-    let value = json!({ "version": version, "claims": claims, "series": series, "figures": figures });
+    let errors: Vec<String> = reports.iter().flat_map(Report::errors).collect();
+    let value = json!({
+        "version": version, "claims": claims, "series": series, "figures": figures, "errors": errors,
+    });
     value.to_string()
 }
 

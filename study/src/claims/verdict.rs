@@ -65,11 +65,28 @@ impl Finding {
         Self { claim, evidence: Evidence::NotTestable, cause: cause.to_string() }
     }
 
+    /// Adds a remark to what is said already.
+    pub fn add_remark(&mut self, remark: &str) {
+        add_remark(&mut self.cause, remark);
+    }
+
+    /// The experiment tests nothing, for this reason, so that its figures are no evidence.
+    pub fn cannot_tell(&mut self, reason: &str) {
+        (self.evidence, self.cause) = (Evidence::NotTestable, reason.to_string());
+    }
+
     /// With a remark; it is the cause where the claim differs.
     pub fn because(mut self, cause: impl Into<String>) -> Self {
         self.cause = cause.into();
         self
     }
+}
+
+fn add_remark(text: &mut String, remark: &str) {
+    if !text.is_empty() {
+        text.push_str("; ");
+    }
+    text.push_str(remark);
 }
 
 /// A claim's line in the report.
@@ -79,7 +96,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Mean over seeds, or the figures of a shape.
     pub measured: Option<Reported>,
-    /// 95 % interval of the mean.
+    /// 95 % interval of the mean; `None` where all repetitions gave one value.
     pub ci95: Option<[f64; 2]>,
     /// Standard deviation over seeds.
     pub sd: Option<f64>,
@@ -116,6 +133,10 @@ pub fn judge(claim: &Claim, finding: Option<&Finding>) -> Judgement {
                 (judgement.ci95, judgement.n) = (summary.ci95, summary.n);
                 judgement.sd = Some(summary.sd);
                 judgement.verdict = compare(claim, &summary);
+                if summary.all_equal {
+                    let remark = format!("the same value in all {} repetitions: it counts as one", summary.n);
+                    add_remark(&mut judgement.cause, &remark);
+                }
             }
         },
     }

@@ -22,3 +22,12 @@ fn one_value_has_no_interval_and_none_has_no_mean() {
     assert_eq!(Summary::of(&[3.0]).unwrap().ci95, None);
     assert!(Summary::of(&[]).is_none());
 }
+
+#[test]
+fn equal_values_have_no_interval_and_say_so() {
+    // The mean of three tenths is not a tenth to the last bit: it must not make a tiny spread.
+    let summary = Summary::of(&[0.1, 0.1, 0.1]).unwrap();
+    assert_eq!((summary.mean, summary.sd, summary.ci95, summary.all_equal), (0.1, 0.0, None, true));
+    assert!(!Summary::of(&[0.1]).unwrap().all_equal);
+    assert!(!Summary::of(&[0.1, 0.2]).unwrap().all_equal);
+}

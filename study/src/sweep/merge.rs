@@ -11,9 +11,14 @@ use std::sync::Arc;
 
 /// The ids of a table's tasks.
 pub fn tasks(table: &RecordBatch) -> Vec<&str> {
-    match table.column_by_name(TASK).and_then(|column| column.as_string_opt::<i32>()) {
-        Some(ids) => ids.iter().flatten().collect(),
-        None => Vec::new(),
+    texts(table, TASK)
+}
+
+/// A column of texts, empty where there is none.
+pub(super) fn texts<'a>(table: &'a RecordBatch, name: &str) -> Vec<&'a str> {
+    match table.column_by_name(name).and_then(|column| column.as_string_opt::<i32>()) {
+        Some(texts) => texts.iter().map(Option::unwrap_or_default).collect(),
+        None => vec![""; table.num_rows()],
     }
 }
 
@@ -38,6 +43,16 @@ pub fn merge(tables: &[RecordBatch], order: &[String]) -> Result<RecordBatch, St
     rows.sort_unstable();
     let rows: UInt32Array = rows.into_iter().map(|(_, row)| row).collect();
     take_record_batch(&all, &rows).map_err(|error| error.to_string())
+}
+
+/// The rows of `table` whose tasks `order` names, in that order.
+///
+/// # Errors
+/// A sentence about a table that cannot be taken apart.
+pub fn select(table: &RecordBatch, order: &[String]) -> Result<RecordBatch, String> {
+    let rows: HashMap<&str, u32> = tasks(table).into_iter().zip(0..).collect();
+    let rows: UInt32Array = order.iter().filter_map(|id| rows.get(id.as_str()).copied()).collect();
+    take_record_batch(table, &rows).map_err(|error| error.to_string())
 }
 
 /// The fields of all tables in order of first appearance.

@@ -13,6 +13,9 @@ use std::collections::{HashMap, HashSet};
 /// Name of the column with the task's id.
 pub const TASK: &str = "task";
 
+/// Columns that every sweep has and that say what ran, not what came of it.
+pub(super) const SETTINGS: &[&str] = &[TASK, "variant", "seed", "scenario", "scenario_hash", "version"];
+
 /// A finished task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,6 +76,7 @@ pub fn table(axes: &[Axis], rows: &[Row], metadata: HashMap<String, String>) -> 
     }
     columns.text("variant", "variant of the scenario", texts(rows, |row| row.variant.as_ref()));
     columns.whole("seed", "1", "seed of every random stream", rows.iter().map(|row| Some(row.result.seed)));
+    columns.text("scenario", "name of the scenario", texts(rows, |row| Some(&row.result.scenario)));
     let hash = texts(rows, |row| Some(&row.result.scenario_hash));
     columns.text("scenario_hash", "SHA-256 of the scenario as it ran", hash);
     columns.text("version", "version of prismux", texts(rows, |row| Some(&row.result.version)));

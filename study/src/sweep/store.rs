@@ -6,8 +6,9 @@
 //! disk) costs the runs in hand; the same command goes on from there.
 
 use super::axis::Axis;
-use super::merge::merge;
+use super::merge::{merge, select, tasks, texts};
 use super::parquet::{self, FileError};
+use super::plan::Task;
 use super::rows::{self, Row};
 use arrow_array::RecordBatch;
 use std::collections::HashSet;
@@ -15,6 +16,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The journal becomes a part when it has so many lines,
@@ -29,6 +31,13 @@ pub enum StoreError {
     File(FileError),
     /// Another sweep writes to the same file.
     Busy(PathBuf),
+    /// The file has rows of other experiments, which must not mix with those of this sweep unless somebody wants it.
+    OtherRows {
+        /// The file.
+        path: PathBuf,
+        /// So many.
+        count: usize,
+    },
 }
 
 impl fmt::Display for StoreError {
@@ -36,6 +45,14 @@ impl fmt::Display for StoreError {
         match self {
             Self::File(error) => error.fmt(f),
             Self::Busy(path) => write!(f, "{}: another sweep writes there at this moment", path.display()),
+            Self::OtherRows { path, count } => write!(
+                f,
+                "{}: {count} rows there are of other experiments: another scenario, this one as it was before a \
+                 change, points that are not asked for, or another version\n  remedy: prune them, keep them beside \
+                 the new ones (the columns scenario, scenario_hash and version tell them apart), or choose \
+                 another file",
+                path.display()
+            ),
         }
     }
 }
@@ -48,6 +65,19 @@ impl From<FileError> for StoreError {
     }
 }
 
+/// What becomes of rows of other experiments: their scenario, as it ran, is none of this sweep's, or another version
+/// ran them. (Other seeds of the sweep's own points are the same experiment, and stay.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Others {
+    /// A file that has any is refused.
+    #[default]
+    Refuse,
+    /// They stay in the file, behind the sweep's own.
+    Keep,
+    /// They go when the sweep is finished.
+    Prune,
+}
+
 /// The results of one sweep.
 #[derive(Debug)]
 pub struct Store {
@@ -55,6 +85,11 @@ pub struct Store {
     folder: PathBuf,
     axes: Vec<Axis>,
     scenario: String,
+    /// The sweep's own tasks, in order.
+    plan: Vec<String>,
+    /// Stored tasks of other experiments.
+    foreign: HashSet<String>,
+    others: Others,
     /// Tasks that are stored, in whatever form.
     done: HashSet<String>,
     journal: File,
@@ -66,13 +101,36 @@ pub struct Store {
     _lock: File,
 }
 
+/// Tasks in `tables` that are of none of the experiments of `plan`.
+fn foreign(tables: &[RecordBatch], plan: &[Task]) -> HashSet<String> {
+    let points = plan.chunk_by(|a, b| Arc::ptr_eq(&a.point, &b.point));
+    let own: HashSet<String> =
+        points.map(|seeds| prismux_scenario::hash(&seeds[0].point.scenario.plan)).collect();
+    let mut foreign = HashSet::new();
+    for table in tables {
+        let ran = texts(table, "scenario_hash").into_iter().zip(texts(table, "version"));
+        for (id, (hash, version)) in tasks(table).into_iter().zip(ran) {
+            if !own.contains(hash) || version != env!("CARGO_PKG_VERSION") {
+                foreign.insert(id.to_string());
+            }
+        }
+    }
+    foreign
+}
+
 impl Store {
-    /// Opens `target`, with everything that earlier sweeps left there.
+    /// Opens `target`, with everything that earlier sweeps left there, for the tasks of `plan`.
     ///
     /// # Errors
-    /// [`StoreError`] for files that are damaged, foreign or cannot be written, and when another sweep is at work
-    /// there.
-    pub fn open(target: &Path, axes: &[Axis], scenario: &str) -> Result<Self, StoreError> {
+    /// [`StoreError`] for files that are damaged, foreign or cannot be written, for rows of other tasks that are to be
+    /// refused, and when another sweep is at work there.
+    pub fn open(
+        target: &Path,
+        axes: &[Axis],
+        scenario: &str,
+        plan: &[Task],
+        others: Others,
+    ) -> Result<Self, StoreError> {
         let mut folder = target.as_os_str().to_owned();
         folder.push(".parts");
         let folder = PathBuf::from(folder);
@@ -95,6 +153,9 @@ impl Store {
             folder,
             axes: axes.to_vec(),
             scenario: scenario.to_string(),
+            plan: plan.iter().map(|task| task.id.clone()).collect(),
+            foreign: HashSet::new(),
+            others,
             done: HashSet::new(),
             journal: journal.map_err(cannot(&journal_path))?,
             journal_bytes: 0,
@@ -104,11 +165,15 @@ impl Store {
         };
         let mut tables: Vec<RecordBatch> = finished.into_iter().chain(store.parts()?).collect();
         for table in &tables {
-            store.done.extend(super::merge::tasks(table).into_iter().map(str::to_string));
+            store.done.extend(tasks(table).into_iter().map(str::to_string));
         }
         store.read_journal()?;
-        // Rows that could not be merged in the end are refused before the first run.
         tables.push(store.pending_table());
+        store.foreign = foreign(&tables, plan);
+        if !store.foreign.is_empty() && others == Others::Refuse {
+            return Err(StoreError::OtherRows { path: target.to_path_buf(), count: store.foreign.len() });
+        }
+        // Rows that could not be merged in the end are refused before the first run.
         merge(&tables, &[]).map_err(|reason| FileError::new(target, reason))?;
         Ok(store)
     }
@@ -171,29 +236,43 @@ impl Store {
         rows::table(&self.axes, &self.pending, parquet::metadata(&self.scenario))
     }
 
-    /// Everything stored so far, rows in the order of `order`.
+    /// The rows of the sweep's own tasks that are stored so far, in the order of the plan.
     ///
     /// # Errors
     /// [`StoreError`] for a file that is damaged, or rows of another sweep.
-    pub fn table(&self, order: &[String]) -> Result<RecordBatch, StoreError> {
+    pub fn table(&self) -> Result<RecordBatch, StoreError> {
+        self.own(&self.all()?)
+    }
+
+    fn own(&self, all: &RecordBatch) -> Result<RecordBatch, StoreError> {
+        select(all, &self.plan).map_err(|reason| FileError::new(&self.target, reason).into())
+    }
+
+    /// Everything stored so far, the sweep's own rows first.
+    fn all(&self) -> Result<RecordBatch, StoreError> {
         let mut tables = self.parts()?;
         if self.target.exists() {
             tables.insert(0, parquet::read(&self.target)?);
         }
         tables.push(self.pending_table());
-        merge(&tables, order).map_err(|reason| FileError::new(&self.target, reason).into())
+        merge(&tables, &self.plan).map_err(|reason| FileError::new(&self.target, reason).into())
     }
 
-    /// Makes one file of all rows, in the order of `order`, and returns them.
+    /// Makes one file of the rows, less those of other experiments that are to go, and returns the sweep's own in the
+    /// order of the plan.
     ///
     /// # Errors
     /// [`StoreError`] when it cannot; then everything stays where it was.
-    pub fn finish(self, order: &[String]) -> Result<RecordBatch, StoreError> {
-        let table = self.table(order)?;
-        parquet::write(&self.target, &table)?;
+    pub fn finish(self) -> Result<RecordBatch, StoreError> {
+        let all = self.all()?;
+        let own = self.own(&all)?;
+        let stays = |id: &&str| self.others != Others::Prune || !self.foreign.contains(*id);
+        let staying: Vec<String> = tasks(&all).into_iter().filter(stays).map(str::to_string).collect();
+        let staying = select(&all, &staying).map_err(|reason| FileError::new(&self.target, reason))?;
+        parquet::write(&self.target, &staying)?;
         // Parts that stay behind are read once more and change nothing.
         let _ = fs::remove_dir_all(&self.folder);
-        Ok(table)
+        Ok(own)
     }
 
     /// The parts in the folder, by number.

@@ -1,7 +1,9 @@
 use super::axis::{Axis, in_base_unit};
 use super::local::{run, run_task};
 use super::merge::{merge, tasks};
-use super::{PlanError, Row, Store, StoreError, SweepRequest, Task, TaskMessage, parquet, plan};
+use super::{
+    Effects, Others, PlanError, Row, Store, StoreError, SweepRequest, Task, TaskMessage, parquet, plan,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use prismux_scenario::ScenarioFile;
@@ -59,9 +61,20 @@ fn ids(tasks: &[Task]) -> Vec<String> {
 
 fn sweep(folder: &Folder, request: &SweepRequest) -> arrow_array::RecordBatch {
     let tasks = plan(request).unwrap();
-    let store = Mutex::new(Store::open(&folder.target(), &request.axes, "wire").unwrap());
-    run(&tasks, &store, 2, &Arc::new(AtomicBool::new(false)), || ()).unwrap();
-    store.into_inner().unwrap().finish(&ids(&tasks)).unwrap()
+    let store = Store::open(&folder.target(), &request.axes, "wire", &tasks, Others::Refuse).unwrap();
+    finish(&tasks, store)
+}
+
+/// Runs what is missing, and closes the store.
+fn finish(tasks: &[Task], store: Store) -> arrow_array::RecordBatch {
+    let store = Mutex::new(store);
+    run(tasks, &store, 2, &Arc::new(AtomicBool::new(false)), || ()).unwrap();
+    store.into_inner().unwrap().finish().unwrap()
+}
+
+/// The store for whatever is there already.
+fn open(folder: &Folder, axes: &[Axis]) -> Result<Store, StoreError> {
+    Store::open(&folder.target(), axes, "wire", &[], Others::Keep)
 }
 
 #[test]
@@ -183,7 +196,7 @@ fn an_interrupted_sweep_resumes_and_ends_as_if_it_had_not_been_interrupted() {
     let request = request(&["links.wire.delay=10ms,20ms"], 3);
     let expected = sweep(&whole, &request);
     let tasks = plan(&request).unwrap();
-    let mut store = Store::open(&broken.target(), &request.axes, "wire").unwrap();
+    let mut store = open(&broken, &request.axes).unwrap();
     for task in &tasks[..2] {
         assert!(store.add(run_task(task, None).unwrap()).unwrap());
     }
@@ -193,7 +206,7 @@ fn an_interrupted_sweep_resumes_and_ends_as_if_it_had_not_been_interrupted() {
     let mut text = fs::read_to_string(&journal).unwrap();
     text.push_str("{\"task\":\"00");
     fs::write(&journal, text).unwrap();
-    let store = Store::open(&broken.target(), &request.axes, "wire").unwrap();
+    let store = open(&broken, &request.axes).unwrap();
     assert_eq!(store.len(), 2);
     drop(store);
     assert_eq!(sweep(&broken, &request), expected);
@@ -204,7 +217,7 @@ fn an_interrupted_sweep_resumes_and_ends_as_if_it_had_not_been_interrupted() {
 fn more_seeds_later_keep_what_is_there() {
     let folder = Folder::new("more");
     sweep(&folder, &request(&["links.wire.delay=10ms,20ms"], 1));
-    let store = Store::open(&folder.target(), &[], "wire").unwrap();
+    let store = open(&folder, &[]).unwrap();
     assert_eq!(store.len(), 2);
     drop(store);
     assert_eq!(sweep(&folder, &request(&["links.wire.delay=10ms,20ms"], 3)).num_rows(), 6);
@@ -215,11 +228,12 @@ fn a_task_counts_once_however_often_it_is_done() {
     let folder = Folder::new("once");
     let request = request(&[], 1);
     let task = &plan(&request).unwrap()[0];
-    let mut store = Store::open(&folder.target(), &[], "wire").unwrap();
+    let mut store =
+        Store::open(&folder.target(), &[], "wire", std::slice::from_ref(task), Others::Refuse).unwrap();
     let row = run_task(task, None).unwrap();
     assert!(store.add(row.clone()).unwrap());
     assert!(!store.add(row).unwrap());
-    assert_eq!(store.finish(&[]).unwrap().num_rows(), 1);
+    assert_eq!(store.finish().unwrap().num_rows(), 1);
 }
 
 #[test]
@@ -237,7 +251,7 @@ fn sweeps_that_do_not_belong_together_are_refused_before_the_first_run() {
     let folder = Folder::new("apart");
     sweep(&folder, &request(&["links.wire.queue=10 kB"], 1));
     let axes = [Axis::parse("links.wire.queue=10 kB,unlimited").unwrap()];
-    let error = Store::open(&folder.target(), &axes, "wire").unwrap_err();
+    let error = open(&folder, &axes).unwrap_err();
     assert!(error.to_string().contains("do not belong together"), "{error}");
 }
 
@@ -248,7 +262,7 @@ fn damaged_and_foreign_files_are_refused_with_their_reason() {
     let bytes = fs::read(folder.target()).unwrap();
     let refuse = |bytes: &[u8], reason: &str| {
         fs::write(folder.target(), bytes).unwrap();
-        let error = Store::open(&folder.target(), &[], "wire").unwrap_err();
+        let error = open(&folder, &[]).unwrap_err();
         assert!(error.to_string().contains("runs.parquet: "), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
         assert!(!folder.0.join("runs.parquet.parts").exists(), "nothing is made beside a refused file");
@@ -267,8 +281,8 @@ fn damaged_and_foreign_files_are_refused_with_their_reason() {
 #[test]
 fn two_sweeps_do_not_write_to_one_file() {
     let folder = Folder::new("busy");
-    let _first = Store::open(&folder.target(), &[], "wire").unwrap();
-    assert!(matches!(Store::open(&folder.target(), &[], "wire"), Err(StoreError::Busy(_))));
+    let _first = open(&folder, &[]).unwrap();
+    assert!(matches!(open(&folder, &[]), Err(StoreError::Busy(_))));
 }
 
 #[test]
@@ -283,4 +297,51 @@ fn a_row_from_another_process_is_the_same_to_the_last_bit() {
         row.result.total.goodput_bps = f64::from(k) * 1e6 / 7.0;
         assert_eq!(Row::from_json(&row.to_json()).unwrap(), row);
     }
+}
+
+#[test]
+fn rows_of_an_edited_file_are_refused_kept_apart_or_pruned_and_never_mix() {
+    let folder = Folder::new("edited");
+    let before = request(&["links.wire.delay=10ms,20ms"], 1);
+    sweep(&folder, &before);
+    let text = TEXT.replace("1 Mbit/s", "2 Mbit/s");
+    let after = SweepRequest { file: ScenarioFile::from_text("wire.toml", text), ..before.clone() };
+    let tasks = plan(&after).unwrap();
+    let open = |others| Store::open(&folder.target(), &after.axes, "wire", &tasks, others);
+    let refused = open(Others::Refuse).unwrap_err();
+    assert!(matches!(refused, StoreError::OtherRows { count: 2, .. }), "{refused}");
+    let expected = sweep(&Folder::new("fresh"), &after);
+    let stored = || super::merge::tasks(&parquet::read(&folder.target()).unwrap()).len();
+    assert_eq!(
+        finish(&tasks, open(Others::Keep).unwrap()),
+        expected,
+        "the table holds this plan's rows only"
+    );
+    assert_eq!(stored(), 4);
+    assert_eq!(finish(&tasks, open(Others::Prune).unwrap()), expected);
+    assert_eq!(stored(), 2);
+    // Another seed of the same points is no other experiment.
+    let two_seeds = plan(&SweepRequest { seeds: 2, ..after.clone() }).unwrap();
+    let more = Store::open(&folder.target(), &after.axes, "wire", &two_seeds, Others::Refuse).unwrap();
+    assert_eq!(finish(&two_seeds, more).num_rows(), 4);
+    assert_eq!(finish(&tasks, open(Others::Refuse).unwrap()), expected);
+    assert_eq!(stored(), 4);
+    for column in ["scenario", "scenario_hash", "version"] {
+        assert!(expected.column_by_name(column).is_some(), "{column}");
+    }
+}
+
+#[test]
+fn seeds_and_axes_without_effect_are_found() {
+    let effects = |axes: &[&str], seeds: u64, set: &str| {
+        let folder = Folder::new(&format!("effects-{}-{}", axes.len(), set.len()));
+        let request = SweepRequest { set: vec![set.to_string()], ..request(axes, seeds) };
+        let (tasks, table) = (plan(&request).unwrap(), sweep(&folder, &request));
+        let effects = Effects::of(&table, &request.axes);
+        let inert = effects.axes_without_effect(&tasks, &request.axes).join(" ");
+        (inert, effects.is_one_run(&tasks[..seeds as usize]))
+    };
+    let axes = ["links.wire.queue=50 packets,60 packets", "links.wire.delay=10ms,20ms"];
+    assert_eq!(effects(&axes, 2, "links.wire.loss=0"), ("links.wire.queue".to_string(), true));
+    assert_eq!(effects(&axes[1..], 2, "links.wire.loss=0.05"), (String::new(), false));
 }

@@ -27,6 +27,9 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
         let mut set = Vec::new();
         for flow in 1..=FLOWS {
             let (rpc, transport) = if flow <= prism { ("full", "tcp-prism") } else { ("off", "tcp") };
+            // A PRISM flow stripes over two unlike links; a plain one has the first of them alone.
+            let second = if flow <= prism { format!(", \"m{flow}b\"") } else { String::new() };
+            set.push(format!("nodes.proxy{flow}.members=[\"m{flow}\"{second}]"));
             set.push(format!("nodes.proxy{flow}.rpc={rpc}"));
             set.push(format!("flows.flow{flow}.transport={transport}"));
         }

@@ -55,3 +55,15 @@ fn the_tables_have_every_claim_once() {
         assert_eq!(ids, expected);
     }
 }
+
+#[test]
+fn a_verdict_on_repetitions_that_are_all_equal_says_so() {
+    let judged = |values: &[f64]| {
+        let finding = Finding::values("PR-001", values.to_vec()).because("short queues");
+        judge(&claim(Comparison::About, 1.0), Some(&finding))
+    };
+    let equal = judged(&[1.02, 1.02, 1.02]);
+    assert_eq!((equal.verdict, equal.ci95), (Verdict::Holds, None));
+    assert_eq!(equal.cause, "short queues; the same value in all 3 repetitions: it counts as one");
+    assert_eq!(judged(&[1.02, 1.03]).cause, "short queues");
+}
