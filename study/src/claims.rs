@@ -2,8 +2,8 @@
 //!
 //! * [`reported`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments
 //!   need. [`verdict`]: how a claim is judged. [`report`]: the answer.
-//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping): the experiments, by system. [`queueing`]:
-//!   models that need no network.
+//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping), [`network_models`]: the experiments, by system.
+//!   [`queueing`]: models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
 //! reads its claims off the results. One run may serve several claims.
@@ -11,6 +11,7 @@
 mod effect;
 mod error;
 mod health;
+mod network_models;
 mod plan;
 mod prism;
 mod ptcp;
@@ -130,16 +131,28 @@ struct System {
     model: Option<Model>,
 }
 
-/// Claims about formulas.
+/// Claims about models that need no network of packets.
 struct Model {
     /// Names of its figures, with the first and the last claim about each.
     figures: &'static [(&'static str, [&'static str; 2])],
     /// All findings, and the tables behind them.
     judge: fn(&Scope) -> (Vec<Finding>, Vec<report::Series>),
-    /// The figures.
+    /// Its figures, where they are curves.
+    curves: Option<Curves>,
+}
+
+/// Figures that are curves.
+struct Curves {
+    /// Computes them.
     drawings: fn(&Scope) -> Vec<report::Drawing>,
     /// Writes them into a folder.
     write: fn(&Path, &[report::Drawing]) -> Result<(), ClaimsError>,
+}
+
+impl System {
+    fn curves(&self) -> Option<&Curves> {
+        self.model.as_ref().and_then(|model| model.curves.as_ref())
+    }
 }
 
 /// What can be reproduced.
@@ -157,13 +170,17 @@ const SYSTEMS: &[System] = &[
         model: Some(Model {
             figures: queueing::FIGURES,
             judge: queueing::judge,
-            drawings: queueing::drawings,
-            write: queueing::write_curves,
+            curves: Some(Curves { drawings: queueing::drawings, write: queueing::write_curves }),
         }),
     },
-    // Nothing here models these two yet: their claims are listed with that verdict.
+    // No experiment judges these yet: the claims are listed with that verdict.
     System { name: "tcp-door", claims: reported::TCP_DOOR, experiments: &[], model: None },
-    System { name: "network-models", claims: reported::NETWORK_MODELS, experiments: &[], model: None },
+    System {
+        name: "network-models",
+        claims: reported::NETWORK_MODELS,
+        experiments: network_models::EXPERIMENTS,
+        model: Some(Model { figures: network_models::FIGURES, judge: network_models::judge, curves: None }),
+    },
 ];
 
 /// The name of all systems together.
@@ -228,7 +245,7 @@ fn find(name: &str) -> Result<Vec<&'static System>, ClaimsError> {
 /// Options must make sense for the system.
 fn check_options(system: &System, request: &ClaimsRequest) -> Result<(), ClaimsError> {
     let name = system.name;
-    let complaint = if system.model.is_none() && request.out.is_some() {
+    let complaint = if system.curves().is_none() && request.out.is_some() {
         format!("{name} has no curves to write\n  expected: no --out")
     } else if system.experiments.is_empty() && request.backends != [Backend::Sim] {
         format!("{name} runs on no network\n  expected: no --on")
@@ -345,11 +362,13 @@ fn reproduce(
         let (findings, series) = (model.judge)(&scope);
         answer.findings.extend(findings);
         answer.series.extend(series);
+    }
+    if let Some(curves) = system.curves() {
         if request.curves || request.out.is_some() {
-            answer.drawings = (model.drawings)(&scope);
+            answer.drawings = (curves.drawings)(&scope);
         }
         if let Some(folder) = &request.out {
-            (model.write)(folder, &answer.drawings)?;
+            (curves.write)(folder, &answer.drawings)?;
         }
     }
     Ok(answer)

@@ -82,7 +82,7 @@ pub const MOBILITY: &[Key] = &[
         "places",
         "table of two numbers each",
         "random",
-        "static: places of hosts, in metres: { a = [0, 0] }; the others are where the seed puts them",
+        "places of hosts that stay, in metres: { a = [0, 0] }; the others are where the seed puts them, or move",
     ),
     key("speed_m_per_s", "two numbers", "[0.1, 10]", "lowest and highest speed, in metres per second"),
     key("pause", "duration", "0 s", "random-waypoint: pause at each place"),

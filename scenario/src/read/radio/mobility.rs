@@ -24,46 +24,46 @@ pub(super) fn read(
             "for instance model = \"static\"".to_string(),
         );
     }
-    let same = |mobility: Mobility| vec![mobility; names.len()];
+    // Hosts with places of their own stay there; the others are all alike.
+    let spread = |others: &dyn Fn() -> Option<Mobility>| match reader.entry("places").is_some() {
+        true => places(reader, names, others, problems),
+        false => Some(vec![others()?; names.len()]),
+    };
     let model = reader.name("model", registry::MOBILITY)?;
     let area = || area(reader);
     match model {
-        MobilityModel::Static if reader.entry("places").is_some() => places(reader, names, problems),
-        MobilityModel::Static => Some(same(Mobility::Anywhere(area()?))),
-        MobilityModel::RandomWaypoint => {
+        MobilityModel::Static => spread(&|| Some(Mobility::Anywhere(area()?))),
+        MobilityModel::RandomWaypoint => spread(&|| {
             let (low, high) = speeds(reader);
-            let waypoint = RandomWaypoint {
+            Some(Mobility::RandomWaypoint(RandomWaypoint {
                 min_speed_m_per_s: low,
                 max_speed_m_per_s: high,
                 pause: reader.duration("pause").unwrap_or(Duration::ZERO),
                 start: reader.name("start", registry::WAYPOINT_STARTS).unwrap_or(WaypointStart::Steady),
                 area: area()?,
-            };
-            Some(same(Mobility::RandomWaypoint(waypoint)))
-        }
-        MobilityModel::GaussMarkov => {
+            }))
+        }),
+        MobilityModel::GaussMarkov => spread(&|| {
             let (low, high) = speeds(reader);
-            let gauss_markov = GaussMarkov {
+            Some(Mobility::GaussMarkov(GaussMarkov {
                 mean_speed_m_per_s: (low + high) / 2.0,
                 max_speed_m_per_s: high,
                 memory: reader.number("memory", 0.0..=1.0).unwrap_or(0.75),
                 interval: interval(reader),
                 area: area()?,
-            };
-            Some(same(Mobility::GaussMarkov(gauss_markov)))
-        }
-        MobilityModel::Manhattan => {
+            }))
+        }),
+        MobilityModel::Manhattan => spread(&|| {
             let (low, high) = speeds(reader);
             let [columns, rows] = pair(reader, "blocks", 1.0..=10_000.0).unwrap_or([5.0, 5.0]);
-            let manhattan = Manhattan {
+            Some(Mobility::Manhattan(Manhattan {
                 columns: columns as u32,
                 rows: rows as u32,
                 min_speed_m_per_s: low,
                 max_speed_m_per_s: high,
                 area: area()?,
-            };
-            Some(same(Mobility::Manhattan(manhattan)))
-        }
+            }))
+        }),
         MobilityModel::Ns2File => file(reader, folder, |name, text| parse_ns2(name, text, names.len())),
         MobilityModel::CsvFile => file(reader, folder, |name, text| parse_csv(name, text, names.len())),
     }
@@ -119,8 +119,13 @@ fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Option<[f64; 2
     Some([number(first)?, number(second)?])
 }
 
-/// `{ a = [0, 0], b = [200, 0] }`: a place for every host.
-fn places(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> Option<Vec<Mobility>> {
+/// `{ a = [0, 0], b = [200, 0] }`: hosts that stay at their places, among `others`.
+fn places(
+    reader: &Reader<'_>,
+    names: &[&str],
+    others: &dyn Fn() -> Option<Mobility>,
+    problems: &Problems<'_>,
+) -> Option<Vec<Mobility>> {
     let entry = reader.entry("places")?;
     let Value::Table(table) = &entry.item.value else {
         let found = format!("found {}", entry.item.value.describe());
@@ -147,10 +152,9 @@ fn places(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> Optio
         }
     }
     if places.iter().any(Option::is_none) {
-        // The others are where the seed puts them.
-        let anywhere = Mobility::Anywhere(area(reader)?);
+        let other = others()?;
         places.iter_mut().for_each(|place| {
-            place.get_or_insert_with(|| anywhere.clone());
+            place.get_or_insert_with(|| other.clone());
         });
     }
     places.into_iter().collect()
