@@ -9,6 +9,7 @@ pub use error::DaemonError;
 pub(crate) use services::{send_failed, time_of_day_micros, warn_unless_forwarding};
 
 use crate::status::StatusServer;
+use prismux_linux::capabilities;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use prismux_units::Instant;
@@ -95,6 +96,10 @@ pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
     let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
     daemon.event_loop.stop_on_signals()?;
+    // Whoever takes the process over has the network's capabilities, and no others.
+    if let Err(error) = capabilities::keep_network_only() {
+        tracing::warn!(%error, "privileges could not be dropped");
+    }
     daemon.run()
 }
 

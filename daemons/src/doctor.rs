@@ -1,6 +1,7 @@
 //! Whether this machine can do what the daemons and the lab need, and what to do where it cannot.
 use crate::tunnel::Transport;
 use crate::tunnel::socket::{self, SocketOptions};
+use prismux_linux::capabilities::REMEDY;
 use prismux_linux::netconf::ip;
 use prismux_linux::privileges;
 use prismux_linux::process::may_make_user_namespaces;
@@ -64,9 +65,6 @@ pub fn is_healthy(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.verdict != Verdict::Bad)
 }
 
-const AS_ROOT: &str =
-    "run as root, or give the program the capabilities: setcap cap_net_admin,cap_net_raw+ep PROGRAM";
-
 fn ip_command() -> Check {
     match ip("-Version") {
         Ok(version) => Check::good("ip command", version.trim()),
@@ -90,7 +88,7 @@ fn raw_socket() -> Check {
     match socket::open(Transport::Gre, &options, 1500, None) {
         Ok(_) => Check::good(NAME, "can be opened"),
         Err(error) => {
-            Check::warning(NAME, error.to_string(), format!("{AS_ROOT}; or use GRE in UDP (udp:ADDRESS)"))
+            Check::warning(NAME, error.to_string(), format!("{REMEDY}; or use GRE in UDP (udp:ADDRESS)"))
         }
     }
 }

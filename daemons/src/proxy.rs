@@ -35,6 +35,7 @@ use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use members::Members;
 use meters::Meters;
 use outlet::{Core, Outlet};
+use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
 use prismux_units::{Duration, Instant};
@@ -90,7 +91,8 @@ impl Role for Proxy {
         receivers::take_over(&tun, &config.receivers)?;
         wakes.watch(&tun, &receivers)?;
         // The daemon clamps by address family, which the core's single number cannot.
-        let settings = prismux_prism::ProxyConfig { mss_clamp: None, ..config.prism.clone() };
+        let seed = drawn_seed(config.prism.seed)?;
+        let settings = prismux_prism::ProxyConfig { mss_clamp: None, seed, ..config.prism.clone() };
         let overhead_bytes = config.tunnel.overhead_bytes();
         let recorder = start_recording(&config, &settings, overhead_bytes)?;
         tracing::info!(device = tun.name(), mtu = inner_mtu_bytes, "proxy started");
@@ -178,6 +180,15 @@ impl Proxy {
     }
 }
 
+/// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall into
+/// one place of the table; another than the default is the operator's, and kept. Files have room for 63 bits.
+fn drawn_seed(configured: Seed) -> io::Result<Seed> {
+    if configured != prismux_prism::ProxyConfig::default().seed {
+        return Ok(configured);
+    }
+    Ok(Seed(prismux_linux::random::nonzero_u64()? >> 1))
+}
+
 fn start_recording(
     config: &ProxyConfig,
     settings: &prismux_prism::ProxyConfig,
@@ -191,6 +202,19 @@ fn start_recording(
         DaemonError::Config(format!("cannot write the recording {}: {error}", path.display()))
     })?;
     Ok(Some(Box::new(recorder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seed, drawn_seed};
+
+    #[test]
+    fn the_seed_of_the_flow_table_is_drawn_unless_somebody_names_one() {
+        let default = prismux_prism::ProxyConfig::default().seed;
+        let drawn = [drawn_seed(default).unwrap(), drawn_seed(default).unwrap()];
+        assert!(drawn[0] != drawn[1] && drawn.iter().all(|seed| seed.0 >> 63 == 0), "{drawn:?}");
+        assert_eq!(drawn_seed(Seed(77)).unwrap(), Seed(77));
+    }
 }
 
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);

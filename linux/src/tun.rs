@@ -3,6 +3,7 @@
 //! A device lives as long as its [`Tun`]: the kernel removes it, with its addresses and routes, when the file
 //! is closed, also when the process is killed. Devices are made without `IFF_PI`, so a packet starts at
 //! the IP header, and without offloads, so that a packet never exceeds the device's MTU.
+use crate::capabilities::REMEDY;
 use std::ffi::CStr;
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -44,8 +45,7 @@ impl fmt::Display for TunError {
             ),
             Self::NotPermitted => write!(
                 f,
-                "not permitted to make a TUN device. Do one of: run as root; give the program the capability \
-                 (setcap cap_net_admin,cap_net_raw+ep PROGRAM); or run inside a user and network namespace \
+                "not permitted to make a TUN device. Do one of: {REMEDY}; or run inside a user and network namespace \
                  (unshare --user --map-root-user --net)"
             ),
             Self::NoAccess => write!(

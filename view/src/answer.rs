@@ -18,6 +18,8 @@ pub struct Question {
     pub flow: usize,
 }
 
+/// No record lasts longer: 36 years, with room behind for the width of a bucket.
+const MAX_TIME_NS: u64 = 1 << 60;
 /// No screen is wider or higher.
 const MAX_PIXELS: usize = 16_384;
 /// Rates are averaged over at least so many packets, or single packets would look like bursts.
@@ -164,8 +166,10 @@ pub(crate) struct FlowTotals {
 impl Question {
     /// The question with a stretch and a size that make sense.
     pub(crate) fn bounded(self) -> Self {
+        let from_ns = self.from_ns.min(MAX_TIME_NS - 1);
         Self {
-            to_ns: self.to_ns.max(self.from_ns.saturating_add(1)),
+            from_ns,
+            to_ns: self.to_ns.clamp(from_ns + 1, MAX_TIME_NS),
             width: self.width.clamp(1, MAX_PIXELS),
             height: self.height.clamp(1, MAX_PIXELS),
             ..self
@@ -283,14 +287,15 @@ fn sequence(flow: &FlowRecord, buckets: &Buckets, height: usize) -> Sequence {
 
 /// The next of 1, 2, 5, 10, 20, ... that is not below `nanoseconds`.
 fn round_up(nanoseconds: u64) -> u64 {
-    let mut unit = 1;
+    let mut unit: u64 = 1;
     loop {
         for factor in [1, 2, 5] {
-            if unit * factor >= nanoseconds {
-                return unit * factor;
+            let width = unit.saturating_mul(factor);
+            if width >= nanoseconds {
+                return width;
             }
         }
-        unit *= 10;
+        unit = unit.saturating_mul(10);
     }
 }
 
@@ -338,5 +343,14 @@ mod tests {
     fn widths_of_rates_are_round() {
         let rounded = [0, 1, 3, 6, 11, 2000, 2001].map(round_up);
         assert_eq!(rounded, [1, 1, 5, 10, 20, 2000, 5000]);
+        assert_eq!(round_up(u64::MAX), u64::MAX, "and there is one for everything");
+    }
+
+    #[test]
+    fn no_stretch_is_too_long_to_answer() {
+        for (from_ns, to_ns) in [(0, u64::MAX), (u64::MAX, u64::MAX), (u64::MAX, 0), (7, 7)] {
+            let asked = Question { flow: 0, from_ns, to_ns, width: 1, height: 1 }.bounded();
+            assert!(asked.from_ns < asked.to_ns && asked.to_ns <= MAX_TIME_NS, "{asked:?}");
+        }
     }
 }

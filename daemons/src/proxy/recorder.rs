@@ -16,6 +16,7 @@ use prismux_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes kept of each packet: any IP and TCP header with options.
@@ -205,7 +206,8 @@ impl Recorder {
 /// Creates `path`, or where that exists "NAME-2.EXT", "NAME-3.EXT", ...
 fn create_beside(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    // It holds the first bytes of what people say.
+    options.write(true).create_new(true).mode(0o600);
     for number in 1..1000 {
         match options.open(numbered(path, number)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -3,6 +3,7 @@ use super::path_mtu::{MIN_PATH_MTU_BYTES, PathMtus};
 use super::sealing::Sealing;
 use super::{Peer, Transport};
 use prismux_linux::batch::{BatchReceiver, BatchSender, MAX_HEADER_BYTES, Received};
+use prismux_linux::capabilities::REMEDY;
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
@@ -72,11 +73,9 @@ impl fmt::Display for TunnelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "could not {}: {}", self.doing, self.source)?;
         match self.source.raw_os_error() {
-            Some(libc::EPERM | libc::EACCES) => write!(
-                f,
-                ". GRE needs a raw socket: run as root, give the program the capability (setcap \
-                 cap_net_admin,cap_net_raw+ep PROGRAM), or run in a user and network namespace"
-            ),
+            Some(libc::EPERM | libc::EACCES) => {
+                write!(f, ". GRE needs a raw socket: {REMEDY}; or run in a user and network namespace")
+            }
             Some(libc::EADDRINUSE) => {
                 write!(f, ". Another program uses this port; is a daemon already running?")
             }

@@ -5,6 +5,7 @@
 
 mod attacks;
 mod events;
+mod hardening;
 mod network;
 mod receipts;
 mod relay;
@@ -38,6 +39,8 @@ const TESTS: &[Test] = &[
     ("what_was_recorded_or_changed_on_the_path_is_refused", sealed::attacker_on_the_path),
     ("strangers_get_no_answer_from_sealed_tunnels", sealed::strangers),
     ("a_member_with_a_key_speaks_for_itself_only", sealed::dishonest_member),
+    ("a_daemon_drops_the_privileges_it_needs_no_more", hardening::privileges_are_dropped),
+    ("a_recording_is_its_owners_alone", hardening::recordings_are_private),
     ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
     ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
     ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),

@@ -248,6 +248,11 @@ impl Daemon {
         self.child.wait().unwrap();
     }
 
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn socket(&self) -> &Path {
         &self.socket
     }
