@@ -8,6 +8,7 @@
 //! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
+//! * `known`: where members were before the proxy was restarted.
 //! * `meters`: links measured by receipts.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
@@ -15,6 +16,7 @@
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
 
 mod inlet;
+mod known;
 pub mod members;
 mod meters;
 pub(crate) mod outlet;
@@ -32,6 +34,7 @@ use crate::tunnel::Transport;
 use crate::tunnel::control;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
+use known::Known;
 use members::Members;
 use meters::Meters;
 use outlet::{Core, Outlet};
@@ -59,7 +62,9 @@ pub struct Proxy {
     /// When the core wants to be called, as of the last time it was drained.
     core_deadline: Option<Deadline>,
     outlet: Outlet,
-    /// Strangers are challenged no earlier than this.
+    /// Where members are, and were before a restart.
+    known: Known,
+    /// Members whose session is gone are challenged no earlier than this.
     next_challenge: Instant,
     /// Who has been challenged and has not answered yet.
     challenged: Challenged,
@@ -116,12 +121,14 @@ impl Role for Proxy {
             core: Core::new(settings),
             core_deadline: None,
             outlet,
+            known: Known::read(config.members_file()),
             next_challenge: Instant::ZERO,
             challenged: Challenged::default(),
             stopped: false,
             config,
         };
         proxy.join_listed(wakes.clock().now());
+        proxy.call_known(wakes.clock().now());
         Ok(proxy)
     }
 
@@ -229,10 +236,12 @@ fn open_sealing(
 ) -> Result<Option<Sealing>, DaemonError> {
     let Some(keys) = config.read_keys().map_err(DaemonError::Config)? else { return Ok(None) };
     tracing::info!(public_key = %keys.public(), "sealed tunnels");
+    let known = Known::read(config.members_file());
     let today = Duration::from_micros(daemon::time_of_day_micros());
     let sealing = Sealing::new(keys, clock, today, mtu_bytes + SEALED_ROOM_BYTES)?;
     for peer in &config.peers {
-        sealing.add_peer(peer.public_key, None);
+        let was = known.peer_of(&peer.name).filter(|peer| peer.transport == Transport::Sealed);
+        sealing.add_peer(peer.public_key, was.map(|peer| peer.address));
     }
     Ok(Some(sealing))
 }

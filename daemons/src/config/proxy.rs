@@ -191,6 +191,11 @@ impl ProxyConfig {
         }
     }
 
+    /// Where the proxy keeps where its members are: beside the status socket.
+    pub fn members_file(&self) -> PathBuf {
+        self.status_socket.with_extension("members")
+    }
+
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
         self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())

@@ -1,5 +1,5 @@
 //! When a member calls the proxy, and what it concludes from the answers. No clock, no sockets: testable alone.
-use crate::tunnel::control::{Accept, Bye, Challenge, Hello, Message, Offer, Welcome};
+use crate::tunnel::control::{Accept, Bye, Challenge, Hello, MAX_LEAP, Message, Offer, Welcome};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -146,7 +146,7 @@ impl Registration {
 
     /// Takes leave: the last message.
     pub fn bye(&mut self) {
-        self.counter += 1;
+        self.counter = self.counter.saturating_add(1);
         let bye = Bye { session: self.session, counter: self.counter, name: self.name.clone() };
         self.messages.push_back(Message::Bye(bye));
         self.next_hello = Instant::MAX;
@@ -164,7 +164,7 @@ impl Registration {
 
     fn hello(&mut self, now: Instant) {
         let interval = self.interval(now);
-        self.counter += 1;
+        self.counter = self.counter.saturating_add(1);
         self.next_hello = now + interval;
         self.sent_at = now;
         if self.unanswered == 0 {
@@ -205,13 +205,13 @@ impl Registration {
         let offered = match self.offered {
             Some(offered) if offered.session == self.session => offered,
             _ => {
-                let epoch = (self.counter + 1) as u32;
+                let epoch = self.counter.wrapping_add(1) as u32;
                 self.events.push_back(RegistrationEvent::ReceiptsOffered { epoch });
                 Offered { session: self.session, epoch, count: 0, accepted: false }
             }
         };
         if !offered.accepted && offered.count < MAX_OFFERS {
-            self.counter += 1;
+            self.counter = self.counter.saturating_add(1);
             let (session, counter) = (self.session, self.counter);
             self.messages.push_back(Message::Offer(Offer { session, counter, epoch: offered.epoch }));
         }
@@ -228,7 +228,7 @@ impl Registration {
 
     fn challenge(&mut self, now: Instant, challenge: Challenge) {
         let same_session = challenge.session == self.session;
-        if same_session && challenge.counter > self.counter {
+        if same_session && challenge.counter > self.counter.saturating_add(MAX_LEAP) {
             self.events.push_back(RegistrationEvent::NameContested);
         }
         let repeated = same_session && challenge.counter < self.counter;

@@ -76,7 +76,7 @@ impl Proxy {
             ether_type::IPV4 | ether_type::IPV6 => {
                 let Some(link) = self.outlet.members.heard(now, frame.peer, frame.inner.len()) else {
                     self.outlet.drops.count(DropReason::UnknownPeer);
-                    return self.challenge(now, frame.peer);
+                    return self.challenge_known(now, frame.peer);
                 };
                 if let Err(reason) = self.reverse(now, link, frame) {
                     self.outlet.drops.count(reason);

@@ -1,6 +1,6 @@
 //! Who the members are, where they are, and whether they are still there. No clock, no sockets: testable alone.
-use crate::tunnel::Peer;
-use crate::tunnel::control::{Bye, Challenge, Hello, Offer, Welcome};
+use crate::tunnel::control::{Bye, Challenge, Hello, MAX_LEAP, Offer, Welcome};
+use crate::tunnel::{Peer, Transport};
 use prismux_prism::LinkId;
 use prismux_units::{Duration, Instant, Rate};
 
@@ -12,6 +12,10 @@ const MISSED_HELLOS: u64 = 2;
 
 /// For so long a member that has left may still deliver what was under way, and bring back the answers.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Hellos that a member would have to lose, all of them, before one passes for an answer from somewhere else: a minute's,
+/// and by then it has long been missed.
+const MIN_LEAP: u64 = 64;
 
 /// A member that returns within this time to an address it has left moves to and fro.
 const CONTEST: Duration = Duration::from_secs(60);
@@ -38,6 +42,8 @@ pub struct Member {
     /// The counter of its last hello.
     counter: u64,
     next_hello_by: Instant,
+    /// A new address that it must answer from, and the counter that it was asked with.
+    asked: Option<(Peer, u64)>,
     /// The address that it moved away from last, and when.
     moved: Option<(Peer, Instant)>,
     /// When it said goodbye; what its receivers answer meanwhile still passes for [`FAREWELL`].
@@ -116,6 +122,9 @@ impl Members {
         if hello.session != self.session || hello.counter <= counter {
             return Registration::Repeat(Challenge { session: self.session, counter });
         }
+        if let Some(counter) = self.asked_at_new_address(peer, hello) {
+            return Registration::Repeat(Challenge { session: self.session, counter });
+        }
         let welcome = Welcome { session: self.session, counter: hello.counter };
         let link = match known {
             Some((link, _)) => Some(link),
@@ -145,6 +154,23 @@ impl Members {
         let left = member.moved.replace((from, now));
         let contested = left.is_some_and(|(other, at)| other == peer && now.saturating_since(at) < CONTEST);
         Registration::Moved { link, welcome, from, contested }
+    }
+
+    /// A known member calls from a new address: the counter it must repeat its hello with there, unless it has just done
+    /// so. Whoever only plays a hello back that was held up never sees the question, or cannot answer it. A sealed
+    /// session has asked already.
+    fn asked_at_new_address(&mut self, peer: Peer, hello: &Hello) -> Option<u64> {
+        let session = self.session;
+        let member = self.members.iter_mut().find(|m| m.name == hello.name && m.peer != peer)?;
+        let is_answer = member.asked == Some((peer, hello.counter.saturating_sub(1)));
+        if peer.transport == Transport::Sealed || is_answer {
+            member.asked = None;
+            return None;
+        }
+        member.counter = hello.counter;
+        let counter = hello.counter.saturating_add(leap(session, hello.counter));
+        member.asked = Some((peer, counter));
+        Some(counter)
     }
 
     /// The member whose sealed session has moved: its name and where it was.
@@ -247,6 +273,7 @@ impl Members {
             listed: false,
             counter: 0,
             next_hello_by: Instant::MAX,
+            asked: None,
             moved: None,
             left_at: None,
             unanswered_since: None,
@@ -259,6 +286,12 @@ impl Members {
             None => self.members.push(member),
         }
     }
+}
+
+/// How far the counter leaps that is asked for at a new address, at least [`MIN_LEAP`]: a member gets there in one hello by
+/// the challenge, and in as many as it leaps without.
+fn leap(session: u64, counter: u64) -> u64 {
+    MIN_LEAP + (session ^ counter).wrapping_mul(0x9e37_79b9_7f4a_7c15) % (MAX_LEAP - MIN_LEAP)
 }
 
 impl Member {

@@ -2,6 +2,7 @@
 use super::Proxy;
 use super::members::{MAX_MEMBERS, Registration};
 use super::recorder::CoreInput;
+use crate::daemon;
 use crate::tunnel::control::{self, Accept, Bye, ControlError, Hello, Message, Offer, Token};
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::Frame;
@@ -13,7 +14,7 @@ use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, GreHeader};
 
-/// Strangers are challenged at most this often, so that nobody can use the proxy to flood somebody else.
+/// Members whose session is gone are challenged at most this often, so that nobody can use the proxy to flood one.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Challenges without an answer, and when they went out: a member answers at once, so its answer tells the round trip.
@@ -37,6 +38,13 @@ impl Challenged {
         let at = self.open.iter().position(|(other, _)| *other == peer)?;
         Some(now.saturating_since(self.open.remove(at).1))
     }
+}
+
+/// Counters begin with a member's time of day in microseconds and rise by one: clocks may be wrong by a year. A greater
+/// one would leave its member's name without counters to come.
+fn latest_counter() -> u64 {
+    const YEAR_MICROS: u64 = 366 * 24 * 3600 * 1_000_000;
+    daemon::time_of_day_micros() + YEAR_MICROS
 }
 
 impl Proxy {
@@ -75,6 +83,11 @@ impl Proxy {
             return self.refuse(now, frame.peer, DropReason::BadToken);
         };
         match Message::parse(frame.inner, &token) {
+            Ok(
+                Message::Hello(Hello { counter, .. })
+                | Message::Bye(Bye { counter, .. })
+                | Message::Offer(Offer { counter, .. }),
+            ) if counter > latest_counter() => self.refuse(now, frame.peer, DropReason::MalformedControl),
             Ok(Message::Hello(Hello { name, .. }) | Message::Bye(Bye { name, .. }))
                 if !self.may_speak_for(frame.peer, &name) =>
             {
@@ -150,7 +163,9 @@ impl Proxy {
             }
             Registration::Left(link) => {
                 let name = self.outlet.members.get(link).map(|member| member.name.clone());
-                let member = name.unwrap_or_default().into();
+                let member = name.unwrap_or_default();
+                self.known.forget(&member);
+                let member = member.into();
                 self.outlet.tell(now, &Event::MemberLeft { member, cause: None });
                 self.leave(now, link);
             }
@@ -170,20 +185,38 @@ impl Proxy {
     }
 
     fn tell_joined(&mut self, now: Instant, member: &str, peer: Peer) {
+        self.known.note(member, peer);
         let peer = Some(peer.to_string().into());
         self.outlet.tell(now, &Event::MemberJoined { member: member.into(), peer });
     }
 
     fn tell_moved(&mut self, now: Instant, member: &str, (from, to): (Peer, Peer), contested: bool) {
+        self.known.note(member, to);
         let (node, from, to) = (self.outlet.name.clone().into(), from.to_string(), to.to_string());
         let cause = contested.then(|| "it moves to and fro: have two members the same name?".into());
         let event = Event::PeerMoved { node, member: member.into(), from: from.into(), to: to.into(), cause };
         self.outlet.tell(now, &event);
     }
 
-    /// Asks a stranger to register: after a restart that is how members are found again.
-    pub(super) fn challenge(&mut self, now: Instant, peer: Peer) {
-        if now >= self.next_challenge {
+    /// Asks members to register that were there before a restart.
+    pub(super) fn call_known(&mut self, now: Instant) {
+        for number in 0..self.config.peers.len() {
+            if let Some(sealing) = self.outlet.sealing() {
+                sealing.call(now, number as u16);
+            }
+        }
+        let challenge = Message::Challenge(self.outlet.members.challenge());
+        let plain: Vec<Peer> =
+            self.known.peers().filter(|peer| peer.transport != Transport::Sealed).collect();
+        plain.into_iter().for_each(|peer| self.reply(peer, &challenge));
+        self.outlet.flush();
+    }
+
+    /// Asks a member to register whose session is gone. Strangers are not answered: what is signed with the token would
+    /// let them try tokens at leisure.
+    pub(super) fn challenge_known(&mut self, now: Instant, peer: Peer) {
+        let is_member = peer.transport == Transport::Sealed || self.known.knows(peer);
+        if is_member && now >= self.next_challenge {
             self.next_challenge = now + CHALLENGE_INTERVAL;
             let challenge = self.outlet.members.challenge();
             self.reply(peer, &Message::Challenge(challenge));

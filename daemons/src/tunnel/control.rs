@@ -31,6 +31,9 @@ pub const MAX_NAME_BYTES: usize = 32;
 /// Shortest token that is accepted, in bytes.
 pub const MIN_TOKEN_BYTES: usize = 16;
 
+/// A proxy asks a member that calls from a new address for a counter up to this much greater.
+pub const MAX_LEAP: u64 = 2048;
+
 const MAGIC: [u8; 4] = *b"prmx";
 const VERSION: u8 = 1;
 const PREFIX_BYTES: usize = 6;

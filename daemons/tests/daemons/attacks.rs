@@ -1,8 +1,10 @@
 //! What strangers may do to daemons that they can reach, and what it must not cost.
-use super::network::{Network, SENDER, wait_for};
+use super::network::{Daemon, Network, SENDER, TOKEN, wait_for};
 use super::scenarios::{gre_socket, udp_packet};
 use super::transfer::{Direction, Transfer};
+use prismux_daemons::tunnel::control::{Bye, Hello, Message, Token};
 use prismux_linux::socket_option;
+use prismux_units::Duration;
 use prismux_wire::checksum::checksum;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{SocketAddr, UdpSocket};
@@ -70,4 +72,56 @@ pub fn injected_packets() {
     let frame = [&[0x00, 0x00, 0x08, 0x00][..], &echo].concat();
     stranger.send_to(&frame, &"10.2.1.1:0".parse::<SocketAddr>().unwrap().into()).unwrap();
     wait_for("it is refused", || proxy.number("/drops/foreign_source") == 1);
+}
+
+/// The counter of a goodbye near the end of all numbers: once it shut its member out for good, in a storm of messages
+/// between member and proxy.
+pub fn last_counters() {
+    let network = Network::new("counters");
+    let proxy = network.start_proxy();
+    let member = network.start_member(1, "udp");
+    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+    let other = network.members[1].enter(|| UdpSocket::bind("10.2.2.2:0")).unwrap().unwrap();
+    other.set_read_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
+    let token = Token::new(TOKEN).unwrap();
+    let say = |message: &Message| {
+        let frame = [&[0, 0, 0x88, 0xb5][..], &message.emit(&token)].concat();
+        other.send_to(&frame, "10.2.2.1:4754").unwrap();
+    };
+    let hello = |name: &str| Hello {
+        session: 0,
+        counter: 1,
+        next_within: Duration::from_secs(1),
+        rate: None,
+        name: name.to_owned(),
+    };
+    say(&Message::Hello(hello("m2")));
+    let mut buffer = [0; 100];
+    let (length, _) = other.recv_from(&mut buffer).unwrap();
+    let Ok(Message::Challenge(challenge)) = Message::parse(&buffer[4..length], &token) else {
+        panic!("no session")
+    };
+    let session = challenge.session;
+    for counter in [u64::MAX, u64::MAX - 1, u64::MAX / 2] {
+        say(&Message::Bye(Bye { session, counter, name: "m1".to_owned() }));
+    }
+    wait_for("they are refused", || proxy.number("/drops/malformed_control") == 3);
+    assert!(proxy.links_up() == ["m1"] && member.is_registered());
+}
+
+/// After a restart a proxy calls the members that it had, though they have nothing to say for another 25 seconds.
+pub fn idle_members_after_a_restart() {
+    let network = Network::new("idle");
+    let proxy = network.start_proxy();
+    let members = [network.start_member(1, "gre"), network.start_member(2, "udp")];
+    wait_for("both members join", || {
+        proxy.links_up().len() == 2 && members.iter().all(Daemon::is_registered)
+    });
+    // Until the last hello before the quiet has passed.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    proxy.kill();
+    let proxy = network.start_proxy();
+    let start = std::time::Instant::now();
+    wait_for("both are back", || proxy.links_up().len() == 2);
+    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
 }

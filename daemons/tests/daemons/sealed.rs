@@ -95,6 +95,24 @@ pub fn killed_proxy() {
     transfer.finish(bytes);
 }
 
+/// Members that have nothing to say are called by a proxy that has been restarted.
+pub fn idle_members_after_a_restart() {
+    let network = Network::new("sealed-idle");
+    let keys = Keys::make(&network);
+    let proxy = start_proxy(&network, &keys);
+    let members =
+        [start_member(&network, &keys, 1, "10.2.1.1"), start_member(&network, &keys, 2, "10.2.2.1")];
+    wait_for("both members join", || {
+        proxy.links_up().len() == 2 && members.iter().all(Daemon::is_registered)
+    });
+    std::thread::sleep(time::Duration::from_millis(600));
+    proxy.kill();
+    let proxy = start_proxy(&network, &keys);
+    let start = time::Instant::now();
+    wait_for("both are back", || proxy.links_up().len() == 2);
+    assert!(start.elapsed() < time::Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
 /// Between a member and its proxy: it passes everything on and keeps a copy of what the member said.
 struct Tap {
     address: SocketAddr,
