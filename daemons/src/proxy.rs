@@ -187,8 +187,8 @@ impl Proxy {
     }
 }
 
-/// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall into
-/// one place of the table; another than the default is the operator's, and kept. Files have room for 63 bits.
+/// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall
+/// into one place of the table; another than the default is the operator's, and kept. Files have room for 63 bits.
 fn drawn_seed(configured: Seed) -> io::Result<Seed> {
     if configured != prismux_prism::ProxyConfig::default().seed {
         return Ok(configured);

@@ -13,8 +13,8 @@ const MISSED_HELLOS: u64 = 2;
 /// For so long a member that has left may still deliver what was under way, and bring back the answers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Hellos that a member would have to lose, all of them, before one passes for an answer from somewhere else: a minute's,
-/// and by then it has long been missed.
+/// Hellos that a member would have to lose, all of them, before one passes for an answer from somewhere else: a
+/// minute's, and by then it has long been missed.
 const MIN_LEAP: u64 = 64;
 
 /// A member that returns within this time to an address it has left moves to and fro.
@@ -156,8 +156,8 @@ impl Members {
         Registration::Moved { link, welcome, from, contested }
     }
 
-    /// A known member calls from a new address: the counter it must repeat its hello with there, unless it has just done
-    /// so. Whoever only plays a hello back that was held up never sees the question, or cannot answer it. A sealed
+    /// A known member calls from a new address: the counter it must repeat its hello with there, unless it has just
+    /// done so. Whoever only plays a hello back that was held up never sees the question, or cannot answer it. A sealed
     /// session has asked already.
     fn asked_at_new_address(&mut self, peer: Peer, hello: &Hello) -> Option<u64> {
         let session = self.session;
@@ -288,8 +288,8 @@ impl Members {
     }
 }
 
-/// How far the counter leaps that is asked for at a new address, at least [`MIN_LEAP`]: a member gets there in one hello by
-/// the challenge, and in as many as it leaps without.
+/// How far the counter leaps that is asked for at a new address, at least [`MIN_LEAP`]: a member gets there in one
+/// hello by the challenge, and in as many as it leaps without.
 fn leap(session: u64, counter: u64) -> u64 {
     MIN_LEAP + (session ^ counter).wrapping_mul(0x9e37_79b9_7f4a_7c15) % (MAX_LEAP - MIN_LEAP)
 }

@@ -100,6 +100,8 @@ impl Proxy {
                 }
                 if let Registration::Joined(link, _) = registration {
                     self.tell_joined(now, &hello.name, frame.peer);
+                    // Listed members do not register, and are not called: they may know GRE alone.
+                    self.known.note(&hello.name, frame.peer);
                     self.outlet.meters.joined(link, &hello.name);
                     let round_trip = self.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
@@ -185,7 +187,6 @@ impl Proxy {
     }
 
     fn tell_joined(&mut self, now: Instant, member: &str, peer: Peer) {
-        self.known.note(member, peer);
         let peer = Some(peer.to_string().into());
         self.outlet.tell(now, &Event::MemberJoined { member: member.into(), peer });
     }
