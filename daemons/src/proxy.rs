@@ -211,19 +211,6 @@ fn start_recording(
     Ok(Some(Box::new(recorder)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Seed, drawn_seed};
-
-    #[test]
-    fn the_seed_of_the_flow_table_is_drawn_unless_somebody_names_one() {
-        let default = prismux_prism::ProxyConfig::default().seed;
-        let drawn = [drawn_seed(default).unwrap(), drawn_seed(default).unwrap()];
-        assert!(drawn[0] != drawn[1] && drawn.iter().all(|seed| seed.0 >> 63 == 0), "{drawn:?}");
-        assert_eq!(drawn_seed(Seed(77)).unwrap(), Seed(77));
-    }
-}
-
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);
 
 /// Bytes of a sealed datagram beyond the inner MTU, at most.
@@ -261,4 +248,17 @@ fn open_sockets(
         Ok(socket::open(transport, &options, inner_mtu_bytes, sealing)?)
     };
     [sealed, gre, udp].into_iter().flatten().map(open).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seed, drawn_seed};
+
+    #[test]
+    fn the_seed_of_the_flow_table_is_drawn_unless_somebody_names_one() {
+        let default = prismux_prism::ProxyConfig::default().seed;
+        let drawn = [drawn_seed(default).unwrap(), drawn_seed(default).unwrap()];
+        assert!(drawn[0] != drawn[1] && drawn.iter().all(|seed| seed.0 >> 63 == 0), "{drawn:?}");
+        assert_eq!(drawn_seed(Seed(77)).unwrap(), Seed(77));
+    }
 }

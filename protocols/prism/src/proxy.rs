@@ -83,7 +83,10 @@ impl<P: Clone> Proxy<P> {
         act: impl FnOnce(&mut Flow<P>, &mut Shared<P>) -> R,
     ) -> Option<R> {
         let flow = self.flows.get_mut(number)?;
+        let before = flow.history.len();
         let result = act(flow, &mut self.shared);
+        let recorded = &mut self.shared.totals.recorded_packets;
+        *recorded = recorded.saturating_sub(before) + flow.history.len();
         self.timers.arm(flow, &self.shared, now);
         Some(result)
     }
@@ -252,6 +255,8 @@ impl<P: Clone> Proxy<P> {
             reverse_path::release::held_in_original_form(flow, shared, now);
             ending::settle(flow, shared);
         });
+        let gone = self.flows.get(number).map_or(0, |flow| flow.history.len());
+        self.shared.totals.recorded_packets = self.shared.totals.recorded_packets.saturating_sub(gone);
         self.flows.remove(number);
     }
 

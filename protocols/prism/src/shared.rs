@@ -56,6 +56,8 @@ pub(crate) struct Totals {
     pub(crate) flight: u64,
     /// Bytes of new data expected in answer to released ACKs, and not come yet.
     pub(crate) expected: u64,
+    /// Packets on record.
+    pub(crate) recorded_packets: usize,
     /// Bytes of packets that wait for room on the links.
     pub(crate) backlog_bytes: u64,
     /// Copies kept for repair.
@@ -67,7 +69,15 @@ pub(crate) struct Totals {
 
 impl Default for Totals {
     fn default() -> Self {
-        Self { flight: 0, expected: 0, backlog_bytes: 0, copies: 0, peak: [0; 2], peak_since: Instant::ZERO }
+        Self {
+            flight: 0,
+            expected: 0,
+            recorded_packets: 0,
+            backlog_bytes: 0,
+            copies: 0,
+            peak: [0; 2],
+            peak_since: Instant::ZERO,
+        }
     }
 }
 

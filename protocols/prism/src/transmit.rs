@@ -7,8 +7,11 @@ use crate::shared::Shared;
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
 
-/// `[start, end)` goes out over `link` for the first time; a flow with too many packets on record has it carried
-/// unrecorded.
+/// Most packets on record, all flows together: at about 36 bytes each they take 38 MB.
+const MAX_RECORDED_PACKETS: usize = 1 << 20;
+
+/// `[start, end)` goes out over `link` for the first time; where a flow, or all of them, have too many packets on
+/// record it is carried unrecorded.
 pub(crate) fn add<P: Clone>(
     flow: &mut Flow<P>,
     start: SeqNumber,
@@ -17,7 +20,8 @@ pub(crate) fn add<P: Clone>(
     shared: &mut Shared<P>,
     now: Instant,
 ) {
-    if flow.history.len() >= shared.config.max_packets_per_flow as usize {
+    let is_full = flow.history.len() >= shared.config.max_packets_per_flow as usize;
+    if is_full || shared.totals.recorded_packets >= MAX_RECORDED_PACKETS {
         return flow.add_unscheduled(start, end);
     }
     let length = end.distance_from(start) as u32;

@@ -26,6 +26,9 @@ pub(crate) struct LinkOrder {
     arrivals: u32,
 }
 
+/// Most packets of a flow in the order of one link: twice what a flow records.
+const MAX_ORDER: usize = 32_768;
+
 /// True when position `a` comes after `b`.
 const fn later(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
@@ -34,6 +37,10 @@ const fn later(a: u32, b: u32) -> bool {
 impl LinkOrder {
     /// The packet at `seq` goes out as number `index` of the link.
     pub(crate) fn push(&mut self, seq: SeqNumber, index: u32) {
+        // Copies of one packet without end, and no answer: the oldest is stale.
+        if self.sent.len() >= MAX_ORDER {
+            self.sent.pop_front();
+        }
         if self.sent.len() == self.sent.capacity() {
             self.sent.reserve_exact((self.sent.len() / 8).max(4));
         }

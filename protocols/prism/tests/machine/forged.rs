@@ -2,7 +2,8 @@
 //! the connection goes on as if they had never come. And what ends or renews a connection in truth does.
 use crate::support::world::{FIRST, PACKET, WINDOW, World};
 use crate::support::{Said, ack, data, flow};
-use prismux_prism::ReverseState;
+use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, ReverseState};
+use prismux_units::Instant;
 use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader, Timestamps};
 use proptest::prelude::*;
 
@@ -208,4 +209,33 @@ fn a_flow_that_nobody_answers_is_forgotten_after_ten_seconds() {
     let now = world.now;
     world.bench.run_timers(now + prismux_units::Duration::from_secs(11));
     assert_eq!(world.bench.proxy.flow_count(), 1);
+}
+
+/// A proxy as published with one link, and packets that nobody ever acknowledges.
+fn flood(packets: impl Iterator<Item = (u16, u32)>) -> Proxy<u64> {
+    let mut proxy = Proxy::new(ProxyConfig::paper());
+    let now = Instant::from_secs(1);
+    proxy.join(now, LinkId(0), LinkConfig::default());
+    for (port, seq) in packets {
+        proxy.handle_data(now, crate::support::flow_number(port), &data(seq), 40, FORGED);
+        while proxy.poll_verdict().is_some() {}
+    }
+    proxy
+}
+
+/// Packets without end over many flows, never answered: what is kept of them is bounded in all, not for each flow only.
+#[test]
+fn memory_is_bounded_over_all_flows() {
+    const EACH: u32 = 16_000;
+    let proxy = flood((1..=90).flat_map(|port| (0..EACH).map(move |packet| (port, FIRST + 40 * packet))));
+    let memory_bytes = proxy.flow_memory_bytes();
+    assert!(memory_bytes < 32 << 20, "{memory_bytes} bytes for {} packets", 90 * EACH);
+}
+
+/// One segment again and again.
+#[test]
+fn a_segment_repeated_without_end_takes_no_more_memory() {
+    let repeated = |times| flood((0..times).map(|_| (1, FIRST))).flow_memory_bytes();
+    let (some, many) = (repeated(40_000), repeated(400_000));
+    assert!(many <= some && some < 1 << 20, "{some} {many}");
 }
