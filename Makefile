@@ -14,7 +14,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes rough agree compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes rough agree compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -74,6 +74,9 @@ rough: build ## rough links (jitter, reordering, changing rates, outages): PRISM
 
 agree: build ## the papers' testbeds in the lab and in the simulator, and by how much they differ (3 minutes)
 	$(PRISMUX) agree
+
+compare-adhoc: setup ## DSR, AODV and DSDV with 50 moving hosts: what arrives, what routing costs, detours (ten minutes)
+	$(CARGO) run --release --locked -p prismux-simulator --example adhoc_routing -- 900 1 10,20,30 0,30,60,120,300,600,900
 
 compare-lab: build ## PRISM, kernel MPTCP, striping and the best single link in the lab, cubic and bbr (a quarter of an hour)
 	$(PRISMUX) rivals

@@ -16,6 +16,8 @@ pub struct Radio {
     pub mobility: Vec<Mobility>,
     /// Who finds routes.
     pub routing: Routing,
+    /// Whether the hops of each packet that arrives are held against the fewest that were possible then.
+    pub compares_hops: bool,
     /// What radios draw, and from which batteries; `None` where energy is not counted.
     pub power: Option<Power>,
 }

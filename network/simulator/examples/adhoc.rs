@@ -52,7 +52,8 @@ fn plan(cell: bool, routing: &str, file: &str, seconds: u64) -> Result<Plan, Box
     // ns-2's DSR demands an interface queue of its own.
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let mac = MacConfig { queue, ..MacConfig::ns2() };
-    let radio = Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, power: None };
+    let radio =
+        Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, compares_hops: false, power: None };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     let tcp = TcpSettings {
         mss: Some(1000),

@@ -31,16 +31,16 @@ pub(crate) fn hosts(plan: &Plan, seed: Seed) -> Vec<(NodeId, Box<dyn Node>)> {
                 Routing::Direct => Box::new(DirectHost::new(medium)),
                 Routing::Dsr(config) => {
                     let routing: Dsr<Transit> = Dsr::new(ipv4_address(node), config, random());
-                    Box::new(AdhocHost::new(medium, routing))
+                    Box::new(AdhocHost::new(medium, routing, radio.compares_hops))
                 }
                 Routing::Dsdv(config) => {
                     let start = Instant::ZERO;
                     let routing: Dsdv<Transit> = Dsdv::new(start, ipv4_address(node), config, random());
-                    Box::new(AdhocHost::new(medium, routing))
+                    Box::new(AdhocHost::new(medium, routing, radio.compares_hops))
                 }
                 Routing::Aodv(config) => {
                     let routing: Aodv<Transit> = Aodv::new(ipv4_address(node), config, random());
-                    Box::new(AdhocHost::new(medium, routing))
+                    Box::new(AdhocHost::new(medium, routing, radio.compares_hops))
                 }
             };
             hosts.push((node, host));

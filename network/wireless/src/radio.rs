@@ -64,6 +64,11 @@ impl RadioConfig {
         PathLoss::new(self.propagation, &self.antenna).power_w(distance_m * distance_m)
     }
 
+    /// The distance, in metres, up to which the mean power suffices to receive.
+    pub fn range_m(&self) -> f64 {
+        PathLoss::new(self.propagation, &self.antenna).range_m(self.receive_threshold_w)
+    }
+
     /// What must be radiated for the range that the thresholds mean, if the receivers are ns-2's WaveLAN, in watts.
     pub(crate) fn radiated_for_range_w(&self) -> f64 {
         self.antenna.power_w * Self::wavelan().receive_threshold_w / self.receive_threshold_w

@@ -94,4 +94,12 @@ pub const MOBILITY: &[Key] = &[
 ];
 
 /// Keys of `[routing]`.
-pub const ROUTING: &[Key] = &[key("protocol", "name", "\"dsr\"", "who finds routes")];
+pub const ROUTING: &[Key] = &[
+    key("protocol", "name", "\"dsr\"", "who finds routes"),
+    key(
+        "compare_hops",
+        "true or false",
+        "false",
+        "count the hops of each packet that arrives, and the fewest that were possible then",
+    ),
+];

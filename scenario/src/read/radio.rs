@@ -39,8 +39,10 @@ pub(super) fn read(
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     reader.finish();
+    let mut compares_hops = false;
     let protocol = routing.and_then(|routing| {
         let protocol = routing.name("protocol", registry::ROUTING);
+        compares_hops = routing.boolean("compare_hops").unwrap_or(false);
         routing.finish();
         protocol
     });
@@ -53,7 +55,7 @@ pub(super) fn read(
     };
     let moving = mobility::read(&mobility, &names, folder, problems);
     mobility.finish();
-    let radio = Radio { radio, mac, mobility: moving?, routing, power };
+    let radio = Radio { radio, mac, mobility: moving?, routing, compares_hops, power };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 

@@ -39,6 +39,12 @@ pub trait Medium: Any + fmt::Debug + Send {
         true
     }
 
+    /// The fewest hops from one node to another at this moment; `None` where nobody knows, or no way leads there.
+    fn fewest_hops(&mut self, now: Instant, from: NodeId, to: NodeId) -> Option<u32> {
+        let _ = (now, from, to);
+        None
+    }
+
     /// What the medium has counted by `now` for nodes on it, for results.
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let _ = now;

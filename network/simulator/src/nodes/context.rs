@@ -173,6 +173,12 @@ impl NodeContext<'_> {
         }
     }
 
+    /// The fewest hops from `from` to the node over `medium` at this moment, where the medium knows.
+    pub(crate) fn fewest_hops(&mut self, medium: MediumId, from: NodeId) -> Option<u32> {
+        let (now, node) = (self.now(), self.node);
+        self.network.media[medium.index()].medium.fewest_hops(now, from, node)
+    }
+
     /// Whether the node finds `medium` busy. [`Node::medium_free`](super::node::Node::medium_free) tells when it no
     /// longer is.
     pub fn is_busy(&self, medium: MediumId) -> bool {

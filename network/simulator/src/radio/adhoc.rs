@@ -20,11 +20,36 @@ pub(super) struct AdhocHost<R> {
     /// The neighbour whose failure was told of last, and when.
     failed: Option<(NodeId, Instant)>,
     queue_drops: u64,
+    /// Hops of packets that arrived, where they are compared.
+    hops: Option<Hops>,
+}
+
+/// How far packets have come, and how far they would have had to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hops {
+    packets: u64,
+    made: u64,
+    fewest: u64,
+    /// Packets that took the fewest hops, one more, and more than that.
+    above: [u64; 3],
+}
+
+impl Hops {
+    fn count(&mut self, made: u8, fewest: Option<u32>) {
+        let made = u32::from(made);
+        // A packet may have left before its last hop became possible, or impossible.
+        let fewest = fewest.unwrap_or(made).min(made);
+        self.packets += 1;
+        self.made += u64::from(made);
+        self.fewest += u64::from(fewest);
+        self.above[(made - fewest).min(2) as usize] += 1;
+    }
 }
 
 impl<R> AdhocHost<R> {
-    pub fn new(medium: MediumId, routing: R) -> Self {
-        Self { medium, routing, alarm: Alarm::new(), failed: None, queue_drops: 0 }
+    pub fn new(medium: MediumId, routing: R, compares_hops: bool) -> Self {
+        let hops = compares_hops.then(Hops::default);
+        Self { medium, routing, alarm: Alarm::new(), failed: None, queue_drops: 0, hops }
     }
 }
 
@@ -62,7 +87,14 @@ where
         }
         while let Some(event) = self.routing.poll_event() {
             match event {
-                RoutingEvent::Delivered { payload, .. } => context.deliver(payload),
+                RoutingEvent::Delivered { source, hops: made, payload } => {
+                    if let Some(hops) = &mut self.hops {
+                        let fewest = node_at(IpAddr::V4(source))
+                            .and_then(|from| context.fewest_hops(self.medium, from));
+                        hops.count(made, fewest);
+                    }
+                    context.deliver(payload);
+                }
                 RoutingEvent::Dropped { payload, .. } => context.discard(payload),
                 _ => {}
             }
@@ -157,11 +189,22 @@ where
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let statistics = self.routing.statistics();
-        vec![
+        let mut counters = vec![
             ("routing_control_packets", statistics.control_packets),
             ("routing_control_bytes", statistics.control_bytes),
             ("routing_dropped_packets", statistics.dropped_packets()),
             ("interface_queue_drops", self.queue_drops),
-        ]
+        ];
+        if let Some(hops) = self.hops {
+            counters.extend([
+                ("routing_delivered_packets", hops.packets),
+                ("routing_hops_made", hops.made),
+                ("routing_fewest_hops", hops.fewest),
+                ("routing_packets_at_fewest_hops", hops.above[0]),
+                ("routing_packets_one_hop_above", hops.above[1]),
+                ("routing_packets_farther_above", hops.above[2]),
+            ]);
+        }
+        counters
     }
 }

@@ -18,6 +18,8 @@ pub struct RadioMedium {
     hosts: Vec<u32>,
     frames_inside: usize,
     counts_energy: bool,
+    /// How far hosts reach in the mean, in metres, where hops are compared.
+    range_m: Option<f64>,
     /// Frames taken back for a neighbour that no longer answers.
     taken_back: VecDeque<Frame>,
 }
@@ -58,6 +60,7 @@ impl RadioMedium {
             hosts: numbers,
             frames_inside: 0,
             counts_energy: energy.is_some(),
+            range_m: radio.compares_hops.then(|| radio.radio.range_m()),
             taken_back: VecDeque::new(),
         })
     }
@@ -144,6 +147,29 @@ impl Medium for RadioMedium {
 
     fn frames_inside(&self) -> usize {
         self.frames_inside
+    }
+
+    /// Breadth first over hosts within range, wherever they are now.
+    fn fewest_hops(&mut self, now: Instant, from: NodeId, to: NodeId) -> Option<u32> {
+        let range_m2 = self.range_m? * self.range_m?;
+        let places: Vec<Position> =
+            (0..self.attached.len() as u32).map(|host| self.air.position(now, HostId(host))).collect();
+        let (from, to) = (self.number(from).0 as usize, self.number(to).0 as usize);
+        let mut hops = vec![None; places.len()];
+        *hops.get_mut(from)? = Some(0);
+        let mut queue = VecDeque::from([from]);
+        while let Some(host) = queue.pop_front() {
+            if host == to {
+                return hops[host];
+            }
+            for next in 0..places.len() {
+                if hops[next].is_none() && places[next].distance_m2(places[host]) <= range_m2 {
+                    hops[next] = hops[host].map(|hops: u32| hops + 1);
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
     }
 
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {

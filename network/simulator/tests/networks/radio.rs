@@ -19,7 +19,8 @@ fn network(mobility: Vec<Mobility>, routing: Routing) -> (Plan, Vec<NodeId>) {
     let mut plan = Plan::new("radio", Duration::from_secs(30));
     let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
     let mac = MacConfig::ns2();
-    let radio = Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, power: None };
+    let radio =
+        Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, compares_hops: true, power: None };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)
 }
@@ -182,4 +183,42 @@ fn a_relay_whose_battery_runs_out_ends_the_connection_and_everything_adds_up() {
     let node = &result.nodes["h1"];
     assert_eq!((node["energy_drawn_uj"], node["battery_left_uj"]), (3_000_000, 0));
     assert!(node["frames_lost_without_power"] > 0);
+}
+
+/// 50 hosts in 1500 m by 300 m with ten sources of four packets a second, as in the comparison of Broch et al.
+/// (MobiCom 1998), for 60 seconds: the share of packets that arrive, messages of the protocol, and the share of packets
+/// that take the fewest hops.
+fn compared(routing: Routing, pause_s: u64) -> (f64, f64, f64) {
+    let waypoint = RandomWaypoint {
+        area: Area { width_m: 1500.0, height_m: 300.0 },
+        min_speed_m_per_s: 1.0,
+        max_speed_m_per_s: 20.0,
+        pause: Duration::from_secs(pause_s),
+        start: WaypointStart::Uniform,
+    };
+    let (mut plan, hosts) = network(vec![Mobility::RandomWaypoint(waypoint); 50], routing);
+    for source in 0..10 {
+        let traffic = Traffic::Cbr { rate: Rate::from_bps(4 * 64 * 8), packet: ByteCount::new(64) };
+        let flow = Flow::new(&format!("cbr{source}"), hosts[source], hosts[49 - source], Transport::Udp);
+        plan.flow(flow.traffic(traffic));
+    }
+    plan.duration = Duration::from_secs(60);
+    let result = run_for(&plan, 1, 60).result();
+    let sum = |name: &str| result.nodes.values().filter_map(|node| node.get(name)).sum::<u64>() as f64;
+    let arrived = sum("routing_delivered_packets");
+    (arrived / 2400.0, sum("routing_control_packets"), sum("routing_packets_at_fewest_hops") / arrived)
+}
+
+#[test]
+fn protocols_on_demand_deliver_more_than_dsdv_when_hosts_move_and_dsr_costs_least() {
+    let (dsr, aodv) = (compared(DSR, 0), compared(AODV, 0));
+    let dsdv = compared(Routing::Dsdv(DsdvConfig::dsdv_sq()), 0);
+    let all = (dsr, aodv, dsdv);
+    assert!(dsr.0 > 0.95 && aodv.0 > 0.9 && dsdv.0 < aodv.0, "delivered: {all:?}");
+    assert!(dsr.1 < aodv.1, "messages: {all:?}");
+    assert!(dsr.2 > aodv.2, "at the fewest hops: {all:?}");
+    // On demand means: what does not move costs nothing. Tables cost the same.
+    let still = (compared(DSR, 60), compared(Routing::Dsdv(DsdvConfig::dsdv_sq()), 60));
+    assert!(still.0.1 < 0.3 * dsr.1, "messages of DSR: {still:?}, {all:?}");
+    assert!(still.1.1 > 0.4 * dsdv.1, "messages of DSDV: {still:?}, {all:?}");
 }
