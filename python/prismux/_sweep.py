@@ -65,8 +65,8 @@ def sweep(
     A setting that does not exist raises ScenarioError before the first run. ``out`` is ``NAME-sweep.parquet``
     unless given; a damaged or foreign file there raises SweepFileError, and so does one with rows of other
     experiments (another scenario, or this one before a change), unless ``prune`` removes them or ``keep`` leaves
-    them in the file, beside the new ones; the table has the rows of this call only. A path whose values change nothing is warned of.
-    ``progress`` draws a bar on standard error, by default on a terminal only.
+    them in the file, beside the new ones; the table has the rows of this call only. A path whose values change
+    nothing is warned of. ``progress`` draws a bar on standard error, by default on a terminal only.
     """
     plan = SweepPlan(scenario, dict(over), set=set, variants=variants, seed=seed, seeds=seeds)
     path = Path(out) if out is not None else Path(f"{plan.scenario}-sweep.parquet")

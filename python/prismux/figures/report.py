@@ -189,8 +189,10 @@ def _drawing(figure: Mapping[str, Any]) -> Drawing:
 
 
 def _spot(spot: Mapping[str, Any]) -> Spot:
-    mean, (low, high) = spot["measured"]["mean"], spot["measured"]["ci95"]
-    return Spot(spot["at"], spot["axis"], Point(mean, low, high, spot["measured"]["n"]))
+    point = _point(spot["measured"])
+    if point is None:
+        raise ReportError(f"nothing was measured at {spot['at']}")
+    return Spot(spot["at"], spot["axis"], point)
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:
