@@ -59,6 +59,18 @@ fn clearly_more(above: &[f64], below: &[f64]) -> bool {
     summary.is_some_and(|summary| summary.mean > 0.0 && summary.ci95.is_none_or(|[low, _]| low > 0.0))
 }
 
+/// An ordering with a remark; where it is not found, the remark says what all orderings share.
+fn ordering(claim: &'static str, found: bool, figures: String, remark: &str) -> Finding {
+    let unclear =
+        "at one point at least the difference over these networks is not clear of 0 on the reported side";
+    let cause = match (found, remark) {
+        (true, remark) => remark.to_string(),
+        (false, "") => unclear.to_string(),
+        (false, remark) => format!("{remark}; {unclear}"),
+    };
+    Finding::shape(claim, found, figures).because(cause)
+}
+
 /// Means, in the order of their points.
 fn means(values: &[Vec<f64>]) -> Vec<f64> {
     values.iter().map(|values| Summary::of(values).map_or(f64::NAN, |summary| summary.mean)).collect()

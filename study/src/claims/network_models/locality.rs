@@ -1,7 +1,7 @@
 //! Figures 36 and 44: from flows between hosts to flows that all leave the cell; 100 hosts, 250 m.
 
 use super::nets::{Net, OnAir, nets, traffic};
-use super::{clearly_more, list, means, row, total_mbps, variation};
+use super::{clearly_more, list, means, ordering, row, total_mbps, variation};
 use crate::claims::plan::{Job, Outcomes, Scope, ratios};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -142,18 +142,23 @@ fn assisted(m: &Measured) -> Vec<Finding> {
             ),
         )
         .because(datagrams),
-        Finding::shape(
+        ordering(
             "AS-003",
             m.assisted.windows(2).all(|pair| clearly_more(&pair[0], &pair[1])),
             format!("{} Mbit/s at 0, 25, 50, 75, 100 %", words(&m.assisted)),
+            datagrams,
         ),
-        Finding::shape("AS-004", falls && rises, variations.clone()).because(
+        ordering(
+            "AS-004",
+            falls && rises,
+            variations.clone(),
             "sources without end: refilling gives what is left to flows of few hops, at every locality",
         ),
-        Finding::shape(
+        ordering(
             "AS-005",
             even.clone().all(|(peers, assisted)| clearly_more(peers, assisted)),
             variations,
+            "sources without end",
         ),
     ]
 }

@@ -1,7 +1,7 @@
 //! Figures 40 and 41: hosts that move, with DSR and DSDV.
 
 use super::nets::{HOSTS, Net, OnAir, nets, traffic, waypoint};
-use super::{clearly_more, list, means, row, total_mbps};
+use super::{clearly_more, list, means, ordering, row, total_mbps};
 use crate::claims::plan::{Job, Outcomes, Scope};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -63,7 +63,12 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         let found = flat && clearly_more(&peers[0], &peers[SPEEDS.len() - 1]);
         let figures =
             format!("{name} {}, cellular {} kbit/s at 1, 5, 10, 20 m/s", words(peers), words(&cellular));
-        Finding::shape(claim, found, figures).because("802.11 with RTS and CTS, TCP")
+        ordering(
+            claim,
+            found,
+            figures,
+            "802.11 with RTS and CTS, TCP; hosts on random waypoints gather around the base station",
+        )
     };
     let sample = "a sample trace of one flow in one network, neither of which is stated";
     let findings = vec![

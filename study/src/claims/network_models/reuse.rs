@@ -1,7 +1,7 @@
 //! Figures 31 and 38(a): how many transmissions a slot holds.
 
 use super::nets::{HOSTS, Net, RANGE_M, SIDE_M, nets};
-use super::{clearly_more, list, means, row};
+use super::{clearly_more, list, means, ordering, row};
 use crate::claims::plan::Scope;
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -46,7 +46,7 @@ fn simultaneous(scope: &Scope) -> (Finding, Series) {
     }
     found &= by_size.windows(2).all(|pair| clearly_more(&pair[1], &pair[0]));
     let figures = format!("{} at the least range, 1 at the largest", list(&means(&by_size)));
-    (Finding::shape("NM-001", found, figures), table)
+    (ordering("NM-001", found, figures, ""), table)
 }
 
 fn pragmatic_reuse(scope: &Scope) -> (Vec<Finding>, Series) {

@@ -2,7 +2,7 @@
 
 use super::nets::{Net, OnAir, nets, traffic};
 use super::reuse::reuse;
-use super::{clearly_more, list, means, row, total_mbps};
+use super::{clearly_more, list, means, ordering, row, total_mbps};
 use crate::claims::plan::{Job, Outcomes, Scope};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -100,8 +100,12 @@ fn findings(points: &[Point; 3]) -> Vec<Finding> {
     vec![
         Finding::values("NM-002", middle.cellular_mbps.clone()).because("with 5 % of the time for polling"),
         Finding::shape("NM-003", flat(&cellular), format!("{} Mbit/s", list(&cellular))),
-        Finding::shape("NM-004", above && grows, format!("peers {mbps}, cellular {}", list(&cellular)))
-            .because("802.11 with RTS and CTS, DSR, TCP; up to 200 hosts, files without end for 30 s"),
+        ordering(
+            "NM-004",
+            above && grows,
+            format!("peers {mbps}, cellular {}", list(&cellular)),
+            "802.11 with RTS and CTS, DSR, TCP; up to 200 hosts, files without end for 30 s",
+        ),
         Finding::shape(
             "NM-005",
             peers[2] / peers[0] < reuse[2] / reuse[0],
@@ -116,7 +120,7 @@ fn findings(points: &[Point; 3]) -> Vec<Finding> {
             "one host sends at a time: of a power of tens of watts each of twice as many hosts has half; \
              energy for a packet, of which all hear every transmission, grows with them",
         ),
-        Finding::shape(
+        ordering(
             "NM-007",
             clearly_more(&small.peers_w, &middle.peers_w) && clearly_more(&middle.peers_w, &large.peers_w),
             format!(
@@ -124,7 +128,7 @@ fn findings(points: &[Point; 3]) -> Vec<Finding> {
                 list(&of(|p| &p.peers_w)),
                 list(&of(|p| &p.peers_joules))
             ),
-        )
-        .because("slot by slot, contention without collisions"),
+            "slot by slot, contention without collisions",
+        ),
     ]
 }

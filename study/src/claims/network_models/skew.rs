@@ -1,7 +1,7 @@
 //! Figure 35: half of the hosts in hot spots, random pairs, least range.
 
 use super::nets::{HOSTS, Net, OnAir, nets, traffic};
-use super::{clearly_more, list, means, row, total_mbps};
+use super::{clearly_more, list, means, ordering, row, total_mbps};
 use crate::claims::plan::{Job, Outcomes, Scope};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -61,7 +61,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let below = peers_w.iter().zip(&cellular_w).all(|(peers, cellular)| clearly_more(cellular, peers));
     let all = |values: &[Vec<f64>]| format!("{} with 1, 4, 16 squares", words(values));
     let findings = vec![
-        Finding::shape(
+        ordering(
             "NM-008",
             clearly_more(&peers[0], &cellular[0]),
             format!(
@@ -69,20 +69,21 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
                 list(&means(&peers)[..1]),
                 words(&cellular[..1])
             ),
+            "802.11 with RTS and CTS, DSR, TCP; files without end for 30 s",
         ),
         Finding::shape("NM-009", flat, format!("Mbit/s: {}", all(&cellular))),
-        Finding::shape(
+        ordering(
             "NM-010",
             clearly_more(&peers[2], &peers[0]) && means(&peers)[0] < means(&peers)[1],
             format!("Mbit/s: {}", all(&peers)),
-        )
-        .because("802.11 with RTS and CTS, DSR, TCP; files without end for 30 s"),
-        Finding::shape(
+            "802.11 with RTS and CTS, DSR, TCP; files without end for 30 s",
+        ),
+        ordering(
             "NM-011",
             clearly_more(&peers_w[0], &peers_w[2]) && below,
             format!("W: peers {}; cellular {}", all(&peers_w), words(&cellular_w)),
-        )
-        .because("slot by slot, contention without collisions"),
+            "slot by slot, contention without collisions",
+        ),
     ];
     (findings, vec![throughput, power])
 }

@@ -1,7 +1,7 @@
 //! Figure 50: hybrid stations, 100 flows of 64 kbit/s.
 
 use super::nets::{HOSTS, Net, OnAir, nets, traffic};
-use super::{clearly_more, list, means, row, total_mbps, variation};
+use super::{clearly_more, list, means, ordering, row, total_mbps, variation};
 use crate::claims::plan::{Job, Outcomes, Scope};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -68,7 +68,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let falls = clearly_more(&assisted_variation[0], &assisted_variation[STATIONS.len() - 1]);
     let higher = means(&assisted_variation)[0] > 0.1;
     let findings = vec![
-        Finding::shape(
+        ordering(
             "HS-001",
             above(&peers) && above(&assisted),
             format!(
@@ -77,8 +77,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
                 words(&assisted),
                 words(&cellular)
             ),
-        )
-        .because("from 5 stations on; the schedule carries datagrams, 802.11 TCP"),
+            "judged from 5 stations on; the schedule carries datagrams, 802.11 TCP",
+        ),
         Finding::values("HS-002", assisted[2].clone())
             .because("datagrams: no acknowledgements of TCP come back"),
         Finding::shape(

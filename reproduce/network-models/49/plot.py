@@ -1,0 +1,14 @@
+"""Figure 49: dual-mode operation: a flow that is cut off."""
+
+from matplotlib.figure import Figure
+
+from prismux.figures import Report, charts, style
+
+
+def draw(report: Report) -> Figure:
+    """Draw the figure from a result file."""
+    with style.canvas("a flow that is cut off while hosts move") as (figure, (panel,)):
+        charts.lines(panel, report.table("49"), ["peers", "dual mode"])
+        charts.finish(panel, "time (s)", "packets that have arrived")
+        charts.legend(figure)
+        return figure
