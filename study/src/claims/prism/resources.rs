@@ -47,6 +47,8 @@ fn memory_jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
         "links.wwan2.rate=1250 kbit/s",
         "links.wwan1.delay=60 ms",
         "links.wwan2.delay=60 ms",
+        "links.wwan1.jitter=1 ms",
+        "links.wwan2.jitter=1 ms",
         "flows.download.profile=linux-2.4",
         "flows.download.transport=tcp-prism",
         "flows.download.tcp.window=500 kB",
