@@ -39,10 +39,11 @@ pub(crate) fn handle<P: Clone>(
             shared.counters.waited_packets += 1;
             pacing::send_or_wait(flow, shared, now);
         }
-        Placement::Over(link) | Placement::Unrecorded(link) => {
+        Placement::Over(link, _) | Placement::Unrecorded(link) => {
+            let position = if let Placement::Over(_, position) = placement { position } else { None };
             let mss_clamp = shared.config.mss_clamp.filter(|_| header.flags.contains(TcpFlags::SYN));
             let rewrite = DataRewrite { mss_clamp, ..DataRewrite::default() };
-            shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite });
+            shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite, position });
         }
     }
     recorded
@@ -66,8 +67,8 @@ fn keep_copy<P: Clone>(
 /// Where a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Placement {
-    /// Over this link, now.
-    Over(LinkId),
+    /// Over this link, now, at this position where books are kept of it.
+    Over(LinkId, Option<u32>),
     /// Over this link, and nothing is to be remembered of it.
     Unrecorded(LinkId),
     /// Nowhere yet: a copy must be kept, which leaves when there is room.
@@ -91,7 +92,7 @@ fn schedule<P: Clone>(
     let (start, end) = (header.seq, header.seq + length);
     if length == 0 {
         // A bare ACK or RST: nothing that could be lost noticeably, so the quickest link.
-        return shared.links.fastest(now).map(Placement::Over);
+        return shared.links.fastest(now).map(|link| Placement::Over(link, None));
     }
     let sent_end = *flow.sent_end.get_or_insert(start);
     let acknowledged = flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative()));
@@ -107,23 +108,24 @@ fn schedule<P: Clone>(
     }
     if acknowledged || length > u32::from(u16::MAX) {
         // A keep-alive, or a spurious retransmission: forwarded, nothing to account for.
-        return Some(Placement::Over(link));
+        return Some(Placement::Over(link, None));
     }
     let full = !flow.backlog.is_empty() || dispatch::is_overfull(now, &shared.links, link, length);
+    let mut position = None;
     let waits = full && payload_bytes > 0 && start == sent_end && may_wait(flow, start, shared);
     if waits {
         flow.history.insert(Record::waiting(start, length as u16, Micros::at(now)));
         flow.backlog.insert_new(start, length as u16, &mut shared.totals.backlog_bytes);
         flow.sent_end = Some(end);
     } else {
-        record(flow, start, end, sent_end, link, shared, now);
+        position = record(flow, start, end, sent_end, link, shared, now);
     }
     if end.after(sent_end) {
         let echo = header.options.timestamps.map(|timestamps| timestamps.echo);
         let bytes = end.distance_from(sent_end.max(start)) as u32;
         flight::on_new_data(flow, bytes, echo, shared, now);
     }
-    Some(if waits { Placement::Waits } else { Placement::Over(link) })
+    Some(if waits { Placement::Waits } else { Placement::Over(link, position) })
 }
 
 /// Takes note of what a packet says of its connection; false for one that is carried without changing anything.
@@ -187,7 +189,8 @@ fn overlaps<P: Clone>(flow: &Flow<P>, start: SeqNumber, end: SeqNumber) -> bool 
     at < flow.history.len() && flow.history.get(at).seq.before(end)
 }
 
-/// Writes the packet into the history: known packets are sent again, unknown parts are new records.
+/// Writes the packet into the history: known packets are sent again, unknown parts are new records. Returns the
+/// last position that it takes on the link.
 fn record<P: Clone>(
     flow: &mut Flow<P>,
     start: SeqNumber,
@@ -196,7 +199,8 @@ fn record<P: Clone>(
     link: LinkId,
     shared: &mut Shared<P>,
     now: Instant,
-) {
+) -> Option<u32> {
+    let mut position = None;
     if start.after(sent_end) {
         flow.add_unscheduled(sent_end, start);
     }
@@ -212,16 +216,17 @@ fn record<P: Clone>(
                 break;
             }
             if at.before(found.seq) {
-                transmit::add(flow, at, found.seq, link, shared, now);
+                position = transmit::add(flow, at, found.seq, link, shared, now).or(position);
                 index += 1;
             }
-            transmit::resend(flow, index, link, false, shared, now);
+            position = transmit::resend(flow, index, link, false, shared, now).or(position);
             at = found.end();
             index += 1;
         }
     }
     if at.before(end) {
-        transmit::add(flow, at, end, link, shared, now);
+        position = transmit::add(flow, at, end, link, shared, now).or(position);
     }
     flow.sent_end = Some(sent_end.max(end));
+    position
 }

@@ -80,9 +80,9 @@ fn send_one<P: Clone>(
         return false;
     }
     let packet = copy.packet.clone();
-    transmit::resend(flow, at, link, again, shared, now);
+    let position = transmit::resend(flow, at, link, again, shared, now);
     shared.counters.local_repairs += u64::from(again);
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
-    shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite });
+    shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite, position });
     true
 }

@@ -84,6 +84,8 @@ pub(crate) struct Flow<P> {
     pub(crate) backlog: Backlog,
     /// ACKs that wait for room on the links.
     pub(crate) acks: AckQueue<P>,
+    /// The link whose packet holds ACKs up, and since when that was looked at.
+    pub(crate) blocked_by: Option<(LinkId, Instant)>,
     /// Bytes in flight on all links.
     pub(crate) bytes_out: u64,
     /// Bytes from the sender that it holds no released ACK for.
@@ -137,6 +139,7 @@ impl<P: Clone> Flow<P> {
             copies: Copies::default(),
             backlog: Backlog::default(),
             acks: AckQueue::default(),
+            blocked_by: None,
             bytes_out: 0,
             flight: 0,
             edge_sent: None,

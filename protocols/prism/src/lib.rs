@@ -27,6 +27,7 @@ mod events;
 mod flight;
 mod flow;
 mod flow_table;
+mod hedge;
 mod ids;
 pub mod link_model;
 mod link_selection;

@@ -6,11 +6,13 @@
 //! doubles per round trip until its rate stops growing. All bytes are bytes of TCP sequence space, so rates are rates
 //! of useful data.
 mod estimates;
+mod measured;
 mod overload;
 mod queue_sign;
 mod round;
 mod windowed_max;
 
+use measured::Measured;
 use overload::Overload;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use queue_sign::QueueSign;
@@ -105,6 +107,8 @@ pub struct LinkModel {
     loss: f64,
     /// The share of packets lost when something last arrived.
     heard_loss: f64,
+    /// What receipts say, while they come.
+    measured: Option<Measured>,
 }
 
 impl LinkModel {
@@ -133,6 +137,7 @@ impl LinkModel {
             free_at: Instant::ZERO,
             loss: 0.0,
             heard_loss: 0.0,
+            measured: None,
         }
     }
 
@@ -149,6 +154,7 @@ impl LinkModel {
         if !self.learning {
             return;
         }
+        self.doubt_receipts(now);
         if f64::from(bytes) > self.packet_bytes * 0.9 || self.delivered == 0 {
             self.packet_bytes = f64::from(bytes).clamp(200.0, 9000.0);
         }
@@ -187,7 +193,12 @@ impl LinkModel {
             if let Some(round) = &mut self.round {
                 round.on_rtt(rtt);
             }
-            self.end_startup_on_queue(now, rtt);
+            if let Some(measured) = &mut self.measured {
+                measured.on_rtt(now, rtt);
+            }
+            if self.measured().is_none() {
+                self.end_startup_on_queue(now, rtt);
+            }
         }
         if let Some(round) = &mut self.round {
             round.starved |= (in_flight as f64) < STARVED * self.cap.min(round.cap);
@@ -264,6 +275,9 @@ impl LinkModel {
         if let Some(jitter) = round.jitter() {
             self.jitter += (jitter - self.jitter) * JITTER_GAIN;
         }
+        if self.measured().is_some() {
+            return self.end_measured_round(now, round);
+        }
         let shortest = self.min_rtt().unwrap_or(Duration::ZERO);
         let Some(rate) = round.rate(now, self.delivered, shortest) else { return };
         let (bytes, before) = ((self.delivered - round.delivered) as f64, self.rate.get());
@@ -318,14 +332,21 @@ impl LinkModel {
             self.overload.on_overflow(now, least);
         }
         // Overflow says nothing about the channel, unless it goes on when there is no queue any more.
-        let burst = in_flight as f64 > overload::BURST * self.cap;
+        let burst = in_flight as f64 > overload::BURST * self.cap || self.has_queue();
         if !(self.startup || burst || overflow && self.overload.may_ease()) {
             self.loss += (1.0 - self.loss) * LOSS_GAIN;
         }
         if overflow {
+            self.note_overflow(now);
             self.set_cap();
         }
         overflow
+    }
+
+    /// Nothing was sent for a while because of losses: they may be over.
+    pub(crate) fn forgive_losses(&mut self) {
+        self.loss *= PROBE_LOSS_SHARE;
+        self.heard_loss = self.loss;
     }
 
     /// A packet that was declared lost has arrived after all.
@@ -345,19 +366,22 @@ impl LinkModel {
     /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is
     /// only full with the delayed ones in flight too.
     fn loaded_rtt(&self, shortest: Duration) -> f64 {
+        if let Some(loaded) = self.measured_rtt() {
+            return loaded;
+        }
         let shortest = shortest.as_secs_f64();
         shortest + self.jitter.min(MAX_JITTER * shortest)
     }
 
     fn set_cap(&mut self) {
         let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
-        let rate = self.rate.get();
-        let product = rate * self.loaded_rtt(rtt);
+        let rate = self.learned();
+        let product = self.search_gain() * rate * self.loaded_rtt(rtt);
         let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
         let cap = match self.rounds % PROBE_ROUNDS {
             0 => self.overload.probe_gain(PROBE_GAIN) * product + extra,
             1 => DRAIN_GAIN * product + self.packet_bytes,
-            _ => self.overload.gain(CAP_GAIN) * product + extra,
+            _ => self.overload.gain(CAP_GAIN + self.jitter_gain()) * product + extra,
         };
         self.cap = cap;
     }
@@ -365,7 +389,7 @@ impl LinkModel {
     /// The learned bandwidth-delay product.
     pub fn product(&self) -> Option<ByteCount> {
         let rtt = self.min_rtt()?;
-        Some(ByteCount::new((self.rate.get() * rtt.as_secs_f64()) as u64))
+        Some(ByteCount::new((self.learned() * rtt.as_secs_f64()) as u64))
     }
 }
 

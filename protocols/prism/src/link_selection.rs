@@ -5,7 +5,7 @@
 //! gives most, `min(sum of rates, F / R)`. A link left out is on *standby*: it is measured with copies of packets the
 //! receiver already has, and joins when the senders' flight covers it.
 use crate::ids::LinkId;
-use crate::link_table::{LinkTable, MAX_UNANSWERED};
+use crate::link_table::{Link, LinkTable, MAX_UNANSWERED};
 use crate::shared::Selection;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
@@ -56,7 +56,10 @@ pub(crate) fn review(
     standby: bool,
 ) {
     selection.reviewed = now;
-    let candidates = candidates(links);
+    if standby {
+        weigh(now, links);
+    }
+    let candidates = candidates(now, links);
     if candidates.is_empty() {
         return without_knowledge(now, links, selection);
     }
@@ -113,6 +116,7 @@ fn settle_others(now: Instant, links: &mut LinkTable, candidates: &[Candidate]) 
         let mute = link.probe.unanswered >= MAX_UNANSWERED;
         let reason = match (known, mute) {
             (true, _) if link.is_silent() => "nothing arrives over it",
+            (true, _) if link.rests(now) => "held the others up more than it carried",
             (true, _) => "loses too many packets",
             (false, true) => "tried with data",
             (false, false) => "being measured",
@@ -125,9 +129,20 @@ fn up_ids(links: &LinkTable) -> Vec<LinkId> {
     links.up().map(|(id, _)| id).collect()
 }
 
+/// Links that do more harm than they carry rest; one at least does not.
+fn weigh(now: Instant, links: &mut LinkTable) {
+    for id in up_ids(links) {
+        let others = links.up().any(|(other, link)| other != id && !link.rests(now) && !link.is_silent());
+        if others && let Some(link) = links.get_mut(id) {
+            link.weigh(now);
+        }
+    }
+}
+
 /// Links with known round trip and bearable loss, nearest first.
-fn candidates(links: &LinkTable) -> Vec<Candidate> {
-    let known = links.up().filter(|(_, link)| link.model.loss() < MAX_LOSS && !link.is_silent());
+fn candidates(now: Instant, links: &LinkTable) -> Vec<Candidate> {
+    let bearable = |link: &Link| link.model.loss() < MAX_LOSS && !link.is_silent() && !link.rests(now);
+    let known = links.up().filter(|(_, link)| bearable(link));
     let mut found: Vec<Candidate> = known
         .filter_map(|(id, link)| {
             let (rate, rtt) = (link.model.planning_rate()?, link.model.full_rtt()?.as_secs_f64().max(1e-4));

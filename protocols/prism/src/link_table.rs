@@ -1,4 +1,6 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
+mod guard;
+mod outstanding;
 mod probe_state;
 mod reordering;
 mod silence;
@@ -9,6 +11,8 @@ use crate::ids::LinkId;
 use crate::link_model::LinkModel;
 use alloc::string::String;
 use alloc::vec::Vec;
+use guard::Guard;
+use outstanding::Outstanding;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::KeepFactor;
 use probe_state::ProbeState;
@@ -54,6 +58,8 @@ pub struct Link {
     left_at: Option<Instant>,
     silence: Silence,
     reordering: Reordering,
+    guard: Guard,
+    outstanding: Outstanding,
 }
 
 impl Link {
@@ -82,6 +88,8 @@ impl Link {
             left_at: None,
             silence: Silence::default(),
             reordering: Reordering::default(),
+            guard: Guard::default(),
+            outstanding: Outstanding::default(),
         }
     }
 

@@ -40,6 +40,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
             link: id,
             packet: copy.packet,
             rewrite: DataRewrite::default(),
+            position: None,
         });
     }
 }

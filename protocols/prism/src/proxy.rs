@@ -17,6 +17,7 @@ use crate::{data_path, ending, link_selection, pacing, reverse_path};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_endpoint::Deadline;
+use prismux_receipts::LinkEstimate;
 use prismux_units::Instant;
 use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
 use timers::Timers;
@@ -216,13 +217,38 @@ impl<P: Clone> Proxy<P> {
         };
         let scored = self.shared.links.usable().map(|(id, link)| (score(id, link.full_weight), id));
         let verdict = match scored.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((_, link)) => Verdict::Forward { link, packet, rewrite: DataRewrite::default() },
+            Some((_, link)) => Verdict::Forward { link, packet, rewrite: DataRewrite::default(), position: None },
             None => {
                 self.shared.counters.dropped_no_link += 1;
                 Verdict::Drop { packet, reason: DropReason::NoLink }
             }
         };
         self.shared.verdicts.push_back(verdict);
+    }
+
+    /// Receipts say this of a link now; `overhead_bytes` is what a packet takes on it beside its TCP payload. Only where
+    /// links are learned does it change anything.
+    pub fn handle_estimate(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        estimate: &LinkEstimate,
+        overhead_bytes: u32,
+    ) {
+        if let Some(link) = self.shared.links.get_mut(link).filter(|link| link.up) {
+            link.model.on_estimate(now, estimate, overhead_bytes);
+            self.serve_waiting(now);
+        }
+    }
+
+    /// Receipts show that the packet at `position` did not come out of `link`; see [`Verdict::Forward`].
+    pub fn handle_lost(&mut self, now: Instant, link: LinkId, position: u32) {
+        let known = self.shared.links.get(link).and_then(|link| link.packet_at(position));
+        if let Some((flow, seq)) = known {
+            self.with_flow(now, flow, |flow, shared| {
+                flow_timers::reported_lost(flow, link, position, seq, shared, now);
+            });
+        }
     }
 
     /// A deadline has come.

@@ -159,4 +159,6 @@ pub struct ProxyCounters {
     pub local_repairs: u64,
     /// Copies sent to measure a standby or unknown link, or because nothing was heard of a receiver any more.
     pub probe_copies: u64,
+    /// Copies of packets that held everything up, sent over a link with nothing better to do.
+    pub hedged_copies: u64,
 }

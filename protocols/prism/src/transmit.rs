@@ -11,7 +11,7 @@ use prismux_wire::SeqNumber;
 const MAX_RECORDED_PACKETS: usize = 1 << 20;
 
 /// `[start, end)` goes out over `link` for the first time; where a flow, or all of them, have too many packets on
-/// record it is carried unrecorded.
+/// record it is carried unrecorded. Returns its position on the link.
 pub(crate) fn add<P: Clone>(
     flow: &mut Flow<P>,
     start: SeqNumber,
@@ -19,21 +19,24 @@ pub(crate) fn add<P: Clone>(
     link: LinkId,
     shared: &mut Shared<P>,
     now: Instant,
-) {
+) -> Option<u32> {
     let is_full = flow.history.len() >= shared.config.max_packets_per_flow as usize;
     if is_full || shared.totals.recorded_packets >= MAX_RECORDED_PACKETS {
-        return flow.add_unscheduled(start, end);
+        flow.add_unscheduled(start, end);
+        return None;
     }
     let length = end.distance_from(start) as u32;
-    let Some(table) = shared.links.get_mut(link) else { return };
+    let table = shared.links.get_mut(link)?;
     let index = table.on_scheduled(now, length);
+    table.remember(index, flow.number, start);
     flow.bytes_out += u64::from(length);
     let sent = Micros::at(now);
     flow.history.insert(Record::new(start, length as u16, link, index, sent));
     flow.order_on(link).push(start, index);
+    Some(index)
 }
 
-/// The packet at `index` of the history goes out once more.
+/// The packet at `index` of the history goes out once more; returns its position on the link.
 pub(crate) fn resend<P: Clone>(
     flow: &mut Flow<P>,
     index: usize,
@@ -41,12 +44,12 @@ pub(crate) fn resend<P: Clone>(
     repair: bool,
     shared: &mut Shared<P>,
     now: Instant,
-) {
+) -> Option<u32> {
     let sent = Micros::at(now);
     let record = *flow.history.get(index);
     let length = u32::from(record.length);
     if record.state() == PacketState::Delivered {
-        return;
+        return None;
     }
     if record.state() == PacketState::InFlight
         && let Some(old) = shared.links.get_mut(record.link)
@@ -63,8 +66,10 @@ pub(crate) fn resend<P: Clone>(
     if record.sends() > 0 {
         flow.copies.note_repeated(record.seq, record.end());
     }
-    let Some(table) = shared.links.get_mut(link) else { return };
+    let table = shared.links.get_mut(link)?;
     let position = table.on_scheduled(now, length);
+    table.remember(position, flow.number, record.seq);
     flow.history.resend(index, link, position, sent, repair);
     flow.order_on(link).push(record.seq, position);
+    Some(position)
 }

@@ -28,7 +28,7 @@ fn main() {
     let mut back: VecDeque<(Instant, Receipt)> = VecDeque::new();
     for packet in 0..packets {
         let now = Instant::ZERO + GAP * packet;
-        there.push_back((now + DELAY, meter.send(now, PACKET_BYTES)));
+        there.push_back((now + DELAY, meter.send(now, PACKET_BYTES, None)));
         while let Some((_, number)) = due(&mut there, now) {
             writer.handle_input(now, Arrived { number, bytes: PACKET_BYTES, ecn: Ecn::NotEct });
             while let Some(receipt) = writer.poll_transmit(now) {

@@ -13,6 +13,8 @@ pub struct LinkEstimate {
     /// What came in the latest interval, bounded by what was sent. An interval is at least a quarter of the shortest
     /// round trip, ten milliseconds, and four times the jitter, so that clumps of packets are no rate.
     pub delivery_rate: Option<Rate>,
+    /// How fast the packets of that interval were sent: a link that is given more than it carries delivers less.
+    pub offered_rate: Option<Rate>,
     /// What the link carries when it is busy: the slope of what came over up to 1.5 s. While it is not busy, what it
     /// is known to have carried.
     pub capacity: Option<Rate>,

@@ -40,6 +40,8 @@ pub enum MeterEvent {
         number: SeqNumber,
         /// Its bytes.
         bytes: u32,
+        /// What the host calls it.
+        tag: Option<u32>,
     },
     /// A packet that was taken for lost came after all.
     LossUndone {
@@ -121,9 +123,9 @@ impl LinkMeter {
         self.epoch
     }
 
-    /// A packet of `bytes` is sent; returns the number it carries.
-    pub fn send(&mut self, now: Instant, bytes: u32) -> SeqNumber {
-        let (position, forgotten) = self.records.push(now, bytes);
+    /// A packet of `bytes` is sent, which the host calls `tag`; returns the number it carries.
+    pub fn send(&mut self, now: Instant, bytes: u32, tag: Option<u32>) -> SeqNumber {
+        let (position, forgotten) = self.records.push(now, bytes, tag);
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += u64::from(bytes);
         self.counters.forgotten_packets += u64::from(forgotten);
@@ -143,6 +145,7 @@ impl LinkMeter {
             in_flight_bytes: self.records.in_flight_bytes,
             loss: if all == 0 { 0.0 } else { f64::from(lost) / f64::from(all) },
             delivery_rate: self.rate.latest(),
+            offered_rate: self.rate.offered(),
             capacity: self.rate.capacity(),
             is_busy: self.delay.is_busy(now),
             queueing_delay: self.delay.queueing(now),
@@ -213,7 +216,8 @@ impl LinkMeter {
         let Some(before) = self.records.settle(position, Fate::Lost) else { return };
         self.counters.lost_packets += 1;
         self.note_fate(true);
-        self.events.push_back(MeterEvent::Lost { number: SeqNumber(position as u32), bytes: before.bytes });
+        let (number, bytes, tag) = (SeqNumber(position as u32), before.bytes, before.tag);
+        self.events.push_back(MeterEvent::Lost { number, bytes, tag });
     }
 
     fn note_fate(&mut self, is_lost: bool) {

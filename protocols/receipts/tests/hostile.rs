@@ -66,7 +66,7 @@ proptest! {
         for (index, (receipt, millis, packets)) in conversation.into_iter().enumerate() {
             now += Duration::from_millis(millis);
             for _ in 0..packets {
-                meter.send(now, 1500);
+                meter.send(now, 1500, None);
             }
             sent += u64::from(packets);
             // Half of them name numbers that may have been sent.

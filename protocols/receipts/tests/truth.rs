@@ -97,7 +97,7 @@ fn spurious_losses_end() {
 fn memory_is_limited() {
     let mut world = World::new(Link::clean(Rate::from_mbps(1), Duration::from_millis(10)), 1);
     for _ in 0..70_000 {
-        world.meter.send(world.now, 1500);
+        world.meter.send(world.now, 1500, None);
     }
     let in_flight = world.meter.estimate(world.now).in_flight_packets;
     assert_eq!(in_flight, 1 << 16);

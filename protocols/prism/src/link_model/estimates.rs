@@ -6,13 +6,15 @@ use prismux_units::{Duration, Instant, Rate};
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// See [`PACING_QUANTUM`].
 const BURST_PACKETS: f64 = 4.0;
+/// A link with less than this share of its cap in flight could carry more.
+const IDLE: f64 = 0.5;
 /// An idle link is ahead of others by this at most, in seconds.
 const MAX_IDLE: f64 = 0.02;
 
 impl LinkModel {
     /// The learned rate of useful data; `None` before the first full round.
     pub fn rate(&self) -> Option<Rate> {
-        let rate = self.rate.get();
+        let rate = self.learned();
         (rate > 0.0).then(|| Rate::from_bps((rate * 8.0) as u64))
     }
 
@@ -43,12 +45,18 @@ impl LinkModel {
 
     /// The rate to plan with, bytes per second: learned, else guessed from what the cap allows, else advertised.
     pub fn planning_rate(&self) -> Option<f64> {
-        let learned = self.rate.get();
+        let learned = self.learned();
         match (self.startup && self.learning, self.min_rtt()) {
             (true, Some(rtt)) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
             _ if learned > 0.0 => Some(learned),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
+    }
+
+    /// What the link could carry beside what it has in flight, bytes per second.
+    pub(crate) fn idle_rate(&self, in_flight: u64) -> f64 {
+        let idle = 1.0 - in_flight as f64 / (IDLE * self.cap).max(1.0);
+        if self.learning { self.learned() * idle.max(0.0) } else { 0.0 }
     }
 
     /// How long data stays in flight when the link is at its cap.
@@ -76,7 +84,9 @@ impl LinkModel {
 
     /// Rounds that look for more are to be given more.
     pub(super) fn pace_gain(&self) -> f64 {
-        if self.rounds.is_multiple_of(PROBE_ROUNDS) { self.overload.probe_gain(PROBE_GAIN) } else { 1.0 }
+        let probes = self.rounds.is_multiple_of(PROBE_ROUNDS);
+        let gain = if probes { self.overload.probe_gain(PROBE_GAIN) } else { 1.0 };
+        gain.max(self.search_gain())
     }
 
     /// True for some time after the queue of the link has overflowed.

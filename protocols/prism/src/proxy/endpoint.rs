@@ -1,8 +1,10 @@
 //! The proxy as an endpoint: inputs by kind, verdicts out.
 use super::Proxy;
 use crate::events::ProxyEvent;
+use crate::ids::LinkId;
 use crate::verdict::Verdict;
 use prismux_endpoint::{Deadline, Endpoint};
+use prismux_receipts::LinkEstimate;
 use prismux_units::Instant;
 use prismux_wire::{FlowKey, TcpHeader};
 
@@ -38,6 +40,22 @@ pub enum ProxyInput<P> {
         /// The packet.
         packet: P,
     },
+    /// A link as receipts of its far end show it.
+    Measured {
+        /// The link.
+        link: LinkId,
+        /// What is known of it now.
+        estimate: LinkEstimate,
+        /// Bytes that a packet takes on the link beside its TCP payload.
+        overhead_bytes: u32,
+    },
+    /// A packet did not come out of its link, as receipts of the far end show.
+    Lost {
+        /// The link.
+        link: LinkId,
+        /// What [`Verdict::Forward`] named it.
+        position: u32,
+    },
 }
 
 impl<P: Clone> Endpoint for Proxy<P> {
@@ -54,6 +72,10 @@ impl<P: Clone> Endpoint for Proxy<P> {
                 self.handle_reverse(now, data_flow, &header, payload_bytes, packet);
             }
             ProxyInput::Opaque { flow_hash, packet } => self.handle_opaque(flow_hash, packet),
+            ProxyInput::Measured { link, estimate, overhead_bytes } => {
+                self.handle_estimate(now, link, &estimate, overhead_bytes);
+            }
+            ProxyInput::Lost { link, position } => self.handle_lost(now, link, position),
         }
     }
 

@@ -53,7 +53,11 @@ pub(crate) fn deadline<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instan
 /// How long a packet that was overtaken on this link is waited for.
 fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
     let learned = shared.links.get(link).filter(|_| shared.config.learn_rates);
-    learned.map_or(Duration::ZERO, |link| link.reordering_window(now))
+    learned.map_or(Duration::ZERO, |link| {
+        // Where receipts tell of losses, order can only tell of those beyond the far end, and late ACKs feign it.
+        let patience = link.model.full_rtt().filter(|_| link.model.is_measured());
+        link.reordering_window(now).max(patience.unwrap_or(Duration::ZERO))
+    })
 }
 
 /// Declares lost what was overtaken on `link` by enough packets and for long enough.
@@ -85,7 +89,7 @@ pub(crate) fn acquit<P: Clone>(flow: &mut Flow<P>, seq: SeqNumber, shared: &mut 
 }
 
 /// True when the packet at `seq` is still out as number `index` of `link`, and not resent since.
-fn is_outstanding<P: Clone>(flow: &Flow<P>, link: LinkId, index: u32, seq: SeqNumber) -> bool {
+pub(crate) fn is_outstanding<P: Clone>(flow: &Flow<P>, link: LinkId, index: u32, seq: SeqNumber) -> bool {
     flow.history.find(seq).is_some_and(|at| {
         let record = flow.history.get(at);
         record.link == link && record.index == index && record.state() == PacketState::InFlight

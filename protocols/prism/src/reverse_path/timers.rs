@@ -7,7 +7,7 @@ use crate::ids::LinkId;
 use crate::micros::Micros;
 use crate::shared::{Loss, Shared};
 use crate::status::ReverseState;
-use crate::{dispatch, local_repair, overdue, pacing};
+use crate::{dispatch, hedge, local_repair, overdue, pacing};
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
@@ -36,7 +36,8 @@ pub(crate) fn next_deadline<P: Clone>(
     let backlog = (!flow.backlog.is_empty()).then(|| now + dispatch::RETRY);
     let probe = tail_probe::deadline(flow, shared, now);
     let overtaken = losses::deadline(flow, shared, now);
-    [tail, held, pending, backlog, probe, overtaken].into_iter().flatten().min()
+    let hedge = hedge::deadline(flow, shared, now);
+    [tail, held, pending, backlog, probe, overtaken, hedge].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -53,6 +54,8 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: 
     hold_rule(flow, shared, now);
     local_repair::repair(flow, shared, now);
     tail_probe::send(flow, shared, now);
+    hedge::note_blocker(flow, shared, now);
+    hedge::send(flow, shared, now);
     if shared.config.window_control {
         pacing::send_or_wait(flow, shared, now);
     }
@@ -72,6 +75,29 @@ pub(crate) fn give_up_link<P: Clone>(flow: &mut Flow<P>, link: LinkId, shared: &
     }
     local_repair::repair(flow, shared, now);
     if !shared.buffers.lost.is_empty() && shared.config.rpc == RpcMode::Full {
+        enter_loss(flow, shared, now);
+    }
+}
+
+/// The far end of `link` reports that the packet at `position`, which starts at `seq`, did not come.
+pub(crate) fn reported_lost<P: Clone>(
+    flow: &mut Flow<P>,
+    link: LinkId,
+    position: u32,
+    seq: SeqNumber,
+    shared: &mut Shared<P>,
+    now: Instant,
+) {
+    if shared.config.rpc != RpcMode::Full || !losses::is_outstanding(flow, link, position, seq) {
+        return;
+    }
+    shared.buffers.lost.clear();
+    losses::declare(flow, seq, false, shared, now);
+    local_repair::repair(flow, shared, now);
+    if shared.config.window_control {
+        pacing::send_or_wait(flow, shared, now);
+    }
+    if !shared.buffers.lost.is_empty() {
         enter_loss(flow, shared, now);
     }
 }

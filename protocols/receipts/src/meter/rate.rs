@@ -41,6 +41,7 @@ pub(super) struct RateMeter {
     /// The queue has been busy since this point's time.
     busy_since: Option<Duration>,
     latest: Option<Rate>,
+    offered: Option<Rate>,
     capacity: Option<Rate>,
     /// Intervals in a row that were much faster (positive) or slower (negative) than the slope.
     deviating: i32,
@@ -50,6 +51,11 @@ impl RateMeter {
     /// The rate of the latest interval.
     pub fn latest(&self) -> Option<Rate> {
         self.latest
+    }
+
+    /// How fast the packets of that interval were sent.
+    pub fn offered(&self) -> Option<Rate> {
+        self.offered
     }
 
     /// What the link carries.
@@ -87,8 +93,8 @@ impl RateMeter {
             return;
         }
         self.anchor = Some(point);
-        let Some(rate) = rate_between(&anchor, &point) else { return };
-        self.latest = Some(rate);
+        let Some((rate, offered)) = rates_between(&anchor, &point) else { return };
+        (self.latest, self.offered) = (Some(rate), Some(offered));
         self.note_change(rate, &anchor);
         self.measure(interval);
     }
@@ -128,13 +134,14 @@ impl RateMeter {
     }
 }
 
-/// What came between two packets, no faster than it was sent; `None` when both came at once.
-fn rate_between(from: &Point, to: &Point) -> Option<Rate> {
+/// What came between two packets, no faster than it was sent, and how fast that was; `None` when both came at once.
+fn rates_between(from: &Point, to: &Point) -> Option<(Rate, Rate)> {
     let bytes = ByteCount::new(to.delivered.saturating_sub(from.delivered));
     let came = Rate::from_transfer(bytes, to.at.saturating_sub(from.at))?;
     let sent_bytes = ByteCount::new(to.sent_before.saturating_sub(from.sent_before));
     let sent = Rate::from_transfer(sent_bytes, to.sent_at.saturating_since(from.sent_at));
-    Some(sent.map_or(came, |sent| came.min(sent)))
+    let sent = sent.unwrap_or(Rate::from_bps(u64::MAX));
+    Some((came.min(sent), sent))
 }
 
 /// The slope of bytes over time by least squares: single points that came early or late move it little.

@@ -23,6 +23,7 @@ pub(super) struct Record {
     /// Bytes sent before it.
     pub sent_before: u64,
     pub bytes: u32,
+    pub tag: Option<u32>,
     pub fate: Fate,
 }
 
@@ -46,10 +47,10 @@ impl Records {
     }
 
     /// A packet is sent; returns its position, and whether one in flight had to be forgotten for it.
-    pub fn push(&mut self, now: Instant, bytes: u32) -> (u64, bool) {
+    pub fn push(&mut self, now: Instant, bytes: u32, tag: Option<u32>) -> (u64, bool) {
         let forgotten = self.records.len() >= MAX_RECORDS && self.pop();
         let position = self.next();
-        let record = Record { sent_at: now, sent_before: self.sent_bytes, bytes, fate: Fate::InFlight };
+        let record = Record { sent_at: now, sent_before: self.sent_bytes, bytes, tag, fate: Fate::InFlight };
         self.records.push_back(record);
         self.sent_bytes += u64::from(bytes);
         self.in_flight_packets += 1;

@@ -22,7 +22,7 @@ impl Near {
         match words.word("a step")? {
             "send" => {
                 for _ in 0..words.number("packets")? {
-                    self.meter.send(now, 1500);
+                    self.meter.send(now, 1500, None);
                 }
             }
             "begin" => self.meter.begin(words.number("an epoch")?),

@@ -106,7 +106,7 @@ impl World {
     }
 
     pub fn send(&mut self) {
-        let number = self.meter.send(self.now, PACKET_BYTES);
+        let number = self.meter.send(self.now, PACKET_BYTES, None);
         self.sent += 1;
         let backlog = self.queue_free_at.saturating_since(self.now);
         let is_full =

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the simulator
 /// and the Linux hosts never use each other; only `study` and what stands on it know both. `tcp` lies under the other
 /// transports because their loss detection and congestion control is its public
-/// engine; `r2cp` is several pipes of `rcp`.
+/// engine; `r2cp` is several pipes of `rcp`; `prism` plans with what `receipts` measure.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("script", &["units"]),
@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wire", &["units"]),
     ("trace", &["units", "wire"]),
     ("tcp", &["units", "script", "endpoint", "wire"]),
-    ("prism", &["units", "script", "endpoint", "wire", "tcp"]),
+    ("prism", &["units", "script", "endpoint", "wire", "receipts", "tcp"]),
     ("prism-trace", &["wire", "prism", "trace"]),
     ("ptcp", &["units", "script", "endpoint", "wire", "tcp"]),
     ("rcp", &["units", "script", "endpoint", "wire", "tcp"]),

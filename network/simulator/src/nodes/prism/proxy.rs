@@ -1,5 +1,5 @@
 //! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
-use super::receipts::Meters;
+use super::receipts::{Meters, Taken};
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{Body, Carried, Packet, Transit};
 use crate::nodes::context::NodeContext;
@@ -7,9 +7,14 @@ use crate::nodes::node::Node;
 use prismux_endpoint::{Alarm, Deadline, Drain, Endpoint as _, Output, expire};
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
+use prismux_receipts::LinkEstimate;
 use prismux_trace::event::{DropReason, Event};
 use prismux_wire::FlowKey;
+use prismux_wire::gre::SEQUENCE_BYTES;
 use std::sync::Arc;
+
+/// Bytes of an IPv4 header, and of a TCP header with timestamps.
+const INNER_HEADER_BYTES: u32 = 20 + 32;
 
 /// A node that runs the PRISM proxy.
 #[derive(Debug)]
@@ -28,8 +33,10 @@ pub(crate) struct ProxyNode {
 
 impl Node for ProxyNode {
     fn arrive(&mut self, context: &mut NodeContext<'_>, arrived: Transit) {
-        if self.meters.take(context, &self.members, arrived) {
-            return self.wake_in_time(context);
+        match self.meters.take(context, &self.members, arrived) {
+            Taken::NoReceipt => {}
+            Taken::Discarded => return,
+            Taken::Link(link, estimate, lost) => return self.measured(context, link, estimate, &lost),
         }
         let Transit { mut size_bytes, carried } = arrived;
         let network = &mut *context.network;
@@ -69,7 +76,11 @@ impl Node for ProxyNode {
 
     fn timeout(&mut self, context: &mut NodeContext<'_>) {
         if self.alarm.rings(context.now()) {
-            self.meters.expire(context.now());
+            for (link, position) in self.meters.expire(context.now()) {
+                if let Ok(link) = u8::try_from(link) {
+                    self.proxy.handle_input(context.now(), ProxyInput::Lost { link: LinkId(link), position });
+                }
+            }
             expire(&mut self.proxy, context.now());
             self.drain(context);
         }
@@ -93,6 +104,25 @@ impl ProxyNode {
             }
             Body::Datagram(_) => ProxyInput::Opaque { flow_hash: flow.hash64(), packet },
         }
+    }
+
+    /// A receipt has told of a link.
+    fn measured(
+        &mut self,
+        context: &mut NodeContext<'_>,
+        link: usize,
+        estimate: LinkEstimate,
+        lost: &[u32],
+    ) {
+        if let Ok(link) = u8::try_from(link) {
+            let overhead_bytes = self.tunnel_bytes + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
+            let input = ProxyInput::Measured { link: LinkId(link), estimate, overhead_bytes };
+            self.proxy.handle_input(context.now(), input);
+            for &position in lost {
+                self.proxy.handle_input(context.now(), ProxyInput::Lost { link: LinkId(link), position });
+            }
+        }
+        self.drain(context);
     }
 
     /// A member joins.
@@ -136,12 +166,12 @@ impl ProxyNode {
             Body::Datagram(_) => None,
         });
         match verdict {
-            Verdict::Forward { link, mut packet, .. } => {
+            Verdict::Forward { link, mut packet, position, .. } => {
                 packet.encapsulated = true;
                 let size_bytes = packet.ip_bytes() + self.tunnel_bytes;
                 let towards = self.members[usize::from(link.0)];
                 let mut packet = put_back(context, packet, size_bytes, towards);
-                self.meters.number(context, usize::from(link.0), &mut packet);
+                self.meters.number(context, usize::from(link.0), &mut packet, position);
                 context.forward(packet);
             }
             Verdict::Release { packet, .. } => {
@@ -231,6 +261,7 @@ fn columns(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
         ("loss_episodes", counters.loss_episodes),
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
+        ("hedged_copies", counters.hedged_copies),
         ("waited_packets", counters.waited_packets),
         ("spurious_retransmissions", counters.spurious_retransmissions),
     ]

@@ -4,7 +4,7 @@ use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES}
 use crate::nodes::context::NodeContext;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
 use prismux_receipts::{
-    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, Receipt, ReceiptWriter, WriterConfig,
+    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, MeterEvent, Receipt, ReceiptWriter, WriterConfig,
 };
 use prismux_units::Instant;
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -99,6 +99,27 @@ impl Receipts {
     }
 }
 
+/// Positions of packets that a meter takes for lost since it was last asked.
+fn lost(meter: &mut LinkMeter) -> Vec<u32> {
+    let mut positions = Vec::new();
+    while let Some(event) = meter.poll_event() {
+        if let MeterEvent::Lost { tag: Some(position), .. } = event {
+            positions.push(position);
+        }
+    }
+    positions
+}
+
+/// What a packet was to the meters.
+pub(super) enum Taken {
+    /// Something else.
+    NoReceipt,
+    /// A receipt that says nothing.
+    Discarded,
+    /// A receipt, what is known of that link by now, and the positions of packets that are lost.
+    Link(usize, LinkEstimate, Vec<u32>),
+}
+
 /// The meters of a proxy's links, by number; none where it asks for no receipts.
 #[derive(Debug, Default)]
 pub(super) struct Meters(Vec<LinkMeter>);
@@ -109,22 +130,28 @@ impl Meters {
         Self((0..links).map(|_| LinkMeter::new(EPOCH)).collect())
     }
 
-    /// Puts a number on a packet for the member of a link.
-    pub fn number(&mut self, context: &mut NodeContext<'_>, link: usize, packet: &mut Transit) {
+    /// Puts a number on a packet for the member of a link, which the proxy calls `position`.
+    pub fn number(
+        &mut self,
+        context: &mut NodeContext<'_>,
+        link: usize,
+        packet: &mut Transit,
+        position: Option<u32>,
+    ) {
         let Some(meter) = self.0.get_mut(link) else { return };
-        let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32);
+        let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32, position);
         context.put_header(packet, Number(number));
     }
 
-    /// Takes a packet in if it is a receipt of one of the `members`; says whether it was.
-    pub fn take(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], packet: Transit) -> bool {
+    /// Takes a packet in if it is a receipt of one of the `members`: the number of the link that it tells of.
+    pub fn take(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], packet: Transit) -> Taken {
         if self.0.is_empty() || context.content::<Message>(&packet).is_none() {
-            return false;
+            return Taken::NoReceipt;
         }
         // A damaged message fails its authentication.
         if context.network.pool.get(packet.carried.packet).damaged {
             context.discard(packet);
-            return true;
+            return Taken::Discarded;
         }
         let now = context.now();
         if let Some(message) = context.take::<Message>(&packet)
@@ -132,18 +159,16 @@ impl Meters {
             && let Some(meter) = self.0.get_mut(link)
         {
             meter.handle_input(now, &message.receipt);
-            while meter.poll_event().is_some() {}
+            let told = lost(meter);
+            return Taken::Link(link, meter.estimate(now), told);
         }
-        true
+        Taken::Discarded
     }
 
-    /// Judges packets of which nothing was heard for too long.
-    pub fn expire(&mut self, now: Instant) {
-        for meter in &mut self.0 {
-            if expire(meter, now) {
-                while meter.poll_event().is_some() {}
-            }
-        }
+    /// Judges packets of which nothing was heard for too long: links, and positions of packets that are lost.
+    pub fn expire(&mut self, now: Instant) -> Vec<(usize, u32)> {
+        let meters = self.0.iter_mut().enumerate().filter_map(|(link, meter)| expire(meter, now).then_some((link, meter)));
+        meters.flat_map(|(link, meter)| lost(meter).into_iter().map(move |position| (link, position))).collect()
     }
 
     /// When [`Meters::expire`] has something to do.
