@@ -148,7 +148,8 @@ impl Role for Proxy {
             self.drain(now);
         }
         self.expire_members(now);
-        self.outlet.meters.expire(now);
+        let lost = self.outlet.meters.expire(now);
+        self.tell_lost(now, lost);
         if let Some(sealing) = self.outlet.sealing() {
             sealing.expire(now);
         }

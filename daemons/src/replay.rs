@@ -11,6 +11,7 @@ mod tests;
 use crate::config::prism_settings_from_toml;
 use crate::proxy::recorder::{CORE, CoreInput, DROPPED, EVENTS, SENDER};
 use compare::{Input, Recorded, Typed};
+use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId, Proxy, Verdict};
 use prismux_trace::pcapng::{self, Capture, Direction, NotACapture, Packet};
 use prismux_units::{Duration, Rate};
@@ -178,6 +179,12 @@ impl Machine {
             CoreInput::Leave { link } => {
                 self.replay.changes += 1;
                 self.core.leave(packet.at, LinkId(*link));
+            }
+            CoreInput::Measured { .. } | CoreInput::Lost { .. } => {
+                self.replay.changes += 1;
+                if let Some(told) = input.of_receipts() {
+                    self.core.handle_input(packet.at, told);
+                }
             }
             CoreInput::Timeout => {
                 self.replay.timeouts += 1;

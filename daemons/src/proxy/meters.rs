@@ -42,16 +42,23 @@ impl Meters {
         }
     }
 
-    /// The number of a packet that takes `bytes` on the link; `None` where nobody writes receipts.
-    pub fn number(&mut self, now: Instant, link: LinkId, bytes: usize) -> Option<SeqNumber> {
-        self.of(link).map(|meter| meter.send(now, u32::try_from(bytes).unwrap_or(u32::MAX)))
+    /// The number of a packet that takes `bytes` on the link and that the core calls `position`; `None` where nobody writes receipts.
+    pub fn number(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        bytes: usize,
+        position: Option<u32>,
+    ) -> Option<SeqNumber> {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.of(link).map(|meter| meter.send(now, bytes, position))
     }
 
-    /// A receipt from the member of `link`.
+    /// A receipt from the member of `link`; returns the positions of packets that are lost.
     ///
     /// # Errors
     /// [`Refusal`]: it cannot be true, or nobody has asked for it.
-    pub fn receipt(&mut self, now: Instant, link: LinkId, receipt: &Receipt) -> Result<(), Refusal> {
+    pub fn receipt(&mut self, now: Instant, link: LinkId, receipt: &Receipt) -> Result<Vec<u32>, Refusal> {
         let meter = self.of(link).ok_or(Refusal::OtherEpoch)?;
         meter.handle_input(now, receipt);
         drain(meter)
@@ -62,14 +69,19 @@ impl Meters {
         self.all().filter_map(|meter| meter.poll_timeout()).map(|deadline| deadline.at).min()
     }
 
-    /// Packets of which nothing is heard for too long are lost.
-    pub fn expire(&mut self, now: Instant) {
-        for metered in self.by_link.iter_mut().flatten() {
-            if expire(&mut metered.meter, now) {
-                // Silence is no receipt: there is nothing to refuse.
-                let _ = drain(&mut metered.meter);
+    /// Packets of which nothing is heard for too long are lost: returns links and positions.
+    pub fn expire(&mut self, now: Instant) -> Vec<(LinkId, u32)> {
+        let mut lost = Vec::new();
+        for (link, metered) in (0_u8..).zip(&mut self.by_link) {
+            let Some(metered) = metered else { continue };
+            if !expire(&mut metered.meter, now) {
+                continue;
             }
+            // Silence is no receipt: there is nothing to refuse.
+            let positions = drain(&mut metered.meter).unwrap_or_default();
+            lost.extend(positions.into_iter().map(|position| (LinkId(link), position)));
         }
+        lost
     }
 
     /// What is known of a link by receipts.
@@ -88,13 +100,15 @@ impl Meters {
     }
 }
 
-/// What the meter told last of a receipt.
-fn drain(meter: &mut LinkMeter) -> Result<(), Refusal> {
-    let mut verdict = Ok(());
+/// What the meter told of a receipt: positions of packets that are lost, or why it was refused.
+fn drain(meter: &mut LinkMeter) -> Result<Vec<u32>, Refusal> {
+    let (mut lost, mut refused) = (Vec::new(), None);
     while let Some(event) = meter.poll_event() {
-        if let MeterEvent::Refused(refusal) = event {
-            verdict = Err(refusal);
+        match event {
+            MeterEvent::Refused(refusal) => refused = Some(refusal),
+            MeterEvent::Lost { tag, .. } => lost.extend(tag),
+            MeterEvent::LossUndone { .. } => {}
         }
     }
-    verdict
+    refused.map_or(Ok(lost), Err)
 }

@@ -57,7 +57,9 @@ impl Host<Core> for Outlet {
             self.tell_verdict(now, &verdict);
         }
         match verdict {
-            Verdict::Forward { link, packet, rewrite } => self.forward(now, link, packet, &rewrite),
+            Verdict::Forward { link, packet, rewrite, position } => {
+                self.forward(now, link, packet, &rewrite, position);
+            }
             Verdict::Release { packet, rewrite } => self.release(now, packet, &rewrite),
             Verdict::Drop { packet, reason } => {
                 self.record(|recorder| recorder.dropped(now, &packet, reason.name()));
@@ -127,7 +129,14 @@ impl Outlet {
         });
     }
 
-    fn forward(&mut self, now: Instant, link: LinkId, mut packet: PacketBuf, rewrite: &DataRewrite) {
+    fn forward(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        mut packet: PacketBuf,
+        rewrite: &DataRewrite,
+        position: Option<u32>,
+    ) {
         if !rewrite.is_identity() {
             let length = packet.len();
             // Parsed when it came in, so it cannot fail.
@@ -141,7 +150,7 @@ impl Outlet {
             Some(peer) => {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
                 let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES;
-                let sequence = self.meters.number(now, link, bytes).map(|number| number.0);
+                let sequence = self.meters.number(now, link, bytes, position).map(|number| number.0);
                 self.push(peer, &GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet);
             }
             None => self.drops.count(DropReason::NoLink),

@@ -9,10 +9,11 @@
 //! Packets are recorded as the core sees them: the MSS of SYNs lowered, congestion marks carried over. Order in the
 //! file is the order of events. Of data packets the first [`SNAP_BYTES`] are kept: all headers, little of anybody's
 //! data.
-use prismux_prism::LinkId;
+use prismux_prism::{LinkId, ProxyInput};
+use prismux_receipts::LinkEstimate;
 use prismux_trace::event::Event;
 use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
@@ -63,6 +64,84 @@ pub enum CoreInput {
     },
     /// A deadline of the core has come.
     Timeout,
+    /// A link, as receipts show it.
+    Measured {
+        /// Number of the link.
+        link: u8,
+        /// Bytes that a packet takes on it beside its TCP payload.
+        overhead_bytes: u32,
+        /// What it carries.
+        capacity_bps: Option<u64>,
+        /// What came of late.
+        delivery_rate_bps: Option<u64>,
+        /// How fast that was sent.
+        offered_rate_bps: Option<u64>,
+        /// Its queue was never empty of late.
+        is_busy: bool,
+        /// That queue.
+        queueing_delay_ns: Option<u64>,
+        /// Most packets come within this after the quickest around them.
+        jitter_p95_ns: Option<u64>,
+        /// The shortest round trip.
+        min_rtt_ns: Option<u64>,
+    },
+    /// A packet did not come out of its link, as receipts show.
+    Lost {
+        /// Number of the link.
+        link: u8,
+        /// What the core called the packet.
+        position: u32,
+    },
+}
+
+impl CoreInput {
+    /// What the core is told of a link.
+    pub fn measured(link: LinkId, overhead_bytes: u32, estimate: &LinkEstimate) -> Self {
+        let bps = |rate: Option<Rate>| rate.map(Rate::as_bps);
+        let ns = |time: Option<Duration>| time.map(Duration::as_nanos);
+        Self::Measured {
+            link: link.0,
+            overhead_bytes,
+            capacity_bps: bps(estimate.capacity),
+            delivery_rate_bps: bps(estimate.delivery_rate),
+            offered_rate_bps: bps(estimate.offered_rate),
+            is_busy: estimate.is_busy,
+            queueing_delay_ns: ns(estimate.queueing_delay),
+            jitter_p95_ns: ns(estimate.jitter_p95),
+            min_rtt_ns: ns(estimate.min_rtt),
+        }
+    }
+
+    /// The same as the core takes it; `None` for what is not about receipts.
+    pub fn of_receipts<P>(&self) -> Option<ProxyInput<P>> {
+        match *self {
+            Self::Measured {
+                link,
+                overhead_bytes,
+                capacity_bps,
+                delivery_rate_bps,
+                offered_rate_bps,
+                is_busy,
+                queueing_delay_ns,
+                jitter_p95_ns,
+                min_rtt_ns,
+            } => {
+                let estimate = LinkEstimate {
+                    capacity: capacity_bps.map(Rate::from_bps),
+                    delivery_rate: delivery_rate_bps.map(Rate::from_bps),
+                    offered_rate: offered_rate_bps.map(Rate::from_bps),
+                    is_busy,
+                    queueing_delay: queueing_delay_ns.map(Duration::from_nanos),
+                    jitter_p95: jitter_p95_ns.map(Duration::from_nanos),
+                    min_rtt: min_rtt_ns.map(Duration::from_nanos),
+                    ..LinkEstimate::default()
+                };
+                Some(ProxyInput::Measured { link: LinkId(link), estimate, overhead_bytes })
+            }
+            Self::Lost { link, position } => Some(ProxyInput::Lost { link: LinkId(link), position }),
+            _ => None,
+        }
+    }
 }
 
 /// Name of a link's interface.

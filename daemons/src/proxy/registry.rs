@@ -7,12 +7,17 @@ use crate::tunnel::control::{self, Accept, Bye, ControlError, Hello, Message, Of
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::Frame;
 use crate::tunnel::{Peer, Transport};
+use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
 use prismux_sealed::SessionEvent;
 use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
+use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::{Ecn, GreHeader};
+
+/// Bytes of an IPv4 header, and of a TCP header with timestamps.
+const INNER_HEADER_BYTES: u32 = 20 + 32;
 
 /// Members whose session is gone are challenged at most this often, so that nobody can use the proxy to flood one.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
@@ -144,11 +149,37 @@ impl Proxy {
             return self.outlet.drops.count(DropReason::UnknownPeer);
         };
         match self.outlet.meters.receipt(now, link, receipt) {
-            Ok(()) => {}
+            Ok(lost) => self.measured(now, link, lost),
             Err(Refusal::Repeated | Refusal::OtherEpoch) => {
                 self.outlet.drops.count(DropReason::ReplayedControl)
             }
             Err(_) => self.outlet.drops.count(DropReason::MalformedControl),
+        }
+    }
+
+    /// A receipt has told of a link: so is the core.
+    fn measured(&mut self, now: Instant, link: LinkId, lost: Vec<u32>) {
+        let overhead = self.outlet.members.get(link).map(|member| member.peer.overhead_bytes());
+        let (Some(overhead), Some((estimate, _))) = (overhead, self.outlet.meters.estimate(now, link)) else {
+            return;
+        };
+        let overhead_bytes = overhead as u32 + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
+        self.tell_core(now, CoreInput::measured(link, overhead_bytes, &estimate));
+        self.tell_lost(now, lost.into_iter().map(|position| (link, position)).collect());
+    }
+
+    /// Packets of links did not come, by receipts.
+    pub(super) fn tell_lost(&mut self, now: Instant, lost: Vec<(LinkId, u32)>) {
+        for (link, position) in lost {
+            self.tell_core(now, CoreInput::Lost { link: link.0, position });
+        }
+    }
+
+    fn tell_core(&mut self, now: Instant, input: CoreInput) {
+        if let Some(told) = input.of_receipts() {
+            self.outlet.record(|recorder| recorder.core_input(now, &input));
+            self.core.handle_input(now, told);
+            self.drain(now);
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn compare(
     inputs: &[Input],
 ) -> Result<bool, String> {
     let (typed, written) = match (recorded, decided) {
-        (Recorded::Forward { link }, Some(Verdict::Forward { link: chosen, packet: typed, rewrite }))
+        (Recorded::Forward { link }, Some(Verdict::Forward { link: chosen, packet: typed, rewrite, .. }))
             if interface_name(*chosen) == *link =>
         {
             (header_after(typed, |header| rewrite.apply(header)), forwarded(whole(inputs, typed), rewrite)?)

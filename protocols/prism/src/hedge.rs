@@ -3,7 +3,8 @@
 //! All data is acknowledged in order. When a link becomes slow from one moment to the next, what it has under way holds
 //! up what all others deliver; the sender is shown nothing, sends nothing, and the other links run dry. Nothing is lost
 //! then, and no link is blamed; but as soon as the nearest link has nothing better to do, it carries copies of what is
-//! late (opportunistic retransmission, as in Multipath TCP).
+//! late (opportunistic retransmission, as in Multipath TCP). Only of links that return receipts: of others it is not
+//! known whether they carried anything.
 use crate::flow::Flow;
 use crate::flow::history::PacketState;
 use crate::ids::LinkId;
@@ -34,7 +35,7 @@ pub(crate) fn note_blocker<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>,
         let time = now.saturating_since(since).as_secs_f64();
         let others = shared.links.usable().filter(|(id, _)| *id != link);
         let idle = others.map(|(_, other)| other.model.idle_rate(other.in_flight_bytes)).sum::<f64>();
-        if let Some(link) = shared.links.get_mut(link) {
+        if let Some(link) = shared.links.get_mut(link).filter(|link| link.model.has_receipts()) {
             link.on_harm(time * idle);
         }
     }
@@ -47,6 +48,7 @@ pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: In
         return None;
     }
     let lowest = flow.history.lowest_in_flight().filter(|record| record.sends() == 1)?;
+    shared.links.get(lowest.link).filter(|link| link.model.has_receipts())?;
     let limit = limit(lowest.link, shared)?;
     Some((now + limit.saturating_sub(Micros::at(now).since(lowest.sent))).max(now + RETRY / 10))
 }
@@ -61,7 +63,8 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     if deadline(flow, shared, now).is_none_or(|at| at > now + RETRY / 10) {
         return;
     }
-    let Some((slow, age)) = flow.history.lowest_in_flight().map(|r| (r.link, Micros::at(now).since(r.sent))) else {
+    let Some((slow, age)) = flow.history.lowest_in_flight().map(|r| (r.link, Micros::at(now).since(r.sent)))
+    else {
         return;
     };
     let Some(limit) = limit(slow, shared).filter(|limit| age >= *limit) else { return };
@@ -76,6 +79,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
         flow.history.note_copy(seq);
         flow.convictions.take(seq);
     }
+    shared.links.note_late(now, slow);
     if let Some(link) = shared.links.get_mut(slow) {
         // Its arrival will not tell how long it took; at least as long as this.
         link.on_rtt(now, age, shared.config.rtt_gain);
@@ -101,9 +105,8 @@ fn late_packets<P: Clone>(
 ) -> Vec<SeqNumber> {
     let at = Micros::at(now);
     let out = flow.history.iter().filter(|record| record.state() == PacketState::InFlight);
-    let late = out.filter(|record| {
-        record.link == slow && record.sends() == 1 && at.since(record.sent) * 2 >= limit
-    });
+    let late =
+        out.filter(|record| record.link == slow && record.sends() == 1 && at.since(record.sent) * 2 >= limit);
     late.scan(room, |room, record| {
         *room = room.checked_sub(u64::from(record.length))?;
         Some(record.seq)

@@ -280,7 +280,14 @@ impl LinkTable {
     /// A packet was given up; `by_age` if nothing else spoke against it.
     pub(crate) fn note_loss(&mut self, now: Instant, id: LinkId, by_age: bool) {
         self.events.note(ProxyEvent::PacketLost { link: id, by_age });
-        if by_age && self.get_mut(id).is_some_and(|link| link.up && link.on_overdue(now)) {
+        if by_age {
+            self.note_late(now, id);
+        }
+    }
+
+    /// What the link had should have arrived by now, and nothing speaks against its having been lost.
+    pub(crate) fn note_late(&mut self, now: Instant, id: LinkId) {
+        if self.get_mut(id).is_some_and(|link| link.up && link.on_overdue(now)) {
             self.events.note(ProxyEvent::LinkSilent { link: id });
         }
     }

@@ -217,7 +217,9 @@ impl<P: Clone> Proxy<P> {
         };
         let scored = self.shared.links.usable().map(|(id, link)| (score(id, link.full_weight), id));
         let verdict = match scored.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((_, link)) => Verdict::Forward { link, packet, rewrite: DataRewrite::default(), position: None },
+            Some((_, link)) => {
+                Verdict::Forward { link, packet, rewrite: DataRewrite::default(), position: None }
+            }
             None => {
                 self.shared.counters.dropped_no_link += 1;
                 Verdict::Drop { packet, reason: DropReason::NoLink }
@@ -236,6 +238,8 @@ impl<P: Clone> Proxy<P> {
         overhead_bytes: u32,
     ) {
         if let Some(link) = self.shared.links.get_mut(link).filter(|link| link.up) {
+            // Receipts are written for what arrives.
+            link.on_alive();
             link.model.on_estimate(now, estimate, overhead_bytes);
             self.serve_waiting(now);
         }

@@ -24,7 +24,7 @@ pub fn meter(data: &[u8]) {
         rest = next;
         now += Duration::from_millis(u64::from(*ms));
         for _ in 0..8 {
-            meter.send(now, 1500);
+            meter.send(now, 1500, None);
         }
         if let Ok(receipt) = Receipt::parse(bytes) {
             meter.handle_input(now, &Receipt { epoch: 1, ..receipt });

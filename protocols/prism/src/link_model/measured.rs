@@ -191,7 +191,9 @@ impl Measured {
     /// What jitter adds to the multiple of the product that is in flight: less, and a link that carries more than is
     /// known would never show it.
     fn jitter_gain(&self) -> f64 {
-        self.base().filter(|&base| base > 0.0).map_or(0.0, |base| (JITTER_GAIN * self.jitter / base).min(MAX_JITTER_GAIN))
+        self.base()
+            .filter(|&base| base > 0.0)
+            .map_or(0.0, |base| (JITTER_GAIN * self.jitter / base).min(MAX_JITTER_GAIN))
     }
 
     /// A delay above the least that is a queue where there is no jitter. What ACKs take on another link's way back makes
@@ -212,7 +214,8 @@ impl Measured {
 
     fn forget_old_floor(&mut self, now: Instant, round: u32) {
         let (since, first_round) = self.floor_since;
-        let is_old = now.saturating_since(since) > FLOOR_WINDOW && round.wrapping_sub(first_round) > FLOOR_ROUNDS;
+        let is_old =
+            now.saturating_since(since) > FLOOR_WINDOW && round.wrapping_sub(first_round) > FLOOR_ROUNDS;
         if is_old {
             self.floor = [f64::MAX, self.floor[0]];
             self.floor_since = (now, round);
@@ -248,6 +251,11 @@ impl LinkModel {
         self.measured.as_ref().filter(|measured| measured.is_fresh)
     }
 
+    /// Its far end has returned receipts.
+    pub(crate) fn has_receipts(&self) -> bool {
+        self.measured.is_some()
+    }
+
     /// Receipts come: what is lost is known, not guessed.
     pub(crate) fn is_measured(&self) -> bool {
         self.measured().is_some()
@@ -255,7 +263,10 @@ impl LinkModel {
 
     /// The learned rate, bytes per second; 0 while nothing is known.
     pub(super) fn learned(&self) -> f64 {
-        self.measured().map(|measured| measured.capacity).filter(|&rate| rate > 0.0).unwrap_or_else(|| self.rate.get())
+        self.measured()
+            .map(|measured| measured.capacity)
+            .filter(|&rate| rate > 0.0)
+            .unwrap_or_else(|| self.rate.get())
     }
 
     /// See [`Measured::loaded_rtt`].
@@ -265,7 +276,8 @@ impl LinkModel {
 
     /// What a link without a queue is given, as a multiple of what it is known to carry; 1 for one that has a queue.
     pub(super) fn search_gain(&self) -> f64 {
-        let hungry = self.measured().filter(|measured| !measured.is_full && measured.queueing < measured.target());
+        let hungry =
+            self.measured().filter(|measured| !measured.is_full && measured.queueing < measured.target());
         hungry.and_then(|measured| SEARCH.get(measured.empty_rounds)).copied().unwrap_or(1.0)
     }
 

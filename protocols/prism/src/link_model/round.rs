@@ -67,7 +67,6 @@ impl Round {
         }
     }
 
-
     /// So many bytes are in flight now.
     pub(super) fn on_in_flight(&mut self, bytes: u64) {
         self.peak_in_flight = self.peak_in_flight.max(bytes);

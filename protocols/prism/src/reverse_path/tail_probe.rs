@@ -46,7 +46,12 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
     for (link, _) in shared.links.up() {
         shared.counters.probe_copies += 1;
-        shared.verdicts.push_back(Verdict::Forward { link, packet: copy.packet.clone(), rewrite, position: None });
+        shared.verdicts.push_back(Verdict::Forward {
+            link,
+            packet: copy.packet.clone(),
+            rewrite,
+            position: None,
+        });
     }
     flow.copies.note_repeated(lowest.seq, lowest.end());
     flow.history.note_copy(lowest.seq);

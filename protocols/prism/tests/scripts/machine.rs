@@ -86,7 +86,9 @@ impl Machine {
     fn collect(&mut self) {
         while let Some(verdict) = self.proxy.poll_verdict() {
             self.sent.push_back(match verdict {
-                Verdict::Forward { link, packet, rewrite } => segment::forwarded(packet, link.0, &rewrite),
+                Verdict::Forward { link, packet, rewrite, .. } => {
+                    segment::forwarded(packet, link.0, &rewrite)
+                }
                 Verdict::Release { packet, rewrite } => segment::released(packet, &rewrite),
                 Verdict::Drop { reason, .. } => Packet::new(format!("drop {}", reason.name())),
             });

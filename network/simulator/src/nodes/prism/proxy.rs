@@ -107,13 +107,7 @@ impl ProxyNode {
     }
 
     /// A receipt has told of a link.
-    fn measured(
-        &mut self,
-        context: &mut NodeContext<'_>,
-        link: usize,
-        estimate: LinkEstimate,
-        lost: &[u32],
-    ) {
+    fn measured(&mut self, context: &mut NodeContext<'_>, link: usize, estimate: LinkEstimate, lost: &[u32]) {
         if let Ok(link) = u8::try_from(link) {
             let overhead_bytes = self.tunnel_bytes + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
             let input = ProxyInput::Measured { link: LinkId(link), estimate, overhead_bytes };

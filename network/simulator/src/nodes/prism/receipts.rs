@@ -4,7 +4,8 @@ use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES}
 use crate::nodes::context::NodeContext;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
 use prismux_receipts::{
-    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, MeterEvent, Receipt, ReceiptWriter, WriterConfig,
+    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, MeterEvent, Receipt, ReceiptWriter,
+    WriterConfig,
 };
 use prismux_units::Instant;
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -167,8 +168,14 @@ impl Meters {
 
     /// Judges packets of which nothing was heard for too long: links, and positions of packets that are lost.
     pub fn expire(&mut self, now: Instant) -> Vec<(usize, u32)> {
-        let meters = self.0.iter_mut().enumerate().filter_map(|(link, meter)| expire(meter, now).then_some((link, meter)));
-        meters.flat_map(|(link, meter)| lost(meter).into_iter().map(move |position| (link, position))).collect()
+        let meters = self
+            .0
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(link, meter)| expire(meter, now).then_some((link, meter)));
+        meters
+            .flat_map(|(link, meter)| lost(meter).into_iter().map(move |position| (link, position)))
+            .collect()
     }
 
     /// When [`Meters::expire`] has something to do.
