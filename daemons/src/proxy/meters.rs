@@ -42,7 +42,8 @@ impl Meters {
         }
     }
 
-    /// The number of a packet that takes `bytes` on the link and that the core calls `position`; `None` where nobody writes receipts.
+    /// The number of a packet that takes `bytes` on the link and that the core calls `position`; `None` where nobody
+    /// writes receipts.
     pub fn number(
         &mut self,
         now: Instant,

@@ -228,8 +228,8 @@ impl<P: Clone> Proxy<P> {
         self.shared.verdicts.push_back(verdict);
     }
 
-    /// Receipts say this of a link now; `overhead_bytes` is what a packet takes on it beside its TCP payload. Only where
-    /// links are learned does it change anything.
+    /// Receipts say this of a link now; `overhead_bytes` is what a packet takes on it beside its TCP payload. Only
+    /// where links are learned does it change anything.
     pub fn handle_estimate(
         &mut self,
         now: Instant,

@@ -13,8 +13,8 @@ pub enum Verdict<P> {
         packet: P,
         /// What to change in it first.
         rewrite: DataRewrite,
-        /// By this the host names the packet when the link's far end reports it lost; `None` for one that the proxy keeps
-        /// no books of.
+        /// By this the host names the packet when the link's far end reports it lost; `None` for one that the proxy
+        /// keeps no books of.
         position: Option<u32>,
     },
     /// A packet towards the sender: change it as `rewrite` says and send it upstream.

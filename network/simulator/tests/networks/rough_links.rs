@@ -1,12 +1,12 @@
 //! Links as the air has them: a download over two of them is never slower than over the better one alone.
 use crate::uplinks::goodput;
 use prismux_endpoint::random::Seed;
-use prismux_link::{Jitter, LinkConfig, QueueLimit};
-use prismux_plan::{Flow, Plan, Transport};
+use prismux_link::{Jitter, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Flow, Plan, ProxySettings, Transport};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
-use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
 /// 30 Mbit/s 25 ms and 12 Mbit/s 60 ms, each with a queue of one bandwidth-delay product.
 fn two_links(jitter: Jitter) -> [LinkConfig; 2] {
@@ -17,18 +17,24 @@ fn two_links(jitter: Jitter) -> [LinkConfig; 2] {
     [link(30, 25), link(12, 60)]
 }
 
-/// Mbit/s of an unmodified sender in the seconds 3 to 13, over both links.
-fn bonded(seed: u64, links: &[LinkConfig]) -> f64 {
+/// The same for both directions.
+fn both_ways(links: [LinkConfig; 2]) -> [[LinkConfig; 2]; 2] {
+    links.map(|link| [link.clone(), link])
+}
+
+/// Mbit/s of an unmodified sender in the seconds 3 to 13, over all links (there and back), with receipts or without.
+fn bonded(seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
     let (mut plan, mut options) = (Plan::new("rough", Duration::from_secs(60)), SimulationOptions::checked());
     let fast = |ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
     };
     let (server, receiver) = (plan.host("server"), plan.host("receiver"));
-    let proxy = plan.prism_proxy("proxy", ProxyConfig::default().into());
+    let settings = ProxySettings { receipts, ..ProxyConfig::default().into() };
+    let proxy = plan.prism_proxy("proxy", settings);
     plan.symmetric_link("backbone", [server, proxy], fast(5));
-    for (index, link) in links.iter().enumerate() {
+    for (index, [there, back]) in links.iter().enumerate() {
         let member = plan.member(&format!("m{index}"));
-        plan.symmetric_link(&format!("wwan{index}"), [proxy, member], link.clone());
+        plan.link(&format!("wwan{index}"), [proxy, member], there.clone(), back.clone());
         plan.symmetric_link(&format!("wlan{index}"), [member, receiver], fast(1));
     }
     let receive_buffer = ByteCount::new(16_000_000);
@@ -48,7 +54,32 @@ fn bonded(seed: u64, links: &[LinkConfig]) -> f64 {
 fn links_that_reorder_are_filled() {
     for ms in [1, 5, 20] {
         let max = Duration::from_millis(ms);
-        let rate = bonded(1, &two_links(Jitter { max, in_order: false }));
+        let rate = bonded(1, &both_ways(two_links(Jitter { max, in_order: false })), false);
         assert!(rate > 37.0, "reordering by up to {ms} ms: {rate} Mbit/s");
     }
+}
+
+/// A late packet is no full queue: where members return receipts, the queue is known.
+#[test]
+fn links_with_jitter_are_filled_where_members_return_receipts() {
+    for ms in [20, 40] {
+        let max = Duration::from_millis(ms);
+        let rate = bonded(1, &both_ways(two_links(Jitter { max, in_order: true })), true);
+        assert!(rate > 33.0, "jitter of up to {ms} ms: {rate} Mbit/s");
+    }
+}
+
+/// Nor is a late or lost ACK.
+#[test]
+fn links_with_rough_ways_back_are_filled_where_members_return_receipts() {
+    let steady = Jitter { max: Duration::ZERO, in_order: true };
+    let rough = |there: LinkConfig| {
+        let mut back = there.clone().with_queue(QueueLimit::Packets(20));
+        back.rate = Some(Rate::from_bps(500_000));
+        back.jitter = Jitter { max: Duration::from_millis(40), in_order: true };
+        back.loss = LossModel::Bernoulli(Probability::new(0.01).unwrap());
+        [there, back]
+    };
+    let rate = bonded(1, &two_links(steady).map(rough), true);
+    assert!(rate > 33.0, "{rate} Mbit/s");
 }

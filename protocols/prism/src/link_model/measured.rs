@@ -22,7 +22,8 @@ const MAX_BASE: f64 = 1.5;
 const LEAST_SPAN: Duration = Duration::from_secs(15);
 /// and this much more, in seconds.
 const MAX_BASE_EXTRA: f64 = 0.05;
-/// A queue of this share of the round trip, or of [`MIN_QUEUE`], and of [`JITTERS`] times the jitter, is one for certain.
+/// A queue of this share of the round trip, or of [`MIN_QUEUE`], and of [`JITTERS`] times the jitter, is one for
+/// certain.
 const QUEUE_SHARE: f64 = 0.15;
 /// See [`QUEUE_SHARE`]; seconds.
 const MIN_QUEUE: f64 = 0.004;
@@ -196,8 +197,8 @@ impl Measured {
             .map_or(0.0, |base| (JITTER_GAIN * self.jitter / base).min(MAX_JITTER_GAIN))
     }
 
-    /// A delay above the least that is a queue where there is no jitter. What ACKs take on another link's way back makes
-    /// no queue longer.
+    /// A delay above the least that is a queue where there is no jitter. What ACKs take on another link's way back
+    /// makes no queue longer.
     fn queue(&self) -> f64 {
         (QUEUE_SHARE * self.base().unwrap_or(0.0).min(self.own_rtt)).max(MIN_QUEUE)
     }
@@ -299,8 +300,8 @@ impl LinkModel {
         self.measured().map_or(0.0, Measured::jitter_gain)
     }
 
-    /// The startup ends when the link is given more than it carries: while its cap doubles that shows at once, and jitter
-    /// cannot feign it for long.
+    /// The startup ends when the link is given more than it carries: while its cap doubles that shows at once, and
+    /// jitter cannot feign it for long.
     fn end_startup_when_busy(&mut self) {
         let Some(measured) = self.measured.as_mut().filter(|_| self.startup) else { return };
         let certain = measured.queueing > measured.certain_queue() && measured.saturated > 0;

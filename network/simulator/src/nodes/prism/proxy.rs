@@ -1,5 +1,5 @@
 //! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
-use super::receipts::{Meters, Taken};
+use super::receipts::{Meters, Taken, Told};
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{Body, Carried, Packet, Transit};
 use crate::nodes::context::NodeContext;
@@ -7,7 +7,6 @@ use crate::nodes::node::Node;
 use prismux_endpoint::{Alarm, Deadline, Drain, Endpoint as _, Output, expire};
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyCounters, ProxyEvent, ProxyInput, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
-use prismux_receipts::LinkEstimate;
 use prismux_trace::event::{DropReason, Event};
 use prismux_wire::FlowKey;
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -36,7 +35,7 @@ impl Node for ProxyNode {
         match self.meters.take(context, &self.members, arrived) {
             Taken::NoReceipt => {}
             Taken::Discarded => return,
-            Taken::Link(link, estimate, lost) => return self.measured(context, link, estimate, &lost),
+            Taken::Receipt(told) => return self.measured(context, &told),
         }
         let Transit { mut size_bytes, carried } = arrived;
         let network = &mut *context.network;
@@ -107,13 +106,14 @@ impl ProxyNode {
     }
 
     /// A receipt has told of a link.
-    fn measured(&mut self, context: &mut NodeContext<'_>, link: usize, estimate: LinkEstimate, lost: &[u32]) {
-        if let Ok(link) = u8::try_from(link) {
+    fn measured(&mut self, context: &mut NodeContext<'_>, told: &Told) {
+        if let Ok(link) = u8::try_from(told.link) {
             let overhead_bytes = self.tunnel_bytes + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
-            let input = ProxyInput::Measured { link: LinkId(link), estimate, overhead_bytes };
-            self.proxy.handle_input(context.now(), input);
-            for &position in lost {
-                self.proxy.handle_input(context.now(), ProxyInput::Lost { link: LinkId(link), position });
+            let (link, estimate) = (LinkId(link), told.estimate);
+            let now = context.now();
+            self.proxy.handle_input(now, ProxyInput::Measured { link, estimate, overhead_bytes });
+            for &position in &told.lost {
+                self.proxy.handle_input(now, ProxyInput::Lost { link, position });
             }
         }
         self.drain(context);

@@ -111,14 +111,24 @@ fn lost(meter: &mut LinkMeter) -> Vec<u32> {
     positions
 }
 
+/// What a receipt has told.
+pub(super) struct Told {
+    /// Number of the link.
+    pub link: usize,
+    /// What is known of it by now.
+    pub estimate: LinkEstimate,
+    /// Positions of packets that are lost.
+    pub lost: Vec<u32>,
+}
+
 /// What a packet was to the meters.
 pub(super) enum Taken {
     /// Something else.
     NoReceipt,
     /// A receipt that says nothing.
     Discarded,
-    /// A receipt, what is known of that link by now, and the positions of packets that are lost.
-    Link(usize, LinkEstimate, Vec<u32>),
+    /// A receipt.
+    Receipt(Box<Told>),
 }
 
 /// The meters of a proxy's links, by number; none where it asks for no receipts.
@@ -160,8 +170,8 @@ impl Meters {
             && let Some(meter) = self.0.get_mut(link)
         {
             meter.handle_input(now, &message.receipt);
-            let told = lost(meter);
-            return Taken::Link(link, meter.estimate(now), told);
+            let lost = lost(meter);
+            return Taken::Receipt(Box::new(Told { link, estimate: meter.estimate(now), lost }));
         }
         Taken::Discarded
     }
