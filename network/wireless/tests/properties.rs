@@ -178,12 +178,19 @@ fn play(
     assert_conserved(&air, secs(60), hosts.len());
     let all = stats(&air, secs(60), hosts.len());
     for (index, host) in all.iter().enumerate() {
-        assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
-        assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
         assert_energy_balances(power, &radio, host, index, secs(60));
         let place = air.position(secs(60), HostId(index as u32));
         let inside = |value: f64, side: f64| (-1e-6..=side + 1e-6).contains(&value);
         assert!(inside(place.x_m, AREA.width_m) && inside(place.y_m, AREA.height_m), "{place:?}");
+    }
+    // A minute of being awake.
+    let periods = |duty: DutyCycle| duty.period.as_nanos().div_ceil(duty.awake.as_nanos());
+    let end = secs(60 * power.duty_cycle.map_or(1, periods));
+    run(&mut air, end, |_, at, event| note(at, event));
+    assert_conserved(&air, end, hosts.len());
+    for (index, host) in stats(&air, end, hosts.len()).iter().enumerate() {
+        assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
+        assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
     }
     format!("{seen}{all:?}")
 }

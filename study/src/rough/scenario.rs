@@ -70,7 +70,8 @@ impl Cell {
     fn write_nodes(&self, text: &mut String) {
         let members: Vec<String> = (1..=self.links.len()).map(|number| format!("m{number}")).collect();
         *text += "server = { kind = \"host\" }\nreceiver = { kind = \"host\" }\n";
-        let _ = writeln!(text, "proxy = {{ kind = \"prism-proxy\", members = {members:?} }}");
+        let _ =
+            writeln!(text, "proxy = {{ kind = \"prism-proxy\", receipts = true, members = {members:?} }}");
         for member in members {
             let _ = writeln!(text, "{member} = {{ kind = \"member\" }}");
         }

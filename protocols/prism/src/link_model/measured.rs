@@ -332,3 +332,6 @@ impl LinkModel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

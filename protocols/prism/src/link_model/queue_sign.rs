@@ -8,9 +8,8 @@ use prismux_units::{Duration, Instant};
 const RISE: f64 = 0.15;
 /// See [`RISE`]; seconds.
 const MIN_RISE: f64 = 0.004;
-/// So many in a row end the startup, when they came over at least [`MIN_TIME`]. With ACKs in clumps a row seems shorter
-/// by up to the time of one packet: of eleven that is less than a tenth.
-const SAMPLES: u8 = 11;
+/// So many in a row end the startup, when they came over at least [`MIN_TIME`].
+const SAMPLES: u8 = 8;
 /// The least time that a row must take: a clump of ACKs tells no rate.
 const MIN_TIME: Duration = Duration::from_millis(2);
 

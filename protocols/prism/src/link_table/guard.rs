@@ -47,6 +47,9 @@ impl Link {
 
     /// Weighs harm against use, now and then; says whether a rest begins.
     pub(crate) fn weigh(&mut self, now: Instant) -> bool {
+        if !self.model.has_receipts() {
+            return false;
+        }
         let guard = &mut self.guard;
         if now.saturating_since(guard.since) < WINDOW {
             return false;
@@ -68,3 +71,6 @@ impl Link {
         begins
     }
 }
+
+#[cfg(test)]
+mod tests;

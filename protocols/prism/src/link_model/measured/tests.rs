@@ -1,0 +1,88 @@
+use super::*;
+
+const MBPS: u64 = 1_000_000;
+
+fn millis(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A link of 20 Mbit/s and 50 ms, by its receipts.
+fn calm() -> LinkEstimate {
+    LinkEstimate {
+        capacity: Some(Rate::from_bps(20 * MBPS)),
+        delivery_rate: Some(Rate::from_bps(20 * MBPS)),
+        offered_rate: Some(Rate::from_bps(20 * MBPS)),
+        is_busy: true,
+        queueing_delay: Some(millis(6)),
+        jitter_p95: Some(Duration::ZERO),
+        min_rtt: Some(millis(50)),
+        ..LinkEstimate::default()
+    }
+}
+
+/// A model that has heard of `calm()` for half a second, packets of 50 ms under way.
+fn measured() -> (LinkModel, Instant) {
+    let mut model = LinkModel::new(None);
+    model.learn();
+    let mut now = Instant::from_secs(1);
+    for index in 1..=50_u32 {
+        now += millis(10);
+        model.on_sent(now, 1448, index, 1448);
+        model.on_delivered(now, 1448, (index, index + 1), Some(millis(56)), 0);
+        model.on_estimate(now, &calm(), 88);
+    }
+    (model, now)
+}
+
+fn mbps(model: &LinkModel) -> f64 {
+    model.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 1e6)
+}
+
+#[test]
+fn the_rate_is_what_receipts_say_less_headers_and_late_acks_do_not_change_it() {
+    let (mut model, now) = measured();
+    assert!((18.0..19.5).contains(&mbps(&model)), "{}", mbps(&model));
+    let before = mbps(&model);
+    for (index, late) in [(51, 40), (52, 90), (53, 10)] {
+        model.on_delivered(now + millis(late), 1448, (index, index + 1), Some(millis(56 + late)), 0);
+    }
+    assert!((mbps(&model) - before).abs() < 1e-9, "{before} before, {} after", mbps(&model));
+}
+
+#[test]
+fn delay_that_may_be_jitter_lowers_no_rate_and_a_link_that_delivers_less_than_it_is_given_does() {
+    let (mut model, mut now) = measured();
+    let slow = Some(Rate::from_bps(5 * MBPS));
+    let jittered = LinkEstimate {
+        capacity: slow,
+        delivery_rate: slow,
+        offered_rate: slow,
+        queueing_delay: Some(millis(20)),
+        jitter_p95: Some(millis(10)),
+        ..calm()
+    };
+    // What came before is forgotten as a reason.
+    now += millis(400);
+    model.on_estimate(now, &LinkEstimate { is_busy: false, queueing_delay: None, ..calm() }, 88);
+    for _ in 0..20 {
+        now += millis(10);
+        model.on_estimate(now, &jittered, 88);
+    }
+    assert!(mbps(&model) > 18.0, "{}", mbps(&model));
+    for step in 0..3 {
+        now += millis(10);
+        let delivery_rate = Some(Rate::from_bps((5 * MBPS) + step));
+        let offered_rate = Some(Rate::from_bps(20 * MBPS));
+        model.on_estimate(now, &LinkEstimate { delivery_rate, offered_rate, ..jittered }, 88);
+    }
+    assert!((4.0..6.0).contains(&mbps(&model)), "{}", mbps(&model));
+}
+
+#[test]
+fn without_receipts_the_rate_they_told_last_is_where_the_guess_begins() {
+    let (mut model, now) = measured();
+    let before = mbps(&model);
+    model.on_sent(now + Duration::from_secs(5), 1448, 100, 1448);
+    assert!(!model.is_measured());
+    assert!((mbps(&model) - before).abs() < 1e-6, "{before} before, {} after", mbps(&model));
+}
