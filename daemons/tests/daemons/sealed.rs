@@ -186,6 +186,11 @@ pub fn attacker_on_the_path() {
     let recorded = tap.recorded();
     let legible = recorded.iter().any(|datagram| datagram.windows(4).any(|part| part == [10, 77, 0, 2]));
     assert!(recorded.len() > 50 && !legible, "the receiver's address shows in {} datagrams", recorded.len());
+    wait_for("the last ACKs of the download have passed", || {
+        let before = proxy.number("/links/0/return_packets");
+        std::thread::sleep(time::Duration::from_millis(300));
+        proxy.number("/links/0/return_packets") == before
+    });
     let (before, peer) =
         (proxy.number("/links/0/return_packets"), proxy.status().unwrap()["links"][0]["peer"].clone());
     let elsewhere = network.members[1].enter(|| UdpSocket::bind("10.2.2.2:9")).unwrap().unwrap();
