@@ -47,7 +47,7 @@ impl Outcome {
 /// Measures every result against the same capacity: for each seed the highest that any variant could have used, so
 /// that efficiencies compare. (Who goes past the proxy has no tunnel's headers to carry, and keeps the link of a member
 /// that leaves.)
-fn measure_against_one_capacity(outcomes: &mut [Outcome]) {
+pub fn measure_against_one_capacity(outcomes: &mut [Outcome]) {
     let mut highest: BTreeMap<u64, f64> = BTreeMap::new();
     for result in outcomes.iter().flat_map(|outcome| &outcome.results) {
         let capacity = highest.entry(result.seed).or_default();
@@ -64,12 +64,12 @@ fn measure_against_one_capacity(outcomes: &mut [Outcome]) {
 }
 
 /// Runs every candidate of every variant with each of `seeds`, `parallel` at a time; of several candidates the one with
-/// the highest mean goodput stands for its variant. All are measured against one capacity. A variant whose run fails on
-/// this machine (a kernel without MPTCP) fails alone.
+/// the highest mean goodput stands for its variant. A variant whose run fails on this machine (a kernel without MPTCP)
+/// fails alone.
 ///
 /// # Errors
 /// Whatever `once` refuses for another reason than [`RunError::Failed`].
-pub fn compete(
+pub fn run_all(
     variants: &[Variant],
     seeds: &[u64],
     parallel: usize,
@@ -105,7 +105,21 @@ pub fn compete(
         let all = (0..variants[c].candidates.len()).map(|k| candidate(c, k));
         all.max_by(|a, b| a.mean_goodput_bps().total_cmp(&b.mean_goodput_bps()))
     };
-    let mut outcomes: Vec<Outcome> = (0..variants.len()).filter_map(best).collect();
+    Ok((0..variants.len()).filter_map(best).collect())
+}
+
+/// The same for variants of one network, which compete: all are measured against one capacity.
+///
+/// # Errors
+/// As [`run_all`].
+pub fn compete(
+    variants: &[Variant],
+    seeds: &[u64],
+    parallel: usize,
+    once: impl Fn(&Scenario, u64) -> Result<RunResult, RunError> + Sync,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Outcome>, RunError> {
+    let mut outcomes = run_all(variants, seeds, parallel, once, done)?;
     measure_against_one_capacity(&mut outcomes);
     Ok(outcomes)
 }

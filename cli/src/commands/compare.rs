@@ -41,13 +41,21 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the variants with seeds from `common.seed` on, `runs` each.
+/// Runs the variants of one network with seeds from `common.seed` on, `runs` each: all are measured against one
+/// capacity.
 pub(crate) fn compete(variants: &[Variant], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = run_all(variants, common, runs)?;
+    compare::measure_against_one_capacity(&mut outcomes);
+    Ok(outcomes)
+}
+
+/// Runs the variants with seeds from `common.seed` on, `runs` each.
+pub(crate) fn run_all(variants: &[Variant], common: &Common, runs: u64) -> Result<Vec<Outcome>, Failure> {
     let seeds: Vec<u64> = (0..runs).map(|run| common.seed.wrapping_add(run)).collect();
     let bar = jobs::progress_bar(compare::run_count(variants, seeds.len()), "comparing");
     let once =
         |scenario: &Scenario, seed| once(scenario, common, &RunOptions { seed, ..RunOptions::default() });
-    let outcomes = compare::compete(variants, &seeds, parallel(common), once, || bar.inc(1));
+    let outcomes = compare::run_all(variants, &seeds, parallel(common), once, || bar.inc(1));
     bar.finish_and_clear();
     Ok(outcomes?)
 }

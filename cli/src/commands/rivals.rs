@@ -1,7 +1,7 @@
 //! `prismux rivals`: PRISM against every other way of using the same links, each with either congestion control of
 //! today's kernels, side by side in the lab; one line for each set of links.
 
-use super::compare::{Outcome, compete};
+use super::compare::{Outcome, run_all};
 use super::run::{prepare, summarise};
 use crate::args::{BackendName, Common, RivalsArguments};
 use crate::failure::Failure;
@@ -103,7 +103,7 @@ fn phase(arguments: &RivalsArguments, is_fast: bool) -> Result<Vec<Line>, Failur
         json: false,
         jobs: Some(arguments.jobs.map_or(default, |jobs| if is_fast { default.min(jobs) } else { jobs })),
     };
-    let mut outcomes = compete(&list, &common, arguments.runs)?.into_iter();
+    let mut outcomes = run_all(&list, &common, arguments.runs)?.into_iter();
     let lines = settings
         .into_iter()
         .map(|scenario| Line { scenario, outcomes: outcomes.by_ref().take(names.len()).collect() });

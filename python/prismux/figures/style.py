@@ -153,7 +153,12 @@ def canvas(title: str, panels: int = 1, *, columns: int | None = None) -> Iterat
         figure.suptitle(wrapped, fontsize=10, x=0.01, ha="left")
         for unused in list(axes.flat)[panels:]:
             unused.remove()
-        yield figure, list(axes.flat)[:panels]
+        try:
+            yield figure, list(axes.flat)[:panels]
+        except BaseException:
+            # A figure that cannot be drawn is not kept open.
+            plt.close(figure)
+            raise
 
 
 def save(figure: Figure, stem: str) -> list[str]:

@@ -1,5 +1,5 @@
 //! Variants are measured by one standard.
-use super::{Outcome, compete};
+use super::{Outcome, compete, run_all};
 use crate::run::{RunOptions, run};
 use crate::variant::variants;
 use prismux_scenario::ScenarioFile;
@@ -54,6 +54,19 @@ fn efficiencies_of_all_variants_have_one_denominator() {
     for total in totals {
         assert_eq!(total.efficiency, Some(total.goodput_bps / total.capacity_bps));
     }
+}
+
+/// As in a table of many cells.
+#[test]
+fn networks_that_only_share_a_run_keep_their_own_capacities() {
+    let file = ScenarioFile::from_text("two.toml", TEXT);
+    let of = |rate: &str| variants(&file, &["prism".to_string()], &[rate], Backend::Sim).unwrap();
+    let list = [of("links.wwan1.rate=2 Mbit/s"), of("links.wwan1.rate=8 Mbit/s")].concat();
+    let once =
+        |scenario: &_, seed| run(scenario, Backend::Sim, &RunOptions { seed, ..RunOptions::default() });
+    let outcomes = run_all(&list, &[1], 1, once, || ()).unwrap();
+    let capacity = |k: usize| outcomes[k].results[0].total.capacity_bps;
+    assert!(capacity(1) > 2.0 * capacity(0), "{} and {}", capacity(0), capacity(1));
 }
 
 #[test]

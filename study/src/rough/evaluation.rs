@@ -115,7 +115,7 @@ pub fn evaluate(
             for (_, cell) in now() {
                 work.extend(variants(cell, plan, seed)?);
             }
-            let mut results = compare::compete(&work, &[seed], parallel, &once, &done)?.into_iter();
+            let mut results = compare::run_all(&work, &[seed], parallel, &once, &done)?.into_iter();
             for (index, _) in now() {
                 let ways = outcomes[index].ways.iter_mut();
                 ways.zip(results.by_ref()).for_each(|(way, outcome)| way.take(outcome));
