@@ -1,6 +1,6 @@
 //! `prismux demo`: the same links, used in every way there is; one table and one picture.
 
-use super::compare::{Outcome, compete};
+use super::compare::{Outcome, run_all};
 use super::run::prepare;
 use crate::args::{BackendName, Common, DemoArguments};
 use crate::failure::Failure;
@@ -75,7 +75,7 @@ fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure
         jobs: (arguments.on == BackendName::Lab).then_some(PARALLEL),
     };
     let list: Vec<Variant> = plans.iter().map(|(_, variant)| variant.clone()).collect();
-    let outcomes = compete(&list, &common, 1)?;
+    let outcomes = run_all(&list, &common, 1)?;
     let mut rows: Vec<Row> = Vec::new();
     for ((mix, variant), outcome) in plans.iter().zip(outcomes) {
         let Outcome { name, mut results, failure } = outcome;
