@@ -68,8 +68,8 @@ pub enum CoreInput {
     Measured {
         /// Number of the link.
         link: u8,
-        /// Bytes that a packet takes on it beside its TCP payload.
-        overhead_bytes: u32,
+        /// Bytes that its tunnel adds to a packet.
+        tunnel_bytes: u32,
         /// What it carries.
         capacity_bps: Option<u64>,
         /// What came of late.
@@ -96,12 +96,12 @@ pub enum CoreInput {
 
 impl CoreInput {
     /// What the core is told of a link.
-    pub fn measured(link: LinkId, overhead_bytes: u32, estimate: &LinkEstimate) -> Self {
+    pub fn measured(link: LinkId, tunnel_bytes: u32, estimate: &LinkEstimate) -> Self {
         let bps = |rate: Option<Rate>| rate.map(Rate::as_bps);
         let ns = |time: Option<Duration>| time.map(Duration::as_nanos);
         Self::Measured {
             link: link.0,
-            overhead_bytes,
+            tunnel_bytes,
             capacity_bps: bps(estimate.capacity),
             delivery_rate_bps: bps(estimate.delivery_rate),
             offered_rate_bps: bps(estimate.offered_rate),
@@ -117,7 +117,7 @@ impl CoreInput {
         match *self {
             Self::Measured {
                 link,
-                overhead_bytes,
+                tunnel_bytes,
                 capacity_bps,
                 delivery_rate_bps,
                 offered_rate_bps,
@@ -136,7 +136,7 @@ impl CoreInput {
                     min_rtt: min_rtt_ns.map(Duration::from_nanos),
                     ..LinkEstimate::default()
                 };
-                Some(ProxyInput::Measured { link: LinkId(link), estimate, overhead_bytes })
+                Some(ProxyInput::Measured { link: LinkId(link), estimate, tunnel_bytes })
             }
             Self::Lost { link, position } => Some(ProxyInput::Lost { link: LinkId(link), position }),
             _ => None,

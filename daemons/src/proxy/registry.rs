@@ -16,9 +16,6 @@ use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::{Ecn, GreHeader};
 
-/// Bytes of an IPv4 header, and of a TCP header with timestamps.
-const INNER_HEADER_BYTES: u32 = 20 + 32;
-
 /// Members whose session is gone are challenged at most this often, so that nobody can use the proxy to flood one.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -163,8 +160,8 @@ impl Proxy {
         let (Some(overhead), Some((estimate, _))) = (overhead, self.outlet.meters.estimate(now, link)) else {
             return;
         };
-        let overhead_bytes = overhead as u32 + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
-        self.tell_core(now, CoreInput::measured(link, overhead_bytes, &estimate));
+        let tunnel_bytes = (overhead + SEQUENCE_BYTES) as u32;
+        self.tell_core(now, CoreInput::measured(link, tunnel_bytes, &estimate));
         self.tell_lost(now, lost.into_iter().map(|position| (link, position)).collect());
     }
 

@@ -113,7 +113,7 @@ struct Counters {
     midstream_flows: u64,
     local_repairs: u64,
     probe_copies: u64,
-    hedged_copies: u64,
+    reinjected_packets: u64,
     waited_packets: u64,
     spurious_retransmissions: u64,
 }
@@ -214,7 +214,7 @@ fn counters(core: &ProxyCounters) -> Counters {
         midstream_flows: core.midstream_flows,
         local_repairs: core.local_repairs,
         probe_copies: core.probe_copies,
-        hedged_copies: core.hedged_copies,
+        reinjected_packets: core.reinjected_packets,
         waited_packets: core.waited_packets,
         spurious_retransmissions: core.spurious_retransmissions,
     }

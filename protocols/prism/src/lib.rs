@@ -19,6 +19,7 @@
 
 extern crate alloc;
 
+mod blame;
 pub mod config;
 mod data_path;
 mod dispatch;
@@ -27,7 +28,6 @@ mod events;
 mod flight;
 mod flow;
 mod flow_table;
-mod hedge;
 mod ids;
 pub mod link_model;
 mod link_selection;
@@ -38,6 +38,7 @@ mod overdue;
 mod pacing;
 mod probe;
 mod proxy;
+mod reinjection;
 mod reverse_path;
 pub mod scheduler;
 mod shared;

@@ -356,6 +356,11 @@ impl LinkTable {
         self.up().filter_map(|(_, link)| link.hrtt).max()
     }
 
+    /// Some link's far end has returned receipts.
+    pub(crate) fn has_receipts(&self) -> bool {
+        self.up().any(|(_, link)| link.model.has_receipts())
+    }
+
     /// The link with the least hRTT among those that take data.
     pub fn fastest(&self, now: Instant) -> Option<LinkId> {
         self.usable().min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id)

@@ -228,19 +228,19 @@ impl<P: Clone> Proxy<P> {
         self.shared.verdicts.push_back(verdict);
     }
 
-    /// Receipts say this of a link now; `overhead_bytes` is what a packet takes on it beside its TCP payload. Only
-    /// where links are learned does it change anything.
+    /// Receipts say this of a link now, whose tunnel adds `tunnel_bytes` to a packet. Only where links are learned does
+    /// it change anything.
     pub fn handle_estimate(
         &mut self,
         now: Instant,
         link: LinkId,
         estimate: &LinkEstimate,
-        overhead_bytes: u32,
+        tunnel_bytes: u32,
     ) {
         if let Some(link) = self.shared.links.get_mut(link).filter(|link| link.up) {
             // Receipts are written for what arrives.
             link.on_alive();
-            link.model.on_estimate(now, estimate, overhead_bytes);
+            link.model.on_estimate(now, estimate, tunnel_bytes);
             self.serve_waiting(now);
         }
     }

@@ -23,7 +23,7 @@ use crate::flow::Flow;
 use crate::shared::Shared;
 use crate::status::ReverseState;
 use crate::verdict::{AckRewrite, Verdict};
-use crate::{ending, flight, hedge, local_repair, pacing, probe};
+use crate::{blame, ending, flight, local_repair, pacing, probe};
 use identify::Identified;
 use prismux_units::Instant;
 use prismux_wire::{TcpFlags, TcpHeader};
@@ -131,7 +131,7 @@ fn handle_ack<P: Clone>(
     }
     if shared.config.standby {
         probe::send(flow, shared, now);
-        hedge::note_blocker(flow, shared, now);
+        blame::note_blocker(flow, shared, now);
     }
 }
 

@@ -159,6 +159,6 @@ pub struct ProxyCounters {
     pub local_repairs: u64,
     /// Copies sent to measure a standby or unknown link, or because nothing was heard of a receiver any more.
     pub probe_copies: u64,
-    /// Copies of packets that held everything up, sent over a link with nothing better to do.
-    pub hedged_copies: u64,
+    /// Packets that held everything up, sent once more over another link that had little to do.
+    pub reinjected_packets: u64,
 }

@@ -6,7 +6,7 @@ use prismux_units::{Duration, Instant, Rate};
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// See [`PACING_QUANTUM`].
 const BURST_PACKETS: f64 = 4.0;
-/// A link with less than this share of its cap in flight could carry more.
+/// A link with less than this share of its cap in flight has little to do.
 const IDLE: f64 = 0.5;
 /// An idle link is ahead of others by this at most, in seconds.
 const MAX_IDLE: f64 = 0.02;
@@ -51,6 +51,11 @@ impl LinkModel {
             _ if learned > 0.0 => Some(learned),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
+    }
+
+    /// Bytes that a link with little to do can take.
+    pub(crate) fn idle_bytes(&self, in_flight: u64) -> u64 {
+        ((IDLE * self.cap_bytes() as f64) as u64).saturating_sub(in_flight)
     }
 
     /// What the link could carry beside what it has in flight, bytes per second.

@@ -8,6 +8,9 @@ use super::{LinkModel, PROBE_ROUNDS};
 use prismux_receipts::LinkEstimate;
 use prismux_units::{Duration, Instant, Rate};
 
+/// Bytes of an IPv4 header, and of a TCP header with timestamps: what a packet has beside its data inside the
+/// tunnel.
+const INNER_HEADER_BYTES: u32 = 20 + 32;
 /// Receipts are believed for so long, and for [`FRESH_ROUND_TRIPS`] of the link.
 const FRESH: Duration = Duration::from_millis(300);
 /// See [`FRESH`].
@@ -225,12 +228,12 @@ impl Measured {
 }
 
 impl LinkModel {
-    /// A receipt came. A packet takes `overhead_bytes` on the link beside its useful data.
-    pub(crate) fn on_estimate(&mut self, now: Instant, estimate: &LinkEstimate, overhead_bytes: u32) {
+    /// A receipt came. The tunnel adds `tunnel_bytes` to a packet.
+    pub(crate) fn on_estimate(&mut self, now: Instant, estimate: &LinkEstimate, tunnel_bytes: u32) {
         if !self.learning {
             return;
         }
-        let useful = self.packet_bytes / (self.packet_bytes + f64::from(overhead_bytes));
+        let useful = self.packet_bytes / (self.packet_bytes + f64::from(tunnel_bytes + INNER_HEADER_BYTES));
         self.measured.get_or_insert_with(|| Measured::new(now)).update(now, estimate, useful);
         self.end_startup_when_busy();
         self.set_cap();

@@ -46,8 +46,8 @@ pub enum ProxyInput<P> {
         link: LinkId,
         /// What is known of it now.
         estimate: LinkEstimate,
-        /// Bytes that a packet takes on the link beside its TCP payload.
-        overhead_bytes: u32,
+        /// Bytes that the tunnel adds to a packet.
+        tunnel_bytes: u32,
     },
     /// A packet did not come out of its link, as receipts of the far end show.
     Lost {
@@ -72,8 +72,8 @@ impl<P: Clone> Endpoint for Proxy<P> {
                 self.handle_reverse(now, data_flow, &header, payload_bytes, packet);
             }
             ProxyInput::Opaque { flow_hash, packet } => self.handle_opaque(flow_hash, packet),
-            ProxyInput::Measured { link, estimate, overhead_bytes } => {
-                self.handle_estimate(now, link, &estimate, overhead_bytes);
+            ProxyInput::Measured { link, estimate, tunnel_bytes } => {
+                self.handle_estimate(now, link, &estimate, tunnel_bytes);
             }
             ProxyInput::Lost { link, position } => self.handle_lost(now, link, position),
         }

@@ -7,7 +7,7 @@ use crate::ids::LinkId;
 use crate::micros::Micros;
 use crate::shared::{Loss, Shared};
 use crate::status::ReverseState;
-use crate::{dispatch, hedge, local_repair, overdue, pacing};
+use crate::{blame, dispatch, local_repair, overdue, pacing, reinjection};
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
@@ -36,8 +36,8 @@ pub(crate) fn next_deadline<P: Clone>(
     let backlog = (!flow.backlog.is_empty()).then(|| now + dispatch::RETRY);
     let probe = tail_probe::deadline(flow, shared, now);
     let overtaken = losses::deadline(flow, shared, now);
-    let hedge = hedge::deadline(flow, shared, now);
-    [tail, held, pending, backlog, probe, overtaken, hedge].into_iter().flatten().min()
+    let reinjection = reinjection::deadline(flow, shared, now);
+    [tail, held, pending, backlog, probe, overtaken, reinjection].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -54,8 +54,8 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: 
     hold_rule(flow, shared, now);
     local_repair::repair(flow, shared, now);
     tail_probe::send(flow, shared, now);
-    hedge::note_blocker(flow, shared, now);
-    hedge::send(flow, shared, now);
+    blame::note_blocker(flow, shared, now);
+    reinjection::send(flow, shared, now);
     if shared.config.window_control {
         pacing::send_or_wait(flow, shared, now);
     }

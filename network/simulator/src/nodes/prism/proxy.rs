@@ -12,9 +12,6 @@ use prismux_wire::FlowKey;
 use prismux_wire::gre::SEQUENCE_BYTES;
 use std::sync::Arc;
 
-/// Bytes of an IPv4 header, and of a TCP header with timestamps.
-const INNER_HEADER_BYTES: u32 = 20 + 32;
-
 /// A node that runs the PRISM proxy.
 #[derive(Debug)]
 pub(crate) struct ProxyNode {
@@ -108,10 +105,10 @@ impl ProxyNode {
     /// A receipt has told of a link.
     fn measured(&mut self, context: &mut NodeContext<'_>, told: &Told) {
         if let Ok(link) = u8::try_from(told.link) {
-            let overhead_bytes = self.tunnel_bytes + SEQUENCE_BYTES as u32 + INNER_HEADER_BYTES;
+            let tunnel_bytes = self.tunnel_bytes + SEQUENCE_BYTES as u32;
             let (link, estimate) = (LinkId(link), told.estimate);
             let now = context.now();
-            self.proxy.handle_input(now, ProxyInput::Measured { link, estimate, overhead_bytes });
+            self.proxy.handle_input(now, ProxyInput::Measured { link, estimate, tunnel_bytes });
             for &position in &told.lost {
                 self.proxy.handle_input(now, ProxyInput::Lost { link, position });
             }
@@ -255,7 +252,7 @@ fn columns(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
         ("loss_episodes", counters.loss_episodes),
         ("local_repairs", counters.local_repairs),
         ("probe_copies", counters.probe_copies),
-        ("hedged_copies", counters.hedged_copies),
+        ("reinjected_packets", counters.reinjected_packets),
         ("waited_packets", counters.waited_packets),
         ("spurious_retransmissions", counters.spurious_retransmissions),
     ]

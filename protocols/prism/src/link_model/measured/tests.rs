@@ -29,7 +29,7 @@ fn measured() -> (LinkModel, Instant) {
         now += millis(10);
         model.on_sent(now, 1448, index, 1448);
         model.on_delivered(now, 1448, (index, index + 1), Some(millis(56)), 0);
-        model.on_estimate(now, &calm(), 88);
+        model.on_estimate(now, &calm(), 36);
     }
     (model, now)
 }
@@ -63,17 +63,17 @@ fn delay_that_may_be_jitter_lowers_no_rate_and_a_link_that_delivers_less_than_it
     };
     // What came before is forgotten as a reason.
     now += millis(400);
-    model.on_estimate(now, &LinkEstimate { is_busy: false, queueing_delay: None, ..calm() }, 88);
+    model.on_estimate(now, &LinkEstimate { is_busy: false, queueing_delay: None, ..calm() }, 36);
     for _ in 0..20 {
         now += millis(10);
-        model.on_estimate(now, &jittered, 88);
+        model.on_estimate(now, &jittered, 36);
     }
     assert!(mbps(&model) > 18.0, "{}", mbps(&model));
     for step in 0..3 {
         now += millis(10);
         let delivery_rate = Some(Rate::from_bps((5 * MBPS) + step));
         let offered_rate = Some(Rate::from_bps(20 * MBPS));
-        model.on_estimate(now, &LinkEstimate { delivery_rate, offered_rate, ..jittered }, 88);
+        model.on_estimate(now, &LinkEstimate { delivery_rate, offered_rate, ..jittered }, 36);
     }
     assert!((4.0..6.0).contains(&mbps(&model)), "{}", mbps(&model));
 }

@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
 fn a_link_that_does_more_harm_than_it_carries_rests_longer_each_time() {
     let mut link = Link::new(at(0), LinkConfig::default());
     link.model.learn();
-    link.model.on_estimate(at(0), &LinkEstimate::default(), 88);
+    link.model.on_estimate(at(0), &LinkEstimate::default(), 36);
     assert!(!link.weigh(at(500)), "nothing has happened");
     link.on_harm(1e6);
     assert!(!link.weigh(at(1000)), "once may be a sender that starts");

@@ -3,8 +3,8 @@
 //! All data is acknowledged in order. When a link becomes slow from one moment to the next, what it has under way holds
 //! up what all others deliver; the sender is shown nothing, sends nothing, and the other links run dry. Nothing is lost
 //! then, and no link is blamed; but as soon as the nearest link has nothing better to do, it carries copies of what is
-//! late (opportunistic retransmission, as in Multipath TCP). Only of links that return receipts: of others it is not
-//! known whether they carried anything.
+//! late (reinjection, the opportunistic retransmission of Multipath TCP). Only of links that return receipts: of others
+//! it is not known whether they carried anything.
 use crate::flow::Flow;
 use crate::flow::history::PacketState;
 use crate::ids::LinkId;
@@ -17,30 +17,8 @@ use prismux_wire::SeqNumber;
 
 /// A packet is late after this many times the round trip that its link has when it is full.
 const LATE: f64 = 1.25;
-/// A link with less than this share of its cap in flight has nothing better to do.
-const IDLE: f64 = 0.5;
 /// Looked at again after this time while other links are still busy.
-const RETRY: Duration = Duration::from_millis(10);
-
-/// Notes which link holds the flow up, and what that cost the others until now.
-pub(crate) fn note_blocker<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
-    if !shared.config.standby {
-        return;
-    }
-    let blocker = match flow.held.is_empty() || !flow.acks.is_empty() {
-        true => None,
-        false => flow.history.lowest_in_flight().map(|record| record.link),
-    };
-    if let Some((link, since)) = flow.blocked_by {
-        let time = now.saturating_since(since).as_secs_f64();
-        let others = shared.links.usable().filter(|(id, _)| *id != link);
-        let idle = others.map(|(_, other)| other.model.idle_rate(other.in_flight_bytes)).sum::<f64>();
-        if let Some(link) = shared.links.get_mut(link).filter(|link| link.model.has_receipts()) {
-            link.on_harm(time * idle);
-        }
-    }
-    flow.blocked_by = blocker.map(|link| (link, now));
-}
+const RETRY: Duration = Duration::from_millis(1);
 
 /// When the packet that holds everything up is late; `None` when none does, or a copy of it is under way already.
 pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
@@ -50,7 +28,7 @@ pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: In
     let lowest = flow.history.lowest_in_flight().filter(|record| record.sends() == 1)?;
     shared.links.get(lowest.link).filter(|link| link.model.has_receipts())?;
     let limit = limit(lowest.link, shared)?;
-    Some((now + limit.saturating_sub(Micros::at(now).since(lowest.sent))).max(now + RETRY / 10))
+    Some((now + limit.saturating_sub(Micros::at(now).since(lowest.sent))).max(now + RETRY))
 }
 
 /// After how long a packet of this link is late.
@@ -60,7 +38,7 @@ fn limit<P>(link: LinkId, shared: &Shared<P>) -> Option<Duration> {
 
 /// Sends copies of what is late over the nearest link, if that has room.
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
-    if deadline(flow, shared, now).is_none_or(|at| at > now + RETRY / 10) {
+    if deadline(flow, shared, now).is_none_or(|at| at > now + RETRY) {
         return;
     }
     let Some((slow, age)) = flow.history.lowest_in_flight().map(|r| (r.link, Micros::at(now).since(r.sent)))
@@ -73,7 +51,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     for seq in late_packets(flow, slow, limit, room, now) {
         let Some(copy) = flow.copies.find(seq) else { continue };
         let (end, packet) = (copy.seq + u32::from(copy.length), copy.packet.clone());
-        shared.counters.hedged_copies += 1;
+        shared.counters.reinjected_packets += 1;
         shared.verdicts.push_back(Verdict::Forward { link: near, packet, rewrite, position: None });
         flow.copies.note_repeated(seq, end);
         flow.history.note_copy(seq);
@@ -90,9 +68,8 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
 fn idle_link<P>(slow: LinkId, shared: &Shared<P>, now: Instant) -> Option<(LinkId, u64)> {
     let near = shared.links.fastest(now).filter(|&near| near != slow)?;
     let link = shared.links.get(near)?;
-    let cap = link.model.cap_bytes();
-    let most = (cap as f64 * IDLE) as u64;
-    (link.in_flight_bytes < most).then(|| (near, most - link.in_flight_bytes))
+    let room = link.model.idle_bytes(link.in_flight_bytes);
+    (room > 0).then_some((near, room))
 }
 
 /// Packets sent once over `slow` that are late, lowest first, as many as fit.
