@@ -1,5 +1,5 @@
 //! Downloads that their receiver cuts off, as a closed browser tab does, cost the ones that follow nothing.
-use crate::uplinks::{goodput, uplinks};
+use crate::uplinks::{Uplinks, goodput, uplinks};
 use prismux_simulator::FlowId;
 use prismux_units::Duration;
 
@@ -9,6 +9,15 @@ const SECONDS: u64 = 4;
 /// Ten downloads in a row, each cut off after four seconds, then ten more without a pause between them.
 #[test]
 fn ten_aborted_downloads_do_not_slow_down_the_next_ones() {
+    aborted(uplinks);
+}
+
+#[test]
+fn nor_where_members_return_receipts() {
+    aborted(|| uplinks().with_receipts());
+}
+
+fn aborted(uplinks: impl Fn() -> Uplinks) {
     for by_receiver in [true, false] {
         let mut uplinks = uplinks();
         let flows: Vec<FlowId> = (0..2 * DOWNLOADS)

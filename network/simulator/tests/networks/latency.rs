@@ -154,6 +154,16 @@ fn request(mut uplinks: Uplinks, bytes: u64) -> f64 {
 }
 
 #[test]
+fn a_ping_during_a_download_waits_little_where_members_return_receipts() {
+    pings_wait_little(uplinks().with_receipts(), Duration::ZERO);
+}
+
+#[test]
+fn a_ping_during_a_download_waits_little_on_links_with_jitter_where_members_return_receipts() {
+    pings_wait_little(uplinks().with_receipts(), Duration::from_millis(20));
+}
+
+#[test]
 fn a_short_request_beside_a_download_takes_no_longer_than_over_the_best_link() {
     for bytes in [20_000, 100_000, 500_000] {
         let mut alone = uplinks();

@@ -1,5 +1,5 @@
 //! A link that was away carries its share again soon after it is back, for the download under way and for the next one.
-use crate::uplinks::{goodput, uplinks};
+use crate::uplinks::{Uplinks, goodput, uplinks};
 use prismux_link::LinkChange;
 use prismux_plan::Action;
 use prismux_units::{Duration, Instant};
@@ -14,10 +14,9 @@ const HELLO: Duration = Duration::from_millis(500);
 const NEXT: Duration = Duration::from_secs(10);
 
 /// The link with this number is away for so many milliseconds.
-fn comes_back(link: usize, millis: u64) {
+fn comes_back(mut uplinks: Uplinks, link: usize, millis: u64) {
     let away = Duration::from_millis(millis);
     let (gone, back) = (AWAY, AWAY + away);
-    let mut uplinks = uplinks();
     let first = uplinks.download("first", Duration::ZERO);
     let wwan = uplinks.wwan[link];
     let second = uplinks.download("second", back + NEXT);
@@ -48,13 +47,27 @@ fn comes_back(link: usize, millis: u64) {
 #[test]
 fn the_link_that_acks_return_over_comes_back() {
     for millis in [500, 2000, 10_000, 60_000] {
-        comes_back(0, millis);
+        comes_back(uplinks(), 0, millis);
     }
 }
 
 #[test]
 fn the_other_link_comes_back() {
     for millis in [500, 2000, 10_000, 60_000] {
-        comes_back(1, millis);
+        comes_back(uplinks(), 1, millis);
+    }
+}
+
+#[test]
+fn the_link_that_acks_return_over_comes_back_where_members_return_receipts() {
+    for millis in [500, 2000, 10_000, 60_000] {
+        comes_back(uplinks().with_receipts(), 0, millis);
+    }
+}
+
+#[test]
+fn the_other_link_comes_back_where_members_return_receipts() {
+    for millis in [500, 2000, 10_000, 60_000] {
+        comes_back(uplinks().with_receipts(), 1, millis);
     }
 }

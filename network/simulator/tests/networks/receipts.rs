@@ -7,10 +7,7 @@ use prismux_units::{Duration, Instant, Probability, Rate};
 
 /// The two uplinks with receipts, 1 % of loss on the second.
 fn measured() -> Uplinks {
-    let mut uplinks = uplinks();
-    if let Role::PrismProxy(settings) = &mut uplinks.plan[uplinks.proxy].role {
-        settings.receipts = true;
-    }
+    let mut uplinks = uplinks().with_receipts();
     let lossy = &mut uplinks.plan[uplinks.wwan[1]].forward.link;
     lossy.loss = LossModel::Bernoulli(Probability::new(0.01).unwrap());
     uplinks

@@ -2,7 +2,7 @@
 
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_plan::{Flow, FlowId, LinkId, NodeId, Plan, Transport};
+use prismux_plan::{Flow, FlowId, LinkId, NodeId, Plan, Role, Transport};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
@@ -41,6 +41,14 @@ pub fn uplinks() -> Uplinks {
 }
 
 impl Uplinks {
+    /// Members return receipts, as between daemons.
+    pub fn with_receipts(mut self) -> Self {
+        if let Role::PrismProxy(settings) = &mut self.plan[self.proxy].role {
+            settings.receipts = true;
+        }
+        self
+    }
+
     /// A download that begins at `start` and has no end.
     pub fn download(&mut self, name: &str, start: Duration) -> FlowId {
         let transport = TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() });
