@@ -2,7 +2,7 @@
 use crate::trace::{DeliveryTrace, OPPORTUNITY_BYTES};
 use alloc::sync::Arc;
 use core::num::NonZeroU64;
-use prismux_units::{Instant, Rate};
+use prismux_units::{Duration, Instant, Rate};
 
 /// When a packet's sending begins and ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Serialiser {
     /// Forgets all slots after `now`; the caller accepts again what still has to be sent.
     pub fn restart(&mut self, now: Instant) {
         match self {
-            Self::Constant(rate) => rate.busy = Busy { nanos: now.as_nanos(), fraction: 0 },
+            Self::Constant(rate) => rate.busy = Busy::until_whole(now),
             Self::Unlimited => {}
             Self::Trace(trace) => trace.opportunity = None,
         }
@@ -99,38 +99,39 @@ impl Pace {
     }
 }
 
-/// The end of the last slot, kept exactly, as whole nanoseconds and a fraction with the rate as denominator, so that
-/// a busy period of any length does not drift.
+/// The end of the last slot, kept exactly, rounded up to nanoseconds and with what that added, so that a busy period of
+/// any length does not drift.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Busy {
-    nanos: u64,
-    /// `fraction / bps` nanoseconds on top.
-    fraction: u64,
+    until: Instant,
+    /// What rounding up has added: `excess / bps` nanoseconds, less than one.
+    excess: u64,
 }
 
 impl Busy {
+    /// A slot that ends at `until`.
+    pub fn until_whole(until: Instant) -> Self {
+        Self { until, excess: 0 }
+    }
+
     /// End of the last slot, rounded up.
     #[inline]
     pub fn until(&self) -> Instant {
-        Instant::from_nanos(self.nanos + u64::from(self.fraction > 0))
+        self.until
     }
 
     /// The slot of a packet that arrives at `now`.
     #[inline]
     pub fn accept(&mut self, pace: &Pace, now: Instant, size_bytes: u32) -> Slot {
         let (nanos, rest) = pace.time_of(size_bytes);
-        let mut starts = self.until();
-        if starts <= now {
-            starts = now;
-            (self.nanos, self.fraction) = (now.as_nanos(), 0);
+        if self.until <= now {
+            *self = Self::until_whole(now);
         }
-        self.nanos += nanos;
-        self.fraction += rest;
-        if self.fraction >= pace.bps.get() {
-            self.fraction -= pace.bps.get();
-            self.nanos += 1;
-        }
-        Slot { starts, departs: self.until() }
+        let starts = self.until;
+        let over = rest > self.excess;
+        self.until += Duration::from_nanos(nanos + u64::from(over));
+        self.excess = self.excess + if over { pace.bps.get() } else { 0 } - rest;
+        Slot { starts, departs: self.until }
     }
 }
 
@@ -153,9 +154,10 @@ impl ConstantRate {
         let left = u128::from(departs.saturating_since(now).as_nanos()) * u128::from(self.pace.bps.get());
         if let Some(pace) = Pace::new(rate) {
             let bps = u128::from(pace.bps.get());
-            let nanos = u64::try_from(left / bps).unwrap_or(u64::MAX);
-            let busy = Busy { nanos: now.as_nanos().saturating_add(nanos), fraction: (left % bps) as u64 };
-            *self = Self { pace, busy };
+            let nanos = u64::try_from(left.div_ceil(bps)).unwrap_or(u64::MAX);
+            let until = Instant::from_nanos(now.as_nanos().saturating_add(nanos));
+            let excess = (left.next_multiple_of(bps) - left) as u64;
+            *self = Self { pace, busy: Busy { until, excess } };
         }
         self.busy.until()
     }

@@ -9,6 +9,7 @@ pub(crate) mod series;
 mod tcp;
 
 use crate::core::counters::NetworkCounters;
+use crate::core::event_queue::Popped;
 use crate::core::ids::{EndpointId, FlowId, LinkId, MediumId, NodeId, Place, PortId};
 use crate::core::observer::Capture;
 use crate::core::packet::PacketHandle;
@@ -57,27 +58,36 @@ pub struct Simulation {
 impl Simulation {
     /// Lets time pass until `until`; everything due by then, that instant included, has happened afterwards.
     pub fn run_until(&mut self, until: Instant) {
-        while self.step(until) {}
+        self.run(until, false);
         self.network.now = self.network.now.max(until);
     }
 
     /// Runs until every flow that has an end has reached it, or until `limit`. Returns whether all have.
     pub fn run_to_completion(&mut self, limit: Instant) -> bool {
-        while self.unfinished > 0 && self.step(limit) {}
+        self.run(limit, true);
         if self.unfinished > 0 {
             self.network.now = self.network.now.max(limit);
         }
         self.unfinished == 0
     }
 
-    /// Takes the next event that is due by `until`.
-    #[inline]
-    fn step(&mut self, until: Instant) -> bool {
-        if self.network.queue.opened().len() == 0 && self.network.queue.open_next_slot() {
-            self.prefetch();
+    /// Takes the events that are due by `until`, or those until every flow that has an end has reached it.
+    fn run(&mut self, until: Instant, to_completion: bool) {
+        while !to_completion || self.unfinished > 0 {
+            match self.network.queue.pop_until(until) {
+                Popped::Due(at, target) => {
+                    self.network.now = at;
+                    self.take(target);
+                }
+                Popped::SlotDone if self.network.queue.open_next_slot() => self.prefetch(),
+                Popped::SlotDone | Popped::Later => break,
+            }
         }
-        let Some((at, target)) = self.network.queue.pop_until(until) else { return false };
-        self.network.now = at;
+    }
+
+    /// Takes the event of `target` that is due now.
+    #[inline]
+    fn take(&mut self, target: Target) {
         match target {
             Target::Port(port) => self.take_port(port),
             Target::Medium(medium) => self.network.medium_event(medium),
@@ -90,11 +100,25 @@ impl Simulation {
         while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);
         }
-        true
     }
 
     #[inline]
     fn take_port(&mut self, port: PortId) {
+        if !self.network.ports[port.index()].link.is_plain() {
+            return self.take_special_port(port);
+        }
+        while let Some(delivery) = self.network.next_delivery(port) {
+            if let Some(packet) = self.network.arrive(port, delivery) {
+                self.deliver(packet);
+            }
+            if !self.network.go_on(port) {
+                break;
+            }
+        }
+    }
+
+    #[inline(never)] // The loop stays small for plain links.
+    fn take_special_port(&mut self, port: PortId) {
         if self.network.begin(port) {
             while let Some(packet) = self.network.next_arrival(port) {
                 self.deliver(packet);

@@ -387,10 +387,12 @@ impl Endpoint for Connection {
         self.choose(now)
     }
 
+    #[inline]
     fn poll_event(&mut self) -> Option<TcpEvent> {
         self.events.pop()
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Deadline> {
         self.deadline()
     }

@@ -3,14 +3,16 @@
 //! Events leave in order of time, equal ones in order of insertion, whatever the wheel looks like inside. Insertion
 //! and removal cost a constant number of steps at any number of pending events: an event is appended to the list of
 //! one slot, moves down at most once per level, and is sorted only among the events of its own 16 microseconds, which
-//! mostly come in order. Lists keep their memory, so that nothing is allocated once a run has settled.
+//! mostly come in order. Lists share their memory, so that nothing is allocated once a run has settled.
 //!
 //! Every list is in order of insertion: a slot is spread over the slots below before any event can be put there
 //! directly. A stable sort by time is therefore all it takes.
 
+mod lists;
 #[cfg(test)]
 mod tests;
 
+use lists::{List, Lists};
 use prismux_units::Instant;
 
 /// Width of a slot of the lowest level: 2^14 ns. Fine enough that a slot holds about a dozen events at a million events
@@ -39,12 +41,23 @@ impl<T> Event<T> {
     }
 }
 
+/// What there is to take from an [`EventQueue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Popped<T> {
+    /// An event.
+    Due(Instant, T),
+    /// An event that is not due yet.
+    Later,
+    /// Nothing in the slot that has been opened last; [`EventQueue::open_next_slot`] opens another.
+    SlotDone,
+}
+
 /// A level above the lowest.
-#[derive(Debug)]
-struct Upper<T> {
+#[derive(Debug, Clone, Copy)]
+struct Upper {
     /// Bit `i` set: slot `i` has events.
     occupied: u64,
-    slots: [Vec<Event<T>>; UPPER_SLOTS],
+    slots: [List; UPPER_SLOTS],
 }
 
 /// Pending events with targets of type `T`.
@@ -57,30 +70,28 @@ pub(crate) struct EventQueue<T> {
     grain: u64,
     /// Bit `i` of word `w` set: slot `64 w + i` of the lowest level has events.
     base_occupied: [u64; BASE_SLOTS / 64],
-    base: Vec<Vec<Event<T>>>,
-    upper: Vec<Upper<T>>,
+    base: Box<[List; BASE_SLOTS]>,
+    upper: Box<[Upper; UPPER_LEVELS]>,
+    /// The events of all slots.
+    lists: Lists<T>,
+    /// Events of a higher slot while they are spread.
+    spread: Vec<Event<T>>,
     inserted: u64,
 }
 
 impl<T: Copy> EventQueue<T> {
     pub fn new() -> Self {
-        let upper = || Upper { occupied: 0, slots: std::array::from_fn(|_| Vec::new()) };
         Self {
             current: Vec::new(),
             next: 0,
             grain: 0,
             base_occupied: [0; BASE_SLOTS / 64],
-            base: (0..BASE_SLOTS).map(|_| Vec::new()).collect(),
-            upper: (0..UPPER_LEVELS).map(|_| upper()).collect(),
+            base: Box::new([List::EMPTY; BASE_SLOTS]),
+            upper: Box::new([Upper { occupied: 0, slots: [List::EMPTY; UPPER_SLOTS] }; UPPER_LEVELS]),
+            lists: Lists::new(),
+            spread: Vec::new(),
             inserted: 0,
         }
-    }
-
-    /// Events waiting.
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        let upper = self.upper.iter().flat_map(|level| &level.slots);
-        self.current.len() - self.next + self.base.iter().chain(upper).map(Vec::len).sum::<usize>()
     }
 
     /// Events ever inserted.
@@ -105,21 +116,21 @@ impl<T: Copy> EventQueue<T> {
         self.current[self.next..].iter().map(|event| event.target)
     }
 
-    /// The next event not after `until`.
+    /// The next event of the slot that has been opened last, if it is not after `until`.
     #[inline]
-    pub fn pop_until(&mut self, until: Instant) -> Option<(Instant, T)> {
-        if self.next == self.current.len() && !self.open_next_slot() {
-            return None;
+    pub fn pop_until(&mut self, until: Instant) -> Popped<T> {
+        match self.current.get(self.next) {
+            Some(event) if event.nanos <= until.as_nanos() => {
+                self.next += 1;
+                Popped::Due(Instant::from_nanos(event.nanos), event.target)
+            }
+            Some(_) => Popped::Later,
+            None => Popped::SlotDone,
         }
-        let event = self.current.get(self.next)?;
-        if event.nanos > until.as_nanos() {
-            return None;
-        }
-        self.next += 1;
-        Some((Instant::from_nanos(event.nanos), event.target))
     }
 
     /// Puts the youngest event at its place among the current ones; it is mostly one of the last.
+    #[inline(never)]
     fn insert_current(&mut self, event: Event<T>) {
         let waiting = &self.current[self.next..];
         let later = waiting.iter().rev().take_while(|other| other.nanos > event.nanos).count();
@@ -136,33 +147,52 @@ impl<T: Copy> EventQueue<T> {
         if difference < BASE_SLOTS as u64 {
             let slot = grain as usize % BASE_SLOTS;
             self.base_occupied[slot / 64] |= 1 << (slot % 64);
-            self.base[slot].push(event);
+            self.lists.append(&mut self.base[slot], event);
         } else {
             let level = (63 - difference.leading_zeros() - BASE_BITS) / UPPER_BITS;
             let slot = (grain >> (BASE_BITS + level * UPPER_BITS)) as usize % UPPER_SLOTS;
             let upper = &mut self.upper[level as usize];
             upper.occupied |= 1 << slot;
-            upper.slots[slot].push(event);
+            self.lists.append(&mut upper.slots[slot], event);
         }
     }
 
-    /// Makes the next occupied slot the current one, which must be worked off, spreading slots of higher levels on the
-    /// way. False when there are no events.
+    /// Makes the next occupied slot the current one, which must be worked off. False when there are no events.
+    #[inline]
     pub fn open_next_slot(&mut self) -> bool {
         self.current.clear();
         self.next = 0;
-        while self.current.is_empty() {
-            if let Some(word) = self.base_occupied.iter().position(|&word| word != 0) {
-                let slot = word * 64 + self.base_occupied[word].trailing_zeros() as usize;
-                self.base_occupied[word] &= self.base_occupied[word] - 1;
-                self.grain = self.grain & !(BASE_SLOTS as u64 - 1) | slot as u64;
-                std::mem::swap(&mut self.current, &mut self.base[slot]);
-                self.current.sort_by_key(|event| event.nanos);
-            } else if !self.spread_next_slot() {
-                return false;
-            }
+        self.open_base_slot() || self.descend()
+    }
+
+    /// Makes the next occupied slot of the lowest level the current one, if there is one.
+    #[inline]
+    fn open_base_slot(&mut self) -> bool {
+        let Some(word) = self.base_occupied.iter().position(|&word| word != 0) else { return false };
+        let slot = word * 64 + self.base_occupied[word].trailing_zeros() as usize;
+        self.base_occupied[word] &= self.base_occupied[word] - 1;
+        self.grain = self.grain & !(BASE_SLOTS as u64 - 1) | slot as u64;
+        self.lists.exchange(&mut self.base[slot % BASE_SLOTS], &mut self.current);
+        if self.current.len() > 1 {
+            self.sort_current();
         }
         true
+    }
+
+    #[inline(never)] // Opening a slot with one event stays short.
+    fn sort_current(&mut self) {
+        self.current.sort_by_key(|event| event.nanos);
+    }
+
+    /// Spreads slots of higher levels until one event or more are current. False when there are no events.
+    #[inline(never)]
+    fn descend(&mut self) -> bool {
+        while self.spread_next_slot() {
+            if !self.current.is_empty() || self.open_base_slot() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Moves the events of the next occupied slot above the lowest level down; those due first become current.
@@ -174,7 +204,8 @@ impl<T: Copy> EventQueue<T> {
         let above = shift + UPPER_BITS;
         let round = if above >= 64 { 0 } else { self.grain >> above << above };
         self.grain = round | u64::from(slot) << shift;
-        let mut events = std::mem::take(&mut self.upper[level].slots[slot as usize]);
+        let mut events = std::mem::take(&mut self.spread);
+        self.lists.exchange(&mut self.upper[level].slots[slot as usize], &mut events);
         for event in events.drain(..) {
             if event.grain() == self.grain {
                 self.insert_current(event);
@@ -182,8 +213,7 @@ impl<T: Copy> EventQueue<T> {
                 self.place(event);
             }
         }
-        // The list's memory serves the next round.
-        self.upper[level].slots[slot as usize] = events;
+        self.spread = events;
         true
     }
 }

@@ -8,13 +8,29 @@ use prismux_trace::event::Event;
 use prismux_units::{Duration, Instant, Rate};
 
 impl Network {
-    /// Takes the events of a port; false for a leftover. Then call [`Network::next_arrival`] until `None`.
+    /// The next packet that has arrived through a port with a plain link, for whose next delivery every event of it is.
+    /// Then call [`Network::arrive`] and [`Network::go_on`].
     #[inline]
-    pub fn begin(&mut self, port: PortId) -> bool {
-        let link = &self.ports[port.index()].link;
-        if link.is_plain() {
-            return link.next_delivery() == Some(self.now);
+    pub fn next_delivery(&mut self, port: PortId) -> Option<Delivery<Carried>> {
+        let link = &mut self.ports[port.index()].link;
+        if link.is_plain() { link.poll_delivery(self.now) } else { None }
+    }
+
+    /// Whether another packet has arrived through a port with a plain link. If not, the port's next event is set.
+    #[inline]
+    pub fn go_on(&mut self, port: PortId) -> bool {
+        match self.ports[port.index()].link.next_delivery() {
+            Some(at) if at > self.now => {
+                self.queue.push(at, Target::Port(port));
+                false
+            }
+            next => next.is_some(),
         }
+    }
+
+    /// Takes the event of a port whose link is not plain; false for a leftover. Then call [`Network::next_arrival`]
+    /// until `None`.
+    pub fn begin(&mut self, port: PortId) -> bool {
         let armed = &mut self.armed[port.index()];
         let due = *armed == self.now;
         if due {
@@ -23,28 +39,22 @@ impl Network {
         due
     }
 
-    /// The next packet that arrives through `port` for an endpoint; packets for elsewhere are sent on. When nothing
-    /// is left the port's next event is set.
-    #[inline]
+    /// The next packet that arrives for an endpoint through a port whose link is not plain; packets for elsewhere are
+    /// sent on. When nothing is left the port's next event is set.
     pub fn next_arrival(&mut self, port: PortId) -> Option<PacketHandle> {
         while let Some(delivery) = self.ports[port.index()].link.poll_delivery(self.now) {
             if let Some(local) = self.arrive(port, delivery) {
                 return Some(local);
             }
         }
-        let link = &self.ports[port.index()].link;
-        if !link.is_plain() {
-            self.sweep(port);
-            self.arm(port);
-        } else if let Some(at) = link.next_delivery() {
-            self.queue.push(at, Target::Port(port));
-        }
+        self.sweep(port);
+        self.arm(port);
         None
     }
 
     /// A packet comes out of a link.
-    #[inline]
-    fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
+    #[inline(always)] // Into both loops, of plain links and of others.
+    pub fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
         let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
         if copy {
             packet.packet = self.pool.duplicate(packet.packet);
@@ -75,14 +85,16 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
         }
-        let was_empty = link.peek().is_none();
+        let plain = link.is_plain();
+        let first = plain && link.peek().is_none();
         match link.enqueue(self.now, size_bytes, carried) {
-            Ok(()) if !link.is_plain() => self.arm(port),
-            Ok(()) => {
-                if let Some(at) = link.next_delivery().filter(|_| was_empty) {
+            Ok(()) if first => {
+                if let Some(at) = link.next_delivery() {
                     self.queue.push(at, Target::Port(port));
                 }
             }
+            Ok(()) if plain => {}
+            Ok(()) => self.arm(port),
             Err(dropped) => self.discard(port, dropped),
         }
     }

@@ -13,13 +13,20 @@ const LONGEST_SILENCE: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// Reports are asked for instead of sent by themselves.
+    #[inline]
     pub(super) fn is_polled(&self) -> bool {
         self.engine.is_polled()
     }
 
     /// When the next poll is due at the latest.
+    #[inline]
     pub(super) fn poll_deadline(&self) -> Option<Instant> {
-        if !self.is_polled() || !self.has_outstanding() || !self.state.may_transmit_data() {
+        self.is_polled().then(|| self.next_poll())?
+    }
+
+    #[cold]
+    fn next_poll(&self) -> Option<Instant> {
+        if !self.has_outstanding() || !self.state.may_transmit_data() {
             return None;
         }
         let interval = self.engine.poll_interval()?;

@@ -4,6 +4,8 @@ use prismux_endpoint::Deadline;
 use prismux_units::Instant;
 
 impl Connection {
+    /// Inlined, so that a host that does not ask why need not know.
+    #[inline]
     pub(super) fn deadline(&self) -> Option<Deadline> {
         if self.state == State::Closed {
             return None;

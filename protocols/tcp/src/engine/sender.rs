@@ -87,6 +87,7 @@ impl Sender {
         u64::from(self.window.mss)
     }
 
+    #[inline]
     pub(super) fn is_polled(&self) -> bool {
         self.config.congestion == CongestionKind::Stp
     }

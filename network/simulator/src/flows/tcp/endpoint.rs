@@ -110,7 +110,7 @@ impl Notes {
 /// Carries a connection's segments into the network and its events to [`Notes`].
 struct Carrier<'a> {
     network: &'a mut Network,
-    site: Site,
+    site: &'a Site,
     notes: Notes,
     check: Option<&'a mut StreamCheck>,
     marker: Option<&'a mut LossMarker>,
@@ -127,7 +127,7 @@ impl Host<Connection> for Carrier<'_> {
         if let Some(check) = &mut self.check {
             check.sent(now, &segment);
         }
-        self.network.inject_segment(&self.site, &segment);
+        self.network.inject_segment(self.site, &segment);
     }
 
     #[inline]
@@ -260,7 +260,7 @@ impl TcpEndpoint {
     fn drain(&mut self, network: &mut Network, arriving_offset: u64) -> Notes {
         let Some(connection) = &mut self.connection else { return Notes::default() };
         let now = network.now;
-        let (site, check) = (self.site, self.check.as_deref_mut());
+        let (site, check) = (&self.site, self.check.as_deref_mut());
         let marker = self.marker.as_deref_mut();
         let mut carrier = Carrier { network, site, notes: Notes::default(), check, marker, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
