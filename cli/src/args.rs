@@ -1,21 +1,26 @@
 //! The command line.
 
+mod daemon;
 mod fetch;
 mod mixes;
 mod reproduce;
 mod rough;
 mod sweep;
 mod trace;
+mod up;
 
+pub(crate) use daemon::{
+    DaemonArguments, ExplainArguments, KeygenArguments, LogFormatName, ProxyArguments, StatusArguments,
+};
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 pub(crate) use trace::{TraceArguments, TraceKind};
+pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, UpArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prismux_daemons::logging::{LogFormat, LogLevel};
 use prismux_scenario::registry::Backend;
 use std::path::PathBuf;
 
@@ -76,6 +81,25 @@ pub(crate) enum Command {
             prismux reproduce all --quick --json > results/claims.json\n  \
             prismux reproduce queueing --out results/queueing")]
     Reproduce(ReproduceArguments),
+    /// Bond the uplinks of this box, or be the gateway of one that does: what the file says, until Ctrl-C or
+    /// `prismux down`.
+    #[command(after_help = "Examples:\n  \
+            prismux up --config /etc/prismux/gateway.toml\n  \
+            prismux up --config /etc/prismux/home.toml --detach\n\n\
+            The guide \"Two uplinks in ten minutes\" has both files.")]
+    Up(UpArguments),
+    /// End what `prismux up` has begun, and leave routes, rules, NAT and settings as they were before.
+    #[command(after_help = "Example: prismux down")]
+    Down(DownArguments),
+    /// At a gateway: let a home in. Prints the invitation that `prismux join` takes: where the gateway is, and keys.
+    #[command(after_help = "Example: prismux invite house --endpoint 192.0.2.1:51820\n\n\
+            The first invitation makes the gateway's file and key. Whoever has the invitation is that home.")]
+    Invite(InviteArguments),
+    /// At a home: take an invitation, and write the file for `prismux up`.
+    #[command(after_help = "Examples:\n  \
+            prismux join prismux:1:...\n  \
+            prismux join prismux:1:... --uplink eth0 --uplink wwan0")]
+    Join(JoinArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
     Proxy(ProxyArguments),
@@ -117,6 +141,9 @@ pub(crate) enum Command {
     /// Ask a running proxy or member how it is.
     #[command(after_help = "Example: prismux status --json")]
     Status(StatusArguments),
+    /// Say for each link in a sentence whether it is used, and why not.
+    #[command(after_help = "Examples:\n  prismux explain\n  prismux explain wan1")]
+    Explain(ExplainArguments),
     /// Say what this machine can do: TUN devices, namespaces, MPTCP, congestion controls.
     #[command(after_help = "Example: prismux doctor")]
     Doctor(JsonArguments),
@@ -292,15 +319,6 @@ pub(crate) struct RivalsArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ProxyArguments {
-    #[command(flatten)]
-    pub daemon: DaemonArguments,
-    /// Record what the protocol is told and decides to this file (pcapng), headers only.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
     /// Recordings of proxies.
     #[arg(value_name = "FILE", required = true)]
@@ -324,53 +342,6 @@ pub(crate) struct ViewArguments {
     /// Write the page into this folder, to be opened without prismux, and end.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["port", "no_open"])]
     pub export: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KeygenArguments {
-    /// Where the private key lies; made if it is not there.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DaemonArguments {
-    /// The configuration file.
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
-    /// How log lines look.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub log_format: LogFormatName,
-    /// How much is logged: off, error, warn, info, debug or trace.
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
-    pub log_level: LogLevel,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormatName {
-    /// For people.
-    Text,
-    /// One JSON object on a line.
-    Json,
-}
-
-impl From<LogFormatName> for LogFormat {
-    fn from(name: LogFormatName) -> Self {
-        match name {
-            LogFormatName::Text => Self::Text,
-            LogFormatName::Json => Self::Json,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StatusArguments {
-    /// Socket of the daemon [default: those of the proxy and the member on this host].
-    #[arg(long, value_name = "PATH")]
-    pub socket: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,9 @@ mod compare;
 mod daemon;
 mod demo;
 mod doctor;
+mod explain;
 mod fetch;
+mod invite;
 mod mixes;
 mod replay;
 mod reproduce;
@@ -18,6 +20,7 @@ mod serve;
 mod status;
 mod sweep;
 mod trace;
+mod up;
 mod view;
 
 use crate::args::{Arguments, Command};
@@ -35,6 +38,10 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => sweep::merge(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Up(arguments) => up::up(&arguments),
+        Command::Down(arguments) => up::down(&arguments),
+        Command::Invite(arguments) => invite::invite(&arguments),
+        Command::Join(arguments) => invite::join(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Keygen(arguments) => daemon::keygen(&arguments),
@@ -43,6 +50,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Mixes(arguments) => mixes::run(&arguments),
         Command::Rough(arguments) => rough::run(&arguments),

@@ -6,7 +6,8 @@ use prismux_linux::netconf;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
-use prismux_wire::{Ecn, IpPacket, ip};
+use prismux_wire::rewrite::clamp_mss;
+use prismux_wire::{Ecn, IpPacket, TcpFlags, TcpHeader, ip};
 use std::io;
 use std::net::IpAddr;
 
@@ -74,5 +75,16 @@ pub(crate) fn carry_ecn_over(packet: &mut PacketBuf, inner: Ecn, outer: Option<E
         None => false,
         Some(ecn) if ecn == inner => true,
         Some(ecn) => ip::set_ecn(packet.buffer_mut(), ecn).is_ok(),
+    }
+}
+
+/// Lowers the MSS of a SYN so that full segments fit the tunnel.
+pub(crate) fn clamp_syn(packet: &mut PacketBuf, header: &TcpHeader, inner_mtu_bytes: usize) {
+    if header.flags.contains(TcpFlags::SYN) {
+        let is_ipv6 = packet.first().is_some_and(|b| b >> 4 == 6);
+        let headers_bytes = if is_ipv6 { 60 } else { 40 };
+        let mss = u16::try_from(inner_mtu_bytes.saturating_sub(headers_bytes)).unwrap_or(u16::MAX);
+        // Parsed before, so it cannot fail; an unchanged SYN would still work, by path MTU discovery.
+        let _ = clamp_mss(packet.buffer_mut(), mss);
     }
 }

@@ -1,4 +1,5 @@
 //! Structured logs on standard error.
+use std::fmt;
 use std::str::FromStr;
 use tracing::level_filters::LevelFilter;
 
@@ -19,6 +20,12 @@ pub struct LogLevel(LevelFilter);
 impl Default for LogLevel {
     fn default() -> Self {
         Self(LevelFilter::INFO)
+    }
+}
+
+impl fmt::Display for LogLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -8,12 +8,11 @@
 //!
 //! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
 //!   registered.
-//! * `keys`: those of a sealed tunnel. `receipts`: what came from the proxy, told to it. `report`: the status page.
+//! * `keys`: those of a sealed tunnel. `report`: the status page.
 //!   `departure`: what is still under way when a member leaves.
 
 mod departure;
 mod keys;
-mod receipts;
 pub mod registration;
 mod report;
 mod return_rules;
@@ -24,6 +23,7 @@ use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
 use crate::events::Events;
 use crate::proxy::members::Traffic;
+use crate::receipts::Receipts;
 use crate::tunnel::control::{self, Message};
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
@@ -37,7 +37,6 @@ use prismux_trace::event::{DropReason, Event, EventSink};
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
 use prismux_wire::{Ecn, GreHeader, IpPacket};
-use receipts::Receipts;
 use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
@@ -324,7 +323,15 @@ impl Member {
             Ok(Message::Welcome(welcome)) => self.answered(now, Answer::Welcome(welcome)),
             Ok(Message::Challenge(challenge)) => self.answered(now, Answer::Challenge(challenge)),
             Ok(Message::Accept(accept)) => self.answered(now, Answer::Accept(accept)),
-            Ok(Message::Hello(_) | Message::Bye(_) | Message::Offer(_) | Message::Receipt(_))
+            Ok(
+                Message::Hello(_)
+                | Message::Bye(_)
+                | Message::Offer(_)
+                | Message::Receipt(_)
+                | Message::Probe(_)
+                | Message::Echo(_)
+                | Message::Lost(_),
+            )
             | Err(control::ControlError::Malformed) => {
                 return Err(DropReason::MalformedControl);
             }

@@ -9,21 +9,22 @@
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
 //! * `known`: where members were before the proxy was restarted.
-//! * `meters`: links measured by receipts.
+//! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
 
+mod homes;
 mod inlet;
 mod known;
 pub mod members;
-mod meters;
+pub(crate) mod meters;
 pub(crate) mod outlet;
 mod receivers;
 pub mod recorder;
 mod registry;
-mod report;
+pub(crate) mod report;
 
 use crate::config::{ProxyConfig, prism_settings_to_toml};
 use crate::counters::DropCounters;
@@ -34,6 +35,7 @@ use crate::tunnel::Transport;
 use crate::tunnel::control;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
+use homes::HomeLinks;
 use known::Known;
 use members::Members;
 use meters::Meters;
@@ -107,6 +109,7 @@ impl Role for Proxy {
             senders,
             members: Members::new(prismux_linux::random::nonzero_u64()?, config.liveness.dead_after),
             meters: Meters::default(),
+            homes: HomeLinks::default(),
             drops: DropCounters::default(),
             overhead_bytes,
             peers: config.peers.clone(),
@@ -135,10 +138,16 @@ impl Role for Proxy {
     fn deadline(&self) -> Option<Instant> {
         let core = self.core_deadline.map(|deadline| deadline.at);
         let sealing = self.outlet.sealing().and_then(Sealing::deadline);
-        [core, self.outlet.members.deadline(), self.outlet.meters.deadline(), sealing]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            core,
+            self.outlet.members.deadline(),
+            self.outlet.meters.deadline(),
+            self.outlet.homes.deadline(),
+            sealing,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The core's timers, and members that have fallen silent.
@@ -150,6 +159,7 @@ impl Role for Proxy {
         self.expire_members(now);
         let lost = self.outlet.meters.expire(now);
         self.tell_lost(now, lost);
+        self.expire_homes(now);
         if let Some(sealing) = self.outlet.sealing() {
             sealing.expire(now);
         }
@@ -190,7 +200,7 @@ impl Proxy {
 
 /// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall
 /// into one place of the table; another than the default is the operator's, and kept. Files have room for 63 bits.
-fn drawn_seed(configured: Seed) -> io::Result<Seed> {
+pub(crate) fn drawn_seed(configured: Seed) -> io::Result<Seed> {
     if configured != prismux_prism::ProxyConfig::default().seed {
         return Ok(configured);
     }

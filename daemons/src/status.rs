@@ -1,4 +1,7 @@
 //! The status page: one JSON object for each connection to a Unix socket.
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{getsockopt, sockopt};
+use nix::unistd::Pid;
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -121,6 +124,19 @@ pub fn query(socket: &Path) -> Result<serde_json::Value, StatusError> {
         let mut text = Vec::new();
         stream.read_to_end(&mut text)?;
         Ok(serde_json::from_slice(&text)?)
+    };
+    ask().map_err(|source| StatusError { socket: socket.to_owned(), source })
+}
+
+/// Asks the daemon behind `socket` to end, as Ctrl-C does.
+///
+/// # Errors
+/// [`StatusError`]: nobody answers, or may not be asked.
+pub fn end(socket: &Path) -> Result<(), StatusError> {
+    let ask = || {
+        let stream = UnixStream::connect(socket)?;
+        let daemon = getsockopt(&stream, sockopt::PeerCredentials)?;
+        Ok(kill(Pid::from_raw(daemon.pid()), Signal::SIGTERM)?)
     };
     ask().map_err(|source| StatusError { socket: socket.to_owned(), source })
 }

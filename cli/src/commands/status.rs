@@ -11,16 +11,18 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Where daemons listen unless their configuration says otherwise.
-const STANDARD_SOCKETS: [&str; 2] = ["/run/prismux/proxy.sock", "/run/prismux/member.sock"];
+pub(crate) const STANDARD_SOCKETS: [&str; 4] = [
+    "/run/prismux/gateway.sock",
+    "/run/prismux/home.sock",
+    "/run/prismux/proxy.sock",
+    "/run/prismux/member.sock",
+];
 
 /// Events told to people; all that the page has are in --json.
 const EVENTS_SHOWN: usize = 12;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Result<(), Failure> {
-    let pages = match &arguments.socket {
-        Some(socket) => vec![(socket.clone(), status::query(socket).map_err(Failure::failed)?)],
-        None => standard_pages()?,
-    };
+    let pages = pages(arguments.socket.as_deref())?;
     if arguments.json {
         // One daemon: its page. Several: a page each, by socket.
         let value = match &pages[..] {
@@ -43,12 +45,20 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The pages of the daemon behind `socket`, or of those on this host.
+pub(crate) fn pages(socket: Option<&Path>) -> Result<Vec<(PathBuf, Value)>, Failure> {
+    match socket {
+        Some(socket) => Ok(vec![(socket.to_owned(), status::query(socket).map_err(Failure::failed)?)]),
+        None => standard_pages(),
+    }
+}
+
 fn standard_pages() -> Result<Vec<(PathBuf, Value)>, Failure> {
     let present: Vec<&Path> = STANDARD_SOCKETS.iter().map(Path::new).filter(|path| path.exists()).collect();
     if present.is_empty() {
         let message = format!(
-            "no daemon listens at {}\n  remedy: start `prismux proxy` or `prismux member`, or name its status \
-                socket with --socket",
+            "no daemon listens at {}\n  remedy: start prismux up, proxy or member, or name its status \
+             socket with --socket",
             STANDARD_SOCKETS.join(" or ")
         );
         return Err(Failure::Failed(message));

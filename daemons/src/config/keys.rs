@@ -23,6 +23,9 @@ pub struct SealedPeer {
     /// receivers of the proxy.
     #[serde(default, deserialize_with = "text::list")]
     pub receivers: Vec<Prefix>,
+    /// The home whose uplink it is; `None` for a member of its own.
+    #[serde(skip)]
+    pub home: Option<String>,
 }
 
 /// What is in a file that only its owner may read.
@@ -85,7 +88,7 @@ pub fn make_private_key(file: &Path) -> Result<String, String> {
 pub(super) fn check_peers(peers: &[SealedPeer], receivers: &[Prefix]) -> Result<(), (&'static str, String)> {
     for (index, peer) in peers.iter().enumerate() {
         if !is_valid_name(&peer.name) {
-            return Err(("name", super::member::name_expected(&peer.name)));
+            return Err(("name", text::name_expected(&peer.name)));
         }
         let mut others = peers.iter().take(index);
         if let Some(other) =

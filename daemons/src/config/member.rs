@@ -1,6 +1,8 @@
 //! A member's file.
+use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
-use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, read_token, text};
+use super::tun::TunConfig;
+use super::{check_receivers, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
@@ -183,7 +185,7 @@ impl MemberConfig {
 impl Checked for MemberConfig {
     fn check(&self) -> Result<(), (&'static str, String)> {
         if !is_valid_name(&self.name) {
-            return Err(("name", name_expected(&self.name)));
+            return Err(("name", text::name_expected(&self.name)));
         }
         check_receivers(&self.receivers)?;
         self.read_token().map_err(|message| ("token", message))?;
@@ -208,10 +210,6 @@ impl Checked for MemberConfig {
         }
         self.tun.check()
     }
-}
-
-pub(super) fn name_expected(name: &str) -> String {
-    format!("\"{name}\" is no member's name, expected 1 to 32 letters, digits, dots, dashes or underscores")
 }
 
 fn default_status_socket() -> PathBuf {

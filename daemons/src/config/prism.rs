@@ -120,16 +120,7 @@ pub fn prism_settings_to_toml(config: &ProxyConfig) -> Option<toml::Table> {
 /// # Errors
 /// As the configuration file: unknown keys, wrong units.
 pub fn prism_settings_from_toml(text: &str) -> Result<ProxyConfig, String> {
-    toml::Deserializer::parse(text).and_then(table).map_err(|error| explained(error.message()))
-}
-
-/// What is wrong with a file in TOML, with the present name of a setting where it has its former one.
-pub(super) fn explained(message: &str) -> String {
-    let message = message.trim();
-    match message.strip_prefix("unknown field `parking`") {
-        Some(rest) => format!("unknown field `parking`, which is called `standby` now{rest}"),
-        None => message.to_owned(),
-    }
+    toml::Deserializer::parse(text).and_then(table).map_err(|error| super::file::explained(error.message()))
 }
 
 /// A profile and every setting that has a key of its own.

@@ -1,6 +1,8 @@
 //! The proxy's file.
+use super::file::{Checked, ConfigError, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
-use super::{Checked, ConfigError, TunConfig, check_receivers, load, parse, prism, read_token, text};
+use super::tun::TunConfig;
+use super::{check_receivers, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
@@ -209,7 +211,7 @@ impl Checked for ProxyConfig {
         }
         check_receivers(&self.receivers)?;
         if !is_valid_name(&self.name) {
-            return Err(("name", super::member::name_expected(&self.name)));
+            return Err(("name", text::name_expected(&self.name)));
         }
         if self.tunnel.transports().next().is_none() {
             let expected = "expected sealed = \"0.0.0.0:51820\", or gre = \"LOCAL ADDRESS\" or udp = \"0.0.0.0:4754\" \
@@ -231,7 +233,7 @@ impl Checked for ProxyConfig {
         }
         for (index, member) in self.members.iter().enumerate() {
             if !is_valid_name(&member.name) {
-                return Err(("name", super::member::name_expected(&member.name)));
+                return Err(("name", text::name_expected(&member.name)));
             }
             if self.members.iter().take(index).any(|other| other.name == member.name) {
                 return Err(("members", format!("\"{}\" is listed twice", member.name)));

@@ -1,4 +1,5 @@
-use super::{MemberConfig, ProxyConfig, make_private_key, parse};
+use super::file::parse;
+use super::{GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, make_private_key};
 use crate::tunnel::{Peer, Transport};
 use prismux_prism::{RpcMode, SchedulerKind};
 use prismux_units::{Duration, Rate};
@@ -8,6 +9,8 @@ use std::sync::OnceLock;
 
 const PROXY: &str = include_str!("../../examples/proxy.toml");
 const MEMBER: &str = include_str!("../../examples/member.toml");
+const HOME: &str = include_str!("../../examples/home.toml");
+const GATEWAY: &str = include_str!("../../examples/gateway.toml");
 
 /// Alice's public key of RFC 7748 section 6.1.
 const PUBLIC_KEY: &str = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
@@ -27,8 +30,11 @@ fn key_file() -> String {
 /// Keys of somebody's own in place of the examples'.
 fn with_keys(text: &str) -> String {
     let text = text.replace("/etc/prismux/key\"", &format!("{}\"", key_file()));
-    let [proxy, member] = ["proxy", "member"].map(|who| format!("paste-the-public-key-of-the-{who}-here"));
-    text.replace(&proxy, PUBLIC_KEY).replace(&member, PUBLIC_KEY)
+    let text = text.replace("/etc/prismux/home.key\"", &format!("{}\"", key_file()));
+    let text = text.replace("paste-the-public-keys-of-the-home-here", PUBLIC_KEY);
+    ["proxy", "member", "gateway"]
+        .iter()
+        .fold(text, |text, who| text.replace(&format!("paste-the-public-key-of-the-{who}-here"), PUBLIC_KEY))
 }
 
 /// The example with plain tunnels in place of sealed ones, and a token.
@@ -195,4 +201,65 @@ fn every_address_is_no_receiver() {
             );
         }
     }
+}
+
+/// The file of a role, from its text.
+fn role(name: &str, text: &str) -> Result<Role, String> {
+    let file = std::env::temp_dir().join(format!("prismux-role-{name}-{}.toml", std::process::id()));
+    std::fs::write(&file, with_keys(text)).unwrap();
+    let role = Role::load(&file);
+    std::fs::remove_file(&file).unwrap();
+    role.map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_file_says_what_its_host_is() {
+    let Role::Home(home) = role("home", HOME).unwrap() else { panic!("no home") };
+    assert_eq!(home.uplinks.len(), 2);
+    assert_eq!((home.uplink_name(1).as_str(), home.uplink_table(1)), ("house-2", 4762));
+    assert_eq!(
+        home.tun_mtu_bytes(),
+        1500 - 64 - 4,
+        "what a sealed tunnel over IPv4 and a packet's number leave"
+    );
+    let keys: Vec<String> = home.read_keys().unwrap().iter().map(|keys| keys.public().to_string()).collect();
+    assert!(keys[0] != keys[1], "a key for each uplink");
+    let Role::Gateway(gateway) = role("gateway", GATEWAY).unwrap() else { panic!("no gateway") };
+    let proxy = gateway.proxy();
+    assert_eq!(proxy.peers[0].name, "house-1");
+    assert_eq!(proxy.peers[0].receivers, proxy.receivers, "no other addresses come from this home");
+}
+
+#[test]
+fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
+    let home = |from: &str, to: &str| {
+        HomeConfig::from_text(Path::new("home.toml"), &with_keys(&HOME.replacen(from, to, 1)))
+            .unwrap_err()
+            .to_string()
+    };
+    let gateway = |from: &str, to: &str| {
+        let text = with_keys(&GATEWAY.replacen(from, to, 1));
+        GatewayConfig::from_text(Path::new("gateway.toml"), &text).unwrap_err().to_string()
+    };
+    let two_homes = "[[homes]]\nname = \"b\"\naddresses = [\"10.77.0.3\"]\npublic_keys = []\n[[homes]]";
+    for (error, place, expected) in [
+        (home("\"wwan0\"", "\"eth0\""), "home.toml:", "eth0 is listed twice"),
+        (home("device = \"eth0\"", "device = \"\""), "home.toml:", "compare with: ip link"),
+        (home("\"10.77.0.2\"", ""), "home.toml:8:", "the gateway gave this home"),
+        (home("path_mtu = 1500", "path_mtu = 500"), "home.toml:12:", "1400 to 9000"),
+        (home("# router = \"192.168.8.1\"", "router = \"fd00::1\""), "home.toml:", "the same family"),
+        (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
+        (
+            home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
+            "home.toml:21:",
+            "invalid socket address",
+        ),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:15:", "no member's name"),
+        (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
+        (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
+    ] {
+        assert!(error.starts_with(place) && error.contains(expected), "{error}");
+    }
+    let other = role("other", "role = \"house\"\n").unwrap_err();
+    assert!(other.contains(":1:1: role: \"house\" is none, expected \"home\" or \"gateway\""), "{other}");
 }

@@ -33,3 +33,8 @@ where
     let texts = Vec::<String>::deserialize(deserializer)?;
     texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
 }
+
+/// What is expected of a name.
+pub(super) fn name_expected(name: &str) -> String {
+    format!("\"{name}\" is no member's name, expected 1 to 32 letters, digits, dots, dashes or underscores")
+}

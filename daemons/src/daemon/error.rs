@@ -1,4 +1,5 @@
 //! Why a daemon could not start, or had to end.
+use crate::footprint::FootprintError;
 use crate::status::StatusError;
 use crate::tunnel::socket::TunnelError;
 use prismux_linux::netconf::{NetconfError, Prefix};
@@ -26,6 +27,8 @@ pub enum DaemonError {
     Netconf(NetconfError),
     /// A tunnel socket could not be opened.
     Tunnel(TunnelError),
+    /// A setting or NAT could not be set.
+    Footprint(FootprintError),
     /// The status socket could not be opened.
     Status(StatusError),
     /// The system failed in another way.
@@ -42,6 +45,7 @@ impl fmt::Display for DaemonError {
             Self::Tun(error) => error.fmt(f),
             Self::Netconf(error) => error.fmt(f),
             Self::Tunnel(error) => error.fmt(f),
+            Self::Footprint(error) => error.fmt(f),
             Self::Status(error) => error.fmt(f),
             Self::Io(error) => write!(f, "the system refused: {error}"),
         }
@@ -60,4 +64,11 @@ macro_rules! from {
     };
 }
 
-from!(TunError => Tun, NetconfError => Netconf, TunnelError => Tunnel, StatusError => Status, io::Error => Io);
+from!(
+    TunError => Tun,
+    NetconfError => Netconf,
+    TunnelError => Tunnel,
+    FootprintError => Footprint,
+    StatusError => Status,
+    io::Error => Io
+);

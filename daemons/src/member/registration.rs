@@ -1,5 +1,5 @@
 //! When a member calls the proxy, and what it concludes from the answers. No clock, no sockets: testable alone.
-use crate::tunnel::control::{Accept, Bye, Challenge, Hello, MAX_LEAP, Message, Offer, Welcome};
+use crate::tunnel::control::{Accept, Bye, Challenge, Hello, Lost, MAX_LEAP, Message, Offer, Welcome};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
@@ -150,6 +150,13 @@ impl Registration {
         let bye = Bye { session: self.session, counter: self.counter, name: self.name.clone() };
         self.messages.push_back(Message::Bye(bye));
         self.next_hello = Instant::MAX;
+    }
+
+    /// Tells of an uplink of the same home that is lost.
+    pub fn tell_lost(&mut self, name: &str) {
+        self.counter = self.counter.saturating_add(1);
+        let lost = Lost { session: self.session, counter: self.counter, name: name.to_owned() };
+        self.messages.push_back(Message::Lost(lost));
     }
 
     /// Whether the proxy knows this member.

@@ -12,8 +12,7 @@ use prismux_prism::LinkId;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
-use prismux_wire::rewrite::clamp_mss;
-use prismux_wire::{IpPacket, TcpFlags, TcpHeader, TcpPacket, flow_hash};
+use prismux_wire::{IpPacket, TcpPacket, flow_hash};
 use std::io;
 use std::net::IpAddr;
 
@@ -36,7 +35,7 @@ impl Proxy {
         }
         match TcpPacket::from_ip(ip, &packet) {
             Ok(tcp) => {
-                self.clamp(&mut packet, &tcp.header);
+                device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
                 self.outlet.record(|recorder| recorder.from_sender(now, &packet));
                 self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), packet);
             }
@@ -67,6 +66,7 @@ impl Proxy {
         });
         self.receivers = receivers;
         self.session_events(clock.now());
+        self.write_receipts(clock.now());
         received.map(drop)
     }
 
@@ -78,6 +78,7 @@ impl Proxy {
                     self.outlet.drops.count(DropReason::UnknownPeer);
                     return self.challenge_known(now, frame.peer);
                 };
+                self.outlet.homes.arrived(now, link, frame);
                 if let Err(reason) = self.reverse(now, link, frame) {
                     self.outlet.drops.count(reason);
                 }
@@ -105,7 +106,7 @@ impl Proxy {
             self.outlet.hand_to_kernel(&packet);
             return Ok(());
         };
-        self.clamp(&mut packet, &tcp.header);
+        device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
         self.outlet.record(|recorder| recorder.from_member(now, link, &packet));
         self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
         self.drain(now);
@@ -114,16 +115,5 @@ impl Proxy {
 
     fn is_receiver(&self, address: IpAddr) -> bool {
         self.config.receivers.iter().any(|prefix| prefix.contains(address))
-    }
-
-    /// Lowers the MSS of a SYN so that full segments fit the tunnel.
-    fn clamp(&self, packet: &mut PacketBuf, header: &TcpHeader) {
-        if header.flags.contains(TcpFlags::SYN) {
-            let is_ipv6 = packet.first().is_some_and(|b| b >> 4 == 6);
-            let headers_bytes = if is_ipv6 { 60 } else { 40 };
-            let mss = u16::try_from(self.inner_mtu_bytes - headers_bytes).unwrap_or(u16::MAX);
-            // Parsed before, so it cannot fail; an unchanged SYN would still work, by path MTU discovery.
-            let _ = clamp_mss(packet.buffer_mut(), mss);
-        }
     }
 }

@@ -198,12 +198,18 @@ impl Members {
     /// Handles an offer of receipts whose tag was right; `None` when nobody has registered from there, or it is played
     /// back.
     pub fn offer(&mut self, now: Instant, peer: Peer, offer: &Offer) -> Option<LinkId> {
-        let session = self.session;
+        self.accepts(now, peer, offer.session, offer.counter)
+    }
+
+    /// Notes a message that names this session and a greater counter than any before; `None` when nobody has registered
+    /// from there, or it is played back.
+    pub fn accepts(&mut self, now: Instant, peer: Peer, session: u64, counter: u64) -> Option<LinkId> {
+        let this = self.session;
         let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && m.up)?;
-        if offer.session != session || offer.counter <= member.counter {
+        if session != this || counter <= member.counter {
             return None;
         }
-        member.counter = offer.counter;
+        member.counter = counter;
         member.last_heard = now;
         Some(member.link)
     }

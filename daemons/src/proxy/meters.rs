@@ -7,7 +7,7 @@ use prismux_wire::SeqNumber;
 
 /// The meters of a proxy.
 #[derive(Debug, Default)]
-pub(super) struct Meters {
+pub(crate) struct Meters {
     by_link: Vec<Option<Metered>>,
 }
 

@@ -2,6 +2,7 @@
 use crate::config::SealedPeer;
 use crate::counters::DropCounters;
 use crate::events::{self, Events};
+use crate::proxy::homes::HomeLinks;
 use crate::proxy::members::Members;
 use crate::proxy::meters::Meters;
 use crate::proxy::recorder::{CoreInput, Recorder};
@@ -23,7 +24,7 @@ use std::io;
 use std::net::IpAddr;
 
 /// The protocol machine, with packets as bytes.
-pub(super) type Core = prismux_prism::Proxy<PacketBuf>;
+pub(crate) type Core = prismux_prism::Proxy<PacketBuf>;
 
 /// Everything that packets leave by. It stands apart from the core, which is drained into it.
 pub(super) struct Outlet {
@@ -37,6 +38,8 @@ pub(super) struct Outlet {
     pub members: Members,
     /// Links whose members write receipts.
     pub meters: Meters,
+    /// Uplinks of homes.
+    pub homes: HomeLinks,
     /// What went nowhere.
     pub drops: DropCounters,
     /// Bytes that the tunnel with the largest headers adds.
@@ -151,6 +154,7 @@ impl Outlet {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
                 let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES;
                 let sequence = self.meters.number(now, link, bytes, position).map(|number| number.0);
+                self.homes.sent(now, link);
                 self.push(peer, &GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet);
             }
             None => self.drops.count(DropReason::NoLink),

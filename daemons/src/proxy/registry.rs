@@ -74,7 +74,7 @@ impl Proxy {
         }
     }
 
-    fn leave(&mut self, now: Instant, link: LinkId) {
+    pub(super) fn leave(&mut self, now: Instant, link: LinkId) {
         self.outlet.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
         self.core.leave(now, link);
     }
@@ -105,6 +105,7 @@ impl Proxy {
                     // Listed members do not register, and are not called: they may know GRE alone.
                     self.known.note(&hello.name, frame.peer);
                     self.outlet.meters.joined(link, &hello.name);
+                    self.outlet.homes.end_silence(link);
                     let round_trip = self.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
                     self.outlet.record_join(now, link, &config);
@@ -118,6 +119,9 @@ impl Proxy {
             }
             Ok(Message::Offer(offer)) => self.offered(now, frame.peer, &offer),
             Ok(Message::Receipt(receipt)) => self.receipt(now, frame.peer, &receipt),
+            Ok(Message::Probe(probe)) => self.probed(now, frame.peer, probe),
+            Ok(Message::Echo(probe)) => self.echoed(now, frame.peer, probe),
+            Ok(Message::Lost(lost)) => self.told_lost(now, frame.peer, &lost),
             Ok(Message::Welcome(_) | Message::Challenge(_) | Message::Accept(_))
             | Err(ControlError::Malformed) => {
                 self.refuse(now, frame.peer, DropReason::MalformedControl);
@@ -138,7 +142,8 @@ impl Proxy {
             self.outlet.meters.agree(link, &member.name, offer.epoch);
         }
         let (session, counter) = (offer.session, offer.counter);
-        self.reply(peer, &Message::Accept(Accept { session, counter }));
+        let epoch = self.outlet.agree_return(now, link, peer, counter);
+        self.reply(peer, &Message::Accept(Accept { session, counter, epoch }));
     }
 
     fn receipt(&mut self, now: Instant, peer: Peer, receipt: &Receipt) {
@@ -156,10 +161,14 @@ impl Proxy {
 
     /// A receipt has told of a link: so is the core.
     fn measured(&mut self, now: Instant, link: LinkId, lost: Vec<u32>) {
+        self.outlet.homes.heard(link);
         let overhead = self.outlet.members.get(link).map(|member| member.peer.overhead_bytes());
         let (Some(overhead), Some((estimate, _))) = (overhead, self.outlet.meters.estimate(now, link)) else {
             return;
         };
+        if let Some(rtt) = estimate.rtt {
+            self.outlet.homes.measured(link, rtt);
+        }
         let tunnel_bytes = (overhead + SEQUENCE_BYTES) as u32;
         self.tell_core(now, CoreInput::measured(link, tunnel_bytes, &estimate));
         self.tell_lost(now, lost.into_iter().map(|position| (link, position)).collect());
@@ -206,7 +215,7 @@ impl Proxy {
     }
 
     /// Counts a control message that was refused, and tells of it now and then.
-    fn refuse(&mut self, now: Instant, peer: Peer, reason: DropReason) {
+    pub(super) fn refuse(&mut self, now: Instant, peer: Peer, reason: DropReason) {
         self.outlet.drops.count(reason);
         if self.outlet.events.may_tell_refusal(now, reason) {
             let (node, peer) = (self.outlet.name.clone().into(), peer.to_string().into());
@@ -283,7 +292,7 @@ impl Proxy {
         }
     }
 
-    fn reply(&mut self, peer: Peer, message: &Message) {
+    pub(super) fn reply(&mut self, peer: Peer, message: &Message) {
         let token = self.token_of(peer);
         let packet = token.and_then(|token| self.outlet.pool.copy_of(&message.emit(&token)));
         if let Some(packet) = packet {

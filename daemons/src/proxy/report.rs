@@ -1,11 +1,12 @@
 //! What `prismux status` shows of a proxy.
 use super::Proxy;
 use super::members::{Member, Traffic};
+use super::meters::Meters;
 use super::outlet::Core;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
-use prismux_prism::{LinkStatus, ProxyCounters};
+use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
 use prismux_units::{Duration, Instant};
 use prismux_wire::FlowKey;
 use serde::Serialize;
@@ -52,7 +53,7 @@ struct Link<'a> {
 
 /// What receipts say about a link.
 #[derive(Debug, Serialize)]
-struct Measured<'a> {
+pub(crate) struct Measured<'a> {
     link: u8,
     name: &'a str,
     delivered_packets: u64,
@@ -69,7 +70,7 @@ struct Measured<'a> {
 
 /// What the core says about a flow.
 #[derive(Debug, Serialize)]
-struct Flow {
+pub(crate) struct Flow {
     /// Sender and receiver.
     flow: String,
     state: &'static str,
@@ -81,7 +82,7 @@ struct Flow {
 
 /// What the core says about a link.
 #[derive(Debug, Serialize)]
-struct Learned {
+pub(crate) struct Learned {
     state: &'static str,
     reason: &'static str,
     rate_bps: Option<u64>,
@@ -94,7 +95,7 @@ struct Learned {
 }
 
 #[derive(Debug, Serialize)]
-struct Counters {
+pub(crate) struct Counters {
     data_packets: u64,
     retransmissions: u64,
     opaque_packets: u64,
@@ -130,7 +131,12 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
         links: daemon.outlet.members.iter().map(link).collect(),
-        receipts: daemon.outlet.members.iter().filter_map(|member| measured(daemon, member, now)).collect(),
+        receipts: daemon
+            .outlet
+            .members
+            .iter()
+            .filter_map(|member| measured(&daemon.outlet.meters, member.link, &member.name, now))
+            .collect(),
         flows: flows(&daemon.core),
         flow_count: daemon.core.flow_count(),
         flow_memory_bytes: daemon.core.flow_memory_bytes(),
@@ -140,7 +146,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
     }
 }
 
-fn flows(core: &Core) -> Vec<Flow> {
+pub(crate) fn flows(core: &Core) -> Vec<Flow> {
     let with_status = |key| core.flow_status(&key).map(|status| (key, status));
     let flow = |(key, status): (FlowKey, FlowStatus)| Flow {
         flow: key.to_string(),
@@ -162,25 +168,36 @@ fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Li
         last_heard_s: (now - member.last_heard).as_secs_f64(),
         advertised_rate_bps: member.rate.map(prismux_units::Rate::as_bps),
         traffic: member.traffic,
-        learned: status.map(|status| Learned {
-            state: status.state.name(),
-            reason: status.reason,
-            rate_bps: status.rate.map(prismux_units::Rate::as_bps),
-            hrtt_s: status.rtt.map(Duration::as_secs_f64),
-            min_rtt_s: status.min_rtt.map(Duration::as_secs_f64),
-            loss: status.loss,
-            share: status.share,
-            in_flight_packets: status.in_flight_packets,
-            weight: status.weight,
-        }),
+        learned: status.map(learned),
     }
 }
 
-fn measured<'a>(daemon: &Proxy, member: &'a Member, now: Instant) -> Option<Measured<'a>> {
-    let (estimate, counters) = daemon.outlet.meters.estimate(now, member.link)?;
+/// What the core says about a link.
+pub(crate) fn learned(status: &LinkStatus) -> Learned {
+    Learned {
+        state: status.state.name(),
+        reason: status.reason,
+        rate_bps: status.rate.map(prismux_units::Rate::as_bps),
+        hrtt_s: status.rtt.map(Duration::as_secs_f64),
+        min_rtt_s: status.min_rtt.map(Duration::as_secs_f64),
+        loss: status.loss,
+        share: status.share,
+        in_flight_packets: status.in_flight_packets,
+        weight: status.weight,
+    }
+}
+
+/// What receipts say about the link of `name`.
+pub(crate) fn measured<'a>(
+    meters: &Meters,
+    link: LinkId,
+    name: &'a str,
+    now: Instant,
+) -> Option<Measured<'a>> {
+    let (estimate, counters) = meters.estimate(now, link)?;
     Some(Measured {
-        link: member.link.0,
-        name: &member.name,
+        link: link.0,
+        name,
         delivered_packets: counters.delivered_packets,
         lost_packets: counters.lost_packets,
         spurious_losses: counters.spurious_losses,
@@ -194,7 +211,7 @@ fn measured<'a>(daemon: &Proxy, member: &'a Member, now: Instant) -> Option<Meas
     })
 }
 
-fn counters(core: &ProxyCounters) -> Counters {
+pub(crate) fn counters(core: &ProxyCounters) -> Counters {
     Counters {
         data_packets: core.data_packets,
         retransmissions: core.retransmissions,

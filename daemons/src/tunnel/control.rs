@@ -13,7 +13,11 @@
 //!
 //! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on
 //! the packets to this member carry numbers, and the member answers with receipts. A proxy that does not know an
-//! [`Offer`] drops it, a member that does not know of receipts offers none: then nothing changes on the wire.
+//! [`Offer`] drops it, a member that does not know of receipts offers none: then nothing changes on the wire. A member
+//! that numbers what it sends gets receipts too, in the epoch that the [`Accept`] names.
+//!
+//! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
+//! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]).
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};
@@ -45,6 +49,9 @@ const BYE: u8 = 4;
 const OFFER: u8 = 5;
 const ACCEPT: u8 = 6;
 const RECEIPT: u8 = 7;
+const PROBE: u8 = 8;
+const ECHO: u8 = 9;
+const LOST: u8 = 10;
 
 /// What the writers of receipts take a message's frame for.
 const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
@@ -140,6 +147,28 @@ pub struct Accept {
     pub session: u64,
     /// The counter of the offer answered.
     pub counter: u64,
+    /// The epoch of the receipts that the proxy writes for packets with numbers.
+    pub epoch: u32,
+}
+
+/// The question whether a link that has gone silent passes packets in both directions again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// Who asks: 0 for the proxy, 1 for the home.
+    pub asker: u64,
+    /// Rises from probe to probe; the echo has the same.
+    pub number: u64,
+}
+
+/// A home has lost an uplink, and says so over another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// The proxy's session.
+    pub session: u64,
+    /// Rises from message to message.
+    pub counter: u64,
+    /// The name under which the lost uplink is registered.
+    pub name: String,
 }
 
 /// A message of the control protocol.
@@ -157,8 +186,14 @@ pub enum Message {
     Offer(Offer),
     /// Proxy to member.
     Accept(Accept),
-    /// Member to proxy.
+    /// Either way: from where packets with numbers arrive.
     Receipt(Receipt),
+    /// Either way between a gateway and a home.
+    Probe(Probe),
+    /// The answer to a probe.
+    Echo(Probe),
+    /// Home to gateway.
+    Lost(Lost),
 }
 
 /// Why bytes are not an acceptable message.
@@ -194,16 +229,18 @@ impl Message {
             }
             Self::Welcome(Welcome { session, counter })
             | Self::Challenge(Challenge { session, counter })
-            | Self::Accept(Accept { session, counter }) => {
+            | Self::Probe(Probe { asker: session, number: counter })
+            | Self::Echo(Probe { asker: session, number: counter }) => {
                 out.extend_from_slice(&session.to_be_bytes());
                 out.extend_from_slice(&counter.to_be_bytes());
             }
-            Self::Bye(bye) => {
-                out.extend_from_slice(&bye.session.to_be_bytes());
-                out.extend_from_slice(&bye.counter.to_be_bytes());
-                out.extend_from_slice(bye.name.as_bytes());
+            Self::Bye(Bye { session, counter, name }) | Self::Lost(Lost { session, counter, name }) => {
+                out.extend_from_slice(&session.to_be_bytes());
+                out.extend_from_slice(&counter.to_be_bytes());
+                out.extend_from_slice(name.as_bytes());
             }
-            Self::Offer(Offer { session, counter, epoch }) => {
+            Self::Offer(Offer { session, counter, epoch })
+            | Self::Accept(Accept { session, counter, epoch }) => {
                 out.extend_from_slice(&session.to_be_bytes());
                 out.extend_from_slice(&counter.to_be_bytes());
                 out.extend_from_slice(&epoch.to_be_bytes());
@@ -245,6 +282,9 @@ impl Message {
             Self::Offer(_) => OFFER,
             Self::Accept(_) => ACCEPT,
             Self::Receipt(_) => RECEIPT,
+            Self::Probe(_) => PROBE,
+            Self::Echo(_) => ECHO,
+            Self::Lost(_) => LOST,
         }
     }
 }
@@ -263,7 +303,10 @@ impl Reader<'_> {
             }
             WELCOME => Message::Welcome(Welcome { session, counter }),
             CHALLENGE => Message::Challenge(Challenge { session, counter }),
-            ACCEPT => Message::Accept(Accept { session, counter }),
+            ACCEPT => Message::Accept(Accept { session, counter, epoch: self.u32()? }),
+            PROBE => Message::Probe(Probe { asker: session, number: counter }),
+            ECHO => Message::Echo(Probe { asker: session, number: counter }),
+            LOST => Message::Lost(Lost { session, counter, name: self.name()? }),
             OFFER => Message::Offer(Offer { session, counter, epoch: self.u32()? }),
             BYE => Message::Bye(Bye { session, counter, name: self.name()? }),
             _ => return None,

@@ -33,6 +33,11 @@ impl PathMtus {
         Self { options, known: Vec::new(), asked: Instant::now() }
     }
 
+    /// What the socket is bound to.
+    pub const fn options(&self) -> &SocketOptions {
+        &self.options
+    }
+
     /// Forgets what is older than a second, so that it is asked for again.
     pub fn refresh(&mut self) {
         let now = Instant::now();

@@ -221,6 +221,17 @@ impl TunnelSender {
         self.batch.is_full() || self.too_wide.len() + self.unsealed.len() >= BATCH_PACKETS
     }
 
+    /// Sends and receives through this network device only, from now on: the one that has this name now.
+    ///
+    /// # Errors
+    /// The kernel's: there is no such device.
+    pub fn bind_to_device(&mut self, device: &str) -> io::Result<()> {
+        let options = SocketOptions { device: Some(device.to_owned()), ..self.path_mtus.options().clone() };
+        options.apply(&*self.socket)?;
+        self.path_mtus = PathMtus::new(options);
+        Ok(())
+    }
+
     /// The sessions, where packets are sealed.
     pub const fn sealing(&self) -> Option<&Sealing> {
         self.sealing.as_ref()

@@ -1,4 +1,6 @@
-use super::{Accept, Bye, Challenge, ControlError, Hello, Message, Offer, Token, Welcome, is_valid_name};
+use super::{
+    Accept, Bye, Challenge, ControlError, Hello, Lost, Message, Offer, Probe, Token, Welcome, is_valid_name,
+};
 use prismux_receipts::{NumberRange, Receipt};
 use prismux_units::{Duration, Rate};
 use prismux_wire::SeqNumber;
@@ -36,7 +38,10 @@ fn messages() -> Vec<Message> {
         Message::Challenge(Challenge { session: u64::MAX, counter: 0 }),
         Message::Bye(Bye { session: 3, counter: 4, name: "m1".to_owned() }),
         Message::Offer(Offer { session: 3, counter: 5, epoch: 77 }),
-        Message::Accept(Accept { session: 3, counter: 5 }),
+        Message::Accept(Accept { session: 3, counter: 5, epoch: 78 }),
+        Message::Probe(Probe { asker: 1, number: 6 }),
+        Message::Echo(Probe { asker: 1, number: 6 }),
+        Message::Lost(Lost { session: 3, counter: 7, name: "house-1".to_owned() }),
         Message::Receipt(receipt()),
     ]
 }

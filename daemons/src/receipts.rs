@@ -1,28 +1,37 @@
-//! Receipts for the packets that come from the proxy with numbers.
+//! Receipts for the packets that come out of a tunnel with numbers.
 use prismux_endpoint::Endpoint;
 use prismux_receipts::{Arrived, MESSAGE_BYTES, Receipt, ReceiptWriter, WriterConfig, WriterCounters};
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::{Ecn, SeqNumber};
 
-/// The receipts of a member, once it has offered them.
+/// The receipts of one end of a tunnel, once they are agreed on.
 #[derive(Debug)]
-pub(super) struct Receipts {
+pub(crate) struct Receipts {
     /// Bytes that the tunnel adds to a packet without a number.
     overhead_bytes: usize,
+    /// The longest wait of a receipt while packets come.
+    max_wait: Duration,
     writer: Option<ReceiptWriter>,
 }
 
 impl Receipts {
     /// None offered yet.
-    pub const fn new(overhead_bytes: usize) -> Self {
-        Self { overhead_bytes, writer: None }
+    pub fn new(overhead_bytes: usize) -> Self {
+        Self { overhead_bytes, max_wait: WriterConfig::default().max_wait, writer: None }
+    }
+
+    /// With receipts no later than this after a packet, so that their absence soon says something.
+    #[must_use]
+    pub const fn within(mut self, max_wait: Duration) -> Self {
+        self.max_wait = max_wait;
+        self
     }
 
     /// They are offered in `epoch`: packets with numbers may come.
     pub fn offered(&mut self, now: Instant, epoch: u32) {
         let around_bytes = self.overhead_bytes as u32 + MESSAGE_BYTES;
-        let config = WriterConfig { around_bytes, ..WriterConfig::default() };
+        let config = WriterConfig { around_bytes, max_wait: self.max_wait, ..WriterConfig::default() };
         self.writer = Some(ReceiptWriter::new(config, epoch, now));
     }
 

@@ -1,0 +1,70 @@
+//! The arguments of `proxy`, `member`, `keygen` and `status`.
+use clap::{Args, ValueEnum};
+use prismux_daemons::logging::{LogFormat, LogLevel};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArguments {
+    #[command(flatten)]
+    pub daemon: DaemonArguments,
+    /// Record what the protocol is told and decides to this file (pcapng), headers only.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeygenArguments {
+    /// Where the private key lies; made if it is not there.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DaemonArguments {
+    /// The configuration file.
+    #[arg(long, value_name = "FILE")]
+    pub config: PathBuf,
+    /// How log lines look.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormatName,
+    /// How much is logged: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub log_level: LogLevel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormatName {
+    /// For people.
+    Text,
+    /// One JSON object on a line.
+    Json,
+}
+
+impl From<LogFormatName> for LogFormat {
+    fn from(name: LogFormatName) -> Self {
+        match name {
+            LogFormatName::Text => Self::Text,
+            LogFormatName::Json => Self::Json,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// One link only.
+    #[arg(value_name = "LINK")]
+    pub link: Option<String>,
+    /// Socket of the daemon [default: those of the daemons on this host].
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Socket of the daemon [default: those of the proxy and the member on this host].
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

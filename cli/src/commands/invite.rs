@@ -1,0 +1,150 @@
+//! `prismux invite` at a gateway, `prismux join` at a home.
+use crate::args::{InviteArguments, JoinArguments};
+use crate::failure::Failure;
+use crate::output::print;
+use prismux_daemons::config::{GatewayConfig, HomeConfig, Invitation, make_private_key, new_private_key};
+use prismux_linux::netconf;
+use prismux_sealed::KeyPair;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
+    let file = &arguments.config;
+    if let Some(directory) = file.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    let is_new = !file.exists();
+    if is_new {
+        begin_gateway(arguments)?;
+    }
+    let config = GatewayConfig::load(file).map_err(|error| Failure::Usage(error.to_string()))?;
+    let endpoint = arguments.endpoint.or(config.endpoint).ok_or_else(|| no_endpoint(file))?;
+    if config.homes.iter().any(|home| home.name == arguments.name) {
+        let message = format!(
+            "\"{}\" is invited already. Remedy: remove its [[homes]] from {}",
+            arguments.name,
+            file.display()
+        );
+        return Err(Failure::Failed(message));
+    }
+    let gateway = make_private_key(&config.private_key_file).map_err(Failure::failed)?;
+    let (private, _) = new_private_key()?;
+    let invitation = Invitation {
+        name: arguments.name.clone(),
+        endpoint,
+        gateway: gateway.parse().map_err(Failure::failed)?,
+        addresses: arguments.address.clone(),
+        home: KeyPair::from_private_text(&private).map_err(Failure::failed)?,
+    };
+    let before = std::fs::read_to_string(file)?;
+    std::fs::write(file, format!("{before}{}", listed(&invitation)))?;
+    if let Err(error) = GatewayConfig::load(file) {
+        std::fs::write(file, before)?;
+        return Err(Failure::Usage(error.to_string()));
+    }
+    eprintln!("{} lists \"{}\" now. Give this to that home and nobody else:", file.display(), arguments.name);
+    Ok(print(invitation)?)
+}
+
+fn no_endpoint(file: &Path) -> Failure {
+    Failure::Usage(format!(
+        "where is this gateway reached from outside? Say --endpoint ADDRESS:PORT, or endpoint = \"ADDRESS:PORT\" in {}",
+        file.display()
+    ))
+}
+
+/// The gateway's file and key.
+fn begin_gateway(arguments: &InviteArguments) -> Result<(), Failure> {
+    let file = &arguments.config;
+    let endpoint = arguments.endpoint.ok_or_else(|| no_endpoint(file))?;
+    let key = file.with_file_name("key");
+    make_private_key(&key).map_err(Failure::failed)?;
+    let any = if endpoint.is_ipv6() { "[::]" } else { "0.0.0.0" };
+    let text = format!(
+        "# prismux up --config {}\nrole = \"gateway\"\n# Where homes reach this host.\nendpoint = \"{endpoint}\"\n\
+         listen = \"{any}:{}\"\nprivate_key_file = {key:?}\n",
+        file.display(),
+        endpoint.port(),
+    );
+    Ok(write_private(file, &text)?)
+}
+
+fn listed(invitation: &Invitation) -> String {
+    let quoted =
+        |texts: Vec<String>| texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
+    let addresses = quoted(invitation.addresses.iter().map(ToString::to_string).collect());
+    let keys = quoted(invitation.public_keys().iter().map(ToString::to_string).collect());
+    let name = &invitation.name;
+    format!(
+        "\n[[homes]]\nname = \"{name}\"\naddresses = [{addresses}]\n# One for each uplink.\npublic_keys = [{keys}]\n"
+    )
+}
+
+pub(crate) fn join(arguments: &JoinArguments) -> Result<(), Failure> {
+    let invitation: Invitation = arguments.invitation.parse().map_err(Failure::Usage)?;
+    let file = &arguments.config;
+    if file.exists() {
+        let message =
+            format!("{} is there already. Remedy: remove it first, or name another one", file.display());
+        return Err(Failure::Failed(message));
+    }
+    let uplinks = match &arguments.uplink[..] {
+        [] => devices_with_default_route()?,
+        named => named.to_vec(),
+    };
+    if uplinks.is_empty() {
+        let message =
+            "no device has a default route. Remedy: name the uplinks, --uplink DEVICE,ROUTER for each";
+        return Err(Failure::Failed(message.to_owned()));
+    }
+    if let Some(directory) = file.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    let key = file.with_file_name("home.key");
+    let addresses: Vec<String> =
+        invitation.addresses.iter().map(|address| format!("\"{address}\"")).collect();
+    let mut text = format!(
+        "# prismux up --config {}\nrole = \"home\"\nname = \"{}\"\nprivate_key_file = {key:?}\n\
+         # This box inside the tunnels.\naddresses = [{}]\n\n[gateway]\nendpoint = \"{}\"\npublic_key = \"{}\"\n",
+        file.display(),
+        invitation.name,
+        addresses.join(", "),
+        invitation.endpoint,
+        invitation.gateway,
+    );
+    for uplink in &uplinks {
+        let (device, router) = uplink.split_once(',').map_or((uplink.as_str(), None), |(d, r)| (d, Some(r)));
+        text.push_str(&format!("\n[[uplinks]]\ndevice = \"{device}\"\n"));
+        if let Some(router) = router {
+            text.push_str(&format!("router = \"{router}\"\n"));
+        }
+    }
+    write_private(&key, &format!("{}\n", invitation.home.private_text()))?;
+    write_private(file, &text)?;
+    if let Err(error) = HomeConfig::load(file) {
+        std::fs::remove_file(file)?;
+        std::fs::remove_file(&key)?;
+        return Err(Failure::Usage(error.to_string()));
+    }
+    Ok(print(format!("{} is written: uplinks {}. Next: prismux up", file.display(), uplinks.join(", ")))?)
+}
+
+/// Devices that packets to anywhere may leave by, in the routing table's order.
+fn devices_with_default_route() -> Result<Vec<String>, Failure> {
+    let shown = netconf::ip("-4 route show default").map_err(Failure::failed)?;
+    let mut devices: Vec<String> = Vec::new();
+    // "default via 192.0.2.1 dev eth0 proto dhcp ..."
+    for line in shown.lines() {
+        let device = line.split_whitespace().skip_while(|word| *word != "dev").nth(1);
+        if let Some(device) = device.filter(|device| !devices.iter().any(|known| known == device)) {
+            devices.push(device.to_owned());
+        }
+    }
+    Ok(devices)
+}
+
+fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(text.as_bytes())
+}

@@ -1,0 +1,119 @@
+//! Two lines with a rate, a delay and a queue in each direction, between TUN devices.
+use prismux_linux::tun::Tun;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// One direction.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    pub mbps: f64,
+    delay: Duration,
+    queue_bytes: usize,
+}
+
+impl Line {
+    pub const fn new(mbps: f64, delay_ms: u64, queue_bytes: usize) -> Self {
+        Self { mbps, delay: Duration::from_millis(delay_ms), queue_bytes }
+    }
+}
+
+/// What the test and the lines share.
+pub struct Emulated {
+    lines: [[Line; 2]; 2],
+    /// A line that passes nothing, and tells nobody.
+    pub is_dead: [AtomicBool; 2],
+    /// Bytes that came out: towards the home and from it.
+    pub carried: [[AtomicU64; 2]; 2],
+    ends: AtomicBool,
+}
+
+impl Emulated {
+    pub fn new(lines: [[Line; 2]; 2]) -> Self {
+        Self { lines, is_dead: Default::default(), carried: Default::default(), ends: AtomicBool::new(false) }
+    }
+
+    /// What lines have carried, in bytes.
+    pub fn carried(&self, line: usize, direction: usize) -> u64 {
+        self.carried[line][direction].load(Ordering::Relaxed)
+    }
+}
+
+/// The thread that carries packets.
+pub struct Emulator {
+    shared: Arc<Emulated>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Emulator {
+    pub fn start(ends: Vec<(Tun, Tun)>, shared: Arc<Emulated>) -> Self {
+        let theirs = Arc::clone(&shared);
+        let work = move || {
+            prismux_linux::process::prefer_this_thread();
+            carry(&ends, &theirs);
+        };
+        Self { shared, thread: Some(std::thread::spawn(work)) }
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+/// Packets on their way.
+#[derive(Default)]
+struct Pipe {
+    /// When each has left the queue, when it arrives, and itself.
+    packets: VecDeque<(Instant, Instant, Vec<u8>)>,
+    free_at: Option<Instant>,
+}
+
+impl Pipe {
+    fn send(&mut self, now: Instant, line: Line, packet: &[u8]) {
+        let queued = self.packets.iter().rev().take_while(|(leaves, ..)| *leaves > now);
+        let queued_bytes: usize = queued.map(|(.., packet)| packet.len()).sum();
+        if queued_bytes + packet.len() > line.queue_bytes {
+            return;
+        }
+        let seconds = packet.len() as f64 * 8.0 / (line.mbps * 1e6);
+        let leaves = self.free_at.map_or(now, |at| at.max(now)) + Duration::from_secs_f64(seconds);
+        self.free_at = Some(leaves);
+        self.packets.push_back((leaves, leaves + line.delay, packet.to_vec()));
+    }
+
+    fn arrived(&mut self, now: Instant) -> Option<Vec<u8>> {
+        if self.packets.front()?.1 > now {
+            return None;
+        }
+        self.packets.pop_front().map(|(.., packet)| packet)
+    }
+}
+
+fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
+    let mut pipes: [[Pipe; 2]; 2] = Default::default();
+    let mut buffer = [0; 2000];
+    while !shared.ends.load(Ordering::Relaxed) {
+        for (n, (core, provider)) in ends.iter().enumerate() {
+            for (direction, (from, to)) in [(core, provider), (provider, core)].into_iter().enumerate() {
+                let pipe = &mut pipes[n][direction];
+                let is_dead = shared.is_dead[n].load(Ordering::Relaxed);
+                while let Ok(length) = from.read(&mut buffer) {
+                    if !is_dead {
+                        pipe.send(Instant::now(), shared.lines[n][direction], &buffer[..length]);
+                    }
+                }
+                while let Some(packet) = pipe.arrived(Instant::now()) {
+                    if !is_dead && to.write(&packet).is_ok() {
+                        shared.carried[n][direction].fetch_add(packet.len() as u64, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        std::thread::sleep(Duration::from_micros(300));
+    }
+}

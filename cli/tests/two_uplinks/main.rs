@@ -1,0 +1,179 @@
+//! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
+//!
+//! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
+//! failover takes.
+#![allow(
+    clippy::disallowed_macros,
+    reason = "a program that tells what it measures, and why a test is skipped"
+)]
+
+mod emulator;
+mod measure;
+mod network;
+mod transfer;
+
+use network::{Machine, Network, ip, wait_for};
+use prismux_linux::privileges;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use transfer::{Direction, Transfer};
+
+const GUIDE: &str = include_str!("../../../docs/guides/two-uplinks.md");
+
+type Test = (&'static str, fn());
+
+const TESTS: &[Test] = &[
+    ("what_the_guide_says_works_and_leaves_nothing_behind", the_guide),
+    ("a_home_that_is_killed_is_tidied_up_after", killed_home),
+    ("a_route_of_the_owner_is_not_touched", foreign_routes),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = privileges::ensure_privileges() {
+        println!("skipped: {error}");
+        return ExitCode::SUCCESS;
+    }
+    for program in ["nft", "unshare", "nsenter"] {
+        let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
+        if !found.is_ok_and(|status| status.success()) {
+            println!("skipped: there is no {program}");
+            return ExitCode::SUCCESS;
+        }
+    }
+    if arguments.iter().any(|argument| argument == "--measure") {
+        measure::print();
+        return ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    for (name, test) in TESTS {
+        if filter.is_none_or(|part| name.contains(part.as_str())) {
+            let start = Instant::now();
+            test();
+            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The guide's command lines: where each is typed, and what.
+fn commands() -> Vec<(&'static str, &'static str)> {
+    let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("    "));
+    let commands: Vec<_> = lines.filter_map(|line| line.split_once("# ")).collect();
+    assert!(commands.len() >= 6 && commands.iter().all(|(host, _)| ["server", "home"].contains(host)));
+    commands
+}
+
+/// Types the guide's commands up to `end`, and from it on returns those that are left.
+fn type_until(network: &Network, end: &str) -> Vec<(&'static str, &'static str)> {
+    let commands = commands();
+    let end = commands.iter().position(|(_, line)| *line == end).expect("the command is in the guide");
+    let mut invitation = String::new();
+    for (host, line) in &commands[..end] {
+        let machine = if *host == "server" { &network.server } else { &network.home };
+        let said = machine.run(&line.replace("INVITATION", invitation.trim()));
+        if line.starts_with("prismux invite") {
+            invitation = said;
+        }
+    }
+    wait_for("both uplinks register", || links(&network.home, "up") == 2);
+    commands[end..].to_vec()
+}
+
+fn page(home: &Machine) -> serde_json::Value {
+    serde_json::from_str(&home.run("prismux status --json")).unwrap()
+}
+
+/// Links of the home of which something is true.
+fn links(home: &Machine, what: &str) -> usize {
+    page(home)["links"].as_array().unwrap().iter().filter(|link| link[what] == true).count()
+}
+
+/// Moves `bytes` and says how much of them each line carried at least, in percent.
+fn share_of_the_lesser_line(network: &Network, direction: Direction, bytes: u64) -> u64 {
+    let carried = || [0, 1].map(|line| network.lines.carried(line, direction as usize));
+    let before = carried();
+    Transfer::start(network, direction, bytes).finish();
+    let after = carried();
+    let each = [after[0] - before[0], after[1] - before[1]];
+    100 * each.iter().min().unwrap() / each.iter().sum::<u64>()
+}
+
+fn the_guide() {
+    let network = Network::new();
+    network.home.run("sysctl -w net.ipv4.conf.all.rp_filter=1");
+    let before = [network.server.configuration(), network.home.configuration()];
+    let rest = type_until(&network, "prismux down");
+    for direction in [Direction::Down, Direction::Up] {
+        let share = share_of_the_lesser_line(&network, direction, 6_000_000);
+        assert!(share >= 15, "{direction:?}: the lesser uplink carried {share} %");
+    }
+    // The better uplink is pulled in the middle of a transfer, and plugged in again.
+    for (direction, bytes) in [(Direction::Down, 8_000_000), (Direction::Up, 4_000_000)] {
+        let transfer = Transfer::start(&network, direction, bytes);
+        wait_for("it is under way", || transfer.arrived() > bytes / 4);
+        network.unplug(0);
+        wait_for("it goes on over the other one", || transfer.arrived() > bytes / 2);
+        assert_eq!(links(&network.home, "up"), 1);
+        network.plug(0);
+        transfer.finish();
+        wait_for("it is used again", || links(&network.home, "up") == 2);
+    }
+    // A line that dies without a word, and comes back.
+    let transfer = Transfer::start(&network, Direction::Down, 6_000_000);
+    wait_for("it is under way", || transfer.arrived() > 1_000_000);
+    network.lines.is_dead[0].store(true, Ordering::Relaxed);
+    wait_for("it goes on over the other one", || transfer.arrived() > 3_000_000);
+    network.lines.is_dead[0].store(false, Ordering::Relaxed);
+    transfer.finish();
+    for (host, line) in rest {
+        let machine = if host == "server" { &network.server } else { &network.home };
+        machine.run(line);
+    }
+    let after = [network.server.configuration(), network.home.configuration()];
+    let names = ["server", "home"];
+    for ((name, before), after) in names.iter().zip(&before).zip(&after) {
+        assert_eq!(without_logs(after), without_logs(before), "what is left at the {name}");
+    }
+}
+
+/// Logs and empty folders may stay, and routes that come back with a cable are the last of their table.
+fn without_logs(configuration: &str) -> String {
+    let mut lines: Vec<&str> =
+        configuration.lines().filter(|line| !line.starts_with("/run/prismux")).collect();
+    lines.sort_unstable();
+    lines.join("\n")
+}
+
+fn killed_home() {
+    let network = Network::new();
+    let before = network.home.configuration();
+    type_until(&network, "prismux status");
+    network.home.run(&format!("kill -KILL {}", page(&network.home)["pid"]));
+    wait_for("it is gone", || !network.home.try_run("prismux status").0);
+    let said = network.home.run("prismux down");
+    assert!(said.contains("undid"), "{said}");
+    assert_eq!(without_logs(&network.home.configuration()), without_logs(&before));
+}
+
+/// A more special route of the owner's goes on to be used, and a default route of its own is there after `down`.
+fn foreign_routes() {
+    let network = Network::new();
+    ip(&network.home.space, "route add 198.18.0.0/15 via 192.168.1.1 dev wan1");
+    let before = network.home.run("ip route");
+    type_until(&network, "prismux status");
+    let way = |to: &str| network.home.run(&format!("ip route get {to}"));
+    assert!(way("198.18.0.1").contains("dev wan1"), "{}", way("198.18.0.1"));
+    assert!(way("203.0.113.10").contains("dev prism0"), "{}", way("203.0.113.10"));
+    let own = network.home.run("ip route get 203.0.113.10 from 192.168.1.2");
+    assert!(own.contains("dev wan0"), "what answers from an uplink's address stays there: {own}");
+    let during = network.home.run("ip route");
+    assert!(before.lines().all(|line| during.contains(line.trim())), "{before}\n{during}");
+    network.home.run("prismux down");
+    assert_eq!(network.home.run("ip route"), before);
+}

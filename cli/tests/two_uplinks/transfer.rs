@@ -1,0 +1,105 @@
+//! TCP between a host behind the home and one in the internet: bytes that depend on their place, and when they came.
+use crate::network::{INTERNET, Network};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// No pause of a transfer may be longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Which way the bytes go, as index of a line's directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Down = 0,
+    Up = 1,
+}
+
+/// A transfer under way.
+pub struct Transfer {
+    /// When how many bytes in all had come.
+    arrivals: Arc<Mutex<Vec<(Instant, u64)>>>,
+    sender: JoinHandle<()>,
+    receiver: JoinHandle<()>,
+    bytes: u64,
+}
+
+impl Transfer {
+    pub fn start(network: &Network, direction: Direction, bytes: u64) -> Self {
+        let listener = network.internet.enter(|| TcpListener::bind((INTERNET, 0))).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        let lan = network.lan.clone();
+        let connecting =
+            std::thread::spawn(move || lan.enter(|| TcpStream::connect_timeout(&address, PATIENCE)));
+        let inside = connecting.join().unwrap().unwrap().expect("a connection");
+        let (outside, _) = listener.accept().expect("a connection");
+        let (from, to) = if direction == Direction::Down { (outside, inside) } else { (inside, outside) };
+        let arrivals = Arc::default();
+        let log = Arc::clone(&arrivals);
+        let sender = std::thread::spawn(move || send(from, bytes));
+        let receiver = std::thread::spawn(move || receive(to, &log));
+        Self { arrivals, sender, receiver, bytes }
+    }
+
+    /// Bytes that have come so far.
+    pub fn arrived(&self) -> u64 {
+        self.arrivals.lock().unwrap().last().map_or(0, |&(_, bytes)| bytes)
+    }
+
+    /// Waits for the end; returns when how many bytes had come.
+    pub fn finish(self) -> Vec<(Instant, u64)> {
+        self.sender.join().expect("sending to the end");
+        self.receiver.join().expect("receiving to the end, each byte in its place");
+        let arrivals = std::mem::take(&mut *self.arrivals.lock().unwrap());
+        assert_eq!(arrivals.last().map(|&(_, bytes)| bytes), Some(self.bytes));
+        arrivals
+    }
+}
+
+/// The longest time without a byte between two instants.
+pub fn longest_pause(arrivals: &[(Instant, u64)], from: Instant, to: Instant) -> Duration {
+    let times = arrivals.iter().map(|&(at, _)| at);
+    let within: Vec<Instant> = times.filter(|at| (from..to).contains(at)).collect();
+    let before = arrivals.iter().map(|&(at, _)| at).filter(|&at| at < from).max();
+    let all: Vec<Instant> = before.into_iter().chain(within).collect();
+    all.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(to - from)
+}
+
+/// Bits in a second from the first `skip` on.
+pub fn goodput_bps(arrivals: &[(Instant, u64)], skip: Duration) -> f64 {
+    let begin = arrivals[0].0 + skip;
+    let (first, last) = (arrivals.iter().find(|(at, _)| *at >= begin).unwrap(), arrivals.last().unwrap());
+    (last.1 - first.1) as f64 * 8.0 / (last.0 - first.0).as_secs_f64()
+}
+
+/// The byte at a place: never the same at two offsets that a lost or repeated segment could confuse.
+fn byte_at(place: u64) -> u8 {
+    (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+}
+
+fn send(mut stream: TcpStream, bytes: u64) {
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    let mut place = 0;
+    while place < bytes {
+        let length = (bytes - place).min(16 * 1024);
+        let block: Vec<u8> = (place..place + length).map(byte_at).collect();
+        stream.write_all(&block).expect("the connection goes on");
+        place += length;
+    }
+}
+
+fn receive(mut stream: TcpStream, log: &Mutex<Vec<(Instant, u64)>>) {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (mut place, mut block) = (0, [0; 64 * 1024]);
+    loop {
+        let length = stream.read(&mut block).expect("the connection goes on");
+        if length == 0 {
+            return;
+        }
+        let right = block[..length].iter().zip(place..).all(|(&byte, place)| byte == byte_at(place));
+        assert!(right, "the bytes from {place} on are others");
+        place += length as u64;
+        log.lock().unwrap().push((Instant::now(), place));
+    }
+}

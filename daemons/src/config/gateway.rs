@@ -1,0 +1,162 @@
+//! The file of a gateway: a server on which homes' traffic meets the internet.
+use super::file::{Checked, ConfigError, load, parse};
+use super::home::{MAX_UPLINKS, single, uplink_name};
+use super::keys::SealedPeer;
+use super::prism;
+use super::proxy::{ProxyConfig, TunnelListeners};
+use super::text;
+use super::tun::TunConfig;
+use crate::tunnel::SEALED_PORT;
+use crate::tunnel::control::is_valid_name;
+use prismux_linux::netconf::Prefix;
+use prismux_sealed::PublicKey;
+use serde::Deserialize;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// What `prismux up` needs to know on a server. Example: `examples/gateway.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GatewayConfig {
+    /// "gateway".
+    pub role: String,
+    /// Where homes reach it, for invitations: a public address and the port of `listen`.
+    #[serde(default, deserialize_with = "text::optional")]
+    pub endpoint: Option<SocketAddr>,
+    /// Local address and port.
+    #[serde(default = "default_listen")]
+    pub listen: SocketAddr,
+    /// The file with its private key (`prismux keygen` makes it).
+    pub private_key_file: PathBuf,
+    /// Who may come in.
+    #[serde(default)]
+    pub homes: Vec<Home>,
+    /// Let homes out under this host's own addresses. Off where their addresses are routed to this host.
+    #[serde(default = "default_nat")]
+    pub nat: bool,
+    /// Largest IP packet that passes between gateway and homes, in bytes.
+    #[serde(default = "default_path_mtu")]
+    pub path_mtu: usize,
+    /// Where `prismux status` asks.
+    #[serde(default = "default_status_socket")]
+    pub status_socket: PathBuf,
+    /// The TUN device.
+    #[serde(default)]
+    pub tun: TunConfig,
+    /// The protocol, as in the proxy's file.
+    #[serde(default, deserialize_with = "prism::table")]
+    pub prism: prismux_prism::ProxyConfig,
+    /// Record what the core is told and what it decides to this pcapng file (see [`crate::proxy::recorder`]).
+    #[serde(default)]
+    pub record: Option<PathBuf>,
+}
+
+/// A home that may come in, as `prismux invite` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Home {
+    /// Its name.
+    pub name: String,
+    /// Its addresses inside the tunnels.
+    #[serde(deserialize_with = "text::list")]
+    pub addresses: Vec<IpAddr>,
+    /// The public keys of its uplinks, in their order.
+    #[serde(deserialize_with = "text::list")]
+    pub public_keys: Vec<PublicKey>,
+}
+
+impl GatewayConfig {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        load(file)
+    }
+
+    /// Reads and checks the `text` of a file; `file` is for messages only.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: where the first mistake is, and what was expected.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(file, text)
+    }
+
+    /// The addresses of all homes.
+    pub fn receivers(&self) -> Vec<Prefix> {
+        self.homes.iter().flat_map(|home| &home.addresses).map(|&address| single(address)).collect()
+    }
+
+    /// What its proxy is told.
+    pub fn proxy(&self) -> ProxyConfig {
+        let peer = |home: &Home| {
+            let (name, receivers) = (home.name.clone(), home.addresses.iter().map(|&a| single(a)));
+            let receivers: Vec<Prefix> = receivers.collect();
+            let uplink = move |(uplink, &public_key): (usize, &PublicKey)| SealedPeer {
+                name: uplink_name(&name, uplink),
+                public_key,
+                receivers: receivers.clone(),
+                home: Some(name.clone()),
+            };
+            home.public_keys.iter().enumerate().map(uplink).collect::<Vec<_>>()
+        };
+        let tunnel = TunnelListeners {
+            sealed: Some(self.listen),
+            path_mtu: self.path_mtu,
+            ..TunnelListeners::default()
+        };
+        ProxyConfig {
+            name: "gateway".to_owned(),
+            token: None,
+            private_key_file: Some(self.private_key_file.clone()),
+            peers: self.homes.iter().flat_map(peer).collect(),
+            status_socket: self.status_socket.clone(),
+            tun: self.tun.clone(),
+            prism: self.prism.clone(),
+            record: self.record.clone(),
+            ..ProxyConfig::new(self.receivers(), "", tunnel)
+        }
+    }
+}
+
+impl Checked for GatewayConfig {
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        for (index, home) in self.homes.iter().enumerate() {
+            if !is_valid_name(&uplink_name(&home.name, 0)) {
+                return Err(("name", text::name_expected(&home.name)));
+            }
+            if home.addresses.is_empty() || !(1..=MAX_UPLINKS).contains(&home.public_keys.len()) {
+                let expected =
+                    format!("\"{}\" needs addresses and 1 to {MAX_UPLINKS} public_keys", home.name);
+                return Err(("homes", expected));
+            }
+            let others = self.homes.iter().take(index);
+            if others.flat_map(|other| &other.addresses).any(|address| home.addresses.contains(address)) {
+                return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
+            }
+        }
+        // One table of links for each gateway: packets for one home would be planned for another's uplinks.
+        if self.homes.len() > 1 {
+            let expected = "a gateway serves one home for now: give each its own gateway, with another port, tun.name \
+                            and status_socket";
+            return Err(("homes", expected.to_owned()));
+        }
+        if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }
+    }
+}
+
+const fn default_nat() -> bool {
+    true
+}
+
+fn default_listen() -> SocketAddr {
+    (Ipv4Addr::UNSPECIFIED, SEALED_PORT).into()
+}
+
+fn default_status_socket() -> PathBuf {
+    "/run/prismux/gateway.sock".into()
+}
+
+const fn default_path_mtu() -> usize {
+    1500
+}

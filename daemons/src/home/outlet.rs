@@ -1,0 +1,110 @@
+//! Carrying out the core's verdicts: into an uplink, or to the kernel.
+use super::uplink::Uplink;
+use crate::counters::DropCounters;
+use crate::device;
+use crate::events::Events;
+use crate::proxy::meters::Meters;
+use crate::proxy::outlet::{Core, change_data, to_bytes};
+use prismux_endpoint::Host;
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
+use prismux_prism_trace::{drop_reason, link_event};
+use prismux_trace::event::{DropReason, EventSink};
+use prismux_units::Instant;
+use prismux_wire::GreHeader;
+use prismux_wire::gre::SEQUENCE_BYTES;
+
+/// Everything that packets leave by. It stands apart from the core, which is drained into it.
+pub(super) struct Outlet {
+    /// Towards this box and the networks behind it.
+    pub tun: Tun,
+    /// Buffers for packets of our own.
+    pub pool: PacketPool,
+    /// Towards the gateway; an uplink's place is the number of its link.
+    pub uplinks: Vec<Uplink>,
+    /// Links measured by the gateway's receipts.
+    pub meters: Meters,
+    /// What went nowhere.
+    pub drops: DropCounters,
+    /// What the home tells.
+    pub events: Events,
+    /// What the home is called in its events.
+    pub name: String,
+}
+
+impl Host<Core> for Outlet {
+    fn transmit(&mut self, now: Instant, verdict: Verdict<PacketBuf>) {
+        match verdict {
+            Verdict::Forward { link, packet, rewrite, position } => {
+                self.forward(now, link, packet, &rewrite, position);
+            }
+            Verdict::Release { packet, rewrite } => self.release(packet, &rewrite),
+            Verdict::Drop { reason, .. } => self.drops.count(drop_reason(reason)),
+        }
+    }
+
+    fn event(&mut self, now: Instant, event: ProxyEvent) {
+        let Some(uplink) = self.uplinks.get(usize::from(event.link().0)) else { return };
+        let event = link_event(event, self.name.clone().into(), uplink.config.device.clone().into());
+        self.events.event(now, &event);
+    }
+}
+
+impl Outlet {
+    fn forward(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        mut packet: PacketBuf,
+        rewrite: &DataRewrite,
+        position: Option<u32>,
+    ) {
+        if !rewrite.is_identity() {
+            let length = packet.len();
+            // Parsed when it came in, so it cannot fail.
+            let _ = change_data(rewrite, packet.buffer_mut(), length);
+        }
+        let Some(uplink) = self.uplinks.get_mut(usize::from(link.0)) else {
+            return self.drops.count(DropReason::NoLink);
+        };
+        if uplink.is_full() {
+            uplink.flush((&self.tun, &self.pool), &mut self.drops);
+        }
+        let (protocol, ecn) = device::protocol_and_ecn(&packet);
+        let bytes = packet.len() + uplink.overhead_bytes() + SEQUENCE_BYTES;
+        let sequence = self.meters.number(now, link, bytes, position).map(|number| number.0);
+        if sequence.is_some() {
+            uplink.liveness.sent(now);
+        }
+        // Seen from the gateway, as on its page: forward is towards the home.
+        uplink.traffic.return_packets += 1;
+        uplink.traffic.return_bytes += packet.len() as u64;
+        if !uplink.push(&GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet) {
+            self.drops.count(DropReason::NoLink);
+        }
+    }
+
+    fn release(&mut self, mut packet: PacketBuf, rewrite: &AckRewrite) {
+        let length = packet.len();
+        match to_bytes(rewrite).apply(packet.buffer_mut(), length) {
+            Ok(length) => {
+                packet.set_length(length);
+                self.hand_to_kernel(&packet);
+            }
+            Err(_) => self.drops.count(DropReason::MalformedPacket),
+        }
+    }
+
+    /// A packet for this box or a network behind it.
+    pub fn hand_to_kernel(&mut self, packet: &[u8]) {
+        device::write(&self.tun, packet, &mut self.drops);
+    }
+
+    /// Sends everything that is queued.
+    pub fn flush(&mut self) {
+        for uplink in &mut self.uplinks {
+            uplink.flush((&self.tun, &self.pool), &mut self.drops);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What `prismux status` shows of a home.
+use super::Home;
+use super::uplink::Uplink;
+use crate::counters::DropCounters;
+use crate::events::Shown;
+use crate::proxy::members::Traffic;
+use crate::proxy::report::{Counters, Flow, Learned, Measured, counters, flows, learned, measured};
+use prismux_prism::{LinkId, LinkStatus};
+use prismux_units::{Duration, Instant};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// The status page of a home. Rates in bit/s, times in seconds; `null` where nothing is known yet. As on the gateway's
+/// page `forward` is towards the home; what the core has learned of a link and what receipts say is of the way up.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    role: &'static str,
+    version: &'static str,
+    /// Its process.
+    pid: u32,
+    name: &'a str,
+    uptime_s: f64,
+    gateway: String,
+    device: &'a str,
+    mtu_bytes: usize,
+    links: Vec<Link<'a>>,
+    receipts: Vec<Measured<'a>>,
+    flows: Vec<Flow>,
+    flow_count: usize,
+    flow_memory_bytes: usize,
+    counters: Counters,
+    drops: &'a DropCounters,
+    events: &'a VecDeque<Shown>,
+}
+
+#[derive(Debug, Serialize)]
+struct Link<'a> {
+    link: u8,
+    name: &'a str,
+    /// Registered with the gateway, and answering.
+    up: bool,
+    registered: bool,
+    silent: bool,
+    /// Why nothing leaves by it, in the kernel's words.
+    refused: Option<&'a str>,
+    rtt_s: Option<f64>,
+    #[serde(flatten)]
+    traffic: Traffic,
+    #[serde(flatten)]
+    learned: Option<Learned>,
+}
+
+pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
+    let status = home.core.link_status();
+    let numbered = || (0_u8..).zip(&home.outlet.uplinks);
+    let link = |(number, uplink)| link(number, uplink, status.iter().find(|s| s.id == LinkId(number)));
+    Report {
+        role: "home",
+        version: env!("CARGO_PKG_VERSION"),
+        pid: std::process::id(),
+        name: &home.config.name,
+        uptime_s: now.as_secs_f64(),
+        gateway: home.config.gateway.endpoint.to_string(),
+        device: home.outlet.tun.name(),
+        mtu_bytes: home.inner_mtu_bytes,
+        links: numbered().map(link).collect(),
+        receipts: numbered()
+            .filter_map(|(number, uplink)| {
+                measured(&home.outlet.meters, LinkId(number), &uplink.config.device, now)
+            })
+            .collect(),
+        flows: flows(&home.core),
+        flow_count: home.core.flow_count(),
+        flow_memory_bytes: home.core.flow_memory_bytes(),
+        counters: counters(home.core.counters()),
+        drops: &home.outlet.drops,
+        events: home.outlet.events.shown(),
+    }
+}
+
+fn link<'a>(number: u8, uplink: &'a Uplink, status: Option<&LinkStatus>) -> Link<'a> {
+    Link {
+        link: number,
+        name: &uplink.config.device,
+        up: uplink.works(),
+        registered: uplink.is_registered(),
+        silent: uplink.liveness.is_silent(),
+        refused: uplink.refused.as_deref(),
+        rtt_s: uplink.registration.rtt().map(Duration::as_secs_f64),
+        traffic: uplink.traffic,
+        learned: status.map(learned),
+    }
+}

@@ -1,0 +1,233 @@
+//! One uplink of a home: its session with the gateway, its registration, and whether it answers.
+use crate::config::{HomeConfig, Uplink as UplinkConfig};
+use crate::counters::DropCounters;
+use crate::daemon::{self, DaemonError};
+use crate::home::routes::HomeRoutes;
+use crate::liveness::{Liveness, MAX_RECEIPT_WAIT};
+use crate::member::registration::{Intervals, Registration, State};
+use crate::proxy::SEALED_ROOM_BYTES;
+use crate::proxy::members::Traffic;
+use crate::receipts::Receipts;
+use crate::tunnel::control::{Message, Token};
+use crate::tunnel::sealing::Sealing;
+use crate::tunnel::socket::{self, SendError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::{Peer, Transport, control};
+use prismux_endpoint::Endpoint;
+use prismux_linux::clock::Clock;
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_sealed::KeyPair;
+use prismux_trace::event::DropReason;
+use prismux_units::{Duration, Instant};
+use prismux_wire::gre::SEQUENCE_BYTES;
+use prismux_wire::{Ecn, GreHeader};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Keys made so lately have not been lost.
+const NEW_KEYS: Duration = Duration::from_secs(1);
+
+/// How often an uplink that does not work is given its device and its router anew.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// One uplink.
+pub(super) struct Uplink {
+    pub config: UplinkConfig,
+    /// Its name at the gateway.
+    pub name: String,
+    pub registration: Registration,
+    pub liveness: Liveness,
+    /// Receipts for what comes over it.
+    pub receipts: Receipts,
+    pub traffic: Traffic,
+    /// The core knows it.
+    pub joined: bool,
+    /// Why nothing can be sent over it, in the kernel's words.
+    pub refused: Option<String>,
+    /// The greatest counter of an agreement on receipts.
+    pub accepted: u64,
+    gateway: Peer,
+    sender: TunnelSender,
+    /// There is a device of its name, or was.
+    bound: bool,
+    retry_at: Instant,
+    keyed_at: Option<Instant>,
+    token: Token,
+}
+
+impl Uplink {
+    /// Opens its socket and session.
+    ///
+    /// # Errors
+    /// When the kernel gives no socket, or no randomness.
+    pub fn open(
+        config: &HomeConfig,
+        index: usize,
+        keys: KeyPair,
+        clock: Clock,
+    ) -> Result<(TunnelReceiver, Self), DaemonError> {
+        let uplink =
+            config.uplinks.get(index).ok_or_else(|| DaemonError::Config("no such uplink".to_owned()))?;
+        let mtu_bytes = config.tun_mtu_bytes();
+        let gateway = config.peer();
+        let any: IpAddr = match gateway.address {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let local = SocketAddr::new(uplink.address.unwrap_or(any), 0);
+        let today = Duration::from_micros(daemon::time_of_day_micros());
+        let sealing = Sealing::new(keys, clock, today, mtu_bytes + SEALED_ROOM_BYTES)?;
+        sealing.add_peer(config.gateway.public_key, Some(gateway.address));
+        let options = SocketOptions { local: Some(local), ..SocketOptions::default() };
+        let (receiver, sender) = socket::open(Transport::Sealed, &options, mtu_bytes, Some(sealing))?;
+        let intervals = Intervals { active: config.hello, idle: config.keep_alive };
+        let name = config.uplink_name(index);
+        let first_counter = daemon::time_of_day_micros();
+        let new = Self {
+            registration: Registration::new(&name, None, intervals, first_counter).with_receipts(true),
+            name,
+            liveness: Liveness::default(),
+            receipts: Receipts::new(config.overhead_bytes() - SEQUENCE_BYTES).within(MAX_RECEIPT_WAIT),
+            traffic: Traffic::default(),
+            joined: false,
+            refused: None,
+            accepted: 0,
+            gateway,
+            sender,
+            bound: false,
+            retry_at: Instant::ZERO,
+            keyed_at: None,
+            token: Token::inside_a_session(),
+            config: uplink.clone(),
+        };
+        Ok((receiver, new))
+    }
+
+    /// Its session.
+    pub fn sealing(&self) -> Option<&Sealing> {
+        self.sender.sealing()
+    }
+
+    /// Whether the gateway knows it.
+    pub fn is_registered(&self) -> bool {
+        self.registration.state() == State::Registered
+    }
+
+    /// Whether it carries traffic.
+    pub fn works(&self) -> bool {
+        self.joined
+    }
+
+    /// Gives it its device and router anew, from time to time while it does not work: devices come and go, and another
+    /// may have its name.
+    pub fn retry(&mut self, now: Instant, home: &HomeConfig, index: usize) {
+        if self.works() || now < self.retry_at {
+            return;
+        }
+        self.retry_at = now + RETRY_INTERVAL;
+        match self.sender.bind_to_device(&self.config.device) {
+            Ok(()) => self.bound = true,
+            Err(error) => {
+                self.bound = false;
+                self.refused = Some(format!("{}: {error}", self.config.device));
+                return;
+            }
+        }
+        if let Err(error) = HomeRoutes::refresh(home, index, &self.config) {
+            self.refused = Some(error.to_string());
+        }
+    }
+
+    /// When something is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        let call = self.registration.poll_timeout().map(|deadline| deadline.at);
+        let retry = (!self.works()).then_some(self.retry_at);
+        let sealing = self.sealing().and_then(Sealing::deadline);
+        [call, retry, sealing, self.receipts.deadline(), self.liveness.deadline()].into_iter().flatten().min()
+    }
+
+    /// Queues a packet for the gateway; false when there is no device to send it by.
+    pub fn push(&mut self, header: &GreHeader, ecn: Ecn, packet: PacketBuf) -> bool {
+        if self.bound {
+            self.sender.push(self.gateway, header, ecn, packet);
+        }
+        self.bound
+    }
+
+    /// Bytes that the tunnel adds to a packet without a number.
+    pub fn overhead_bytes(&self) -> usize {
+        self.gateway.overhead_bytes()
+    }
+
+    /// Whether it must be flushed before the next packet.
+    pub fn is_full(&self) -> bool {
+        self.sender.is_full()
+    }
+
+    /// Sends everything that is queued; says whether the kernel has no way out for it.
+    pub fn flush(&mut self, device: (&Tun, &PacketPool), drops: &mut DropCounters) -> bool {
+        let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES;
+        let mut refused = None;
+        self.sender.flush(|error, to, packet| {
+            if let SendError::Kernel(kernel) = &error
+                && has_no_way_out(kernel)
+            {
+                refused = Some(kernel.to_string());
+            }
+            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+        });
+        let has_no_way = refused.is_some();
+        if has_no_way {
+            self.refused = refused.map(|why| format!("{}: {why}", self.config.device));
+        }
+        has_no_way
+    }
+
+    /// Queues a message for the gateway.
+    pub fn send_control(
+        &mut self,
+        now: Instant,
+        message: &Message,
+        device: (&Tun, &PacketPool),
+        drops: &mut DropCounters,
+    ) {
+        if self.is_full() {
+            self.flush(device, drops);
+        }
+        if matches!(message, Message::Hello(_)) && self.is_registered() {
+            self.liveness.sent(now);
+        }
+        if let Some(packet) = device.1.copy_of(&message.emit(&self.token))
+            && !self.push(&GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet)
+        {
+            drops.count(DropReason::NoLink);
+        }
+    }
+
+    /// A gateway that does not answer may have been restarted, and lost its keys.
+    pub fn call_if_unanswered(&mut self, now: Instant) {
+        let are_new = self.keyed_at.is_some_and(|at| now.saturating_since(at) < NEW_KEYS);
+        if let Some(sealing) = self.sealing().filter(|_| self.registration.is_unanswered() && !are_new) {
+            sealing.call(now, 0);
+        }
+    }
+
+    /// There are new keys: the gateway is there, and may be a new one.
+    pub fn has_keys(&mut self, now: Instant) {
+        self.keyed_at = Some(now);
+        self.refused = None;
+        self.registration.call_now(now);
+    }
+}
+
+/// Errors that say that nothing leaves by this device.
+fn has_no_way_out(error: &std::io::Error) -> bool {
+    const NO_WAY_OUT: [i32; 6] = [
+        libc::ENETDOWN,
+        libc::ENETUNREACH,
+        libc::EHOSTUNREACH,
+        libc::ENODEV,
+        libc::ENXIO,
+        libc::EADDRNOTAVAIL,
+    ];
+    error.raw_os_error().is_some_and(|code| NO_WAY_OUT.contains(&code))
+}

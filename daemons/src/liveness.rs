@@ -1,0 +1,169 @@
+//! Whether a link between a gateway and a home still answers, within a fraction of a second. No clock, no sockets.
+//!
+//! Both ends number what they send over it and get receipts, so that something comes back soon after anything went
+//! out. A link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets
+//! pass in both directions again. Nothing is concluded from an idle link.
+use prismux_units::{Duration, Instant};
+
+/// Receipts come at least this often while packets do: what they may wait for is the writers' setting.
+pub const MAX_RECEIPT_WAIT: Duration = Duration::from_millis(40);
+
+/// The answer of a link that works takes its round trip and what a receipt waits. Beyond that, for processors that are
+/// busy and queues that grow.
+const MARGIN: Duration = Duration::from_millis(60);
+/// Round trips grow by no more than a quarter unnoticed.
+const RTT_SHARE: f64 = 1.25;
+/// The round trip of a link that was never measured.
+const UNKNOWN_RTT: Duration = Duration::from_millis(200);
+/// No link is waited for longer.
+const MAX_QUIET: Duration = Duration::from_secs(2);
+
+/// Time between the first two probes of a silent link.
+const FIRST_PROBE_INTERVAL: Duration = Duration::from_millis(50);
+/// And between later ones at most.
+const MAX_PROBE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A silent link and its probes.
+#[derive(Debug, Clone, Copy)]
+struct Silence {
+    next_probe: Instant,
+    interval: Duration,
+    /// The first probe of this silence: older ones count no more.
+    first: u64,
+}
+
+/// What is known of one link's being alive.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Liveness {
+    /// When the first packet was sent since anything was heard.
+    unanswered_since: Option<Instant>,
+    rtt: Option<Duration>,
+    silence: Option<Silence>,
+    /// The number of the latest probe.
+    probe: u64,
+}
+
+impl Liveness {
+    /// Something went out that the far end answers.
+    pub fn sent(&mut self, now: Instant) {
+        self.unanswered_since.get_or_insert(now);
+    }
+
+    /// Something came over the link.
+    pub fn heard(&mut self) {
+        self.unanswered_since = None;
+    }
+
+    /// The link's round trip was measured, queues included.
+    pub fn measured(&mut self, rtt: Duration) {
+        self.rtt = Some(rtt);
+    }
+
+    /// How long the link may be quiet after something was sent.
+    fn patience(&self) -> Duration {
+        (self.rtt.unwrap_or(UNKNOWN_RTT).mul_f64(RTT_SHARE) + MAX_RECEIPT_WAIT + MARGIN).min(MAX_QUIET)
+    }
+
+    /// When [`Liveness::is_overdue`] begins to hold if nothing is heard; `None` for a link that is silent already or
+    /// owes nothing.
+    pub fn overdue_at(&self) -> Option<Instant> {
+        self.unanswered_since.filter(|_| self.silence.is_none()).map(|since| since + self.patience())
+    }
+
+    /// Whether an answer should have come by now.
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        self.overdue_at().is_some_and(|at| at <= now)
+    }
+
+    /// Whether the link is silent.
+    pub fn is_silent(&self) -> bool {
+        self.silence.is_some()
+    }
+
+    /// The link is silent from now on. False when it was already.
+    pub fn fall_silent(&mut self, now: Instant) -> bool {
+        let new = self.silence.is_none();
+        if new {
+            let silence = Silence {
+                next_probe: now,
+                interval: FIRST_PROBE_INTERVAL,
+                first: self.probe.saturating_add(1),
+            };
+            self.silence = Some(silence);
+            self.unanswered_since = None;
+        }
+        new
+    }
+
+    /// The next probe, if one is due.
+    pub fn poll_probe(&mut self, now: Instant) -> Option<u64> {
+        let silence = self.silence.as_mut().filter(|silence| silence.next_probe <= now)?;
+        silence.next_probe = now + silence.interval;
+        silence.interval = silence.interval.mul_f64(1.5).min(MAX_PROBE_INTERVAL);
+        self.probe = self.probe.saturating_add(1);
+        Some(self.probe)
+    }
+
+    /// A probe was answered: whether that ends the silence.
+    pub fn answered(&mut self, number: u64) -> bool {
+        let ends = self.silence.is_some_and(|silence| (silence.first..=self.probe).contains(&number));
+        if ends {
+            self.end_silence();
+        }
+        ends
+    }
+
+    /// The link is a new one.
+    pub fn end_silence(&mut self) {
+        (self.silence, self.unanswered_since) = (None, None);
+    }
+
+    /// When there is something to do: a probe, or an answer that has not come.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.silence.map(|silence| silence.next_probe).or_else(|| self.overdue_at())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn a_link_that_owes_an_answer_is_overdue_after_its_round_trip_and_a_margin() {
+        let mut link = Liveness::default();
+        link.measured(Duration::from_millis(40));
+        assert_eq!(link.deadline(), None, "an idle link owes nothing");
+        link.sent(at(1000));
+        link.sent(at(1100));
+        assert!(!link.is_overdue(at(1149)) && link.is_overdue(at(1150)));
+        link.heard();
+        assert!(!link.is_overdue(at(9000)));
+    }
+
+    #[test]
+    fn only_the_answer_to_a_probe_of_this_silence_ends_it() {
+        let mut link = Liveness::default();
+        assert!(link.fall_silent(at(0)) && !link.fall_silent(at(1)));
+        let old = link.poll_probe(at(0)).unwrap();
+        assert!(link.answered(old) && !link.is_silent());
+        assert!(link.fall_silent(at(500)));
+        assert!(!link.answered(old), "an echo that was held up");
+        link.heard();
+        assert!(link.is_silent(), "what comes says nothing of the other direction");
+        let new = link.poll_probe(at(500)).unwrap();
+        assert!(!link.answered(new + 1), "nobody has asked that yet");
+        assert!(link.answered(new) && !link.is_silent());
+    }
+
+    #[test]
+    fn probes_come_seldom_in_the_long_run() {
+        let mut link = Liveness::default();
+        link.fall_silent(at(0));
+        let probes = (0..10_000).filter(|&time| link.poll_probe(at(time)).is_some()).count();
+        assert!((20..=30).contains(&probes), "{probes} in ten seconds");
+    }
+}

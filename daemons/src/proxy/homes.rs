@@ -1,0 +1,244 @@
+//! Uplinks of homes: receipts for what comes over them with numbers, and links that have gone silent.
+//!
+//! A home shares its uplinks' directions alike: what it sends is striped as downloads are, so the gateway writes
+//! receipts for it. An uplink that stops to answer is left at once, and joins again when a probe has been answered.
+use super::Proxy;
+use super::members::Member;
+use super::outlet::Outlet;
+use crate::liveness::{Liveness, MAX_RECEIPT_WAIT};
+use crate::receipts::Receipts;
+use crate::tunnel::Peer;
+use crate::tunnel::control::{Lost, Message, Probe};
+use crate::tunnel::socket::Frame;
+use prismux_prism::{LinkConfig, LinkId};
+use prismux_receipts::Receipt;
+use prismux_trace::event::{DropReason, Event, LinkState};
+use prismux_units::{Duration, Instant};
+
+/// Who asks, in a probe of the gateway's.
+const ASKER: u64 = 0;
+
+/// The links of a proxy that are uplinks of homes.
+#[derive(Debug, Default)]
+pub(super) struct HomeLinks {
+    by_link: Vec<Option<HomeLink>>,
+}
+
+#[derive(Debug)]
+struct HomeLink {
+    receipts: Receipts,
+    liveness: Liveness,
+}
+
+impl HomeLinks {
+    /// The member of `link` numbers what it sends from now on; receipts name `epoch`.
+    fn agree(&mut self, now: Instant, link: LinkId, overhead_bytes: usize, epoch: u32) {
+        let index = usize::from(link.0);
+        if self.by_link.len() <= index {
+            self.by_link.resize_with(index + 1, || None);
+        }
+        let mut receipts = Receipts::new(overhead_bytes).within(MAX_RECEIPT_WAIT);
+        receipts.offered(now, epoch);
+        if let Some(place) = self.by_link.get_mut(index) {
+            let liveness = place.take().map_or_else(Liveness::default, |old| old.liveness);
+            *place = Some(HomeLink { receipts, liveness });
+        }
+    }
+
+    fn of(&mut self, link: LinkId) -> Option<&mut HomeLink> {
+        self.by_link.get_mut(usize::from(link.0))?.as_mut()
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = (LinkId, &mut HomeLink)> {
+        (0_u8..).map(LinkId).zip(&mut self.by_link).filter_map(|(link, home)| Some((link, home.as_mut()?)))
+    }
+
+    /// A packet with a number went out.
+    pub fn sent(&mut self, now: Instant, link: LinkId) {
+        if let Some(home) = self.of(link) {
+            home.liveness.sent(now);
+        }
+    }
+
+    /// Something came over the link.
+    pub fn heard(&mut self, link: LinkId) {
+        if let Some(home) = self.of(link) {
+            home.liveness.heard();
+        }
+    }
+
+    /// A packet came over the link.
+    pub fn arrived(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) {
+        if let Some(home) = self.of(link) {
+            home.liveness.heard();
+            if let Some(number) = frame.number {
+                home.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
+            }
+        }
+    }
+
+    /// The round trip of a link.
+    pub fn measured(&mut self, link: LinkId, rtt: Duration) {
+        if let Some(home) = self.of(link) {
+            home.liveness.measured(rtt);
+        }
+    }
+
+    /// The uplink has registered anew.
+    pub fn end_silence(&mut self, link: LinkId) {
+        if let Some(home) = self.of(link) {
+            home.liveness.end_silence();
+        }
+    }
+
+    /// When something is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        let of = |home: &HomeLink| [home.receipts.deadline(), home.liveness.deadline()];
+        self.by_link.iter().flatten().flat_map(of).flatten().min()
+    }
+
+    /// Whether traffic has left the link.
+    pub fn is_silent(&self, link: LinkId) -> bool {
+        let home = self.by_link.get(usize::from(link.0)).and_then(Option::as_ref);
+        home.is_some_and(|home| home.liveness.is_silent())
+    }
+
+    fn overdue(&mut self, now: Instant) -> Vec<LinkId> {
+        self.all().filter(|(_, home)| home.liveness.is_overdue(now)).map(|(link, _)| link).collect()
+    }
+
+    fn probes(&mut self, now: Instant) -> Vec<(LinkId, u64)> {
+        self.all().filter_map(|(link, home)| Some((link, home.liveness.poll_probe(now)?))).collect()
+    }
+
+    fn receipts(&mut self, now: Instant) -> Vec<(LinkId, Receipt)> {
+        self.all().filter_map(|(link, home)| Some((link, home.receipts.poll(now)?))).collect()
+    }
+}
+
+impl Outlet {
+    /// The home whose uplink `peer` is.
+    fn home_of(&self, peer: Peer) -> Option<&str> {
+        self.peers.get(usize::from(peer.number))?.home.as_deref()
+    }
+
+    /// A member has offered receipts: where it is the uplink of a home it gets some too. Returns their epoch.
+    pub fn agree_return(&mut self, now: Instant, link: LinkId, peer: Peer, counter: u64) -> u32 {
+        let epoch = counter as u32;
+        if self.home_of(peer).is_some() {
+            self.homes.agree(now, link, peer.overhead_bytes(), epoch);
+        }
+        epoch
+    }
+
+    /// The other uplinks of the same home that carry traffic.
+    fn has_other_uplink(&self, link: LinkId) -> bool {
+        let Some(home) = self.members.get(link).and_then(|member| self.home_of(member.peer)) else {
+            return false;
+        };
+        let carries = |member: &&Member| member.up && !self.homes.is_silent(member.link);
+        let others = self.members.iter().filter(carries).filter(|member| member.link != link);
+        others.into_iter().any(|member| self.home_of(member.peer) == Some(home))
+    }
+}
+
+impl Proxy {
+    /// Receipts that are due, links that have gone silent, and their probes.
+    pub(super) fn expire_homes(&mut self, now: Instant) {
+        self.write_receipts(now);
+        for link in self.outlet.homes.overdue(now) {
+            if self.outlet.has_other_uplink(link) {
+                self.fall_silent(now, link, "it does not answer");
+            } else {
+                // Where there is no other way, this one is kept; the members' own rules decide.
+                self.outlet.homes.heard(link);
+            }
+        }
+        for (link, number) in self.outlet.homes.probes(now) {
+            self.send_to(link, &Message::Probe(Probe { asker: ASKER, number }));
+        }
+    }
+
+    /// Receipts for what came over uplinks of homes.
+    pub(super) fn write_receipts(&mut self, now: Instant) {
+        for (link, receipt) in self.outlet.homes.receipts(now) {
+            self.send_to(link, &Message::Receipt(receipt));
+        }
+    }
+
+    fn send_to(&mut self, link: LinkId, message: &Message) {
+        if let Some(peer) = self.outlet.members.get(link).filter(|member| member.up).map(|member| member.peer)
+        {
+            self.reply(peer, message);
+        }
+    }
+
+    fn fall_silent(&mut self, now: Instant, link: LinkId, cause: &'static str) {
+        let new = self.outlet.homes.of(link).is_some_and(|home| home.liveness.fall_silent(now));
+        if new {
+            self.tell_link(now, link, LinkState::Silent, Some(cause));
+            self.leave(now, link);
+            self.drain(now);
+        }
+    }
+
+    fn tell_link(&mut self, now: Instant, link: LinkId, state: LinkState, cause: Option<&'static str>) {
+        let Some(member) = self.outlet.members.get(link).map(|member| member.name.clone()) else { return };
+        let (node, member) = (self.outlet.name.clone().into(), member.into());
+        self.outlet.tell(now, &Event::LinkStateChanged { node, member, state, cause: cause.map(Into::into) });
+    }
+
+    /// The uplink that `peer` is, if it has registered.
+    fn uplink_of(&mut self, now: Instant, peer: Peer) -> Option<LinkId> {
+        self.outlet.home_of(peer)?;
+        self.outlet.members.heard(now, peer, 0)
+    }
+
+    /// A home asks whether packets pass.
+    pub(super) fn probed(&mut self, now: Instant, peer: Peer, probe: Probe) {
+        if probe.asker == ASKER || self.outlet.home_of(peer).is_none() {
+            return self.refuse(now, peer, DropReason::MalformedControl);
+        }
+        match self.uplink_of(now, peer) {
+            Some(_) => self.reply(peer, &Message::Echo(probe)),
+            // It was away for so long that it has to register again.
+            None => {
+                self.outlet.drops.count(DropReason::UnknownPeer);
+                self.challenge_known(now, peer);
+            }
+        }
+    }
+
+    /// A probe of the gateway's was answered.
+    pub(super) fn echoed(&mut self, now: Instant, peer: Peer, probe: Probe) {
+        let Some(link) = self.uplink_of(now, peer).filter(|_| probe.asker == ASKER) else {
+            return self.refuse(now, peer, DropReason::MalformedControl);
+        };
+        if self.outlet.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number))
+            && let Some(member) = self.outlet.members.get(link)
+        {
+            let round_trip =
+                self.outlet.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
+            let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
+            self.tell_link(now, link, LinkState::Active, None);
+            self.outlet.record_join(now, link, &config);
+            self.core.join(now, link, config);
+            self.drain(now);
+        }
+    }
+
+    /// A home says over one uplink that it has lost another.
+    pub(super) fn told_lost(&mut self, now: Instant, peer: Peer, lost: &Lost) {
+        let home = self.outlet.home_of(peer).map(str::to_owned);
+        let named = self.outlet.members.iter().find(|member| member.name == lost.name);
+        let named =
+            named.filter(|member| home.is_some() && self.outlet.home_of(member.peer) == home.as_deref());
+        let named = named.filter(|member| member.up).map(|member| member.link);
+        match named {
+            Some(link) if self.outlet.members.accepts(now, peer, lost.session, lost.counter).is_some() => {
+                self.fall_silent(now, link, "its home has lost it");
+            }
+            _ => self.refuse(now, peer, DropReason::ForeignName),
+        }
+    }
+}
