@@ -154,7 +154,8 @@ fn start_proxy(
     if transport == Transport::Sealed {
         config.private_key_file = Some(own_key.to_owned());
         let public_key = other_key.parse()?;
-        config.peers.push(SealedPeer { name: "bench".to_owned(), public_key, receivers: Vec::new() });
+        let name = "bench".to_owned();
+        config.peers.push(SealedPeer { name, public_key, receivers: Vec::new(), home: None });
     }
     start_worker(space, move |stop, started| {
         let daemon = ProxyDaemon::start(config, stop)?;
