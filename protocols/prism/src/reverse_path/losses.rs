@@ -43,9 +43,9 @@ pub(crate) fn convict_overdue<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<
 /// When the wait ends for a packet that was overtaken, on a link that may reorder.
 pub(crate) fn deadline<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
     let ends = |(link, order): (usize, &LinkOrder)| {
+        let overtaken = order.first_overtaken()?;
         let window = window(LinkId(link as u8), shared, now);
-        let overtaken = order.first_overtaken().filter(|_| !window.is_zero())?;
-        Some(now + window.saturating_sub(Micros::at(now).since(overtaken.since)))
+        (!window.is_zero()).then(|| now + window.saturating_sub(Micros::at(now).since(overtaken.since)))
     };
     flow.order.iter().enumerate().filter_map(ends).min()
 }
@@ -55,7 +55,7 @@ fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
     let learned = shared.links.get(link).filter(|_| shared.config.learn_rates);
     learned.map_or(Duration::ZERO, |link| {
         // Where receipts tell of losses, order can only tell of those beyond the far end, and late ACKs feign it.
-        let patience = link.model.full_rtt().filter(|_| link.model.is_measured());
+        let patience = if link.model.is_measured() { link.model.full_rtt() } else { None };
         link.reordering_window(now).max(patience.unwrap_or(Duration::ZERO))
     })
 }

@@ -5,6 +5,7 @@
 //! lost. The lowest packet in flight goes out once more over every link, now and then, until the receiver answers:
 //! its ACK tells the rest.
 use crate::flow::Flow;
+use crate::flow::history::Record;
 use crate::micros::Micros;
 use crate::overdue;
 use crate::shared::Shared;
@@ -18,30 +19,36 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 /// A sender that has been quiet for longer than this has given up, and so does the proxy.
 const SENDER_PATIENCE: Duration = Duration::from_secs(64);
 
-/// When the next probe is due; `None` when nothing is in flight that could be sent again.
-pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
+/// When the next probe is due; `None` when nothing is in flight that could be sent again. `lowest` is the lowest packet
+/// in flight, `limit` its [`overdue::tail_limit`].
+pub(crate) fn deadline<P: Clone>(
+    flow: &Flow<P>,
+    lowest: Option<Record>,
+    limit: Option<Duration>,
+    now: Instant,
+) -> Option<Instant> {
     if !flow.evidence.confirmed {
         // A SYN that nobody answers is the sender's affair.
         return None;
     }
-    let lowest = flow.history.lowest_in_flight().filter(|record| flow.copies.has(record.seq))?;
+    let lowest = lowest.filter(|record| flow.copies.has(record.seq))?;
     if now.saturating_since(flow.last_activity) > SENDER_PATIENCE {
         return None;
     }
     if let Some((sent, interval)) = flow.tail_probe.sent {
         return Some(sent + interval);
     }
-    let limit = overdue::tail_limit(&lowest, shared, now)?;
     let quiet_since = if flow.heard.after(lowest.sent) { flow.heard } else { lowest.sent };
-    Some(now + limit.saturating_sub(Micros::at(now).since(quiet_since)))
+    Some(now + limit?.saturating_sub(Micros::at(now).since(quiet_since)))
 }
 
 /// Sends a probe if one is due.
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
-    if deadline(flow, shared, now).is_none_or(|at| at > now) {
+    let Some(lowest) = flow.history.lowest_in_flight() else { return };
+    let limit = overdue::tail_limit(&lowest, shared, now);
+    if deadline(flow, Some(lowest), limit, now).is_none_or(|at| at > now) {
         return;
     }
-    let Some(lowest) = flow.history.lowest_in_flight() else { return };
     let Some(copy) = flow.copies.find(lowest.seq) else { return };
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
     for (link, _) in shared.links.up() {

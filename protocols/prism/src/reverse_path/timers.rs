@@ -25,16 +25,13 @@ pub(crate) fn next_deadline<P: Clone>(
         return None;
     }
     let lowest = flow.history.lowest_in_flight();
-    let lowest = lowest.filter(|record| overdue::is_possible(flow, record, shared));
-    let tail = lowest.and_then(|record| {
-        let age = Micros::at(now).since(record.sent);
-        let limit = overdue::tail_limit(&record, shared, now)?;
-        Some(now + limit.saturating_sub(age))
-    });
+    let limit = lowest.and_then(|record| overdue::tail_limit(&record, shared, now));
+    let possible = lowest.zip(limit).filter(|(record, _)| overdue::is_possible(flow, record, shared));
+    let tail = possible.map(|(record, limit)| now + limit.saturating_sub(Micros::at(now).since(record.sent)));
     let held = overdue::hold_remaining(flow, shared, now).map(|remaining| now + remaining);
     let pending = flow.acks.deadline(now, shared.pacer.waiting.len()).map(|at| at.max(now + MIN_WAIT));
     let backlog = (!flow.backlog.is_empty()).then(|| now + dispatch::RETRY);
-    let probe = tail_probe::deadline(flow, shared, now);
+    let probe = tail_probe::deadline(flow, lowest, limit, now);
     let overtaken = losses::deadline(flow, shared, now);
     let reinjection = reinjection::deadline(flow, shared, now);
     [tail, held, pending, backlog, probe, overtaken, reinjection].into_iter().flatten().min()
