@@ -1,7 +1,5 @@
 //! A PRISM proxy between a TCP sender and a receiver that is reached over two links: how to embed `prismux-prism`, with
-//! its public API alone.
-//!
-//! Run with `cargo run -p prismux-prism --example two_links`.
+//! its public API alone. Run it with `cargo run -p prismux-prism --example two_links`.
 #![expect(clippy::disallowed_macros, reason = "an example prints")]
 
 use prismux_endpoint::{Endpoint, expire};
@@ -9,35 +7,33 @@ use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, ip::protocol};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 const BYTES: u64 = 4_000_000;
+/// The hosts look for packets and timers so often.
+const TICK: Duration = Duration::from_micros(100);
+/// Mbit/s and ms. 0 and 1 are the proxy's; 2 leads from the sender to it, 3 from the receiver, 4 back to the sender.
+const LINKS: [(u64, u64); 5] = [(6, 20), (4, 60), (100, 5), (100, 5), (100, 5)];
 
-/// Packets leave one after the other, at a rate, and arrive so much later.
-struct Link(Rate, Duration, Instant, VecDeque<(Instant, SegmentIn)>);
+/// When each link is free again; what they carry, by time of arrival and link.
+type Network = ([Instant; 5], BTreeMap<(Instant, usize), SegmentIn>);
 
-impl Link {
-    fn carry(&mut self, now: Instant, packet: SegmentIn) {
-        let Self(rate, delay, free_at, packets) = self;
-        let with_headers = ByteCount::new(52 + u64::from(packet.payload_bytes));
-        *free_at = now.max(*free_at) + rate.transmission_time(with_headers);
-        packets.push_back((*free_at + *delay, packet));
-    }
+fn carry((free_at, under_way): &mut Network, now: Instant, link: usize, packet: SegmentIn) {
+    let (rate, delay) = (Rate::from_mbps(LINKS[link].0), Duration::from_millis(LINKS[link].1));
+    let with_headers = ByteCount::new(52 + u64::from(packet.payload_bytes));
+    free_at[link] = now.max(free_at[link]) + rate.transmission_time(with_headers);
+    under_way.insert((free_at[link] + delay, link), packet);
 }
 
 /// One download of so many bytes over both links.
 pub fn main() {
-    let mut now = Instant::ZERO;
-    // 0 and 1 are the proxy's links. 2 leads from the sender to it, 3 from the receiver, 4 back to the sender.
-    let mut links = [(6, 20), (4, 60), (100, 5), (100, 5), (100, 5)]
-        .map(|(mbps, ms)| Link(Rate::from_mbps(mbps), Duration::from_millis(ms), now, VecDeque::new()));
+    let (mut now, mut network) = (Instant::ZERO, Network::default());
     let mut proxy = Proxy::<SegmentIn>::new(ProxyConfig::default());
-    for (number, name) in [(0, "wwan1"), (1, "wwan2")] {
-        proxy.join(now, LinkId(number), LinkConfig { name: name.into(), ..LinkConfig::default() });
-    }
-    let [source, destination] = ["192.0.2.1", "192.0.2.2"].map(|text| text.parse().expect("an address"));
-    let flow =
-        FlowKey { source, destination, source_port: 80, destination_port: 40_000, protocol: protocol::TCP };
+    proxy.join(now, LinkId(0), LinkConfig::default());
+    proxy.join(now, LinkId(1), LinkConfig::default());
+    let (source, destination) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
+    let (source_port, destination_port) = (80, 40_000);
+    let flow = FlowKey { source, destination, source_port, destination_port, protocol: protocol::TCP };
     let mut receiver = Connection::connect(TcpConfig::modern(), 40_000, 80, SeqNumber(7), now);
     let syn = receiver.poll_transmit(now).expect("a connection begins with its SYN");
     let mut sender = Connection::accept(TcpConfig::modern(), &syn.header, SeqNumber(9), now);
@@ -46,36 +42,29 @@ pub fn main() {
         receiver.read(BYTES);
         for (end, link) in [(&mut sender, 2), (&mut receiver, 3)] {
             while let Some(segment) = end.poll_transmit(now) {
-                links[link].carry(now, segment.into());
+                carry(&mut network, now, link, segment.into());
             }
             while end.poll_event().is_some() {}
         }
         while let Some(mut verdict) = proxy.poll_verdict() {
             verdict.rewrite(|packet| Some(&mut packet.header));
             match verdict {
-                Verdict::Forward { link, packet, .. } => links[usize::from(link.0)].carry(now, packet),
-                Verdict::Release { packet, .. } => links[4].carry(now, packet),
+                Verdict::Forward { link, packet, .. } => carry(&mut network, now, link.0.into(), packet),
+                Verdict::Release { packet, .. } => carry(&mut network, now, 4, packet),
                 Verdict::Drop { .. } => {}
             }
         }
-        let deadlines = [proxy.poll_timeout(), sender.poll_timeout(), receiver.poll_timeout()];
-        let arrivals = links.iter().filter_map(|link| link.3.front()).map(|packet| packet.0);
-        let due = deadlines.into_iter().flatten().map(|deadline| deadline.at).chain(arrivals);
-        now = due.min().expect("something is always due").max(now);
-        let arrived = links.iter().position(|link| link.3.front().is_some_and(|packet| packet.0 <= now));
-        let Some((link, (_, packet))) = arrived.and_then(|link| Some((link, links[link].3.pop_front()?)))
-        else {
-            expire(&mut proxy, now);
-            expire(&mut sender, now);
-            expire(&mut receiver, now);
+        let Some(arrival) = network.1.first_entry().filter(|next| next.key().0 <= now) else {
+            now += TICK;
+            let _ = (expire(&mut proxy, now), expire(&mut sender, now), expire(&mut receiver, now));
             continue;
         };
-        let (header, payload_bytes) = (&packet.header, packet.payload_bytes);
-        match link {
-            2 => proxy.handle_data(now, flow, header, payload_bytes, packet),
-            3 => proxy.handle_reverse(now, flow, header, payload_bytes, packet),
-            4 => sender.handle_input(now, packet),
-            _ => receiver.handle_input(now, packet),
+        let ((_, link), packet) = arrival.remove_entry();
+        match (link, packet.payload_bytes) {
+            (2, bytes) => proxy.handle_data(now, flow, &packet.header, bytes, packet),
+            (3, bytes) => proxy.handle_reverse(now, flow, &packet.header, bytes, packet),
+            (4, _) => sender.handle_input(now, packet),
+            (_, _) => receiver.handle_input(now, packet),
         }
     }
     let goodput_mbps = BYTES as f64 * 8.0 / now.as_secs_f64() / 1e6;
