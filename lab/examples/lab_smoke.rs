@@ -106,7 +106,7 @@ fn bond(duration: Duration, there: LinkConfig, back: LinkConfig, variant: &str, 
     plan.symmetric_link("wlan2", [m2, receiver], wire);
     let flow = |transport| Flow::new("download", server, receiver, transport).tcp(tcp.clone());
     plan.flow(match variant {
-        "mptcp" => flow(Transport::Mptcp),
+        "mptcp" => flow(Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT)),
         "single" => flow(Transport::Tcp).via(m1),
         _ => flow(Transport::Tcp),
     });

@@ -8,7 +8,7 @@ pub(crate) use fetch::{FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FetchOrders};
 use crate::LabError;
 use crate::kernel_tcp::KernelTcp;
 use prismux_endpoint::random::Seed;
-use prismux_plan::{Congestion, Feature, Flow, Lack, Plan, Transport, Tunnel, Unsupported};
+use prismux_plan::{Congestion, Feature, Flow, Lack, MptcpSettings, Plan, Transport, Tunnel, Unsupported};
 use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant};
 
@@ -120,7 +120,13 @@ impl<'a> FlowOrders<'a> {
     ) -> Result<Self, Unsupported> {
         let mut tcp = KernelTcp::of(&flow.tcp);
         let carrier = match &flow.transport {
-            Transport::Mptcp => Carrier::Mptcp,
+            Transport::Mptcp(settings) if *settings == MptcpSettings::DEFAULT => Carrier::Mptcp,
+            Transport::Mptcp(_) => {
+                return Err(Unsupported {
+                    what: format!("flow \"{}\": the kernel has one scheduler and no coupling", flow.name),
+                    remedy: "leave out the table \"mptcp\", or use --on sim".to_owned(),
+                });
+            }
             Transport::Udp => Carrier::Udp,
             // The kernels do not speak TCP-PRISM: its sender is our own TCP.
             Transport::TcpPrism => {

@@ -5,7 +5,8 @@
 
 use crate::registry::{self, name_of};
 use prismux_plan::{
-    Action, Flow, LinkDirection, NodeId, Plan, PtcpSettings, Role, StripingSettings, Traffic, Transport,
+    Action, Flow, LinkDirection, MptcpSettings, NodeId, Plan, PtcpSettings, Role, StripingSettings, Traffic,
+    Transport,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
@@ -113,7 +114,12 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
         out.debug(&format!("{path}.links"), &links);
     }
     // Transports with a pipe for every link are told apart by both tables, whichever is theirs.
-    if flow.transport.has_pipe_per_link() {
+    if let Transport::Mptcp(settings) = &flow.transport {
+        // As before the simulator had it.
+        if *settings != MptcpSettings::DEFAULT {
+            out.debug(&format!("{path}.mptcp"), settings);
+        }
+    } else if flow.transport.has_pipe_per_link() {
         let (mut ptcp, mut striping) = (PtcpSettings::DEFAULT, StripingSettings::DEFAULT);
         match &flow.transport {
             Transport::Ptcp(settings) => ptcp = *settings,

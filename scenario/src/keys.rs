@@ -138,8 +138,8 @@ pub const FLOW: &[Key] = &[
     key(
         "links",
         "list of links",
-        "by routing; ptcp and striping: all of the multi-homed end",
-        "access links to use, each touching `from` or `to`: one for tcp, one per pipe for ptcp and striping",
+        "by routing; mptcp, ptcp and striping: all of the multi-homed end",
+        "access links to use, each touching `from` or `to`: one for tcp, one per pipe for mptcp, ptcp and striping",
     ),
     key("pattern", "name", "\"bulk\", for udp \"cbr\"", "what the application sends"),
     key("bytes", "size", "until stopped", "bulk: size of the file"),
@@ -151,6 +151,7 @@ pub const FLOW: &[Key] = &[
     key("congestion", "name", "the profile's", "congestion control of the sender"),
     key("tcp", "table", "the profile's", "single TCP switches"),
     key("door", "table", "see below", "tcp-door: detectors and responses"),
+    key("mptcp", "table", "see below", "switches of MPTCP (simulator; the lab has the kernel's)"),
     key("ptcp", "table", "see below", "switches of pTCP"),
     key("striping", "table", "see below", "switches of a striping application"),
     key("pipes", "table", "one, from `from`", "r2cp: the pipes, by name"),
@@ -256,6 +257,20 @@ pub const DOOR: &[Key] = &[
         "1",
         "share of time, over long, for which congestion control may stand still",
     ),
+];
+
+/// Keys of `mptcp = { ... }` in a flow.
+pub const MPTCP: &[Key] = &[
+    key("scheduler", "name", "\"linux\"", "which subflow gets the next bytes"),
+    key("coupling", "name", "\"off\"", "how the subflows' congestion windows hang together"),
+    key(
+        "opportunistic_retransmission",
+        "true or false",
+        "true",
+        "when the window is full, what everybody waits for goes again by a quicker subflow (not with `linux`)",
+    ),
+    key("penalisation", "true or false", "true", "with it, the slower subflow halves its window"),
+    key("send_buffer", "size", "\"67108864 B\"", "the most bytes that are not acknowledged"),
 ];
 
 /// Keys of `ptcp = { ... }` in a flow.

@@ -37,6 +37,7 @@ writer = { from = "server", to = "receiver", pattern = "writes", every = "500 ms
 exchange = { from = "server", to = "receiver", pattern = "request-response", response = "20 kB" }
 pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first = {} } }
 ordered = { from = "server", to = "receiver", transport = "tcp-door" }
+multipath = { from = "server", to = "receiver", transport = "mptcp" }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }
 striped = { from = "server", to = "receiver", transport = "striping-smart" }
 [[events]]
@@ -80,7 +81,7 @@ const IN_WORDS: &[&str] = &[
     "learned",
     "true between a proxy and a member",
     "by routing",
-    "by routing; ptcp and striping: all of the multi-homed end",
+    "by routing; mptcp, ptcp and striping: all of the multi-homed end",
     "\"bulk\", for udp \"cbr\"",
     "until stopped",
     "end of the run",
@@ -127,6 +128,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("flows.pipes.pipes.first", keys::PIPE),
         ("flows.download.tcp", keys::TCP),
         ("flows.ordered.door", keys::DOOR),
+        ("flows.multipath.mptcp", keys::MPTCP),
         ("flows.parallel.ptcp", keys::PTCP),
         ("flows.striped.striping", keys::STRIPING),
         ("events.0", keys::EVENT),
@@ -148,6 +150,7 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "scheduling" | "target_rate" | "pipes") => "flows.pipes",
         ("flows.download", "pattern") => "flows.load",
         ("flows.download", "door") => "flows.ordered",
+        ("flows.download", "mptcp") => "flows.multipath",
         ("flows.download", "ptcp") => "flows.parallel",
         ("flows.download", "striping") => "flows.striped",
         ("events.0", "join" | "leave" | "start" | "stop" | "kill" | "restart") => "events.1",
@@ -261,6 +264,7 @@ fn values() -> Vec<String> {
         "{ rate = \"5 Mbit/s\" }",
         "{ mss = \"1000 B\" }",
         "{ coupled = true }",
+        "{ coupling = \"lia\" }",
         "td-t1x8",
         "{ report_repeats = 2 }",
         "{ buffer = \"9 kB\" }",
@@ -279,10 +283,9 @@ fn values() -> Vec<String> {
         .chain(names(registry::REVERSE_PATH))
         .chain(names(registry::PROXY_PROFILES))
         .chain(names(registry::WEIGHT_UNITS))
-        .chain(names(registry::OUTAGES))
-        .chain(names(registry::TUNNELS))
-        .chain(names(registry::REASSIGNMENT))
-        .chain(names(registry::RESUME_ORDER))
+        .chain(names(registry::OUTAGES).chain(names(registry::TUNNELS)))
+        .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
+        .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))
         .chain(names(registry::INTERFACE_QUEUES))
         .chain(names(registry::PROPAGATION))

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `single` | each member's link alone, past the proxy; the best one counts |
 //! | `striping` | weighted round robin over all links by their true rates, ACKs untouched |
-//! | `mptcp` | the kernel's Multipath TCP (lab only) |
+//! | `mptcp` | Multipath TCP over the same links, the kernel's in the lab; in the simulator when named |
 //! | `prism` | the proxy as the file has it, with an ordinary TCP sender |
 //! | `tcp-prism` | the same with loss reports, and a sender that uses them |
 //!

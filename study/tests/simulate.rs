@@ -148,7 +148,6 @@ fn what_only_the_lab_has_is_refused_with_a_way_out() {
         let scenario = file.scenario(None, set).unwrap();
         run::run(&scenario, Backend::Sim, &options(1)).unwrap_err().to_string()
     };
-    assert!(refused(&["flows.download.transport=mptcp"]).contains("--on lab"));
     assert!(refused(&["events=[{ at = \"5 s\", kill = \"m1\" }]"]).contains("--on lab"));
 }
 

@@ -110,7 +110,10 @@ fn the_way_back_through_a_member_holds_on_every_node_before_it() {
 
 #[test]
 fn mptcp_gets_a_path_through_each_member() {
-    let plan = bond_with(|_, flow| Flow { transport: Transport::Mptcp, ..flow });
+    let plan = bond_with(|_, flow| Flow {
+        transport: Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT),
+        ..flow
+    });
     let orders = orders(&plan);
     let mut topology = Topology::new(&orders).unwrap();
     let paths = topology.paths(&orders.flows[0]).unwrap();

@@ -14,7 +14,8 @@ pub fn errors() {
     assert!(said.contains("\"a\"") && said.contains("nodes of their own"), "{said}");
     let said = error(&two_hosts(1.0, link(1, 1), flow(Transport::TcpEln)));
     assert!(said.contains("\"tcp-eln\"") && said.contains("--on sim"), "{said}");
-    let said = error(&two_hosts(1.0, link(1, 1), flow(Transport::Mptcp)));
+    let said =
+        error(&two_hosts(1.0, link(1, 1), flow(Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT))));
     assert!(said.contains("members"), "{said}");
 
     let shell = |script: &str| vec!["-c".into(), script.into()];

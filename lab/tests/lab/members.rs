@@ -38,7 +38,11 @@ fn index_of(outcome: &prismux_lab::LabOutcome, name: &str) -> usize {
 pub fn mptcp() {
     let window = Some(ByteCount::new(4_000_000));
     let tcp = TcpSettings { mss: Some(1200), window, ..TcpSettings::default() };
-    let plan = community(6.0, &[link(10, 15), link(10, 15)], download(Transport::Mptcp).tcp(tcp));
+    let plan = community(
+        6.0,
+        &[link(10, 15), link(10, 15)],
+        download(Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT)).tcp(tcp),
+    );
     let outcome = run(&warmed_up(plan, 2.0));
     let efficiency = outcome.result.total.steady_efficiency.expect("a capacity");
     assert!(efficiency > 0.8, "{efficiency}");
@@ -50,7 +54,11 @@ pub fn mptcp() {
 }
 
 pub fn mptcp_members_come_and_go() {
-    let mut plan = community(9.0, &[link(4, 10), link(4, 10)], download(Transport::Mptcp));
+    let mut plan = community(
+        9.0,
+        &[link(4, 10), link(4, 10)],
+        download(Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT)),
+    );
     plan.event(seconds(2.5), Action::Leave(M2));
     plan.event(seconds(5.0), Action::Join(M2));
     plan.measure.interval = Some(seconds(0.5));

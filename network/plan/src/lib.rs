@@ -51,5 +51,5 @@ pub use prismux_wire::IpFamily;
 pub use radio::{Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};
-pub use transport::{Pipe, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+pub use transport::{MptcpSettings, Pipe, PtcpSettings, R2cpSettings, StripingSettings, Transport};
 pub use tunnel::Tunnel;

@@ -51,6 +51,12 @@ impl Plan {
         if flow.via.is_some() || !is_split { None } else { self.proxy_between(flow.from, flow.to) }
     }
 
+    /// The proxy that `flow` goes past: it is MPTCP's, which uses the members' links by itself, or names a member.
+    pub fn proxy_past(&self, flow: &Flow) -> Option<NodeId> {
+        let past = flow.via.is_some() || matches!(flow.transport, Transport::Mptcp(_));
+        if past { self.proxy_between(flow.from, flow.to) } else { None }
+    }
+
     /// The first proxy on the shortest path between two nodes that has one of its members behind it on that path.
     pub fn proxy_between(&self, from: NodeId, to: NodeId) -> Option<NodeId> {
         let path = self.shortest_path(from, to)?;
@@ -71,6 +77,15 @@ impl Plan {
             return flow.links.clone();
         }
         let (from, to) = (self.links_at(flow.from), self.links_at(flow.to));
+        if let Some(proxy) = self.proxy_past(flow).filter(|_| matches!(flow.transport, Transport::Mptcp(_))) {
+            // One way through each member, in their order.
+            let members = self.members_of(proxy);
+            let ways: Vec<LinkId> =
+                members.iter().filter_map(|&member| self.link_between(member, flow.to)).collect();
+            if !ways.is_empty() {
+                return ways;
+            }
+        }
         if from.len() > 1 || to.len() <= 1 { from } else { to }
     }
 }

@@ -10,10 +10,11 @@ pub use radio::{
 };
 
 use crate::{
-    Congestion, Flow, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings, Traffic,
-    Transport, Tunnel,
+    Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings,
+    Traffic, Transport, Tunnel,
 };
 use prismux_link::OutagePolicy;
+use prismux_mptcp::{Coupling, Scheduler};
 use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
@@ -93,6 +94,29 @@ pub const RESUME_ORDER: &[Name<ResumeOrder>] = &[
     name("number", ResumeOrder::Number, "in the order of the links"),
 ];
 
+/// Which subflow MPTCP gives the next bytes.
+pub const MPTCP_SCHEDULERS: &[Name<Scheduler>] = &[
+    name("linux", Scheduler::Linux, "as the kernel's `default`: queued where what is held is sent soonest"),
+    name("min-rtt", Scheduler::MinRtt, "the least round-trip time among those with room"),
+    name("round-robin", Scheduler::RoundRobin, "in turn, among those with room"),
+    name("redundant", Scheduler::Redundant, "everything on every subflow"),
+    name("blest", Scheduler::Blest, "BLEST: least round-trip time, unless the window would be blocked"),
+    name(
+        "ecf",
+        Scheduler::Ecf,
+        "ECF: least round-trip time, unless waiting for the fast one is done earlier",
+    ),
+];
+
+/// How the windows of MPTCP's subflows are coupled.
+pub const MPTCP_COUPLINGS: &[Name<Coupling>] = &[
+    name("off", Coupling::Off, "not at all: each subflow has the flow's `congestion`, as in Linux"),
+    name("lia", Coupling::Lia, "linked increases (RFC 6356)"),
+    name("olia", Coupling::Olia, "opportunistic linked increases"),
+    name("balia", Coupling::Balia, "balanced linked adaptation"),
+    name("wvegas", Coupling::Wvegas, "weighted Vegas: by delay"),
+];
+
 /// Transports.
 pub const TRANSPORTS: &[Name<Transport>] = &[
     name("tcp", Transport::Tcp, "ordinary TCP (the kernel's in the lab)"),
@@ -103,7 +127,11 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
         Transport::TcpDoor(DoorConfig::published()),
         "TCP-DOOR: reordering tells of a new route, and congestion control stands still; simulator only",
     ),
-    name("mptcp", Transport::Mptcp, "the kernel's Multipath TCP at both ends; lab only"),
+    name(
+        "mptcp",
+        Transport::Mptcp(MptcpSettings::DEFAULT),
+        "Multipath TCP (RFC 8684) with a subflow on every access link; in the lab the kernel's, through every member",
+    ),
     name(
         "tcp-eln",
         Transport::TcpEln,

@@ -2,6 +2,7 @@
 use crate::{Congestion, LinkId, NodeId};
 use alloc::string::String;
 use alloc::vec::Vec;
+use prismux_mptcp::{Coupling, MptcpConfig, Scheduler};
 use prismux_ptcp::{PtcpConfig, Reassignment, ResumeOrder};
 use prismux_r2cp::{R2cpConfig, Scheduling};
 use prismux_rcp::RcpConfig;
@@ -20,8 +21,8 @@ pub enum Transport {
     TcpHo,
     /// TCP that takes reordering for a sign of a new route (detection of out-of-order and response, TCP-DOOR).
     TcpDoor(DoorConfig),
-    /// Multipath TCP (RFC 8684) of the Linux kernel.
-    Mptcp,
+    /// Multipath TCP (RFC 8684): ours in the simulator, the kernel's in the lab.
+    Mptcp(MptcpSettings),
     /// TCP whose receiver marks the ACKs that wait for what its link has damaged (explicit loss notification, TCP-ELN).
     TcpEln,
     /// Reception Control Protocol (RCP): the receiver asks and controls, the sender answers.
@@ -43,7 +44,7 @@ pub enum Transport {
 impl Transport {
     /// Whether a flow has a pipe for every access link.
     pub const fn has_pipe_per_link(&self) -> bool {
-        matches!(self, Self::Ptcp(_) | Self::StripingUnaware(_) | Self::StripingSmart(_))
+        matches!(self, Self::Ptcp(_) | Self::Mptcp(_) | Self::StripingUnaware(_) | Self::StripingSmart(_))
     }
 
     /// Whether both are the same transport, whatever their settings.
@@ -145,6 +146,44 @@ impl PtcpSettings {
             coupled: self.coupled,
             loss_notification: self.loss_notification,
             ..PtcpConfig::new(tcp, pipes)
+        }
+    }
+}
+
+/// Settings of MPTCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MptcpSettings {
+    /// Which subflow gets the next bytes.
+    pub scheduler: Scheduler,
+    /// How the subflows' congestion windows hang together; without coupling each has the flow's congestion control.
+    pub coupling: Coupling,
+    /// The segment that everybody waits for is repeated when the window is full.
+    pub opportunistic_retransmission: bool,
+    /// The subflow that held it halves its window.
+    pub penalisation: bool,
+    /// Send buffer, which bounds what is unacknowledged.
+    pub send_buffer: ByteCount,
+}
+
+impl MptcpSettings {
+    /// What Linux does.
+    pub const DEFAULT: Self = Self {
+        scheduler: Scheduler::Linux,
+        coupling: Coupling::Off,
+        opportunistic_retransmission: true,
+        penalisation: true,
+        send_buffer: ByteCount::new(64 << 20),
+    };
+
+    /// As the protocol has them, with subflows that follow `tcp`, whose window is the connection's.
+    pub fn config(&self, tcp: TcpConfig) -> MptcpConfig {
+        MptcpConfig {
+            scheduler: self.scheduler,
+            coupling: self.coupling,
+            opportunistic_retransmission: self.opportunistic_retransmission,
+            penalisation: self.penalisation,
+            send_buffer: self.send_buffer,
+            ..MptcpConfig::new(tcp)
         }
     }
 }

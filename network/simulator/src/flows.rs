@@ -14,6 +14,7 @@ pub(crate) mod registry;
 pub(crate) mod table;
 pub(crate) mod transport;
 
+pub(crate) mod mptcp;
 pub(crate) mod ptcp;
 pub(crate) mod r2cp;
 pub(crate) mod rcp;

@@ -33,6 +33,7 @@ pub use core::counters::NetworkCounters;
 pub use core::packet::{Content, Transit};
 pub use flows::context::{Arrival, FlowContext};
 pub use flows::flow::{Flow, Window};
+pub use flows::mptcp::MptcpFlow;
 pub use flows::names::PipeNames;
 pub use flows::policy::{CongestionFactory, ExtensionFactory, Factory};
 pub use flows::ptcp::PtcpFlow;

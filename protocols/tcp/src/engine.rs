@@ -35,7 +35,7 @@ pub use path::{PathChange, PathUpdate};
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use congestion::{Congestion, CongestionControl, CustomControl, UnscalableIncrease};
+use congestion::{Congestion, CongestionControl, CoupledTerms, CustomControl, UnscalableIncrease};
 use core::ops::Range;
 use ns2::Ns2;
 use prismux_endpoint::Deadline;
@@ -312,6 +312,16 @@ impl Engine {
     /// The congestion control has no such increase (BBR).
     pub fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
         self.sender_mut().congestion.set_increase_share(share.clamp(0.0, 1.0))
+    }
+
+    /// Tells the congestion control what other windows of its connection mean for it.
+    pub fn set_coupling(&mut self, terms: &CoupledTerms) {
+        self.sender_mut().congestion.set_coupling(terms);
+    }
+
+    /// Halves the window, and the threshold with it, for a reason of the host's: this path holds the others up.
+    pub fn penalise(&mut self) {
+        self.sender_mut().penalise();
     }
 
     /// Hands the window to a policy from outside, in place of the one that the configuration names. To be called before

@@ -40,7 +40,7 @@ pub use tcp_header::{
     TcpOptions, Timestamps,
 };
 pub use tcp_options::{DELIVERY_ORDER_EXPERIMENT, HANDOFF_EXPERIMENT, LOSS_REPORT_EXPERIMENT};
-pub use tcp_packet::{TcpPacket, emit_tcp_packet};
+pub use tcp_packet::{TcpPacket, emit_tcp_packet, emit_tcp_segment};
 pub use udp::{UdpHeader, UdpPacket, emit_udp_packet};
 
 /// The examples of the README, compiled.

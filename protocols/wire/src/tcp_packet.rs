@@ -138,13 +138,38 @@ pub fn emit_tcp_packet(
     payload: &[u8],
     out: &mut [u8],
 ) -> Result<usize, WireError> {
-    let ip_bytes = ip.wire_bytes();
     let segment_bytes = tcp.wire_bytes() + payload.len();
+    emit_around(ip, segment_bytes, out, |segment| {
+        let tcp_bytes = tcp.emit(segment)?;
+        put(segment, tcp_bytes, payload);
+        Ok(())
+    })
+}
+
+/// As [`emit_tcp_packet`], around a `segment` whose header is written already, the checksum excepted: for options that
+/// [`TcpHeader`] does not have.
+///
+/// # Errors
+/// When it does not fit `out` or 65,535 bytes.
+pub fn emit_tcp_segment(ip: &IpHeader, segment: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
+    emit_around(ip, segment.len(), out, |place| {
+        put(place, 0, segment);
+        Ok(())
+    })
+}
+
+/// The IP header, the segment that `write` writes, and its checksum.
+fn emit_around(
+    ip: &IpHeader,
+    segment_bytes: usize,
+    out: &mut [u8],
+    write: impl FnOnce(&mut [u8]) -> Result<(), WireError>,
+) -> Result<usize, WireError> {
+    let ip_bytes = ip.wire_bytes();
     let ip = IpHeader { protocol: protocol::TCP, ..*ip };
     ip.emit(segment_bytes, out)?;
     let segment = out.get_mut(ip_bytes..ip_bytes + segment_bytes).ok_or(WireError::NoRoom)?;
-    let tcp_bytes = tcp.emit(segment)?;
-    put(segment, tcp_bytes, payload);
+    write(segment)?;
     let sum: Sum = pseudo_header(ip.source, ip.destination, protocol::TCP, segment_bytes);
     let checksum = sum.add_bytes(segment).checksum();
     put(segment, 16, &checksum.to_be_bytes());

@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::{Names, link_list, pipes};
 use crate::keys;
 use crate::registry;
-use prismux_plan::{NodeId, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+use prismux_plan::{MptcpSettings, NodeId, PtcpSettings, R2cpSettings, StripingSettings, Transport};
 use prismux_tcp_door::{DoorConfig, MAX_TIMER_UNITS, Setting};
 use prismux_units::Duration;
 
@@ -23,11 +23,27 @@ pub(super) fn read(
             pipes: pipes::read(reader, names, from, start),
         }),
         Transport::TcpDoor(standard) => Transport::TcpDoor(door(reader, standard)),
+        Transport::Mptcp(standard) => Transport::Mptcp(mptcp(reader, standard)),
         Transport::Ptcp(standard) => Transport::Ptcp(ptcp(reader, standard)),
         Transport::StripingUnaware(standard) => Transport::StripingUnaware(striping(reader, names, standard)),
         Transport::StripingSmart(standard) => Transport::StripingSmart(striping(reader, names, standard)),
         other => other,
     }
+}
+
+fn mptcp(reader: &Reader<'_>, standard: MptcpSettings) -> MptcpSettings {
+    let Some(table) = reader.table("mptcp", keys::MPTCP) else { return standard };
+    let settings = MptcpSettings {
+        scheduler: table.name("scheduler", registry::MPTCP_SCHEDULERS).unwrap_or(standard.scheduler),
+        coupling: table.name("coupling", registry::MPTCP_COUPLINGS).unwrap_or(standard.coupling),
+        opportunistic_retransmission: table
+            .boolean("opportunistic_retransmission")
+            .unwrap_or(standard.opportunistic_retransmission),
+        penalisation: table.boolean("penalisation").unwrap_or(standard.penalisation),
+        send_buffer: table.bytes("send_buffer").unwrap_or(standard.send_buffer),
+    };
+    table.finish();
+    settings
 }
 
 fn ptcp(reader: &Reader<'_>, standard: PtcpSettings) -> PtcpSettings {

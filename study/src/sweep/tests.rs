@@ -153,7 +153,7 @@ fn every_point_is_checked_before_the_first_run() {
         ("links.wyre.delay=1ms,2ms", "there is no \"wyre\""),
         ("links.wire.dealy=1ms,2ms", "dealy"),
         ("links.wire.delay=1ms,2apples", "2apples"),
-        ("flows.file.transport=tcp,mptcp", "Multipath TCP"),
+        ("flows.file.transport=tcp,tcp-prism", "proxy"),
     ] {
         let error = plan(&request(&[axis], 1)).expect_err(axis);
         assert!(error.to_string().contains(reason), "{error}");

@@ -5,18 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-const LACKS: &[Lack] = &[
-    Lack {
-        feature: Feature::Transport("mptcp"),
-        what: "{}: Multipath TCP is the kernel's and exists in the lab only",
-        remedy: "use --on lab, or another transport",
-    },
-    Lack {
-        feature: Feature::Processes,
-        what: "the simulator has no process of {} to kill",
-        remedy: "use leave and join, or --on lab",
-    },
-];
+const LACKS: &[Lack] = &[Lack {
+    feature: Feature::Processes,
+    what: "the simulator has no process of {} to kill",
+    remedy: "use leave and join, or --on lab",
+}];
 
 /// Why a plan cannot be simulated.
 #[derive(Debug)]
@@ -67,17 +60,18 @@ pub fn check_supported(plan: &Plan) -> Result<(), Unsupported> {
 /// # Errors
 /// For a proxy that some flows use and others go past, which cannot be simulated.
 pub(super) fn bypassed_proxies(plan: &Plan) -> Result<Vec<NodeId>, Unsupported> {
-    let past = plan.flows.iter().filter(|flow| flow.via.is_some());
-    let bypassed: Vec<_> = past.filter_map(|flow| plan.proxy_between(flow.from, flow.to)).collect();
+    let bypassed: Vec<_> = plan.flows.iter().filter_map(|flow| plan.proxy_past(flow)).collect();
     for flow in plan.flows.iter().filter(|_| !bypassed.is_empty()) {
         if let Some(proxy) = plan.proxy_of(flow).filter(|proxy| bypassed.contains(proxy)) {
             let name = &plan[proxy].name;
             return Err(Unsupported {
                 what: format!(
-                    "flow \"{}\" passes the proxy \"{name}\" while others go past it by \"via\"",
+                    "flow \"{}\" passes the proxy \"{name}\" while others go past it by \"via\" or MPTCP",
                     flow.name
                 ),
-                remedy: "give all flows of this proxy a \"via\", or none; or use --on lab".to_string(),
+                remedy:
+                    "give all flows of this proxy a \"via\" or transport \"mptcp\", or none; or use --on lab"
+                        .to_string(),
             });
         }
     }

@@ -236,13 +236,16 @@ impl Capture {
         let ip = IpHeader { ecn: packet.ecn, ..IpHeader::new(source, destination, 0) };
         let written = match &packet.body {
             Body::Tcp { header, .. } => prismux_wire::emit_tcp_packet(&ip, header, &zeros, &mut self.bytes),
-            Body::Datagram(content) => {
+            Body::Datagram(datagram) => {
                 let header = prismux_wire::UdpHeader { source_port, destination_port };
-                let mut datagram = vec![0; usize::from(content.header_bytes) + payload];
-                if let Some(content) = pool.content(content) {
-                    content.emit(&mut datagram);
+                let mut bytes = vec![0; usize::from(datagram.header_bytes) + payload];
+                if let Some(content) = pool.content(datagram) {
+                    content.emit(&mut bytes);
                 }
-                prismux_wire::emit_udp_packet(&ip, &header, &datagram, &mut self.bytes)
+                match datagram.is_segment {
+                    true => prismux_wire::emit_tcp_segment(&ip, &bytes, &mut self.bytes),
+                    false => prismux_wire::emit_udp_packet(&ip, &header, &bytes, &mut self.bytes),
+                }
             }
         };
         written.unwrap_or(0)

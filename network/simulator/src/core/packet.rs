@@ -35,8 +35,10 @@ pub(crate) enum Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Datagram {
     pub content: ContentHandle,
-    /// Bytes of the content's own headers, between the header of UDP and the payload.
+    /// Bytes of the content's own headers, between the header of UDP, where there is one, and the payload.
     pub header_bytes: u16,
+    /// It is a segment of TCP: no header of UDP.
+    pub is_segment: bool,
     /// Source and destination port.
     pub ports: (u16, u16),
 }
@@ -96,6 +98,7 @@ impl Packet {
     pub fn ip_bytes(&self) -> u32 {
         let transport = match &self.body {
             Body::Tcp { header, .. } => header.wire_bytes() as u32,
+            Body::Datagram(datagram) if datagram.is_segment => u32::from(datagram.header_bytes),
             Body::Datagram(datagram) => UDP_HEADER_BYTES + u32::from(datagram.header_bytes),
         };
         IPV4_HEADER_BYTES + transport + self.payload_bytes
@@ -105,6 +108,7 @@ impl Packet {
     pub fn flow_key(&self) -> FlowKey {
         let ((source_port, destination_port), number) = match &self.body {
             Body::Tcp { header, .. } => ((header.source_port, header.destination_port), protocol::TCP),
+            Body::Datagram(datagram) if datagram.is_segment => (datagram.ports, protocol::TCP),
             Body::Datagram(datagram) => (datagram.ports, protocol::UDP),
         };
         FlowKey {

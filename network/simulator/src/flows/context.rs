@@ -104,8 +104,8 @@ impl FlowContext<'_> {
     }
 
     pub(crate) fn datagram<C: Content + Clone>(&mut self, content: C, ports: (u16, u16)) -> Datagram {
-        let header_bytes = content.header_bytes() as u16;
-        Datagram { content: self.network.pool.keep(content), header_bytes, ports }
+        let (header_bytes, is_segment) = (content.header_bytes() as u16, content.is_segment());
+        Datagram { content: self.network.pool.keep(content), header_bytes, is_segment, ports }
     }
 }
 

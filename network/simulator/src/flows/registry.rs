@@ -1,4 +1,5 @@
 //! The registry: what a planned flow is made of. One line for each transport.
+use super::mptcp::MptcpFlow;
 use super::ptcp::PtcpFlow;
 use super::r2cp::R2cpFlow;
 use super::rcp::RcpFlow;
@@ -39,7 +40,8 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
             StripingFlow::planned(settings, tcp, Policy::Unaware).into()
         }
         (_, Transport::StripingSmart(settings)) => StripingFlow::planned(settings, tcp, Policy::Smart).into(),
-        // The kernel's own transport is refused before; datagrams are no bulk.
-        (_, Transport::Tcp | Transport::Mptcp | Transport::Udp) => TcpFlow::new(tcp).into(),
+        (_, Transport::Mptcp(settings)) => MptcpFlow::planned(settings, tcp).into(),
+        // Datagrams are no bulk.
+        (_, Transport::Tcp | Transport::Udp) => TcpFlow::new(tcp).into(),
     }
 }

@@ -6,6 +6,7 @@ mod dumbbell;
 mod latency;
 mod loss_notification;
 mod media;
+mod mptcp;
 mod nodes;
 mod outage;
 mod pipe_mixes;

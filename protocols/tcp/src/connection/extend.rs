@@ -1,7 +1,7 @@
 //! Extensions of the sender, and what a host says about its own links.
 use super::{Connection, Control};
 use crate::engine::LossNotice;
-use crate::engine::congestion::CustomControl;
+use crate::engine::congestion::{CoupledTerms, CustomControl};
 use crate::extension::{SenderExtension, SenderView, Steering};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -17,6 +17,16 @@ impl Connection {
     /// Hands the congestion window to a policy from outside, in place of the one that the configuration names.
     pub fn set_congestion(&mut self, policy: Box<dyn CustomControl>) {
         self.engine.set_congestion(policy);
+    }
+
+    /// Tells the congestion control what other windows of its connection mean for it.
+    pub fn set_coupling(&mut self, terms: &CoupledTerms) {
+        self.engine.set_coupling(terms);
+    }
+
+    /// Halves the congestion window, for a reason of the host's: this path holds others up.
+    pub fn penalise(&mut self) {
+        self.engine.penalise();
     }
 
     /// The extension, if it is a `T`: for its counters.

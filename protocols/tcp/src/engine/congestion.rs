@@ -12,7 +12,8 @@ mod slow_start;
 mod stp;
 
 pub use policy::{
-    AckSample, CongestionControl, CongestionSignal, CustomControl, RateSample, UnscalableIncrease, Window,
+    AckSample, CongestionControl, CongestionSignal, CoupledTerms, CustomControl, RateSample,
+    UnscalableIncrease, Window,
 };
 
 pub(crate) use bbr::Bbr;
@@ -114,6 +115,10 @@ impl CongestionControl for Congestion {
 
     fn set_increase_share(&mut self, share: f64) -> Result<(), UnscalableIncrease> {
         self.policy().set_increase_share(share)
+    }
+
+    fn set_coupling(&mut self, terms: &CoupledTerms) {
+        self.policy().set_coupling(terms);
     }
 
     fn is_paced(&self) -> bool {

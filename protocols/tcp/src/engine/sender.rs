@@ -7,7 +7,7 @@ pub(super) use freeze::Freeze;
 pub(super) use notices::{Heeded, Notices};
 
 use super::config::{CongestionKind, EngineConfig};
-use super::congestion::{Bbr, Congestion, POLLS_PER_RTT, Stp, Window};
+use super::congestion::{Bbr, Congestion, CongestionControl, POLLS_PER_RTT, Stp, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase, Send, SendKind, SendLimits};
 use super::path::{PathChange, PathUpdate};
 use super::rtt::RttEstimator;
@@ -179,6 +179,14 @@ impl Sender {
         }
         self.window.mss = mss;
         self.window.cwnd = self.window.cwnd.max(u64::from(mss));
+    }
+
+    /// Halves window and threshold, for a reason of the host's.
+    pub(super) fn penalise(&mut self) {
+        let before = self.window;
+        self.window.ssthresh = (before.cwnd / 2).max(before.min_threshold());
+        self.window.cwnd = self.window.ssthresh;
+        self.congestion.on_external_reduction(&before, &self.window);
     }
 
     /// Starts over on another path. What was selectively acknowledged counts as lost too if `sacked_too`.

@@ -8,6 +8,11 @@ pub trait Content: fmt::Debug + Send + 'static {
     /// Bytes of the headers on the wire.
     fn header_bytes(&self) -> usize;
 
+    /// Whether the headers begin with TCP's own, so that there is none of UDP before them.
+    fn is_segment(&self) -> bool {
+        false
+    }
+
     /// Offset of the payload in the sender's stream, for logs; `None` where there is no stream.
     fn stream_offset(&self) -> Option<u64> {
         None

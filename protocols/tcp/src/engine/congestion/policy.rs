@@ -84,6 +84,22 @@ pub enum CongestionSignal {
     Timeout,
 }
 
+/// What the other windows of one connection mean for this one, where they are coupled by their owner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoupledTerms {
+    /// Growth in congestion avoidance, as a multiple of one segment per window (RFC 5681); below zero it shrinks.
+    pub increase: f64,
+    /// The part of the window that is kept at a loss.
+    pub keep: f64,
+    /// Segments to keep queued in the network, for controls that go by delay: they take the place of the increase.
+    pub queued_segments: Option<f64>,
+}
+
+impl CoupledTerms {
+    /// NewReno's.
+    pub const UNCOUPLED: Self = Self { increase: 1.0, keep: 0.5, queued_segments: None };
+}
+
 /// The policy's growth cannot be scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnscalableIncrease;
@@ -128,6 +144,9 @@ pub trait CongestionControl {
     fn set_increase_share(&mut self, _share: f64) -> Result<(), UnscalableIncrease> {
         Err(UnscalableIncrease)
     }
+
+    /// What coupled windows are told before every acknowledgement. Without effect on a policy that is not made for it.
+    fn set_coupling(&mut self, _terms: &CoupledTerms) {}
 
     /// Whether segments leave at the [`CongestionControl::pacing_rate`]. Asked once; a rate based policy is paced.
     fn is_paced(&self) -> bool {
