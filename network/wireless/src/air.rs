@@ -18,7 +18,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use frames::{Frames, Hearer};
+use frames::Frames;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
 
@@ -284,12 +284,8 @@ impl<P: Copy> Air<P> {
     /// Sets when the host's battery is looked at next.
     fn watch_battery(&mut self, now: Instant, host: u32) {
         let index = host as usize;
-        if let Some(due) = self.hosts[index].battery_due(now, &self.mac)
-            && due < self.batteries[index]
-        {
-            self.batteries[index] = due;
-            self.schedule.push(due, Target::Battery(host));
-        }
+        let (machine, watched) = (&self.hosts[index], &mut self.batteries[index]);
+        watch_battery(now, (host, machine), watched, &self.mac, &mut self.schedule);
     }
 
     fn battery_due(&mut self, now: Instant, host: u32) {
@@ -320,36 +316,33 @@ impl<P: Copy> Air<P> {
     fn frame_begins(&mut self, now: Instant, slot: u32) {
         let Some((frame, mut hearers)) = self.frames.take(slot) else { return };
         let until = now + frame.airtime;
-        let (loss, chance, random) = (&self.loss, self.chance, &mut self.random);
+        let Self { field, hosts, batteries, schedule, random, loss, chance, mac, rule, radio, .. } = self;
         let certain = chance.is_certain();
-        let (carrier, decodable) = (self.radio.carrier_threshold_w, self.radio.receive_threshold_w);
-        self.field.near(frame.from.0, now, |host, distance_m2| {
+        let at_basic_rate = frame.kind != FrameKind::Data || frame.to.is_none();
+        field.near(frame.from.0, now, |host, distance_m2| {
             let mean = loss.power_w(distance_m2);
             let power_w = if certain { mean } else { mean * chance.draw(random) };
-            if power_w >= carrier {
-                hearers.push(Hearer { host, power_w });
+            if power_w < radio.carrier_threshold_w {
+                return;
+            }
+            let decodable = power_w >= radio.receive_threshold_w;
+            let signal = Signal { frame: slot, power_w, until, decodable, at_basic_rate };
+            let machine = &mut hosts[host as usize];
+            machine.signal_begins(now, signal, mac, rule);
+            if mac.powers.is_some() {
+                watch_battery(now, (host, &*machine), &mut batteries[host as usize], mac, schedule);
+            }
+            if decodable {
+                hearers.push(host);
             }
         });
-        let (mac, rule) = (&self.mac, &self.rule);
-        let at_basic_rate = frame.kind != FrameKind::Data || frame.to.is_none();
-        for &Hearer { host, power_w } in &hearers {
-            let decodable = power_w >= decodable;
-            let signal = Signal { frame: slot, power_w, until, decodable, at_basic_rate };
-            self.hosts[host as usize].signal_begins(now, signal, mac, rule);
-        }
-        if self.mac.powers.is_some() {
-            for &Hearer { host, .. } in &hearers {
-                self.watch_battery(now, host);
-            }
-        }
-        hearers.retain(|hearer| hearer.power_w >= decodable);
         self.frames.give_back(slot, hearers);
     }
 
     /// A frame has passed all who hear it.
     fn frame_ends(&mut self, now: Instant, slot: u32) {
         let Some((frame, hearers)) = self.frames.take(slot) else { return };
-        for &Hearer { host, .. } in &hearers {
+        for &host in &hearers {
             let machine = &mut self.hosts[host as usize];
             if machine.signal_ends(now, slot, &self.mac, &self.rule) {
                 machine.receive(now, &frame, &self.mac, &mut self.events);
@@ -357,5 +350,21 @@ impl<P: Copy> Air<P> {
             }
         }
         self.frames.remove(slot, hearers);
+    }
+}
+
+/// Sets when the battery of a host is looked at next, sooner than it is `watched` so far.
+fn watch_battery<P: Copy>(
+    now: Instant,
+    (host, machine): (u32, &Dcf<P>),
+    watched: &mut Instant,
+    mac: &Mac,
+    schedule: &mut Schedule,
+) {
+    if let Some(due) = machine.battery_due(now, mac)
+        && due < *watched
+    {
+        *watched = due;
+        schedule.push(due, Target::Battery(host));
     }
 }

@@ -77,10 +77,10 @@ impl Field {
     #[inline]
     pub fn position(&mut self, host: u32, now: Instant) -> Position {
         let index = host as usize;
-        let (Some(leg), Some(source)) = (self.legs.get_mut(index), self.sources.get_mut(index)) else {
-            return Position::default();
-        };
-        if leg.until <= now {
+        let Some(leg) = self.legs.get_mut(index) else { return Position::default() };
+        if leg.until <= now
+            && let Some(source) = self.sources.get_mut(index)
+        {
             source.advance(leg, now);
         }
         leg.at(now)

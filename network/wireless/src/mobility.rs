@@ -120,7 +120,8 @@ impl Leg {
     /// Where the host is, at the end of the leg if that has passed.
     #[inline]
     pub fn at(&self, now: Instant) -> Position {
-        let seconds = (now.min(self.until) - self.from).as_nanos() as f64 * 1e-9;
+        // Less than 292 years: the signed conversion is one instruction.
+        let seconds = (now.min(self.until) - self.from).as_nanos() as i64 as f64 * 1e-9;
         Position {
             x_m: self.start.x_m + self.x_m_per_s * seconds,
             y_m: self.start.y_m + self.y_m_per_s * seconds,

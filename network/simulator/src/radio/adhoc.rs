@@ -144,17 +144,14 @@ where
     }
 
     fn overhear(&mut self, context: &mut NodeContext<'_>, _: MediumId, frame: &Frame) {
-        let header = match context.content::<Routed<R::Header>>(&frame.packet) {
-            Some(message) => Some((message.clone(), None)),
-            None => {
-                context.header::<Routed<R::Header>>(&frame.packet).map(|h| (h.clone(), Some(frame.packet)))
-            }
-        };
-        if let (Some((header, payload)), Some(to)) = (header, frame.to) {
-            let packet = header.join(payload);
-            let (from, to) = (ipv4_address(frame.from), ipv4_address(to));
-            self.act(context, Input::Overheard { from, to, packet: &packet });
-        }
+        let Some(to) = frame.to else { return };
+        let Some(heard) = context.borrow::<Routed<R::Header>>(&frame.packet) else { return };
+        let header_bytes = heard.content.counted_bytes();
+        let packet = heard.content.join(heard.is_header.then_some(frame.packet));
+        let (from, to) = (ipv4_address(frame.from), ipv4_address(to));
+        self.act(context, Input::Overheard { from, to, packet: &packet });
+        let (header, _) = Routed::split(packet, header_bytes);
+        context.give_back(heard.place, header);
     }
 
     fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, to: NodeId, packet: Transit) {

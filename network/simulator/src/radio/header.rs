@@ -24,6 +24,11 @@ impl<H> Routed<H> {
         (Self { source, destination, hop_limit, header, header_bytes, alone: payload.is_none() }, payload)
     }
 
+    /// What the header is counted for on the air.
+    pub fn counted_bytes(&self) -> usize {
+        self.header_bytes
+    }
+
     /// Puts a packet together.
     pub fn join<P>(self, payload: Option<P>) -> Packet<H, P> {
         let Self { source, destination, hop_limit, header, .. } = self;

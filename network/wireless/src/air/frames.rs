@@ -2,17 +2,11 @@
 use crate::mac::Frame;
 use alloc::vec::Vec;
 
-/// Who hears a frame, and how loud.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hearer {
-    pub host: u32,
-    pub power_w: f64,
-}
-
 #[derive(Debug)]
 struct OnAir<P> {
     frame: Frame<P>,
-    hearers: Vec<Hearer>,
+    /// The hosts at which its signal is strong enough to become a frame.
+    hearers: Vec<u32>,
 }
 
 /// All frames on the air.
@@ -46,18 +40,18 @@ impl<P: Copy> Frames<P> {
     }
 
     /// The frame, and the list of those who hear it, which must be given back.
-    pub fn take(&mut self, slot: u32) -> Option<(Frame<P>, Vec<Hearer>)> {
+    pub fn take(&mut self, slot: u32) -> Option<(Frame<P>, Vec<u32>)> {
         let place = self.places.get_mut(slot as usize)?;
         Some((place.frame, core::mem::take(&mut place.hearers)))
     }
 
-    pub fn give_back(&mut self, slot: u32, hearers: Vec<Hearer>) {
+    pub fn give_back(&mut self, slot: u32, hearers: Vec<u32>) {
         self.being_received += hearers.len() as u64;
         self.places[slot as usize].hearers = hearers;
     }
 
     /// Forgets a frame.
-    pub fn remove(&mut self, slot: u32, mut hearers: Vec<Hearer>) {
+    pub fn remove(&mut self, slot: u32, mut hearers: Vec<u32>) {
         self.being_received -= hearers.len() as u64;
         hearers.clear();
         self.places[slot as usize].hearers = hearers;
