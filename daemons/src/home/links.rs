@@ -144,6 +144,9 @@ impl Home {
         let (name, device) = (uplink.name.clone(), uplink.config.device.clone());
         self.tell_link(now, device, LinkState::Silent, Some(cause));
         self.leave(now, index);
+        // What it has under way may still arrive; a new life gives it up, so that it goes out again at once.
+        self.join(now, index);
+        self.leave(now, index);
         if let Some(other) = self.outlet.uplinks.iter().position(Uplink::works)
             && let Some(uplink) = self.uplink(other)
         {

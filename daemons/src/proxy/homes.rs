@@ -178,8 +178,21 @@ impl Proxy {
         if new {
             self.tell_link(now, link, LinkState::Silent, Some(cause));
             self.leave(now, link);
+            // What a departed member has under way may still arrive; a new life gives it up, so that it goes out again
+            // over the other links at once.
+            self.rejoin(now, link);
+            self.leave(now, link);
             self.drain(now);
         }
+    }
+
+    /// The core may use the link, from the beginning.
+    fn rejoin(&mut self, now: Instant, link: LinkId) {
+        let Some(member) = self.outlet.members.get(link) else { return };
+        let round_trip = self.outlet.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
+        let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
+        self.outlet.record_join(now, link, &config);
+        self.core.join(now, link, config);
     }
 
     fn tell_link(&mut self, now: Instant, link: LinkId, state: LinkState, cause: Option<&'static str>) {
@@ -214,15 +227,9 @@ impl Proxy {
         let Some(link) = self.uplink_of(now, peer).filter(|_| probe.asker == ASKER) else {
             return self.refuse(now, peer, DropReason::MalformedControl);
         };
-        if self.outlet.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number))
-            && let Some(member) = self.outlet.members.get(link)
-        {
-            let round_trip =
-                self.outlet.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
-            let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
+        if self.outlet.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number)) {
             self.tell_link(now, link, LinkState::Active, None);
-            self.outlet.record_join(now, link, &config);
-            self.core.join(now, link, config);
+            self.rejoin(now, link);
             self.drain(now);
         }
     }
