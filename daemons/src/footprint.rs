@@ -89,13 +89,14 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Begins a journal, after undoing what a daemon has left that was killed.
+    /// Begins a journal, or goes on with that of a daemon that was killed. What that one changed stays meanwhile:
+    /// connections through its NAT would be reset without it.
     pub fn begin(journal: PathBuf) -> Self {
-        let left = undo_left(&journal);
-        if left > 0 {
-            tracing::info!(changes = left, "undid what a daemon had left that was killed");
+        let changes = read(&journal);
+        if !changes.is_empty() {
+            tracing::info!(changes = changes.len(), "goes on with what a daemon had changed that was killed");
         }
-        Self { journal, changes: Vec::new() }
+        Self { journal, changes }
     }
 
     /// Writes `value` to a setting, given as a path below `/proc/sys/net`, unless it is there already.
@@ -136,6 +137,9 @@ impl Footprint {
     }
 
     fn note(&mut self, change: Change) -> io::Result<()> {
+        if self.changes.contains(&change) {
+            return Ok(());
+        }
         if let Some(directory) = self.journal.parent() {
             fs::create_dir_all(directory)?;
         }
@@ -156,11 +160,14 @@ impl Drop for Footprint {
 
 /// Undoes what is in the journal of a daemon that has been killed; says how many changes there were.
 pub fn undo_left(journal: &Path) -> usize {
-    let text = fs::read_to_string(journal).unwrap_or_default();
-    let changes: Vec<Change> = text.lines().filter_map(Change::parse).collect();
+    let changes = read(journal);
     changes.iter().rev().for_each(Change::undo);
     let _ = fs::remove_file(journal);
     changes.len()
+}
+
+fn read(journal: &Path) -> Vec<Change> {
+    fs::read_to_string(journal).unwrap_or_default().lines().filter_map(Change::parse).collect()
 }
 
 fn no_journal(error: io::Error) -> FootprintError {

@@ -26,6 +26,7 @@ type Test = (&'static str, fn());
 const TESTS: &[Test] = &[
     ("what_the_guide_says_works_and_leaves_nothing_behind", the_guide),
     ("a_home_that_is_killed_is_tidied_up_after", killed_home),
+    ("connections_survive_either_end_being_killed", killed_and_started_again),
     ("a_route_of_the_owner_is_not_touched", foreign_routes),
 ];
 
@@ -159,6 +160,21 @@ fn killed_home() {
     let said = network.home.run("prismux down");
     assert!(said.contains("undid"), "{said}");
     assert_eq!(without_logs(&network.home.configuration()), without_logs(&before));
+}
+
+/// Gateway and home are killed in the middle of a download through NAT, and started again.
+fn killed_and_started_again() {
+    let network = Network::new();
+    type_until(&network, "prismux status");
+    let bytes = 12_000_000;
+    let transfer = Transfer::start(&network, Direction::Down, bytes);
+    for (machine, part) in [(&network.server, 4), (&network.home, 2)] {
+        wait_for("it is under way", || transfer.arrived() > bytes / part);
+        machine.run(&format!("kill -KILL {}", page(machine)["pid"]));
+        wait_for("it is gone", || !machine.try_run("prismux status").0);
+        machine.run("prismux up --detach");
+    }
+    transfer.finish();
 }
 
 /// A more special route of the owner's goes on to be used, and a default route of its own is there after `down`.

@@ -20,6 +20,8 @@ const MAX_FLOWS: usize = 1000;
 pub(super) struct Report<'a> {
     role: &'static str,
     version: &'static str,
+    /// Its process.
+    pid: u32,
     uptime_s: f64,
     device: &'a str,
     mtu_bytes: usize,
@@ -125,6 +127,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
     Report {
         role: "proxy",
         version: env!("CARGO_PKG_VERSION"),
+        pid: std::process::id(),
         uptime_s: now.as_secs_f64(),
         device: daemon.outlet.tun.name(),
         mtu_bytes: daemon.inner_mtu_bytes,
