@@ -59,7 +59,8 @@ pub(crate) enum Command {
     /// Run scenarios in the lab and in the simulator and say by how much they differ.
     #[command(after_help = "Examples:\n  \
             prismux agree\n  \
-            prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms")]
+            prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms\n  \
+            prismux agree --mptcp-mixes 20 --runs 1 --jobs 1")]
     Agree(AgreeArguments),
     /// PRISM against a single link, plain striping and kernel MPTCP in the lab, with cubic and bbr.
     #[command(after_help = "Examples:\n  prismux rivals\n  prismux rivals mix-20-20 demo-2005 --runs 3")]
@@ -279,6 +280,9 @@ pub(crate) struct AgreeArguments {
     /// Scenario files, or names of shipped scenarios [default: the testbeds of the PRISM papers].
     #[arg(value_name = "FILE|NAME")]
     pub scenarios: Vec<String>,
+    /// So many random mixes of two or three links instead, over which MPTCP runs.
+    #[arg(long, value_name = "N", conflicts_with = "scenarios")]
+    pub mptcp_mixes: Option<usize>,
     /// Run a variant of each.
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,

@@ -1,9 +1,11 @@
 //! The keys of a scenario file, as data: the reader refuses others, the reference page lists these.
 
 mod events;
+mod links;
 mod radio;
 
 pub use events::{EVENT, MEASURE, VARIANT};
+pub use links::{DIRECTION, GILBERT_ELLIOTT, LINK, QUEUE};
 pub use radio::{ENERGY, MOBILITY, RADIO, ROUTING};
 
 /// One key of a table.
@@ -64,69 +66,6 @@ pub const MEMBER: &[Key] = &[
         "true",
         "in the community when the run starts; else a `join` event brings it in",
     ),
-];
-
-/// Keys of a link.
-pub const LINK: &[Key] = &[
-    key("between", "two nodes", "required", "the ends; *forward* runs from the first to the second"),
-    key("rate", "rate", "no limit", "data rate"),
-    key("delay", "duration", "0 ms", "propagation delay of one direction"),
-    key("jitter", "duration", "0 ms", "extra delay per packet, uniform between 0 and this"),
-    key("reorder", "true or false", "false", "jitter may let packets overtake each other"),
-    key(
-        "queue",
-        "queue",
-        "\"50 packets\"",
-        "drop-tail limit: \"50 packets\", \"64 kB\", \"1 bdp\" (rate times round trip of the link) or \"unlimited\"",
-    ),
-    key(
-        "loss",
-        "probability or table",
-        "0",
-        "loss on the channel: 0.001, \"0.1 %\", or a Gilbert-Elliott table",
-    ),
-    key("duplicate", "probability", "0", "chance that a packet arrives twice"),
-    key("corrupt", "probability", "0", "chance that a packet arrives damaged and fails its checksum"),
-    key(
-        "trace",
-        "file",
-        "none",
-        "delivery opportunities in Mahimahi format, path relative to the scenario; replaces `rate`",
-    ),
-    key("outage", "name", "\"lose\"", "what happens to packets while the link is down"),
-    key("up", "true or false", "true", "working when the run starts"),
-    key("advertised_rate", "rate", "learned", "rate told to the proxy when the link joins"),
-    key(
-        "shared",
-        "true or false",
-        "true between a proxy and a member",
-        "counts towards the capacity that efficiency is measured against",
-    ),
-    key("forward", "table", "as the link", "values for the forward direction only"),
-    key("reverse", "table", "as the link", "values for the reverse direction only"),
-];
-
-/// Keys of `forward = { ... }` and `reverse = { ... }`.
-pub const DIRECTION: &[Key] = &[
-    key("rate", "rate", "as the link", "data rate"),
-    key("delay", "duration", "as the link", "propagation delay"),
-    key("jitter", "duration", "as the link", "extra delay per packet, uniform between 0 and this"),
-    key("reorder", "true or false", "as the link", "jitter may let packets overtake each other"),
-    key("queue", "queue", "as the link", "drop-tail limit"),
-    key("loss", "probability or table", "as the link", "loss on the channel"),
-    key("duplicate", "probability", "as the link", "chance that a packet arrives twice"),
-    key("corrupt", "probability", "as the link", "chance that a packet arrives damaged"),
-    key("trace", "file", "as the link", "delivery opportunities in Mahimahi format"),
-    key("outage", "name", "as the link", "what happens to packets while the link is down"),
-    key("up", "true or false", "as the link", "working when the run starts"),
-];
-
-/// Keys of a Gilbert-Elliott loss.
-pub const GILBERT_ELLIOTT: &[Key] = &[
-    key("good_to_bad", "probability", "required", "chance per packet to turn bad"),
-    key("bad_to_good", "probability", "required", "chance per packet to turn good"),
-    key("loss_good", "probability", "0", "loss in the good state"),
-    key("loss_bad", "probability", "1", "loss in the bad state"),
 ];
 
 /// Keys of a flow.

@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod nodes;
 mod pipes;
+mod queues;
 mod radio;
 pub(crate) mod reader;
 mod tcp;

@@ -21,6 +21,7 @@ wwan1.rate = "1800 kbit/s"
 wwan1.delay = "500 ms"
 wwan1.loss = { good_to_bad = 0.01, bad_to_good = 0.1 }
 wwan2 = { between = ["proxy", "m2"], rate = "600 kbit/s", delay = "70 ms" }
+managed = { between = ["m1", "receiver"], rate = "1 Mbit/s", queue = { discipline = "red" } }
 wlan1 = { between = ["m1", "receiver"], rate = "11 Mbit/s" }
 wlan2 = { between = ["m2", "receiver"], rate = "11 Mbit/s" }
 [flows]
@@ -100,6 +101,7 @@ const IN_WORDS: &[&str] = &[
     "once, at the start",
     "the tcp table's window",
     "-",
+    "the discipline's",
     "the present one",
     "unknown",
     "unchanged",
@@ -124,6 +126,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("links.wlan2", keys::LINK),
         ("links.wwan2.forward", keys::DIRECTION),
         ("links.wwan1.loss", keys::GILBERT_ELLIOTT),
+        ("links.managed.queue", keys::QUEUE),
         ("flows.download", keys::FLOW),
         ("flows.pipes.pipes.first", keys::PIPE),
         ("flows.download.tcp", keys::TCP),
@@ -203,6 +206,10 @@ fn a_default_that_is_written_down_changes_nothing() {
                 let company = company(&path);
                 let mut set: Vec<&str> = match AIR_TABLES.contains(&table) {
                     true => company.iter().map(String::as_str).collect(),
+                    // A discipline's parameters need the discipline.
+                    false if table == "links.managed.queue" => {
+                        company.iter().map(String::as_str).chain([profile.as_str()]).collect()
+                    }
                     false => vec![profile.as_str()],
                 };
                 let plain = read(table, &set).expect("a good file");
@@ -283,7 +290,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::REVERSE_PATH))
         .chain(names(registry::PROXY_PROFILES))
         .chain(names(registry::WEIGHT_UNITS))
-        .chain(names(registry::OUTAGES).chain(names(registry::TUNNELS)))
+        .chain(names(registry::QUEUES).chain(names(registry::OUTAGES)).chain(names(registry::TUNNELS)))
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
         .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))
@@ -307,6 +314,14 @@ fn company(path: &str) -> Vec<String> {
         "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
         "flows.download.spacing" => alone(&["flows.download.count=2"]),
         "flows.striped.striping.wide_window" => alone(&["flows.striped.striping.wide_links=[\"wlan1\"]"]),
+        "links.managed.queue.target" => alone(&["links.managed.queue.discipline=pie"]),
+        "links.managed.queue.interval" => alone(&["links.managed.queue.discipline=codel"]),
+        "links.managed.queue.quantum" | "links.managed.queue.queues" => {
+            alone(&["links.managed.queue.discipline=fq-codel"])
+        }
+        "links.managed.queue.update" | "links.managed.queue.max_burst" => {
+            alone(&["links.managed.queue.discipline=pie"])
+        }
         "radio.exponent" | "radio.reference_m" | "radio.shadowing_db" => {
             alone(&["radio.propagation=log-distance"])
         }

@@ -34,6 +34,8 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names weight_unit", name_table(registry::WEIGHT_UNITS)),
         ("names tunnel", name_table(registry::TUNNELS)),
         ("keys link", key_table(keys::LINK)),
+        ("keys queue", key_table(keys::QUEUE)),
+        ("names queue", name_table(registry::QUEUES)),
         ("keys loss", key_table(keys::GILBERT_ELLIOTT)),
         ("names outage", name_table(registry::OUTAGES)),
         ("keys flow", key_table(keys::FLOW)),

@@ -16,6 +16,7 @@ pub mod compare;
 pub mod jobs;
 pub mod measures;
 pub mod mixes;
+mod mptcp_mixes;
 pub mod number;
 mod record;
 pub mod repetition;
@@ -26,6 +27,8 @@ pub mod sweep;
 pub mod table;
 pub mod text_table;
 pub mod variant;
+
+pub use mptcp_mixes::mptcp_mixes;
 
 /// Rows of named columns, as all of these functions give and take them.
 pub type Rows = arrow_array::RecordBatch;

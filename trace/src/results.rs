@@ -122,6 +122,12 @@ pub struct LinkResult {
     pub delivered_bytes: u64,
     /// Packets lost to the channel or dropped by the queue.
     pub dropped_packets: u64,
+    /// Of a managed queue: packets dropped before it was full; `None` for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_drops: Option<u64>,
+    /// Of a managed queue: packets marked for congestion; `None` for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked_packets: Option<u64>,
     /// Delivered bits over the bits the rate allows in the run; `None` without a limit.
     pub utilization: Option<f64>,
     /// True for a link among those that a community bonds: its rate counts as capacity.
@@ -163,7 +169,13 @@ impl LinkResult {
         let possible_bits = rate_bps.map(|rate| rate as f64 * duration_s);
         let utilization =
             possible_bits.filter(|bits| *bits > 0.0).map(|bits| delivered_bytes as f64 * 8.0 / bits);
-        Self { rate_bps, delivered_bytes, dropped_packets, utilization, shared: false, share: None }
+        Self { rate_bps, delivered_bytes, dropped_packets, utilization, ..Self::default() }
+    }
+
+    /// With what a managed queue has dropped early and marked.
+    #[must_use]
+    pub fn managed(self, early_drops: u64, marked_packets: u64) -> Self {
+        Self { early_drops: Some(early_drops), marked_packets: Some(marked_packets), ..self }
     }
 }
 

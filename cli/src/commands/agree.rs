@@ -7,6 +7,7 @@ use crate::jobs;
 use crate::output::print;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::mptcp_mixes;
 use prismux_study::number::{or_dash, percent, rate};
 use prismux_study::run::RunOptions;
 use prismux_study::statistics::Summary;
@@ -46,23 +47,24 @@ impl Pair {
 }
 
 pub(crate) fn run(arguments: &AgreeArguments) -> Result<(), Failure> {
-    let names: Vec<&str> = match arguments.scenarios.is_empty() {
-        true => STANDARD.to_vec(),
-        false => arguments.scenarios.iter().map(String::as_str).collect(),
+    let named = |names: &[&str]| names.iter().map(|name| ScenarioFile::find(name)).collect();
+    let files: Result<Vec<ScenarioFile>, _> = match (arguments.mptcp_mixes, arguments.scenarios.is_empty()) {
+        (Some(count), _) => Ok(mptcp_mixes(arguments.seed, count)),
+        (None, true) => named(&STANDARD),
+        (None, false) => named(&arguments.scenarios.iter().map(String::as_str).collect::<Vec<_>>()),
     };
+    let files = files?;
     let set: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
     let variant = arguments.variant.as_deref();
-    let scenarios: Vec<Scenario> = names
-        .iter()
-        .map(|name| Ok(ScenarioFile::find(name)?.scenario(variant, &set)?))
-        .collect::<Result<_, Failure>>()?;
+    let scenarios: Vec<Scenario> =
+        files.iter().map(|file| Ok(file.scenario(variant, &set)?)).collect::<Result<_, Failure>>()?;
     prepare(Backend::Lab)?;
     let lab = all(&scenarios, arguments, BackendName::Lab)?;
     let simulator = all(&scenarios, arguments, BackendName::Sim)?;
-    let pairs: Vec<Pair> = names
+    let pairs: Vec<Pair> = files
         .iter()
         .zip(lab.into_iter().zip(simulator))
-        .map(|(name, (lab, simulator))| Pair { scenario: (*name).to_string(), lab, simulator })
+        .map(|(file, (lab, simulator))| Pair { scenario: file.name().to_string(), lab, simulator })
         .collect();
     if arguments.json {
         return Ok(print(json_of(&pairs)?)?);
@@ -105,7 +107,20 @@ fn table(pairs: &[Pair], runs: u64) -> String {
         row.push(if pair.agrees() { "yes" } else { "no" }.to_string());
         table.row(row);
     }
-    format!("Goodput and efficiency in the lab and in the simulator, {runs} seeds each.\n\n{table}")
+    format!(
+        "Goodput and efficiency in the lab and in the simulator, {runs} seeds each.\n\n{table}{}",
+        gaps(pairs)
+    )
+}
+
+/// How far apart the backends are in the middle and at worst, where there is more than one scenario.
+fn gaps(pairs: &[Pair]) -> String {
+    let mut gaps: Vec<f64> = pairs.iter().filter_map(Pair::difference).map(|gap| gap.abs() * 100.0).collect();
+    gaps.sort_by(f64::total_cmp);
+    let (Some(worst), true) = (gaps.last(), gaps.len() > 1) else { return String::new() };
+    let upper = gaps[gaps.len() / 2];
+    let median = if gaps.len() % 2 == 1 { upper } else { (upper + gaps[gaps.len() / 2 - 1]) / 2.0 };
+    format!("\nGap: median {median:.1} %, at worst {worst:.1} %.\n")
 }
 
 fn json_of(pairs: &[Pair]) -> Result<String, Failure> {

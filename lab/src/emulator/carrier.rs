@@ -7,12 +7,13 @@ use crate::fabric::LINK_MTU_BYTES;
 use crate::timing::DelayHistogram;
 use nix::sys::eventfd::EventFd;
 use prismux_endpoint::random::Seed;
-use prismux_link::{LinkChange, LinkConfig, QueueLimit};
+use prismux_link::{LinkChange, LinkConfig, PacketKind, QueueLimit};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
 use prismux_linux::packet::PacketPool;
 use prismux_linux::tun::Tun;
 use prismux_units::{Duration, Instant};
+use prismux_wire::{Ecn, IpPacket};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -165,7 +166,8 @@ impl Carrier {
                 capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
             }
             let head = self.observed().map(|_| Head::of(&packet));
-            let outcome = self.directions[index].link.enqueue(now, size_bytes, packet);
+            let kind = kind_of(&packet);
+            let outcome = self.directions[index].link.enqueue_kind(now, size_bytes, kind, packet);
             if let (Some(feed), Some(head)) = (self.observed(), head) {
                 feed.packet(now, index, Fate::Sent, head);
                 if let Err(dropped) = outcome {
@@ -200,6 +202,10 @@ impl Carrier {
                 let Some(mut delivery) = direction.link.poll_delivery(now) else { break };
                 if delivery.corrupted {
                     damage(&mut delivery.packet, &mut direction.damage);
+                }
+                if delivery.marked {
+                    // It was an IP packet when it was judged.
+                    let _ = prismux_wire::ip::set_ecn(delivery.packet.buffer_mut(), Ecn::Ce);
                 }
                 if target.write(&delivery.packet).is_err() {
                     direction.refused_packets += 1;
@@ -289,4 +295,11 @@ impl Carrier {
         }
         EmulatorReport { links, lateness: self.lateness.summary(), ..EmulatorReport::default() }
     }
+}
+
+/// What a managed queue has to know of a packet.
+fn kind_of(packet: &[u8]) -> PacketKind {
+    let Ok(ip) = IpPacket::parse(packet) else { return PacketKind::default() };
+    let flow = prismux_wire::flow_hash(&ip, packet) as u32;
+    PacketKind { ecn_capable: ip.header.ecn != Ecn::NotEct, flow }
 }

@@ -159,6 +159,7 @@ impl Writer {
 fn reason_of(reason: link::DropReason) -> DropReason {
     match reason {
         link::DropReason::QueueFull => DropReason::QueueFull,
+        link::DropReason::Early => DropReason::QueueEarly,
         link::DropReason::Lost => DropReason::Loss,
         link::DropReason::Down => DropReason::LinkDown,
     }

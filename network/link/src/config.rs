@@ -1,5 +1,7 @@
 //! What a link is and how it may change.
 use crate::DeliveryTrace;
+use crate::managed::Management;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -21,6 +23,8 @@ pub struct LinkConfig {
     pub loss: LossModel,
     /// How much may wait. The packet being sent does not count.
     pub queue: QueueLimit,
+    /// Who drops or marks before the queue is full; nobody when `None`.
+    pub management: Option<Box<Management>>,
     /// The round trip that [`QueueLimit::Bdp`] multiplies the rate with; twice `delay` when `None`.
     pub bdp_round_trip: Option<Duration>,
     /// Probability that a delivered packet arrives twice (at the same instant).
@@ -47,6 +51,12 @@ impl LinkConfig {
     /// With another queue limit.
     pub fn with_queue(mut self, queue: QueueLimit) -> Self {
         self.queue = queue;
+        self
+    }
+
+    /// With a queue that is managed.
+    pub fn with_management(mut self, management: Management) -> Self {
+        self.management = Some(Box::new(management));
         self
     }
 

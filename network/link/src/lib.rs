@@ -10,6 +10,7 @@
 //! * [`LinkConfig`]: what a link is; [`LinkChange`] and [`ScheduledChange`]: how it changes.
 //! * [`Link`]: the machine. Departure times are fixed when a packet is accepted, so a packet costs one
 //!   delivery and nothing else; a rate change recomputes whatever still waits.
+//! * [`Management`]: queues that drop or mark before they are full: RED, CoDel, FQ-CoDel, PIE.
 //! * [`DeliveryTrace`]: Mahimahi packet-delivery traces; [`lte`] makes some like those of a phone in motion.
 //! * [`LinkStats`]: counters that always balance (`offered + duplicated = delivered + dropped + inside`).
 #![no_std]
@@ -21,6 +22,7 @@ mod channel;
 mod config;
 mod link;
 pub mod lte;
+mod managed;
 mod serialiser;
 mod stats;
 mod trace;
@@ -30,5 +32,6 @@ pub use config::{
     ScheduledChange,
 };
 pub use link::{Delivery, DropReason, Dropped, Link};
+pub use managed::{CoDel, FqCoDel, Management, PacketKind, Pie, Red};
 pub use stats::LinkStats;
 pub use trace::{DeliveryTrace, OPPORTUNITY_BYTES, TraceError};

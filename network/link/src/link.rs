@@ -4,6 +4,7 @@
 //! one fits a cache line, and the next few packets one or two more; that keeps networks of thousands of links fast.
 //! Everything else is in [`Rare`]: what is under way beyond that, and all that makes a link special.
 mod change;
+mod manage;
 mod plain;
 mod rare;
 #[cfg(test)]
@@ -56,20 +57,21 @@ struct InFlight<P> {
     packet: P,
 }
 
-/// Size and two flags in one word.
+/// Size and three flags in one word.
 #[derive(Debug, Clone, Copy)]
 struct Tag(NonZeroU32);
 
 /// The largest packet a link carries; far above any real one.
-const MAX_SIZE_BYTES: u32 = (1 << 29) - 1;
+const MAX_SIZE_BYTES: u32 = (1 << 28) - 1;
 
 impl Tag {
     const DUPLICATED: u32 = 2;
     const CORRUPTED: u32 = 4;
+    const MARKED: u32 = 8;
 
     #[inline]
     fn new(size_bytes: u32) -> Self {
-        Self(NonZeroU32::MIN | size_bytes.min(MAX_SIZE_BYTES) << 3)
+        Self(NonZeroU32::MIN | size_bytes.min(MAX_SIZE_BYTES) << 4)
     }
 
     fn with(self, flag: u32, on: bool) -> Self {
@@ -87,7 +89,7 @@ impl Tag {
 
     #[inline]
     fn size_bytes(self) -> u32 {
-        self.0.get() >> 3
+        self.0.get() >> 4
     }
 }
 
@@ -96,6 +98,8 @@ impl Tag {
 pub enum DropReason {
     /// The queue had no room.
     QueueFull,
+    /// The queue was managed, and this packet dropped before it was full.
+    Early,
     /// Lost on the channel.
     Lost,
     /// The link was down.
@@ -107,6 +111,7 @@ impl DropReason {
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue-full",
+            Self::Early => "early",
             Self::Lost => "lost",
             Self::Down => "down",
         }
@@ -135,6 +140,8 @@ pub struct Delivery<P> {
     pub size_bytes: u32,
     /// Damaged on the way: a receiver's checksum must catch it.
     pub corrupted: bool,
+    /// The queue has marked it for congestion (CE of RFC 3168).
+    pub marked: bool,
     /// A clone made by the channel; the packet itself follows.
     pub copy: bool,
 }
@@ -214,7 +221,7 @@ impl<P: Clone> Link<P> {
         let Entry { arrives, tag, packet, .. } = self.take_head()?;
         let size_bytes = tag.size_bytes();
         self.delivered_bytes += u64::from(size_bytes);
-        Some(Delivery { at: arrives, packet, size_bytes, corrupted: false, copy: false })
+        Some(Delivery { at: arrives, packet, size_bytes, corrupted: false, marked: false, copy: false })
     }
 
     /// The next packet that an outage took out of the link.
@@ -257,22 +264,26 @@ impl<P: Clone> Link<P> {
         if self.plain.is_some() {
             return delivery;
         }
-        let scheduled = self.rare.next_change();
+        let scheduled = self.rare.next_change().into_iter().chain(self.next_service()).min();
         delivery.map_or(scheduled, |at| Some(scheduled.map_or(at, |change| change.min(at))))
     }
 
     /// Counters.
     pub fn stats(&self) -> LinkStats {
         let count = &self.rare.count;
-        let inside_bytes: u64 = self.in_flight().map(|(_, tag)| u64::from(tag.size_bytes())).sum();
+        let flying: u64 = self.in_flight().map(|(_, tag)| u64::from(tag.size_bytes())).sum();
+        let inside_bytes = flying + self.managed_waiting().1;
         let accepted = u64::from(self.rare.rounds) << 32 | u64::from(self.accepted);
-        let gone = self.packets_inside() as u64 + count.lost_packets + count.flushed_packets;
+        let managed = count.overflow_drops + count.early_drops;
+        let gone = self.packets_inside() as u64 + count.lost_packets + count.flushed_packets + managed;
         LinkStats {
             offered_packets: accepted + count.queue_drops + count.refused_packets,
             offered_bytes: self.delivered_bytes + count.dropped_bytes + inside_bytes - count.duplicated_bytes,
             delivered_packets: accepted + count.duplicated_packets - gone,
             delivered_bytes: self.delivered_bytes,
-            queue_drops: count.queue_drops,
+            queue_drops: count.queue_drops + count.overflow_drops,
+            early_drops: count.early_drops,
+            marked_packets: count.marked_packets,
             lost_packets: count.lost_packets,
             outage_drops: count.refused_packets + count.flushed_packets,
             duplicated_packets: count.duplicated_packets,
@@ -295,17 +306,20 @@ impl<P: Clone> Link<P> {
             return (u64::from(packets), ByteCount::new(bytes));
         }
         self.rare.drain_started(now);
-        (self.rare.waiting.len() as u64, ByteCount::new(self.rare.waiting_bytes))
+        let (packets, bytes) = self.managed_waiting();
+        let packets = (self.rare.waiting.len() + packets) as u64;
+        (packets, ByteCount::new(self.rare.waiting_bytes + bytes))
     }
 
     /// Packets accepted and not yet delivered.
     pub fn packets_inside(&self) -> usize {
-        self.inside as usize + self.rare.flight.len()
+        self.inside as usize + self.rare.flight.len() + self.managed_waiting().0
     }
 
     /// The packets inside, for checkers.
     pub fn iter_inside(&self) -> impl Iterator<Item = &P> {
-        self.in_flight().map(|(packet, _)| packet)
+        let managed = self.rare.managed.iter().flat_map(|managed| managed.iter());
+        self.in_flight().map(|(packet, _)| packet).chain(managed.map(|waiter| &waiter.packet))
     }
 
     fn in_flight(&self) -> impl Iterator<Item = (&P, Tag)> {

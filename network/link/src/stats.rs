@@ -13,6 +13,10 @@ pub struct LinkStats {
     pub delivered_bytes: u64,
     /// Packets that found the queue full.
     pub queue_drops: u64,
+    /// Packets that a managed queue dropped before it was full.
+    pub early_drops: u64,
+    /// Packets that a managed queue marked.
+    pub marked_packets: u64,
     /// Packets lost on the channel.
     pub lost_packets: u64,
     /// Packets lost because the link was down.
@@ -28,6 +32,6 @@ pub struct LinkStats {
 impl LinkStats {
     /// Packets that went in and will never come out.
     pub const fn dropped_packets(&self) -> u64 {
-        self.queue_drops + self.lost_packets + self.outage_drops
+        self.queue_drops + self.early_drops + self.lost_packets + self.outage_drops
     }
 }

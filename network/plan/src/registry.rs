@@ -13,7 +13,7 @@ use crate::{
     Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings,
     Traffic, Transport, Tunnel,
 };
-use prismux_link::OutagePolicy;
+use prismux_link::{CoDel, FqCoDel, Management, OutagePolicy, Pie, Red};
 use prismux_mptcp::{Coupling, Scheduler};
 use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
@@ -92,6 +92,22 @@ pub const REASSIGNMENT: &[Name<Reassignment>] = &[
 pub const RESUME_ORDER: &[Name<ResumeOrder>] = &[
     name("least-rtt", ResumeOrder::LeastRtt, "least smoothed round-trip time first"),
     name("number", ResumeOrder::Number, "in the order of the links"),
+];
+
+/// Queues that drop or mark before they are full.
+pub const QUEUES: &[Name<Management>] = &[
+    name(
+        "codel",
+        Management::CoDel(CoDel::DEFAULT),
+        "controlled delay: by how long packets have waited (RFC 8289)",
+    ),
+    name(
+        "fq-codel",
+        Management::FqCoDel(FqCoDel::DEFAULT),
+        "CoDel for every flow, sparse flows first (RFC 8290)",
+    ),
+    name("pie", Management::Pie(Pie::DEFAULT), "at random, by a controller of the delay (RFC 8033)"),
+    name("red", Management::Red(Red::DEFAULT), "at random, by the average length (random early detection)"),
 ];
 
 /// Which subflow MPTCP gives the next bytes.

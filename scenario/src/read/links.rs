@@ -1,13 +1,13 @@
 //! `[links]`.
 
-use super::entry_table;
 use super::reader::{Problems, Reader, probability_of};
+use super::{entry_table, queues};
 use crate::document::{Entry, Value};
 use crate::keys;
 use crate::registry;
 use prismux_link::{DeliveryTrace, GilbertElliott, Jitter, LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Link, LinkDirection, Node, NodeId, NodeKind};
-use prismux_units::{ByteCount, Probability};
+use prismux_units::Probability;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -116,7 +116,9 @@ fn direction(reader: &Reader<'_>, base: &LinkDirection, folder: Option<&Path>) -
         max: reader.duration("jitter").unwrap_or(link.jitter.max),
         in_order: reader.boolean("reorder").map_or(link.jitter.in_order, |reorder| !reorder),
     };
-    link.queue = queue(reader).unwrap_or(link.queue);
+    if let Some((limit, management)) = queues::read(reader) {
+        (link.queue, link.management) = (limit, management.map(Box::new));
+    }
     link.loss = loss(reader).unwrap_or(link.loss);
     link.duplicate = reader.probability("duplicate").unwrap_or(link.duplicate);
     link.corrupt = reader.probability("corrupt").unwrap_or(link.corrupt);
@@ -136,34 +138,6 @@ fn direction(reader: &Reader<'_>, base: &LinkDirection, folder: Option<&Path>) -
 fn standard_direction() -> LinkDirection {
     let jitter = Jitter { in_order: true, ..Jitter::default() };
     LinkDirection::from(LinkConfig { jitter, ..LinkConfig::default() })
-}
-
-/// `"50 packets"`, `"64 kB"`, `"1.5 bdp"`, `"unlimited"`.
-fn queue(reader: &Reader<'_>) -> Option<QueueLimit> {
-    let text = reader.text("queue")?;
-    let parsed = parse_queue(text);
-    if parsed.is_none() {
-        let remedy = text.trim().parse::<u64>().ok().map(|n| format!("write \"{n} packets\" or \"{n} kB\""));
-        let expected = "\"50 packets\", \"64 kB\", \"1 bdp\" or \"unlimited\" (at least one packet)";
-        reader.wrong("queue", format!("found \"{text}\""), expected, remedy);
-    }
-    parsed
-}
-
-fn parse_queue(text: &str) -> Option<QueueLimit> {
-    let text = text.trim();
-    if text == "unlimited" {
-        return Some(QueueLimit::Unlimited);
-    }
-    let number = |unit: &str| text.strip_suffix(unit).map(str::trim);
-    if let Some(packets) = number("packets").or_else(|| number("packet")) {
-        return packets.parse().ok().filter(|n| *n >= 1).map(QueueLimit::Packets);
-    }
-    if let Some(multiple) = number("bdp") {
-        let multiple: f64 = multiple.parse().ok()?;
-        return (multiple > 0.0 && multiple <= 1000.0).then_some(QueueLimit::Bdp(multiple));
-    }
-    text.parse().ok().filter(|bytes| *bytes > ByteCount::ZERO).map(QueueLimit::Bytes)
 }
 
 /// `0.001`, `"0.1 %"` or a Gilbert-Elliott table.

@@ -38,6 +38,8 @@ drop_reasons! {
     on_the_way {
         /// The queue of a link was full.
         QueueFull = "queue_full",
+        /// The queue of a link was managed, and dropped it before it was full.
+        QueueEarly = "queue_early",
         /// The channel lost it.
         Loss = "loss",
         /// The channel damaged it and the receiver's checksum found out.

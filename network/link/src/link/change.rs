@@ -13,13 +13,16 @@ impl<P: Clone> Link<P> {
     pub fn apply(&mut self, now: Instant, change: LinkChange) {
         self.make_special(now);
         self.apply_due(now);
+        self.serve(now);
         self.apply_one(now, change);
+        self.serve(now);
     }
 
     /// Applies scheduled changes up to `now`, each at its own time.
     pub(super) fn apply_due(&mut self, now: Instant) {
         while self.rare.next_change().is_some_and(|at| at <= now) {
             if let Some(due) = self.rare.schedule.pop() {
+                self.serve(due.at);
                 self.apply_one(due.at, due.change);
             }
         }
@@ -44,6 +47,9 @@ impl<P: Clone> Link<P> {
     }
 
     fn enter(&mut self, now: Instant, state: State) {
+        if state == State::Dead {
+            self.flush_managed();
+        }
         let before = core::mem::replace(&mut self.rare.state, state);
         match (before, state) {
             (State::Running, State::Stopped) => self.stop(now),

@@ -3,8 +3,11 @@ use super::plain::{Backlog, Entry};
 use super::{Delivery, DropReason, Dropped, InFlight, Link, Tag};
 use crate::channel::{Channel, Fate};
 use crate::config::{BDP_FLOOR_BYTES, LinkConfig, OutagePolicy, QueueLimit, ScheduledChange};
+use crate::managed::{ManagedQueue, PacketKind};
 use crate::serialiser::{Busy, ConstantRate, Pace, Serialiser, Slot};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use prismux_endpoint::random::Seed;
@@ -26,6 +29,9 @@ pub(super) struct Rare<P> {
     pub waiting: VecDeque<Waiting>,
     pub waiting_bytes: u64,
     pub limit: Limit,
+    /// What waits at a managed link, in place of `waiting`, and when that was last looked at.
+    pub managed: Option<Box<ManagedQueue<P>>>,
+    pub served: Instant,
     pub count: Count,
     /// A special link's serialiser.
     pub serialiser: Serialiser,
@@ -99,6 +105,10 @@ impl Limit {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Count {
     pub queue_drops: u64,
+    /// Of a managed queue: found it full, were dropped before, were marked.
+    pub overflow_drops: u64,
+    pub early_drops: u64,
+    pub marked_packets: u64,
     pub lost_packets: u64,
     /// Offered while the link was dead.
     pub refused_packets: u64,
@@ -127,6 +137,11 @@ impl<P> Rare<P> {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             limit: Limit::NONE,
+            managed: config.management.as_deref().map(|management| {
+                let random = seed.stream(&format!("link/{name}/queue"));
+                Box::new(ManagedQueue::new(management, random))
+            }),
+            served: Instant::ZERO,
             count: Count::default(),
             serialiser: Serialiser::new(config.rate, config.trace.clone()),
             state: State::Running,
@@ -151,7 +166,10 @@ impl<P> Rare<P> {
 
     /// The rate of a link that starts as plain.
     pub fn plain_rate(&self) -> Option<Rate> {
-        let special = self.channel.is_some() || !self.schedule.is_empty() || self.trace_rate.is_some();
+        let special = self.channel.is_some()
+            || self.managed.is_some()
+            || !self.schedule.is_empty()
+            || self.trace_rate.is_some();
         self.rate.filter(|&rate| !special && rate > Rate::ZERO)
     }
 
@@ -207,6 +225,9 @@ impl<P: Clone> Link<P> {
         size_bytes: u32,
         packet: P,
     ) -> Result<(), Dropped<P>> {
+        if self.rare.managed.is_some() {
+            return self.enqueue_managed(now, size_bytes, PacketKind::default(), packet);
+        }
         self.apply_due(now);
         let slot = match self.rare.accept(now, size_bytes) {
             Ok(slot) => slot,
@@ -235,6 +256,7 @@ impl<P: Clone> Link<P> {
     /// [`Link::poll_delivery`] of a link that is not plain.
     pub(super) fn poll_special(&mut self, now: Instant) -> Option<Delivery<P>> {
         self.apply_due(now);
+        self.serve(now);
         let head = self.rare.flight.front_mut()?;
         if head.arrives > now || head.arrives == Instant::MAX {
             return None;
@@ -251,7 +273,8 @@ impl<P: Clone> Link<P> {
         self.rare.count.duplicated_bytes += u64::from(size_bytes);
         self.delivered_bytes += u64::from(size_bytes);
         let (packet, corrupted) = (head.packet.clone(), head.tag.has(Tag::CORRUPTED));
-        Some(Delivery { at, packet, size_bytes, corrupted, copy: true })
+        let marked = head.tag.has(Tag::MARKED);
+        Some(Delivery { at, packet, size_bytes, corrupted, marked, copy: true })
     }
 
     /// Delivers the head.
@@ -259,7 +282,8 @@ impl<P: Clone> Link<P> {
         let InFlight { arrives, tag, packet, .. } = self.rare.flight.pop_front()?;
         let size_bytes = tag.size_bytes();
         self.delivered_bytes += u64::from(size_bytes);
-        Some(Delivery { at: arrives, packet, size_bytes, corrupted: tag.has(Tag::CORRUPTED), copy: false })
+        let (corrupted, marked) = (tag.has(Tag::CORRUPTED), tag.has(Tag::MARKED));
+        Some(Delivery { at: arrives, packet, size_bytes, corrupted, marked, copy: false })
     }
 
     #[cfg(test)]
@@ -270,7 +294,7 @@ impl<P: Clone> Link<P> {
 
 impl<P> Rare<P> {
     /// Puts a packet at its place in the order of arrival.
-    fn launch(&mut self, mut entry: InFlight<P>) {
+    pub fn launch(&mut self, mut entry: InFlight<P>) {
         if entry.departs < Instant::MAX && self.in_order {
             entry.arrives = entry.arrives.max(self.last_arrival);
             self.last_arrival = entry.arrives;

@@ -100,6 +100,7 @@ impl Observer {
         if let Some(sink) = &mut self.events {
             let reason = match dropped.reason {
                 DropReason::QueueFull => event::DropReason::QueueFull,
+                DropReason::Early => event::DropReason::QueueEarly,
                 DropReason::Lost => event::DropReason::Loss,
                 DropReason::Down => event::DropReason::LinkDown,
             };

@@ -1,11 +1,12 @@
 //! Packets on wired links. They take a path without calls or look-ups.
 use super::{Network, Target};
 use crate::core::ids::PortId;
-use crate::core::packet::{Carried, PacketHandle};
+use crate::core::packet::{Carried, Packet, PacketHandle};
 use crate::media::link::Port;
-use prismux_link::{Delivery, Dropped, LinkChange};
+use prismux_link::{Delivery, Dropped, LinkChange, PacketKind};
 use prismux_trace::event::Event;
 use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::{Ecn, FlowKey};
 
 impl Network {
     /// The next packet that has arrived through a port with a plain link, for whose next delivery every event of it is.
@@ -55,12 +56,15 @@ impl Network {
     /// A packet comes out of a link.
     #[inline(always)] // Into both loops, of plain links and of others.
     pub fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
-        let Delivery { mut packet, size_bytes, corrupted, copy, .. } = delivery;
+        let Delivery { mut packet, size_bytes, corrupted, marked, copy, .. } = delivery;
         if copy {
             packet.packet = self.pool.duplicate(packet.packet);
         }
         if corrupted {
             self.pool.get_mut(packet.packet).damaged = true;
+        }
+        if marked {
+            self.pool.get_mut(packet.packet).ecn = Ecn::Ce;
         }
         if let Some(observer) = &mut self.observer {
             observer.delivered(self.now, port, size_bytes, &self.pool, packet.packet);
@@ -86,6 +90,9 @@ impl Network {
             observer.sent(self.now, port, size_bytes, &self.pool, carried.packet);
         }
         let plain = link.is_plain();
+        if !plain && link.is_managed() {
+            return self.send_managed(port, size_bytes, carried);
+        }
         let first = plain && link.peek().is_none();
         match link.enqueue(self.now, size_bytes, carried) {
             Ok(()) if first => {
@@ -97,6 +104,18 @@ impl Network {
             Ok(()) => self.arm(port),
             Err(dropped) => self.discard(port, dropped),
         }
+    }
+
+    /// Hands a packet to a link whose queue wants to know more of it.
+    #[cold]
+    fn send_managed(&mut self, port: PortId, size_bytes: u32, carried: Carried) {
+        let kind = kind_of(&self.pool.packet(carried.packet));
+        let outcome = self.ports[port.index()].link.enqueue_kind(self.now, size_bytes, kind, carried);
+        if let Err(dropped) = outcome {
+            self.discard(port, dropped);
+        }
+        self.sweep(port);
+        self.arm(port);
     }
 
     /// Sets the next event of a port that is not plain.
@@ -148,4 +167,17 @@ impl Network {
             self.arm(PortId(index as u32));
         }
     }
+}
+
+/// Multiplies by an odd number whose bits look random (Knuth), so that neighbours fall far apart.
+const SCATTER: u32 = 0x9e37_79b1;
+
+/// What a managed queue has to know: who understands marks, and which flow it is, by addresses and ports.
+fn kind_of(packet: &Packet) -> PacketKind {
+    let FlowKey { source_port, destination_port, .. } = packet.flow_key();
+    let ports = u32::from(source_port) << 16 | u32::from(destination_port);
+    let words = [packet.source.0, packet.destination.0, ports, packet.flow.0];
+    let flow =
+        words.into_iter().fold(0, |hash: u32, word| (hash.rotate_left(5) ^ word).wrapping_mul(SCATTER));
+    PacketKind { ecn_capable: packet.ecn != Ecn::NotEct, flow: flow >> 8 }
 }

@@ -87,7 +87,11 @@ impl Simulation {
         let stats = port.link.stats();
         let mean = record.offered_bits / elapsed_s.max(1e-9);
         let rate_bps = port.link.rate().map(|_| mean.round() as u64);
-        LinkResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s)
+        let result = LinkResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s);
+        match port.link.is_managed() {
+            true => result.managed(stats.early_drops, stats.marked_packets),
+            false => result,
+        }
     }
 
     fn node_counters(&self) -> Named<Named<u64>> {

@@ -12,6 +12,7 @@ mod outage;
 mod pipe_mixes;
 mod prism;
 mod ptcp;
+mod queues;
 mod r2cp;
 mod radio;
 mod rcp;
