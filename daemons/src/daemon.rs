@@ -8,19 +8,22 @@ mod services;
 pub use error::DaemonError;
 pub(crate) use services::{send_failed, time_of_day_micros, warn_unless_forwarding};
 
+use crate::metrics::server::MetricsServer;
 use crate::status::StatusServer;
-use prismux_linux::capabilities;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
+use prismux_linux::{capabilities, confinement};
 use prismux_units::Instant;
 use serde::Serialize;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 
 const TUN: Token = 0;
 const STATUS: Token = 1;
-const FIRST_TUNNEL: Token = 2;
+const METRICS: Token = 2;
+const FIRST_TUNNEL: Token = 3;
 
 /// What a daemon does with what its loop reports.
 pub trait Role: Sized {
@@ -31,6 +34,8 @@ pub trait Role: Sized {
 
     /// Where it answers `prismux status`.
     fn status_socket(config: &Self::Config) -> &Path;
+    /// Where it answers Prometheus, if anywhere.
+    fn metrics_address(config: &Self::Config) -> Option<SocketAddr>;
     /// Opens device, routes and tunnels, and has `wakes` report them.
     ///
     /// # Errors
@@ -88,19 +93,31 @@ impl Wakes<'_> {
 pub struct Daemon<R: Role> {
     event_loop: EventLoop,
     status: StatusServer,
+    metrics: Option<MetricsServer>,
     role: R,
 }
 
 /// Runs a daemon until SIGINT or SIGTERM.
 pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
+    let status_socket = R::status_socket(&config).to_owned();
     let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
     daemon.event_loop.stop_on_signals()?;
     // Whoever takes the process over has the network's capabilities, and no others.
     if let Err(error) = capabilities::keep_network_only() {
         tracing::warn!(%error, "privileges could not be dropped");
     }
+    let folder = status_socket.parent().unwrap_or(&status_socket);
+    match confinement::confine(&[folder]) {
+        Ok(confined) => tracing::debug!(?confined, "confined"),
+        Err(error) => tracing::warn!(%error, "files and system calls could not be restricted"),
+    }
     daemon.run()
+}
+
+fn listen_for_metrics(address: SocketAddr) -> Result<MetricsServer, DaemonError> {
+    let failed = |error| DaemonError::Config(format!("metrics: cannot listen at {address}: {error}"));
+    MetricsServer::bind(address).map_err(failed)
 }
 
 impl<R: Role> Daemon<R> {
@@ -112,10 +129,14 @@ impl<R: Role> Daemon<R> {
     pub fn start(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
         let event_loop = EventLoop::new(Clock::start(), stop)?;
         let status = StatusServer::bind(R::status_socket(&config))?;
+        let metrics = R::metrics_address(&config).map(listen_for_metrics).transpose()?;
         let role = R::open(config, &Wakes { event_loop: &event_loop })?;
         event_loop.watch(&status, STATUS)?;
+        if let Some(metrics) = &metrics {
+            event_loop.watch(metrics, METRICS)?;
+        }
         warn_unless_forwarding();
-        Ok(Self { event_loop, status, role })
+        Ok(Self { event_loop, status, metrics, role })
     }
 
     /// A handle that ends [`Daemon::run`] from another thread.
@@ -147,6 +168,7 @@ impl<R: Role> Daemon<R> {
                 match token {
                     TUN => self.role.read_tun(clock)?,
                     STATUS => self.status.answer(&self.role.report(now)),
+                    METRICS => self.metrics.iter().for_each(|metrics| metrics.answer(&self.role.report(now))),
                     tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
                 }
             }

@@ -38,6 +38,7 @@ use prismux_units::Instant;
 use routes::HomeRoutes;
 use serde::Serialize;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use uplink::Uplink;
 
@@ -73,6 +74,10 @@ impl Role for Home {
 
     fn status_socket(config: &HomeConfig) -> &Path {
         &config.status_socket
+    }
+
+    fn metrics_address(config: &HomeConfig) -> Option<SocketAddr> {
+        config.metrics
     }
 
     fn open(config: HomeConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {

@@ -21,6 +21,7 @@ pub mod icmp;
 mod liveness;
 pub mod logging;
 pub mod member;
+pub mod metrics;
 pub mod proxy;
 mod receipts;
 pub mod replay;

@@ -41,7 +41,7 @@ use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// A running member.
@@ -82,6 +82,10 @@ impl Role for Member {
 
     fn status_socket(config: &MemberConfig) -> &Path {
         &config.status_socket
+    }
+
+    fn metrics_address(config: &MemberConfig) -> Option<SocketAddr> {
+        config.metrics
     }
 
     fn open(config: MemberConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {

@@ -89,6 +89,10 @@ impl Role for Proxy {
         &config.status_socket
     }
 
+    fn metrics_address(config: &ProxyConfig) -> Option<SocketAddr> {
+        config.metrics
+    }
+
     fn open(config: ProxyConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {
         let token = config.read_token().map_err(DaemonError::Config)?;
         let inner_mtu_bytes = config.tun_mtu_bytes();

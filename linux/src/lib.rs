@@ -7,7 +7,7 @@
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
 //!   in them.
-//! * [`capabilities`]: giving up those that are needed no more.
+//! * [`capabilities`], [`confinement`]: giving up what is needed no more: privileges, system calls, files.
 //! * [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -15,6 +15,7 @@
 pub mod batch;
 pub mod capabilities;
 pub mod clock;
+pub mod confinement;
 mod error;
 pub mod event_loop;
 pub mod handoff;

@@ -61,10 +61,13 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArguments {
-    /// Socket of the daemon [default: those of the proxy and the member on this host].
+    /// Socket of the daemon [default: those of the daemons on this host].
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Print metrics as Prometheus reads them.
+    #[arg(long, conflicts_with = "json")]
+    pub metrics: bool,
 }

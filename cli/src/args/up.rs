@@ -43,6 +43,9 @@ pub(crate) struct InviteArguments {
     /// An address of the home inside the tunnels; may be given twice, for IPv4 and IPv6.
     #[arg(long, value_name = "ADDRESS", default_value = "10.77.0.2")]
     pub address: Vec<IpAddr>,
+    /// Show the invitation as a QR code too.
+    #[arg(long)]
+    pub qr: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use crate::output::print;
 use prismux_daemons::config::{GatewayConfig, HomeConfig, Invitation, make_private_key, new_private_key};
 use prismux_linux::netconf;
 use prismux_sealed::KeyPair;
+use qrcode::render::unicode::Dense1x2;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -45,7 +46,18 @@ pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
         return Err(Failure::Usage(error.to_string()));
     }
     eprintln!("{} lists \"{}\" now. Give this to that home and nobody else:", file.display(), arguments.name);
+    if arguments.qr {
+        eprintln!("{}", picture(&invitation.to_string())?);
+    }
     Ok(print(invitation)?)
+}
+
+/// A QR code (ISO/IEC 18004) of half blocks, dark on light as cameras expect it on a dark terminal.
+fn picture(text: &str) -> Result<String, Failure> {
+    let code =
+        qrcode::QrCode::with_error_correction_level(text, qrcode::EcLevel::L).map_err(Failure::failed)?;
+    let (dark, light) = (Dense1x2::Light, Dense1x2::Dark);
+    Ok(code.render::<Dense1x2>().dark_color(dark).light_color(light).build())
 }
 
 fn no_endpoint(file: &Path) -> Failure {

@@ -3,7 +3,7 @@
 use crate::args::StatusArguments;
 use crate::failure::Failure;
 use crate::output::print;
-use prismux_daemons::status;
+use prismux_daemons::{metrics, status};
 use prismux_study::text_table::Table;
 use prismux_trace::event::Line;
 use serde::Deserialize;
@@ -23,6 +23,9 @@ const EVENTS_SHOWN: usize = 12;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Result<(), Failure> {
     let pages = pages(arguments.socket.as_deref())?;
+    if arguments.metrics {
+        return pages.iter().try_for_each(|(_, page)| Ok(print(metrics::text(page).trim_end())?));
+    }
     if arguments.json {
         // One daemon: its page. Several: a page each, by socket.
         let value = match &pages[..] {

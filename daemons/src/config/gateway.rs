@@ -1,5 +1,5 @@
 //! The file of a gateway: a server on which homes' traffic meets the internet.
-use super::file::{Checked, ConfigError, load, parse};
+use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::home::{MAX_UPLINKS, single, uplink_name};
 use super::keys::SealedPeer;
 use super::prism;
@@ -37,6 +37,9 @@ pub struct GatewayConfig {
     /// Largest IP packet that passes between gateway and homes, in bytes.
     #[serde(default = "default_path_mtu")]
     pub path_mtu: usize,
+    /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
+    #[serde(default)]
+    pub metrics: Option<SocketAddr>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -110,6 +113,7 @@ impl GatewayConfig {
             token: None,
             private_key_file: Some(self.private_key_file.clone()),
             peers: self.homes.iter().flat_map(peer).collect(),
+            metrics: self.metrics,
             status_socket: self.status_socket.clone(),
             tun: self.tun.clone(),
             prism: self.prism.clone(),
@@ -141,6 +145,7 @@ impl Checked for GatewayConfig {
                             and status_socket";
             return Err(("homes", expected.to_owned()));
         }
+        check_metrics(self.metrics)?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }
     }
 }

@@ -1,5 +1,5 @@
 //! The file of a home: one box with several uplinks.
-use super::file::{Checked, ConfigError, load, parse};
+use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::keys::read_private_key;
 use super::prism;
 use super::text;
@@ -49,6 +49,9 @@ pub struct HomeConfig {
     /// Time between hellos while nothing flows: keeps NAT bindings open (RFC 8085 section 3.5 suggests at least 15 s).
     #[serde(default = "default_keep_alive", deserialize_with = "text::one")]
     pub keep_alive: Duration,
+    /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
+    #[serde(default)]
+    pub metrics: Option<SocketAddr>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -202,6 +205,7 @@ impl Checked for HomeConfig {
             return Err(("routing_table", "expected a number from 256".to_owned()));
         }
         self.read_keys().map_err(|message| ("private_key_file", message))?;
+        check_metrics(self.metrics)?;
         self.tun.check()
     }
 }

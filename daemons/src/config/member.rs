@@ -1,5 +1,5 @@
 //! A member's file.
-use super::file::{Checked, ConfigError, load, parse};
+use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::keys::read_private_key;
 use super::tun::TunConfig;
 use super::{check_receivers, read_token, text};
@@ -29,6 +29,9 @@ pub struct MemberConfig {
     /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
+    #[serde(default)]
+    pub metrics: Option<SocketAddr>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -139,6 +142,7 @@ impl MemberConfig {
             private_key_file: None,
             token: Some(token.to_owned()),
             token_file: None,
+            metrics: None,
             status_socket: default_status_socket(),
             receivers,
             rate: None,
@@ -208,6 +212,7 @@ impl Checked for MemberConfig {
         if !(1..=252).contains(&self.routing_table) && self.routing_table < 256 {
             return Err(("routing_table", "expected a table other than 0 and 253 to 255".to_owned()));
         }
+        check_metrics(self.metrics)?;
         self.tun.check()
     }
 }

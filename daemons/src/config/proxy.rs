@@ -1,5 +1,5 @@
 //! The proxy's file.
-use super::file::{Checked, ConfigError, load, parse};
+use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
 use super::tun::TunConfig;
 use super::{check_receivers, prism, read_token, text};
@@ -36,6 +36,9 @@ pub struct ProxyConfig {
     /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
+    #[serde(default)]
+    pub metrics: Option<SocketAddr>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -161,6 +164,7 @@ impl ProxyConfig {
             peers: Vec::new(),
             token: Some(token.to_owned()),
             token_file: None,
+            metrics: None,
             status_socket: default_status_socket(),
             tun: TunConfig::default(),
             tunnel,
@@ -222,6 +226,7 @@ impl Checked for ProxyConfig {
             let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
             return Err(("tunnel.path_mtu", expected));
         }
+        check_metrics(self.metrics)?;
         self.tun.check()?;
         let token = self.read_token().map_err(|message| ("token", message))?;
         self.check_keys()?;

@@ -248,13 +248,14 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("\"10.77.0.2\"", ""), "home.toml:8:", "the gateway gave this home"),
         (home("path_mtu = 1500", "path_mtu = 500"), "home.toml:12:", "1400 to 9000"),
         (home("# router = \"192.168.8.1\"", "router = \"fd00::1\""), "home.toml:", "the same family"),
+        (home("share = true", "metrics = \"0.0.0.0:9586\""), "home.toml:10:", "a loopback address"),
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:21:",
+            "home.toml:23:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:15:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:17:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {

@@ -20,6 +20,8 @@ pub fn privileges_are_dropped() {
             assert_eq!(field(daemon, set) & !NETWORK, 0, "{set}");
         }
         assert_eq!(field(daemon, "NoNewPrivs:"), 1);
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(field(daemon, "Seccomp:"), 2, "system calls are filtered");
     }
     wait_for("the member joins", || proxy.links_up() == ["m1"] && member.is_registered());
     member.stop();
