@@ -143,7 +143,8 @@ mod tests {
         let page = json!({
             "role": "home", "version": "1", "uptime_s": 2.5, "flow_count": 3,
             "links": [
-                { "name": "wan0", "up": true, "state": "active", "forward_bytes": 10, "rate_bps": 8_000_000, "hrtt_s": 0.04 },
+                { "name": "wan0", "up": true, "state": "active", "forward_bytes": 10, "rate_bps": 8_000_000,
+                  "hrtt_s": 0.04 },
                 { "name": "w\"1", "up": false, "state": null, "forward_bytes": 20, "rate_bps": null },
             ],
             "counters": { "data_packets": 7 }, "drops": { "forged": 1 },
