@@ -14,6 +14,7 @@
 //! | timers | `timeouts.rs` | 3.8.1, 3.8.4, 3.8.6.1 |
 
 mod accept;
+mod acking;
 mod acknowledge;
 mod agreed;
 mod build;
@@ -44,6 +45,7 @@ use crate::engine::Engine;
 use crate::engine::congestion::UnscalableIncrease;
 use crate::extension::SenderExtension;
 use crate::order::OrderWatch;
+use acking::{AckNeed, Acking};
 use agreed::Agreed;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -86,9 +88,9 @@ struct Sending {
     override_silly: bool,
 }
 
-/// The peer's direction.
+/// The peer's direction. A stream without holes touches its first two cache lines.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 struct Receiving {
     initial: SeqNumber,
     /// The FIN has been reached in order.
@@ -110,27 +112,6 @@ impl Receiving {
     fn next_sequence(&self) -> SeqNumber {
         self.initial + 1 + (self.next() as u32)
     }
-}
-
-/// Whether an acknowledgement is owed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AckNeed {
-    /// Nothing to say.
-    None,
-    /// With the next segment or when the timer fires.
-    Delayed,
-    /// Now.
-    Now,
-}
-
-/// When to acknowledge.
-#[derive(Debug)]
-struct Acking {
-    need: AckNeed,
-    /// Segments that arrived since the last acknowledgement.
-    segments: u8,
-    /// Segments still to acknowledge at once (start of the connection).
-    quick: u8,
 }
 
 /// A control segment that waits for its turn.
@@ -166,7 +147,7 @@ struct EcnState {
 /// The order of the fields matters where there are thousands of connections: what every segment touches lies
 /// together, so that it takes few cache lines.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Connection {
     config: Arc<TcpConfig>,
     state: State,
@@ -176,17 +157,22 @@ pub struct Connection {
     remote_port: u16,
     control: Option<Control>,
     ecn: EcnState,
-    extension: Option<Box<dyn SenderExtension>>,
     order: Option<Box<dyn OrderWatch>>,
+    // The second line.
     sending: Sending,
+    // Two lines, and what senders alone touch.
     events: Events,
     clock: Clock,
     timers: Timers,
+    polling: Polling,
     receiving: Receiving,
     engine: Engine,
-    polling: Polling,
+    extension: Option<Box<dyn SenderExtension>>,
     counters: Counters,
 }
+
+const _: () = assert!(core::mem::offset_of!(Connection, sending) == 64, "the second cache line");
+const _: () = assert!(core::mem::offset_of!(Connection, receiving) == 320, "five cache lines before");
 
 impl Connection {
     /// Bytes that the application adds to our stream; the host keeps them until

@@ -43,8 +43,9 @@ use prismux_units::{Duration, Instant};
 use sender::Sender;
 use standard::Standard;
 
-/// How losses are found and repaired.
+/// How losses are found and repaired. Which it is stands before, in one cache line with the sender's first fields.
 #[derive(Debug, Clone)]
+#[repr(u8)]
 enum Machine {
     Standard(Standard),
     Ns2(Ns2),
@@ -52,6 +53,7 @@ enum Machine {
 
 /// Loss detection, RTT estimation, recovery and congestion control of one direction of one connection.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub struct Engine {
     machine: Machine,
 }

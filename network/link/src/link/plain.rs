@@ -96,10 +96,10 @@ impl<P: Clone> Link<P> {
     /// Puts a packet behind all others; the one before it departs at `before`.
     #[inline]
     pub(super) fn append(&mut self, entry: Entry<P>, before: Instant, departs: Instant) {
-        let held = u32::from(self.ring.held);
         if self.inside == 0 {
+            // A packet that finds nobody before it needs no second cache line.
             self.head = Some(entry);
-        } else if self.inside == 1 + held
+        } else if self.inside == 1 + u32::from(self.ring.held)
             && usize::from(self.ring.held) < ROOM
             && let Ok(gap_nanos) = u32::try_from((departs - before).as_nanos())
         {

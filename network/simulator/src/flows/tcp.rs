@@ -113,8 +113,11 @@ impl Transport for TcpFlow {
             door: self.door.clone(),
         };
         let mut pair = pair(build, [(&self.sender, source), (&self.receiver, Role::Sink)], custom);
-        pair.ends[1].notifier = self.handoff.as_ref().map(|config| Box::new(HandoffHost::new(config)));
-        pair.ends[1].marker = self.hears_damage.then(Box::<LossMarker>::default);
+        if self.handoff.is_some() || self.hears_damage {
+            let extras = pair.ends[1].extras.get_or_insert_default();
+            extras.notifier = self.handoff.as_ref().map(HandoffHost::new);
+            extras.marker = self.hears_damage.then(LossMarker::default);
+        }
         BuiltFlow(Built::Tcp(Box::new(pair)))
     }
 }

@@ -61,8 +61,19 @@ impl Answers {
     }
 }
 
+/// What few ends have.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    /// Tells the peer of handoffs (TCP-HO).
+    pub notifier: Option<HandoffHost>,
+    /// Marks ACKs that wait for a damaged segment (TCP-ELN).
+    pub marker: Option<LossMarker>,
+    /// Checks the streams.
+    pub check: Option<StreamCheck>,
+}
+
 /// One end of a TCP flow. In the order of use: what every packet touches comes first, the connection's own part
-/// included.
+/// included; before that lies one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TcpEndpoint {
@@ -71,11 +82,7 @@ pub(crate) struct TcpEndpoint {
     pub armed: Instant,
     /// In-order bytes at which the application wants to know.
     pub next_mark: u64,
-    /// Tells the peer of handoffs (TCP-HO).
-    pub notifier: Option<Box<HandoffHost>>,
-    /// Marks ACKs that wait for a damaged segment (TCP-ELN).
-    pub marker: Option<Box<LossMarker>>,
-    pub check: Option<Box<StreamCheck>>,
+    pub extras: Option<Box<Extras>>,
     pub site: Site,
     pub connection: Option<Connection>,
     pub role: Role,
@@ -112,20 +119,28 @@ struct Carrier<'a> {
     network: &'a mut Network,
     site: &'a Site,
     notes: Notes,
-    check: Option<&'a mut StreamCheck>,
-    marker: Option<&'a mut LossMarker>,
+    extras: Option<&'a mut Extras>,
     /// Stream offset of the payload of the segment being handled.
     arriving_offset: u64,
+}
+
+impl Carrier<'_> {
+    #[inline]
+    fn check(&mut self) -> Option<&mut StreamCheck> {
+        self.extras.as_deref_mut()?.check.as_mut()
+    }
 }
 
 impl Host<Connection> for Carrier<'_> {
     #[inline]
     fn transmit(&mut self, now: Instant, mut segment: SegmentOut) {
-        if let Some(marker) = &mut self.marker {
-            marker.mark(&mut segment.header);
-        }
-        if let Some(check) = &mut self.check {
-            check.sent(now, &segment);
+        if let Some(Extras { marker, check, .. }) = self.extras.as_deref_mut() {
+            if let Some(marker) = marker {
+                marker.mark(&mut segment.header);
+            }
+            if let Some(check) = check {
+                check.sent(now, &segment);
+            }
         }
         self.network.inject_segment(self.site, &segment);
     }
@@ -135,13 +150,13 @@ impl Host<Connection> for Carrier<'_> {
         match event {
             TcpEvent::Readable { up_to } => {
                 self.notes.readable = up_to;
-                if let Some(check) = &mut self.check {
+                if let Some(check) = self.check() {
                     check.readable(now, up_to);
                 }
             }
             TcpEvent::Accepted { segment_offset, stream_offset, bytes } => {
-                if let Some(check) = &mut self.check {
-                    let carried = self.arriving_offset + u64::from(segment_offset);
+                let carried = self.arriving_offset + u64::from(segment_offset);
+                if let Some(check) = self.check() {
                     check.accepted(now, carried, stream_offset, bytes);
                 }
             }
@@ -163,9 +178,8 @@ impl TcpEndpoint {
         Self {
             armed: Instant::MAX,
             next_mark,
-            notifier: None,
-            marker: None,
-            check: checks.then(Box::<StreamCheck>::default),
+            extras: checks
+                .then(|| Box::new(Extras { check: Some(StreamCheck::default()), ..Extras::default() })),
             site,
             connection: None,
             role,
@@ -207,7 +221,7 @@ impl TcpEndpoint {
     }
 
     /// A segment has arrived.
-    #[inline]
+    #[inline(always)] // Nearly every packet of most experiments comes this way.
     pub fn receive(&mut self, network: &mut Network, segment: SegmentIn, stream_offset: u64) -> Notes {
         match &mut self.connection {
             Some(connection) => connection.handle_input(network.now, segment),
@@ -241,7 +255,7 @@ impl TcpEndpoint {
     /// A segment has arrived damaged: only an end that marks its ACKs draws conclusions.
     #[cold]
     pub fn receive_damaged(&mut self, segment: &SegmentIn) {
-        if let Some(marker) = &mut self.marker {
+        if let Some(marker) = self.extras.as_mut().and_then(|extras| extras.marker.as_mut()) {
             marker.damaged(&segment.header, segment.payload_bytes);
         }
     }
@@ -260,9 +274,8 @@ impl TcpEndpoint {
     fn drain(&mut self, network: &mut Network, arriving_offset: u64) -> Notes {
         let Some(connection) = &mut self.connection else { return Notes::default() };
         let now = network.now;
-        let (site, check) = (&self.site, self.check.as_deref_mut());
-        let marker = self.marker.as_deref_mut();
-        let mut carrier = Carrier { network, site, notes: Notes::default(), check, marker, arriving_offset };
+        let (site, extras) = (&self.site, self.extras.as_deref_mut());
+        let mut carrier = Carrier { network, site, notes: Notes::default(), extras, arriving_offset };
         let deadline = drive(connection, now, &mut carrier);
         let notes = carrier.notes;
         if let Some(observer) = &mut network.observer
@@ -270,14 +283,14 @@ impl TcpEndpoint {
         {
             observer.window(now, site.flow, &connection.engine().metrics());
         }
-        let notice = self.notifier.as_ref().and_then(|host| host.deadline());
+        let notice = self.extras.as_ref().and_then(|extras| extras.notifier.as_ref()?.deadline());
         self.arm(network, Deadline::earliest(deadline, notice));
         notes
     }
 
     /// The host has another link: a receiver tells its peer, a sender draws its own conclusions.
     pub fn hand_over(&mut self, network: &mut Network, bandwidth: Option<Rate>) {
-        match (&mut self.notifier, &mut self.connection) {
+        match (self.extras.as_mut().and_then(|extras| extras.notifier.as_mut()), &mut self.connection) {
             (Some(host), Some(_)) => {
                 host.handoff_complete(network.now, bandwidth);
                 self.speak_of_handoff(network);
@@ -292,7 +305,8 @@ impl TcpEndpoint {
 
     /// Sends a notice of a handoff, if one is due.
     fn speak_of_handoff(&mut self, network: &mut Network) {
-        let due = self.notifier.as_mut().and_then(|host| host.poll_notice(network.now));
+        let notifier = self.extras.as_mut().and_then(|extras| extras.notifier.as_mut());
+        let due = notifier.and_then(|host| host.poll_notice(network.now));
         if let Some((notice, connection)) = due.zip(self.connection.as_mut()) {
             connection.announce_handoff(notice);
             // An ACK alone leaves; nothing happens that the application would have to know.

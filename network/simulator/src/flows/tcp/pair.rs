@@ -24,7 +24,7 @@ impl TcpPair {
     #[cold]
     pub(super) fn refresh_check(&mut self, end: usize) {
         let edge = self.ends[1 - end].connection.as_ref().map_or(0, Connection::receive_window_edge);
-        if let Some(check) = &mut self.ends[end].check {
+        if let Some(check) = self.ends[end].extras.as_mut().and_then(|extras| extras.check.as_mut()) {
             check.peer_edge = edge;
         }
     }
@@ -113,7 +113,7 @@ impl Flow for TcpPair {
     }
 
     fn faults(&self) -> Vec<String> {
-        let checks = self.ends.iter().filter_map(|end| end.check.as_deref());
+        let checks = self.ends.iter().filter_map(|end| end.extras.as_ref()?.check.as_ref());
         checks.flat_map(|check| check.faults()).cloned().collect()
     }
 
