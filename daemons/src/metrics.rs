@@ -166,6 +166,6 @@ mod tests {
             assert_eq!(text.lines().filter(|l| *l == line).count(), 1, "{line} in\n{text}");
         }
         assert_eq!(text.matches("# TYPE prismux_link_up ").count(), 1);
-        assert!(!text.contains("link_rate_bytes_per_second{link=\"w"), "what is not known is no sample");
+        assert!(!text.contains("link_rate_bytes_per_second{link=\"w\\"), "what is not known is no sample");
     }
 }
