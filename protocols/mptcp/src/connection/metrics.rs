@@ -77,8 +77,8 @@ impl Connection {
         })
     }
 
-    /// Checks what must always hold: subflows' books in order, and every byte below the frontier acknowledged, with a
-    /// subflow, or waiting to go again.
+    /// Checks what must always hold: subflows' books in order, and of our stream no more acknowledged than given away,
+    /// nor given away than written.
     ///
     /// # Errors
     /// The first thing found wrong, in words.
