@@ -76,6 +76,12 @@ pub enum CoreInput {
         delivery_rate_bps: Option<u64>,
         /// How fast that was sent.
         offered_rate_bps: Option<u64>,
+        /// How many intervals have been measured.
+        intervals: u64,
+        /// What came since its queue was last empty.
+        busy_rate_bps: Option<u64>,
+        /// The same, known earlier, if it was sent faster.
+        burst_rate_bps: Option<u64>,
         /// Its queue was never empty of late.
         is_busy: bool,
         /// That queue.
@@ -105,6 +111,9 @@ impl CoreInput {
             capacity_bps: bps(estimate.capacity),
             delivery_rate_bps: bps(estimate.delivery_rate),
             offered_rate_bps: bps(estimate.offered_rate),
+            intervals: estimate.intervals,
+            busy_rate_bps: bps(estimate.busy_rate),
+            burst_rate_bps: bps(estimate.burst_rate),
             is_busy: estimate.is_busy,
             queueing_delay_ns: ns(estimate.queueing_delay),
             jitter_p95_ns: ns(estimate.jitter_p95),
@@ -121,6 +130,9 @@ impl CoreInput {
                 capacity_bps,
                 delivery_rate_bps,
                 offered_rate_bps,
+                intervals,
+                busy_rate_bps,
+                burst_rate_bps,
                 is_busy,
                 queueing_delay_ns,
                 jitter_p95_ns,
@@ -130,6 +142,9 @@ impl CoreInput {
                     capacity: capacity_bps.map(Rate::from_bps),
                     delivery_rate: delivery_rate_bps.map(Rate::from_bps),
                     offered_rate: offered_rate_bps.map(Rate::from_bps),
+                    intervals,
+                    busy_rate: busy_rate_bps.map(Rate::from_bps),
+                    burst_rate: burst_rate_bps.map(Rate::from_bps),
                     is_busy,
                     queueing_delay: queueing_delay_ns.map(Duration::from_nanos),
                     jitter_p95: jitter_p95_ns.map(Duration::from_nanos),

@@ -56,11 +56,22 @@ pub(crate) fn on_released<P: Clone>(
         let cap: u64 =
             shared.links.usable().map(|(_, link)| link.model.cap_bytes()).fold(0, u64::saturating_add);
         let bytes = u64::from(expected).min(cap);
-        let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN));
+        let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN).max(room_rate(shared)));
         shared.pacer.next_release = shared.pacer.next_release.max(now) + time;
     }
     flow.acks.note_train(now, TRAIN_GAP);
     flow.acks.note_tsval(now, tsval);
+}
+
+/// The rate that fills links with little to do within a round trip, bytes per second: a rate learned before a link ran
+/// dry says nothing of what it carries now. Of others than links that return receipts too little is known.
+fn room_rate<P>(shared: &Shared<P>) -> f64 {
+    let measured = shared.links.usable().filter(|(_, link)| link.model.is_measured());
+    let rates = measured.filter_map(|(_, link)| {
+        let room = link.model.cap_bytes().saturating_sub(link.in_flight_bytes);
+        Some(room as f64 / link.model.min_rtt()?.as_secs_f64().max(1e-4))
+    });
+    rates.sum()
 }
 
 /// The sender learns that everything below `number` has arrived.

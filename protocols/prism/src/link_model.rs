@@ -5,6 +5,7 @@
 //! seconds, and what may be in flight is a little more than their product. A link starts with a few packets and
 //! doubles per round trip until its rate stops growing. All bytes are bytes of TCP sequence space, so rates are rates
 //! of useful data.
+mod cap;
 mod estimates;
 mod measured;
 mod overload;
@@ -14,7 +15,7 @@ mod windowed_max;
 
 use measured::Measured;
 use overload::Overload;
-use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_units::{Duration, Instant, Rate};
 use queue_sign::QueueSign;
 use round::Round;
 use windowed_max::WindowedMax;
@@ -31,8 +32,6 @@ const CAP_EXTRA_PACKETS: f64 = 3.0;
 const CAP_EXTRA_TIME: f64 = 0.004;
 /// Gain of the average behind the jitter, per round.
 const JITTER_GAIN: f64 = 0.25;
-/// Jitter counts up to this share of the shortest RTT.
-const MAX_JITTER: f64 = 0.6;
 /// Size of a packet assumed before the first is sent.
 const INITIAL_PACKET_BYTES: f64 = 1448.0;
 /// First cap, in packets.
@@ -58,15 +57,11 @@ const SLOWER: f64 = 0.75;
 /// Rounds over which the largest rate counts.
 const RATE_WINDOW_ROUNDS: u32 = 14;
 /// Rounds over which the shortest RTT counts. Short, because on links with jitter the shortest RTT of a loaded link
-/// is well above that of an idle one; the rounds at [`DRAIN_GAIN`] keep a standing queue from passing for
+/// is well above that of an idle one; the rounds at `DRAIN_GAIN` keep a standing queue from passing for
 /// propagation.
 const RTT_WINDOW_ROUNDS: u32 = 14;
 /// The shortest RTT counts at least for this time.
 const RTT_WINDOW: Duration = Duration::from_secs(1);
-/// The round after one at [`PROBE_GAIN`]: what queued there drains. With less the link idles for a share of a round
-/// that shows, with more a queue stays for good.
-const DRAIN_GAIN: f64 = 0.94;
-
 /// A round-trip time and when it was measured.
 #[derive(Debug, Clone, Copy)]
 struct RttSample {
@@ -80,6 +75,8 @@ struct RttSample {
 pub struct LinkModel {
     first_guess: Option<Rate>,
     learning: bool,
+    /// No other link is in use.
+    alone: bool,
     rate: WindowedMax,
     rounds: u32,
     /// The shortest round trip of the last rounds, and a younger candidate to follow it.
@@ -117,6 +114,7 @@ impl LinkModel {
         Self {
             first_guess: advertised_rate,
             learning: false,
+            alone: false,
             rate: WindowedMax::default(),
             rounds: 0,
             min_rtt: None,
@@ -144,6 +142,11 @@ impl LinkModel {
     /// Turns learning on: caps become finite.
     pub fn learn(&mut self) {
         self.learning = true;
+    }
+
+    /// Whether no other link is in use.
+    pub(crate) fn set_alone(&mut self, alone: bool) {
+        self.alone = alone;
     }
 
     /// Packet number `index` of the link went out; `in_flight` includes it.
@@ -361,35 +364,6 @@ impl LinkModel {
     /// of the channel.
     pub(crate) fn on_silent(&mut self) {
         self.loss = self.heard_loss;
-    }
-
-    /// The shortest round trip and what jitter adds to it, in seconds: a link whose packets are delayed at random is
-    /// only full with the delayed ones in flight too.
-    fn loaded_rtt(&self, shortest: Duration) -> f64 {
-        if let Some(loaded) = self.measured_rtt() {
-            return loaded;
-        }
-        let shortest = shortest.as_secs_f64();
-        shortest + self.jitter.min(MAX_JITTER * shortest)
-    }
-
-    fn set_cap(&mut self) {
-        let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
-        let rate = self.learned();
-        let product = self.search_gain() * rate * self.loaded_rtt(rtt);
-        let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
-        let cap = match self.rounds % PROBE_ROUNDS {
-            0 => self.overload.probe_gain(PROBE_GAIN) * product + extra,
-            1 => DRAIN_GAIN * product + self.packet_bytes,
-            _ => self.overload.gain(CAP_GAIN + self.jitter_gain()) * product + extra,
-        };
-        self.cap = cap;
-    }
-
-    /// The learned bandwidth-delay product.
-    pub fn product(&self) -> Option<ByteCount> {
-        let rtt = self.min_rtt()?;
-        Some(ByteCount::new((self.learned() * rtt.as_secs_f64()) as u64))
     }
 }
 

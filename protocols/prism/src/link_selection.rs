@@ -80,6 +80,12 @@ pub(crate) fn review(
         links.set_usable(candidate.id, used, reason);
     }
     settle_others(now, links, &candidates);
+    let alone = links.usable().count() == 1;
+    for id in up_ids(links) {
+        if let Some(link) = links.get_mut(id) {
+            link.model.set_alone(alone);
+        }
+    }
     selection.wants_probes = links.up().any(|(_, link)| !link.usable);
     let (rate, rtt) = sum(&candidates, target);
     selection.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + FLIGHT_SLACK_BYTES) as u64);

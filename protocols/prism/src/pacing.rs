@@ -24,6 +24,8 @@ const MAX_TRAIN: Duration = Duration::from_millis(7);
 const SLOW_START_RESPONSE: f32 = 1.2;
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
 const MIN_WAIT: Duration = Duration::from_micros(100);
+/// A sender hears nothing for no longer than this: below the shortest retransmission timeout in use, 200 ms and more.
+const MAX_SILENCE: Duration = Duration::from_millis(120);
 /// A segment as senders count them when a duplicate ACK tells that one has left the network.
 const SEGMENT_BYTES: i32 = 1460;
 
@@ -83,10 +85,15 @@ fn gap_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option
     Some(flow.acks.last_release + TRAIN_GAP).filter(|end| *end > now)
 }
 
-/// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links.
+/// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links;
+/// and before the sender takes the silence for a loss, where a link whose rate is known from one moment to the next has
+/// all but stopped.
 fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>, now: Instant) -> bool {
+    let waited = Micros::at(now).since(ack.arrived);
     let longest = shared.links.largest_hrtt().unwrap_or(MAX_WAIT) * 4;
-    flow.acks.expected.bytes() == 0 && Micros::at(now).since(ack.arrived) > longest.max(MAX_WAIT)
+    let hurried = waited > MAX_SILENCE && shared.links.has_receipts();
+    let silent = now.saturating_since(flow.acks.last_release) > MAX_SILENCE;
+    flow.acks.expected.bytes() == 0 && waited > longest.max(MAX_WAIT) || hurried && silent
 }
 
 /// What may be under way to and on the links, and what is on them.

@@ -15,9 +15,16 @@ pub struct LinkEstimate {
     pub delivery_rate: Option<Rate>,
     /// How fast the packets of that interval were sent: a link that is given more than it carries delivers less.
     pub offered_rate: Option<Rate>,
-    /// What the link carries when it is busy: the slope of what came over up to 1.5 s. While it is not busy, what it
-    /// is known to have carried.
+    /// How many intervals have been measured: two with the same rate are two.
+    pub intervals: u64,
+    /// What the link carries: the rate of a busy link; until it is busy again, the most it is known to have carried
+    /// since.
     pub capacity: Option<Rate>,
+    /// The slope of what came since the queue was last empty, at most over 1.5 s: what the link carries now.
+    pub busy_rate: Option<Rate>,
+    /// What came since the queue was last empty, once that is some packets and ten milliseconds, if it was sent faster:
+    /// less exact, but known early.
+    pub burst_rate: Option<Rate>,
     /// The queue at the link was never empty of late.
     pub is_busy: bool,
     /// One-way delay of the quickest of the latest packets, above the least of the last 40 s.

@@ -146,7 +146,10 @@ impl LinkMeter {
             loss: if all == 0 { 0.0 } else { f64::from(lost) / f64::from(all) },
             delivery_rate: self.rate.latest(),
             offered_rate: self.rate.offered(),
+            intervals: self.rate.intervals(),
             capacity: self.rate.capacity(),
+            busy_rate: self.rate.busy(),
+            burst_rate: self.rate.burst(),
             is_busy: self.delay.is_busy(now),
             queueing_delay: self.delay.queueing(now),
             jitter_p50: self.delay.jitter(0.5),
@@ -239,12 +242,12 @@ impl LinkMeter {
     /// Books when packets came, the earliest first.
     fn arrivals(&mut self, now: Instant, believed: &Believed) {
         let jitter = self.delay.jitter(0.95).unwrap_or_default();
-        let interval = RateMeter::interval(self.round_trip.least(now).unwrap_or_default(), jitter);
+        let intervals = RateMeter::intervals_of(self.round_trip.least(now).unwrap_or_default(), jitter);
         let mut told = 0;
         for &(position, at) in believed.arrivals.iter().rev() {
             let Some(record) = self.records.get(position).copied() else { continue };
             let delay = at.as_nanos() as i64 - record.sent_at.as_nanos() as i64;
-            self.delay.forward(now, record.sent_at, delay);
+            self.delay.forward(now, (record.sent_at, record.sent_before), delay, self.rate.best_known());
             if let Some((frontier, reference)) = self.frontier.filter(|(frontier, _)| position < *frontier) {
                 let late = u64::try_from(delay.saturating_sub(reference)).unwrap_or(0);
                 self.reordering.displaced(now, frontier - position, Duration::from_nanos(late));
@@ -258,7 +261,7 @@ impl LinkMeter {
             }
             let (sent_at, sent_before) = (record.sent_at, record.sent_before);
             let point = Point { at, delivered: self.came, sent_at, sent_before };
-            self.rate.add(point, interval, self.delay.is_busy(now));
+            self.rate.add(point, intervals, self.delay.is_busy(now));
         }
         self.came += self.fresh.iter().skip(told).map(|(_, bytes)| u64::from(*bytes)).sum::<u64>();
     }

@@ -110,3 +110,25 @@ fn jitter_is_known() {
     let (p50, p95) = (estimate.jitter_p50.unwrap().as_secs_f64(), estimate.jitter_p95.unwrap().as_secs_f64());
     assert!((0.006..0.013).contains(&p50) && (0.015..0.025).contains(&p95), "{p50} {p95}");
 }
+
+/// Packets that are sent all at once queue behind one another: no jitter of the link, and their spacing is its rate.
+#[test]
+fn bursts_are_no_jitter_and_show_what_the_link_carries() {
+    let mut world = World::new(link(Duration::ZERO, Duration::ZERO), 1);
+    world.send_at(Rate::from_mbps(2), Duration::from_secs(1));
+    let mut shown = Vec::new();
+    for _ in 0..8 {
+        world.send_at(RATE.mul_f64(3.0), Duration::from_millis(30));
+        for _ in 0..12 {
+            world.send_at(Rate::from_mbps(2), Duration::from_millis(24));
+            shown.extend(world.meter.estimate(world.now).burst_rate);
+        }
+    }
+    let jitter = world.meter.estimate(world.now).jitter_p95.unwrap();
+    assert!(jitter < Duration::from_millis(1), "{jitter}");
+    assert!(!shown.is_empty());
+    for rate in shown {
+        let ratio = rate.as_bps() as f64 / RATE.as_bps() as f64;
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+    }
+}

@@ -1,9 +1,9 @@
 //! Links measured by receipts, against what the simulator knows of them.
 use crate::uplinks::{Uplinks, goodput, uplinks};
-use prismux_link::LossModel;
-use prismux_plan::{Flow, Role, Transport};
+use prismux_link::{LinkChange, LossModel, QueueLimit, ScheduledChange};
+use prismux_plan::{Action, Flow, Role, Transport};
 use prismux_simulator::{Cbr, Simulation};
-use prismux_units::{Duration, Instant, Probability, Rate};
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
 /// The two uplinks with receipts, 1 % of loss on the second.
 fn measured() -> Uplinks {
@@ -72,16 +72,38 @@ fn datagrams_are_measured_and_receipts_are_cheap() {
 /// The number costs four bytes of each packet, and receipts a little of the way back: hardly anything of the goodput.
 #[test]
 fn a_download_with_receipts_is_as_quick() {
-    let speed = |mut uplinks: Uplinks| {
-        let flow = uplinks.download("download", Duration::ZERO);
-        let mut simulation = uplinks.build();
-        settle(&mut simulation, 10);
-        goodput(&mut simulation, flow, Duration::from_secs(10))
-    };
-    let mut without = measured();
-    if let Role::PrismProxy(settings) = &mut without.plan[without.proxy].role {
-        settings.receipts = false;
+    for settled in [0, 10] {
+        let speed = |mut uplinks: Uplinks| {
+            let flow = uplinks.download("download", Duration::ZERO);
+            let mut simulation = uplinks.build();
+            settle(&mut simulation, settled);
+            goodput(&mut simulation, flow, Duration::from_secs(10))
+        };
+        let mut without = measured();
+        if let Role::PrismProxy(settings) = &mut without.plan[without.proxy].role {
+            settings.receipts = false;
+        }
+        let (with, without) = (speed(measured()), speed(without));
+        assert!(with > 0.97 * without, "after {settled} s: {with} {without}");
     }
-    let (with, without) = (speed(measured()), speed(without));
-    assert!(with > 0.97 * without, "{with} {without}");
+}
+
+/// The rate that a link had before it all but stopped is no measure of how it is filled again.
+#[test]
+fn a_link_that_crawled_for_two_seconds_is_full_again_within_one() {
+    let mut uplinks = uplinks().with_receipts();
+    let alone = uplinks.members[1];
+    uplinks.plan.event(Duration::ZERO, Action::Leave(alone));
+    uplinks.plan[uplinks.wwan[0]].forward.link.queue = QueueLimit::Bytes(ByteCount::new(150_000));
+    for (at, rate) in [(10, Rate::from_bps(200_000)), (12, Rate::from_mbps(20))] {
+        let change = ScheduledChange { at: Instant::from_secs(at), change: LinkChange::rate(rate) };
+        uplinks.plan[uplinks.wwan[0]].forward.link.schedule.push(change);
+    }
+    let flow = uplinks.download("download", Duration::ZERO);
+    let mut simulation = uplinks.build();
+    settle(&mut simulation, 9);
+    let before = goodput(&mut simulation, flow, Duration::from_secs(1));
+    settle(&mut simulation, 13);
+    let after = goodput(&mut simulation, flow, Duration::from_secs(1));
+    assert!(after > 0.9 * before, "{before} bit/s before, {after} after");
 }

@@ -89,9 +89,9 @@ impl LinkModel {
 
     /// Rounds that look for more are to be given more.
     pub(super) fn pace_gain(&self) -> f64 {
-        let probes = self.rounds.is_multiple_of(PROBE_ROUNDS);
+        let probes = self.rounds.is_multiple_of(PROBE_ROUNDS) && !self.is_measured();
         let gain = if probes { self.overload.probe_gain(PROBE_GAIN) } else { 1.0 };
-        gain.max(self.search_gain())
+        gain.max(self.search_gain()).max(self.swing_gain())
     }
 
     /// True for some time after the queue of the link has overflowed.

@@ -2,9 +2,11 @@
 //!
 //! A link whose far end returns receipts ([`prismux_receipts`]) need not be guessed at: its rate is what came while its
 //! queue was never empty, and a late ACK is no queue. What remains to be found out by trying is whether it would carry
-//! more than it is given.
-use super::round::Round;
-use super::{LinkModel, PROBE_ROUNDS};
+//! more than it is given (`search`).
+mod search;
+
+use super::windowed_max::WindowedMax;
+use super::{CAP_GAIN, LinkModel, PROBE_ROUNDS};
 use prismux_receipts::LinkEstimate;
 use prismux_units::{Duration, Instant, Rate};
 
@@ -15,6 +17,8 @@ const INNER_HEADER_BYTES: u32 = 20 + 32;
 const FRESH: Duration = Duration::from_millis(300);
 /// See [`FRESH`].
 const FRESH_ROUND_TRIPS: u64 = 3;
+/// Receipts that take less than this times the round trip by ACKs come in time to tell of losses.
+const PROMPT: f64 = 1.2;
 /// The average of round trips without a queue is that of so many of them.
 const BASE_ROUND_TRIPS: f64 = 4.0;
 /// And of so much time, in seconds.
@@ -32,6 +36,12 @@ const QUEUE_SHARE: f64 = 0.15;
 const MIN_QUEUE: f64 = 0.004;
 /// See [`QUEUE_SHARE`].
 const JITTERS: f64 = 3.0;
+/// A link whose rate swings is given packets at most this times as fast as it carries them,
+const MAX_SWING: f64 = 2.0;
+/// and so much time of what it carries more, in seconds.
+const MAX_SWING_TIME: f64 = 0.1;
+/// The same where the link is the only one in use, and its queue holds up no other.
+const MAX_SWING_TIME_ALONE: f64 = 0.6;
 /// A link that delivers less than this share of what it is given is full.
 const SATURATED: f64 = 0.85;
 /// A link that delivers this times what it is known to carry has become faster.
@@ -54,10 +64,8 @@ const FLOOR_ROUNDS: u32 = PROBE_ROUNDS + 2;
 const TARGET_SHARE: f64 = 0.05;
 /// See [`TARGET_SHARE`]; seconds.
 const MIN_TARGET: f64 = 0.002;
-/// What a link without a queue is given, as a multiple of what it is known to carry, round after round; after the last
-/// the startup begins anew.
-const SEARCH: [f64; 3] = [1.25, 1.25, 1.5];
-
+/// A queue that is so many times as long as ours is meant to be may be that of others.
+const OWN_QUEUES: f64 = 1.5;
 /// The link by its receipts; rates in bytes of useful data per second, times in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
@@ -92,11 +100,19 @@ pub(super) struct Measured {
     floor_since: (Instant, u32),
     /// The longest queue in the present round.
     peak: f64,
+    /// The queue was never empty for some time in the present round.
+    was_busy: bool,
     /// The least that came in one of the last intervals.
     recent: [f64; 3],
+    /// The most of late that came in three intervals in a row.
+    best: WindowedMax,
     /// How fast that was sent.
     offered: f64,
-    /// Receipts in a row that told of more than the link is known to carry, and of less than it was given.
+    /// What a burst has shown of it; 0 while there is none.
+    burst_rate: f64,
+    /// How many intervals had been measured.
+    intervals: u64,
+    /// Intervals in a row that told of more than the link is known to carry, and of less than it was given.
     faster: u8,
     saturated: u8,
     /// Rounds without a queue, one after the other.
@@ -122,8 +138,12 @@ impl Measured {
             floor: [f64::MAX; 2],
             floor_since: (now, 0),
             peak: 0.0,
+            was_busy: false,
             recent: [0.0; 3],
+            best: WindowedMax::default(),
             offered: 0.0,
+            burst_rate: 0.0,
+            intervals: 0,
             faster: 0,
             saturated: 0,
             empty_rounds: 0,
@@ -131,17 +151,18 @@ impl Measured {
     }
 
     /// A receipt; `useful` is the share of the link's bytes that is useful data.
-    fn update(&mut self, now: Instant, estimate: &LinkEstimate, useful: f64) {
+    fn update(&mut self, now: Instant, rounds: u32, estimate: &LinkEstimate, useful: f64) {
         let rate = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0 * useful);
         (self.at, self.is_fresh) = (now, true);
-        let before = self.delivery;
         self.delivery = rate(estimate.delivery_rate);
         self.offered = rate(estimate.offered_rate);
         self.is_busy = estimate.is_busy;
+        self.burst_rate = rate(estimate.burst_rate);
         self.own_rtt = estimate.min_rtt.map_or(f64::MAX, Duration::as_secs_f64);
         self.queueing = estimate.queueing_delay.unwrap_or_default().as_secs_f64();
         self.jitter = estimate.jitter_p95.unwrap_or_default().as_secs_f64();
-        if self.delivery != before {
+        if self.intervals != estimate.intervals {
+            self.intervals = estimate.intervals;
             self.recent = [self.delivery, self.recent[0], self.recent[1]];
             let faster = self.delivery > FASTER * self.capacity;
             self.faster = if faster { self.faster.saturating_add(1) } else { 0 };
@@ -157,12 +178,14 @@ impl Measured {
         let [a, b, c] = self.recent;
         let (least, median) = (a.min(b).min(c), a.min(b).max(a.max(b).min(c)));
         self.is_full = now <= self.full_until;
-        self.capacity = match self.is_busy && self.is_full {
-            true => rate(estimate.capacity).max(median),
-            false => self.capacity.max(rate(estimate.capacity)).max(least),
+        self.capacity = match estimate.busy_rate.filter(|_| self.is_full) {
+            Some(_) => rate(estimate.busy_rate).max(median),
+            None => self.capacity.max(rate(estimate.capacity)).max(least),
         };
+        self.best.update(rounds, least);
         self.floor[0] = self.floor[0].min(self.queueing);
         self.peak = self.peak.max(self.queueing);
+        self.was_busy |= self.is_busy;
     }
 
     /// A round trip by ACKs.
@@ -187,9 +210,29 @@ impl Measured {
     }
 
     /// The mean round trip when the link is just full: a queue that never empties is another's, or jitter.
-    fn loaded_rtt(&self) -> Option<f64> {
+    fn loaded_rtt(&self, alone: bool) -> Option<f64> {
         let (base, floor) = (self.base()?, self.floor[0].min(self.floor[1]));
-        Some(base + if floor < f64::MAX { floor.min(base.max(JITTERS * self.jitter)) } else { 0.0 })
+        let queue = if floor < f64::MAX { floor.min(base.max(JITTERS * self.jitter)) } else { 0.0 };
+        Some(
+            base + queue
+                + ((self.swing() - 1.0) * base).min(if alone {
+                    MAX_SWING_TIME_ALONE
+                } else {
+                    MAX_SWING_TIME
+                }),
+        )
+    }
+
+    /// The queue that never emptied of late, in seconds.
+    fn floor(&self) -> f64 {
+        let floor = self.floor[0].min(self.floor[1]);
+        if floor < f64::MAX { floor } else { 0.0 }
+    }
+
+    /// How many times what it carries now the link has carried of late, for some time: as much may be asked of it again
+    /// from one moment to the next.
+    fn swing(&self) -> f64 {
+        if self.capacity > 0.0 { (self.best.get() / self.capacity).max(1.0) } else { 1.0 }
     }
 
     /// What jitter adds to the multiple of the product that is in flight: less, and a link that carries more than is
@@ -234,7 +277,8 @@ impl LinkModel {
             return;
         }
         let useful = self.packet_bytes / (self.packet_bytes + f64::from(tunnel_bytes + INNER_HEADER_BYTES));
-        self.measured.get_or_insert_with(|| Measured::new(now)).update(now, estimate, useful);
+        let rounds = self.rounds;
+        self.measured.get_or_insert_with(|| Measured::new(now)).update(now, rounds, estimate, useful);
         self.end_startup_when_busy();
         self.set_cap();
     }
@@ -265,6 +309,12 @@ impl LinkModel {
         self.measured().is_some()
     }
 
+    /// Receipts come, and hardly later than ACKs: not over a way back that is much longer than that of ACKs.
+    pub(crate) fn has_prompt_receipts(&self) -> bool {
+        let least = self.min_rtt().map_or(0.0, Duration::as_secs_f64);
+        self.measured().is_some_and(|measured| measured.own_rtt < PROMPT * least)
+    }
+
     /// The learned rate, bytes per second; 0 while nothing is known.
     pub(super) fn learned(&self) -> f64 {
         self.measured()
@@ -275,14 +325,25 @@ impl LinkModel {
 
     /// See [`Measured::loaded_rtt`].
     pub(super) fn measured_rtt(&self) -> Option<f64> {
-        self.measured()?.loaded_rtt()
+        self.measured()?.loaded_rtt(self.alone)
     }
 
-    /// What a link without a queue is given, as a multiple of what it is known to carry; 1 for one that has a queue.
-    pub(super) fn search_gain(&self) -> f64 {
-        let hungry =
-            self.measured().filter(|measured| !measured.is_full && measured.queueing < measured.target());
-        hungry.and_then(|measured| SEARCH.get(measured.empty_rounds)).copied().unwrap_or(1.0)
+    /// The mean round trip without a queue, in seconds; 0 while that is not known.
+    pub(super) fn idle_rtt(&self) -> f64 {
+        self.measured().and_then(Measured::base).unwrap_or(0.0)
+    }
+
+    /// The queue never empties, though no more than `extra` seconds of it are meant to be there.
+    pub(super) fn queues_for_good(&self, extra: f64) -> bool {
+        self.measured().is_some_and(|measured| {
+            let own = OWN_QUEUES * ((CAP_GAIN - 1.0) * measured.base().unwrap_or(0.0) + extra);
+            measured.floor() > own.max(JITTERS * measured.jitter)
+        })
+    }
+
+    /// How much faster a link is given packets that has carried more of late.
+    pub(super) fn swing_gain(&self) -> f64 {
+        self.measured().map_or(1.0, |measured| measured.swing().min(MAX_SWING))
     }
 
     /// A packet that is lost now was most likely lost to a full queue: of late there was one for certain.
@@ -301,38 +362,6 @@ impl LinkModel {
     /// See [`Measured::jitter_gain`].
     pub(super) fn jitter_gain(&self) -> f64 {
         self.measured().map_or(0.0, Measured::jitter_gain)
-    }
-
-    /// The startup ends when the link is given more than it carries: while its cap doubles that shows at once, and
-    /// jitter cannot feign it for long.
-    fn end_startup_when_busy(&mut self) {
-        let Some(measured) = self.measured.as_mut().filter(|_| self.startup) else { return };
-        let certain = measured.queueing > measured.certain_queue() && measured.saturated > 0;
-        if certain || measured.queueing > measured.queue() && measured.saturated >= PATIENCE {
-            self.startup = false;
-            measured.capacity = measured.capacity.max(measured.delivery);
-        }
-    }
-
-    /// A round is over on a link that returns receipts.
-    pub(super) fn end_measured_round(&mut self, now: Instant, round: &Round) {
-        self.rounds = self.rounds.wrapping_add(1);
-        self.overload.recover(now);
-        let rounds = self.rounds;
-        let is_full = round.limited && !round.starved;
-        let Some(measured) = &mut self.measured else { return };
-        measured.forget_old_floor(now, rounds);
-        let peak = core::mem::replace(&mut measured.peak, measured.queueing);
-        if !is_full || self.startup {
-            measured.empty_rounds = 0;
-            return;
-        }
-        let empty = peak < measured.target() && !measured.is_full;
-        measured.empty_rounds = if empty { measured.empty_rounds + 1 } else { 0 };
-        if measured.faster >= PATIENCE || measured.empty_rounds >= SEARCH.len() {
-            (measured.faster, measured.saturated, measured.empty_rounds) = (0, 0, 0);
-            self.startup = true;
-        }
     }
 }
 

@@ -54,8 +54,9 @@ pub(crate) fn deadline<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instan
 fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
     let learned = shared.links.get(link).filter(|_| shared.config.learn_rates);
     learned.map_or(Duration::ZERO, |link| {
-        // Where receipts tell of losses, order can only tell of those beyond the far end, and late ACKs feign it.
-        let patience = if link.model.is_measured() { link.model.full_rtt() } else { None };
+        // Where receipts tell of losses in time, order can only tell of those beyond the far end, and late ACKs feign
+        // it.
+        let patience = if link.model.has_prompt_receipts() { link.model.full_rtt() } else { None };
         link.reordering_window(now).max(patience.unwrap_or(Duration::ZERO))
     })
 }

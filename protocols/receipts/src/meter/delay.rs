@@ -4,7 +4,7 @@
 //! only differences mean something. The least of the last 40 s is what the way takes without a queue.
 use crate::windowed::{Histogram, Windowed};
 use alloc::collections::VecDeque;
-use prismux_units::{Duration, Instant};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 mod skew;
 use skew::Skew;
@@ -26,12 +26,22 @@ const MIN_SPAN: Duration = Duration::from_millis(20);
 /// A queue is one that is longer than this and than twice the jitter.
 const MIN_BUSY: Duration = Duration::from_millis(5);
 
+/// A packet that came.
+#[derive(Debug, Clone, Copy)]
+struct Passage {
+    sent_at: Instant,
+    /// Bytes sent before it.
+    sent_before: u64,
+    /// Nanoseconds, without drift.
+    delay: i64,
+}
+
 /// One-way delays of a link.
 #[derive(Debug)]
 pub(super) struct DelayMeter {
     least: Windowed,
-    /// When packets were sent, and their delays without drift, the latest last.
-    latest: VecDeque<(Instant, i64)>,
+    /// The latest last.
+    latest: VecDeque<Passage>,
     /// How many of the latest have been judged for jitter.
     judged: usize,
     jitter: Histogram,
@@ -50,45 +60,58 @@ impl DelayMeter {
         }
     }
 
-    /// A packet sent at `sent_at` took `delay` (nanoseconds, but for the constant).
-    pub fn forward(&mut self, now: Instant, sent_at: Instant, delay: i64) {
+    /// A packet sent at `sent_at`, after `sent_before` bytes, took `delay` (nanoseconds, but for the constant) over a
+    /// link that is known to carry `rate`.
+    pub fn forward(
+        &mut self,
+        now: Instant,
+        (sent_at, sent_before): (Instant, u64),
+        delay: i64,
+        rate: Option<Rate>,
+    ) {
         self.skew.forward(now, delay);
         let delay = delay - self.skew.correction();
         self.least.add(now, delay);
-        if let Some((at, quickest)) = self.latest.back_mut()
-            && sent_at.saturating_since(*at) < SPACING
-            && at.saturating_since(sent_at) < SPACING
+        if let Some(last) = self.latest.back_mut()
+            && sent_at.saturating_since(last.sent_at) < SPACING
+            && last.sent_at.saturating_since(sent_at) < SPACING
         {
-            *quickest = (*quickest).min(delay);
+            last.delay = last.delay.min(delay);
             return;
         }
         if self.latest.len() >= LATEST {
             self.latest.pop_front();
             self.judged = self.judged.saturating_sub(1);
         }
-        self.latest.push_back((sent_at, delay));
-        while let Some(&(at, delay)) = self.latest.get(self.judged) {
-            let is_old = at + ASIDE_TIME <= sent_at && self.judged + ASIDE < self.latest.len();
+        self.latest.push_back(Passage { sent_at, sent_before, delay });
+        while let Some(&passage) = self.latest.get(self.judged) {
+            let is_old = passage.sent_at + ASIDE_TIME <= sent_at && self.judged + ASIDE < self.latest.len();
             if !is_old {
                 break;
             }
-            if let Some(floor) = self.floor_around(self.judged, at) {
-                self.jitter.add(nanos(delay - floor));
+            if let Some(floor) = rate.and_then(|rate| self.floor_around(self.judged, &passage, rate)) {
+                self.jitter.add(nanos(passage.delay - floor));
             }
             self.judged += 1;
         }
     }
 
-    /// The higher one of the least delays before and after a packet: a queue that grows or shrinks is no jitter.
-    fn floor_around(&self, index: usize, at: Instant) -> Option<i64> {
-        let is_aside = |(steps, (other, _)): &(usize, &(Instant, i64))| {
-            let apart = other.saturating_since(at).max(at.saturating_since(*other));
+    /// The higher one of the least delays before and after a packet: a queue that grows or shrinks is no jitter, nor is
+    /// one that packets make for those behind them when they are sent all at once.
+    fn floor_around(&self, index: usize, passage: &Passage, rate: Rate) -> Option<i64> {
+        let is_aside = |(steps, other): &(usize, &Passage)| {
+            let apart = apart(other, passage);
             apart < MAX_ASIDE && (*steps < ASIDE || apart <= ASIDE_TIME)
+        };
+        let own_queue = |other: &Passage| {
+            let bytes = ByteCount::new(passage.sent_before.saturating_sub(other.sent_before));
+            let queue = rate.transmission_time(bytes).saturating_sub(apart(other, passage));
+            i64::try_from(queue.as_nanos()).unwrap_or(i64::MAX)
         };
         let before = self.latest.range(..index).rev().enumerate().take_while(is_aside);
         let after = self.latest.range(index + 1..).enumerate().take_while(is_aside);
-        let least_before = before.map(|(_, (_, delay))| *delay).min()?;
-        let least_after = after.map(|(_, (_, delay))| *delay).min()?;
+        let least_before = before.map(|(_, other)| other.delay + own_queue(other)).min()?;
+        let least_after = after.map(|(_, other)| other.delay).min()?;
         Some(least_before.max(least_after))
     }
 
@@ -105,12 +128,12 @@ impl DelayMeter {
     /// The queue that no packet of late escaped.
     pub fn queueing(&self, now: Instant) -> Option<Duration> {
         let span = (self.jitter(0.95).unwrap_or_default() * 2).max(MIN_SPAN);
-        let newest = self.latest.back()?.0;
+        let newest = self.latest.back()?.sent_at;
         let recent = self.latest.iter().rev().enumerate();
-        let recent = recent.take_while(|(index, (at, _))| {
-            *at + span >= newest || *index < ASIDE && *at + MAX_ASIDE >= newest
+        let recent = recent.take_while(|(index, passage)| {
+            passage.sent_at + span >= newest || *index < ASIDE && passage.sent_at + MAX_ASIDE >= newest
         });
-        let floor = recent.map(|(_, (_, delay))| *delay).min()?;
+        let floor = recent.map(|(_, passage)| passage.delay).min()?;
         Some(nanos(floor - self.least.get(now)?))
     }
 
@@ -119,6 +142,11 @@ impl DelayMeter {
         let least = (self.jitter(0.95).unwrap_or_default() * 2).max(MIN_BUSY);
         self.latest.len() >= ASIDE && self.queueing(now).is_some_and(|queueing| queueing > least)
     }
+}
+
+/// The time between the sending of two packets.
+fn apart(one: &Passage, other: &Passage) -> Duration {
+    one.sent_at.saturating_since(other.sent_at).max(other.sent_at.saturating_since(one.sent_at))
 }
 
 /// A difference of times that is not below zero, but for errors.

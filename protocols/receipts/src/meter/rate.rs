@@ -15,6 +15,10 @@ const MAX_SLOPE: Duration = Duration::from_millis(1500);
 const MIN_SLOPE_INTERVALS: u64 = 3;
 /// Points of the slope are no closer than this share of its span.
 const MAX_POINTS: u64 = 128;
+/// The rate of a burst is that of at least so many packets.
+const BURST_PACKETS: u32 = 8;
+/// And they were sent in less than this share of the time that they took to come.
+const SATURATED: f64 = 0.85;
 /// Two intervals in a row that differ from the slope by more than this factor: the link has changed.
 const CHANGE: f64 = 1.4;
 
@@ -38,11 +42,17 @@ pub(super) struct RateMeter {
     anchor: Option<Point>,
     /// Points of the slope, the latest last.
     points: VecDeque<Point>,
-    /// The queue has been busy since this point's time.
-    busy_since: Option<Duration>,
+    /// The queue has been busy since this packet came, and so many more have come.
+    busy_since: Option<(Point, u32)>,
+    /// The rate since then, if packets were sent faster.
+    burst: Option<Rate>,
+    /// The slope since then, once that is long enough.
+    busy: Option<Rate>,
     latest: Option<Rate>,
     offered: Option<Rate>,
     capacity: Option<Rate>,
+    /// Intervals measured.
+    intervals: u64,
     /// Intervals in a row that were much faster (positive) or slower (negative) than the slope.
     deviating: i32,
 }
@@ -58,26 +68,42 @@ impl RateMeter {
         self.offered
     }
 
+    /// Intervals measured.
+    pub fn intervals(&self) -> u64 {
+        self.intervals
+    }
+
+    /// What came since the queue was last empty.
+    pub fn busy(&self) -> Option<Rate> {
+        self.busy
+    }
+
+    /// What came since the queue was last empty, if it was sent faster: known earlier.
+    pub fn burst(&self) -> Option<Rate> {
+        self.burst
+    }
+
+    /// The most that the link is known to carry now.
+    pub fn best_known(&self) -> Option<Rate> {
+        self.capacity.max(self.latest)
+    }
+
     /// What the link carries.
     pub fn capacity(&self) -> Option<Rate> {
         self.capacity
     }
 
-    /// The interval that rates are measured over.
-    pub fn interval(min_rtt: Duration, jitter_p95: Duration) -> Duration {
-        (min_rtt / 4).max(MIN_INTERVAL).max(jitter_p95 * 4).min(MAX_INTERVAL.max(min_rtt / 4))
+    /// The interval that rates are measured over, and the shortest that shows what a busy link carries.
+    pub fn intervals_of(min_rtt: Duration, jitter_p95: Duration) -> (Duration, Duration) {
+        let shortest = MIN_INTERVAL.max(jitter_p95 * 4);
+        ((min_rtt / 4).max(shortest).min(MAX_INTERVAL.max(min_rtt / 4)), shortest)
     }
 
     /// A packet came, later than all that were sent before it.
-    pub fn add(&mut self, point: Point, interval: Duration, is_busy: bool) {
+    pub fn add(&mut self, point: Point, (interval, shortest): (Duration, Duration), is_busy: bool) {
         let span =
             (interval * SLOPE_INTERVALS).max(MIN_SLOPE).min(MAX_SLOPE.max(interval * MIN_SLOPE_INTERVALS));
-        match is_busy {
-            true => {
-                self.busy_since.get_or_insert(point.at);
-            }
-            false => self.busy_since = None,
-        }
+        self.note_busy(point, shortest, is_busy);
         let spacing = span / MAX_POINTS;
         if self.points.back().is_none_or(|last| point.at.saturating_sub(last.at) >= spacing) {
             self.points.push_back(point);
@@ -95,8 +121,24 @@ impl RateMeter {
         self.anchor = Some(point);
         let Some((rate, offered)) = rates_between(&anchor, &point) else { return };
         (self.latest, self.offered) = (Some(rate), Some(offered));
+        self.intervals += 1;
         self.note_change(rate, &anchor);
         self.measure(interval);
+    }
+
+    fn note_busy(&mut self, point: Point, shortest: Duration, is_busy: bool) {
+        if !is_busy {
+            (self.busy_since, self.burst, self.busy) = (None, None, None);
+            return;
+        }
+        let (since, packets) = self.busy_since.get_or_insert((point, 0));
+        *packets += 1;
+        let time = point.at.saturating_sub(since.at);
+        if *packets > BURST_PACKETS && time >= shortest {
+            let sent_in = point.sent_at.saturating_since(since.sent_at);
+            let bytes = ByteCount::new(point.delivered.saturating_sub(since.delivered));
+            self.burst = Rate::from_transfer(bytes, time).filter(|_| sent_in < time.mul_f64(SATURATED));
+        }
     }
 
     /// When the link has changed, what came before says nothing about it.
@@ -119,18 +161,16 @@ impl RateMeter {
     }
 
     fn measure(&mut self, interval: Duration) {
-        let (Some(first), Some(last)) = (self.points.front(), self.points.back()) else { return };
+        let Some(last) = self.points.back().map(|last| last.at) else { return };
         let has_changed = self.deviating.abs() >= 2;
         let needed = if has_changed { interval } else { interval * MIN_SLOPE_INTERVALS };
-        if last.at.saturating_sub(first.at) < needed {
-            return;
-        }
-        let Some(slope) = slope(&self.points) else { return };
-        let was_busy = self.busy_since.is_some_and(|since| since <= first.at);
-        self.capacity = match self.capacity {
-            Some(capacity) if !was_busy => Some(capacity.max(slope)),
-            _ => Some(slope),
+        let slope_since = |from: Duration| {
+            let points = self.points.iter().filter(move |point| point.at >= from);
+            let first = points.clone().next()?;
+            (last.saturating_sub(first.at) >= needed).then(|| slope(points))?
         };
+        self.busy = self.busy_since.and_then(|(since, _)| slope_since(since.at));
+        self.capacity = self.busy.or_else(|| self.capacity.max(slope_since(Duration::ZERO)));
     }
 }
 
@@ -145,14 +185,14 @@ fn rates_between(from: &Point, to: &Point) -> Option<(Rate, Rate)> {
 }
 
 /// The slope of bytes over time by least squares: single points that came early or late move it little.
-fn slope(points: &VecDeque<Point>) -> Option<Rate> {
-    let first = points.front()?;
-    let count = points.len() as f64;
-    let relative = points.iter().map(|point| {
+fn slope<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> Option<Rate> {
+    let first = points.clone().next()?;
+    let relative = points.map(|point| {
         let time = point.at.saturating_sub(first.at).as_secs_f64();
         (time, point.delivered.saturating_sub(first.delivered) as f64)
     });
-    let (times, bytes) = relative.clone().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+    let add = |sum: (f64, f64, f64), point: (f64, f64)| (sum.0 + 1.0, sum.1 + point.0, sum.2 + point.1);
+    let (count, times, bytes) = relative.clone().fold((0.0, 0.0, 0.0), add);
     let (mean_time, mean_bytes) = (times / count, bytes / count);
     let (covariance, variance) = relative.fold((0.0, 0.0), |sum, (time, bytes)| {
         let (time, bytes) = (time - mean_time, bytes - mean_bytes);

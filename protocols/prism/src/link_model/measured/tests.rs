@@ -10,6 +10,7 @@ fn millis(ms: u64) -> Duration {
 fn calm() -> LinkEstimate {
     LinkEstimate {
         capacity: Some(Rate::from_bps(20 * MBPS)),
+        busy_rate: Some(Rate::from_bps(20 * MBPS)),
         delivery_rate: Some(Rate::from_bps(20 * MBPS)),
         offered_rate: Some(Rate::from_bps(20 * MBPS)),
         is_busy: true,
@@ -27,9 +28,10 @@ fn measured() -> (LinkModel, Instant) {
     let mut now = Instant::from_secs(1);
     for index in 1..=50_u32 {
         now += millis(10);
+        let calm = LinkEstimate { intervals: u64::from(index), ..calm() };
         model.on_sent(now, 1448, index, 1448);
         model.on_delivered(now, 1448, (index, index + 1), Some(millis(56)), 0);
-        model.on_estimate(now, &calm(), 36);
+        model.on_estimate(now, &calm, 36);
     }
     (model, now)
 }
@@ -55,6 +57,7 @@ fn delay_that_may_be_jitter_lowers_no_rate_and_a_link_that_delivers_less_than_it
     let slow = Some(Rate::from_bps(5 * MBPS));
     let jittered = LinkEstimate {
         capacity: slow,
+        busy_rate: slow,
         delivery_rate: slow,
         offered_rate: slow,
         queueing_delay: Some(millis(20)),
@@ -64,16 +67,15 @@ fn delay_that_may_be_jitter_lowers_no_rate_and_a_link_that_delivers_less_than_it
     // What came before is forgotten as a reason.
     now += millis(400);
     model.on_estimate(now, &LinkEstimate { is_busy: false, queueing_delay: None, ..calm() }, 36);
-    for _ in 0..20 {
+    for intervals in 51..71 {
         now += millis(10);
-        model.on_estimate(now, &jittered, 36);
+        model.on_estimate(now, &LinkEstimate { intervals, ..jittered }, 36);
     }
     assert!(mbps(&model) > 18.0, "{}", mbps(&model));
-    for step in 0..3 {
+    for intervals in 71..74 {
         now += millis(10);
-        let delivery_rate = Some(Rate::from_bps((5 * MBPS) + step));
         let offered_rate = Some(Rate::from_bps(20 * MBPS));
-        model.on_estimate(now, &LinkEstimate { delivery_rate, offered_rate, ..jittered }, 36);
+        model.on_estimate(now, &LinkEstimate { intervals, offered_rate, ..jittered }, 36);
     }
     assert!((4.0..6.0).contains(&mbps(&model)), "{}", mbps(&model));
 }
