@@ -80,8 +80,6 @@ def test_a_record_is_that_of_the_command_line_and_can_be_viewed(prismux_command:
 def test_what_only_the_lab_can_do_is_refused_with_a_remedy() -> None:
     with pytest.raises(prismux.ScenarioError, match="remedy"):
         prismux.run("two-members", on="lab")
-    with pytest.raises(prismux.ScenarioError, match="Multipath TCP"):
-        prismux.run("two-members", set={"flows.download.transport": "mptcp"})
 
 
 LONG = {"duration": "100000 s", "flows.download.bytes": "1 TB", "events": []}
