@@ -257,8 +257,10 @@ impl Connection {
 }
 
 /// What came of giving bytes away.
-// One at a time, and on the stack: a box would be an allocation for every packet.
-#[allow(clippy::large_enum_variant)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, on the stack: a box would be an allocation for every packet"
+)]
 enum Attempt {
     Sent(SegmentOut),
     /// To a subflow that could not send them now: another may.

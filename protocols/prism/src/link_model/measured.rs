@@ -211,16 +211,10 @@ impl Measured {
 
     /// The mean round trip when the link is just full: a queue that never empties is another's, or jitter.
     fn loaded_rtt(&self, alone: bool) -> Option<f64> {
-        let (base, floor) = (self.base()?, self.floor[0].min(self.floor[1]));
-        let queue = if floor < f64::MAX { floor.min(base.max(JITTERS * self.jitter)) } else { 0.0 };
-        Some(
-            base + queue
-                + ((self.swing() - 1.0) * base).min(if alone {
-                    MAX_SWING_TIME_ALONE
-                } else {
-                    MAX_SWING_TIME
-                }),
-        )
+        let base = self.base()?;
+        let floor = self.floor().min(base.max(JITTERS * self.jitter));
+        let most = if alone { MAX_SWING_TIME_ALONE } else { MAX_SWING_TIME };
+        Some(base + floor + ((self.swing() - 1.0) * base).min(most))
     }
 
     /// The queue that never emptied of late, in seconds.
