@@ -13,16 +13,16 @@ const TOP: f64 = 70.0;
 const MARGIN: f64 = 16.0;
 /// Colours that stay apart for colour-blind readers (Okabe and Ito).
 const COLOURS: [&str; 6] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"];
-/// Where the scale begins and ends: a tenth of the best single link, four times as much.
-const SCALE: [f64; 2] = [0.1, 4.0];
-const TICKS: [f64; 6] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// Where the scale begins and ends: a quarter of the best single link, eight times as much.
+const SCALE: [f64; 2] = [0.25, 8.0];
+const TICKS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
 /// The picture as SVG text.
 pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
     let bottom = TOP + ROW * lines.len() as f64;
     let longest = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
     let left = MARGIN + LETTER * longest as f64;
-    let (width, height) = (left + PLOT + 2.0 * MARGIN, bottom + 40.0);
+    let (width, height) = (left + PLOT + 4.0 * MARGIN, bottom + 40.0);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n\
@@ -36,7 +36,9 @@ pub(crate) fn draw(lines: &[Line], ways: &[Way]) -> String {
         let _ = writeln!(
             out,
             "<line x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\" stroke=\"#ddd\"/>\n\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n\
              <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>",
+            TOP - 4.0,
             bottom + 16.0
         );
     }
@@ -83,17 +85,19 @@ fn row(out: &mut String, [left, y]: [f64; 2], line: &Line, ways: &[Way]) {
     // The first way lies on top.
     for (index, way) in ways.iter().enumerate().rev() {
         if let Some(own) = line.way(*way) {
-            let _ = writeln!(
-                out,
-                "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{}\"/>",
-                left + place(own.of_best_single.mean),
-                COLOURS[index % COLOURS.len()]
-            );
+            let (ratio, colour) = (own.of_best_single.mean, COLOURS[index % COLOURS.len()]);
+            let x = left + place(ratio);
+            let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{colour}\"/>");
+            if !(SCALE[0]..=SCALE[1]).contains(&ratio) {
+                let at = (x + 8.0, y + 4.0);
+                let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{ratio:.2}</text>", at.0, at.1);
+            }
         }
     }
 }
 
-/// Where a ratio stands right of the names, on a logarithmic scale; what lies beyond it stands at its end.
+/// Where a ratio stands right of the names, on a logarithmic scale; what lies beyond it stands at its end, with its
+/// value beside it.
 fn place(ratio: f64) -> f64 {
     let [low, high] = SCALE.map(f64::ln);
     MARGIN + PLOT * (ratio.clamp(SCALE[0], SCALE[1]).ln() - low) / (high - low)
