@@ -7,6 +7,7 @@ PRISMUX = $(BUILT)/release/prismux
 # How long `make fuzz` spends on each target, and how hard `make soak` tries.
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
+SOAK_SEED := $(or $(SOAK_SEED),$(shell date +%s))
 # What `make figure` draws.
 NAME ?= T1
 
@@ -108,8 +109,9 @@ docs: figures ## the documentation site, in results/site; needs no network
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)
 
-soak: setup ## the property tests and the short fuzz run, at length
-	PROPTEST_CASES=$(SOAK_CASES) PRISMUX_FUZZ_ROUNDS=$$(( $(SOAK_CASES) * 50 )) \
+soak: setup ## the property tests, with other cases each time, and the short fuzz run, at length
+	@printf 'seed of the property tests: %s (SOAK_SEED repeats them)\n' '$(SOAK_SEED)'
+	PROPTEST_RNG_SEED=$(SOAK_SEED) PROPTEST_CASES=$(SOAK_CASES) PRISMUX_FUZZ_ROUNDS=$$(( $(SOAK_CASES) * 50 )) \
 	  $(CARGO) test --release --workspace --locked
 
 clean: ## remove what was built

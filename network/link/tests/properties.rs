@@ -128,7 +128,7 @@ fn finish(link: &mut Link<u32>, steps: &[Step], outcome: &mut Outcome) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(prismux_properties::cases(400))]
 
     #[test]
     fn every_packet_is_delivered_or_dropped_exactly_once(config in config(), steps in steps(), seed in any::<u64>()) {

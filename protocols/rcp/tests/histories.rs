@@ -53,7 +53,7 @@ fn act() -> impl Strategy<Value = (u64, Act)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(300))]
 
     #[test]
     fn every_byte_arrives_once_and_in_order(

@@ -24,7 +24,7 @@ fn links() -> impl Strategy<Value = Link> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(prismux_properties::cases(48))]
 
     /// Each packet ends delivered or lost, once; what is taken for lost is what the link lost.
     #[test]

@@ -104,7 +104,8 @@ impl Peer {
         self.add(session);
     }
 
-    /// New keys, from a handshake that the other end began: used once it has used them, which shows that it has them.
+    /// New keys, from a handshake that the other end began: used once it has used them, which shows that it has them,
+    /// unless there are newer ones by then.
     pub fn add_answered(&mut self, session: Session) {
         self.add(session);
     }
@@ -130,11 +131,10 @@ impl Peer {
     ) -> Result<Heard, Refusal> {
         let session = self.sessions.iter_mut().find(|s| s.local() == local).ok_or(Refusal::Stranger)?;
         let is_newest = session.open(now, limits, (counter, sealed), out)?;
-        let confirms = session.confirm();
-        if confirms.is_some() {
+        let (confirms, created) = (session.confirm(), session.created());
+        if confirms.is_some() && !self.is_older_than_current(created) {
             self.current = Some(local);
         }
-        let created = session.created();
         let is_newest = is_newest && created >= self.newest;
         if is_newest {
             self.newest = created;
@@ -144,6 +144,13 @@ impl Peer {
             self.unsaid_since.get_or_insert(now);
         }
         Ok(Heard { is_newest, confirms })
+    }
+
+    /// When both ends begin at once, each answers the other's handshake before its own is answered. If both then took
+    /// up the other's keys, each would wait for the other to renew them, and both would run out at once.
+    fn is_older_than_current(&self, created: Instant) -> bool {
+        let current = self.sessions.iter().find(|session| Some(session.local()) == self.current);
+        current.is_some_and(|current| created < current.created())
     }
 
     /// Whether what has just been heard calls for new keys.

@@ -124,7 +124,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(20))]
 
     /// Every byte once and in order over random histories of the route, and the flow goes on after the last.
     #[test]

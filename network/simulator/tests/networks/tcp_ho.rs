@@ -214,15 +214,8 @@ fn play(moves: &[Move], profile: TcpProfile, upload: bool, loss: f64, bytes: u64
     stage.carrying(Flow::new("transfer", from, to, Transport::Tcp).traffic(traffic), tcp_ho(profile))
 }
 
-/// `PROPTEST_CASES` if set, else `usual`.
-fn cases(usual: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    let default = ProptestConfig::default();
-    ProptestConfig { cases: if asked { default.cases } else { usual }, ..default }
-}
-
 proptest! {
-    #![proptest_config(cases(96))]
+    #![proptest_config(prismux_properties::cases(96))]
 
     #[test]
     fn every_byte_arrives_once_and_in_order_whatever_the_history_of_handoffs(

@@ -298,7 +298,7 @@ fn trouble() -> impl Strategy<Value = Trouble> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(64))]
     #[test]
     fn the_learned_rate_is_never_more_than_the_link_carried_in_100_ms(
         mbps in 1.0..80.0,
@@ -331,8 +331,8 @@ proptest! {
             }
             let carried = pipe.most_carried as f64 * f64::from(PACKET) / 0.1;
             let learned = pipe.model.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
-            // A startup ends by eight packets, and clumps of ACKs may add the time of one.
-            prop_assert!(learned <= 9.0 / 8.0 * carried, "{trouble:?}: {learned} learned, {carried} carried");
+            // A startup ends by eight packets or more, to which clumps of ACKs may add one at either end.
+            prop_assert!(learned <= 10.0 / 8.0 * carried, "{trouble:?}: {learned} learned, {carried} carried");
         }
     }
 }

@@ -65,7 +65,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(200))]
     #[test]
     fn no_forged_segment_changes_anything(
         forged in prop::collection::vec(segment(), 1..5),

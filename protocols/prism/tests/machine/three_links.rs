@@ -238,7 +238,7 @@ fn every_lost_packet_is_found_and_none_is_invented() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(24))]
     #[test]
     fn acks_rise_strictly_never_pass_the_receiver_and_always_finish(
         seed in any::<u64>(),

@@ -1,7 +1,7 @@
 //! How keys are renewed, and how long they last.
 use super::support::{GATEWAY, MEMBER, PEER, at, connected, only, open, seal, sent};
 use prismux_endpoint::Endpoint;
-use prismux_sealed::{Limits, NoSession, Refusal};
+use prismux_sealed::{INITIATION_BYTES, Limits, NoSession, Refusal};
 use prismux_units::Duration;
 
 #[test]
@@ -62,6 +62,28 @@ fn keys_are_renewed_after_so_many_packets_and_end_after_so_many() {
         }
     }
     assert_eq!((renewed_at, sealed), (Some(100), 120));
+}
+
+#[test]
+fn of_two_ends_that_begin_at_once_each_renews_its_own_keys() {
+    let mut ends = connected(Limits::default());
+    // Calls cross each other, and so do the answers and the first signs of life under the new keys.
+    ends.member.handle_input(at(1000), PEER);
+    ends.gateway.handle_input(at(1000), PEER);
+    for step in 1..=3 {
+        let now = at(1000 + step * 20);
+        let (up, down) = (only(&mut ends.member, now), only(&mut ends.gateway, now));
+        open(&mut ends.gateway, now, MEMBER, &up.bytes).unwrap();
+        open(&mut ends.member, now, GATEWAY, &down.bytes).unwrap();
+    }
+    let now = at(122_000);
+    let (up, down) =
+        (seal(&mut ends.member, now, b"up").unwrap(), seal(&mut ends.gateway, now, b"down").unwrap());
+    for end in [&mut ends.member, &mut ends.gateway] {
+        assert_eq!(only(end, now).bytes.len(), INITIATION_BYTES, "whose keys they are begins anew");
+    }
+    assert_eq!(open(&mut ends.gateway, now, MEMBER, &up), Ok(b"up".to_vec()));
+    assert_eq!(open(&mut ends.member, now, GATEWAY, &down), Ok(b"down".to_vec()));
 }
 
 #[test]

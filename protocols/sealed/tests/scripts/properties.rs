@@ -134,7 +134,7 @@ impl Network {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(prismux_properties::cases(48))]
     #[test]
     fn nothing_twice_nothing_forged_and_no_session_stays_mute(
         fates in proptest::collection::vec(fate(), 1..160),

@@ -8,13 +8,6 @@ use prismux_tcp_door::{Configuration, DoorConfig, Setting};
 use prismux_units::{ByteCount, Duration};
 use proptest::prelude::*;
 
-/// As many cases as asked for by `PROPTEST_CASES`, else `usual`.
-fn cases(usual: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    let default = ProptestConfig::default();
-    ProptestConfig { cases: if asked { default.cases } else { usual }, max_shrink_iters: 100, ..default }
-}
-
 fn config() -> impl Strategy<Value = TcpConfig> {
     (0..3usize, any::<[bool; 4]>(), 200..1461u16).prop_map(|(profile, on, mss)| {
         let mut config = TcpProfile::ALL[profile].config();
@@ -52,7 +45,7 @@ fn frozen_state(metrics: &EngineMetrics) -> (u64, u64, Duration) {
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..prismux_properties::cases(60) })]
 
     /// Every byte arrives once and in order whatever the setting, and the transfer ends.
     #[test]

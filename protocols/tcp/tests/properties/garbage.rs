@@ -1,5 +1,5 @@
 //! Hostile segments: random headers, many of them nearly right, thrown at a connection in every state.
-use crate::{cases, segment};
+use crate::segment;
 use prismux_endpoint::Endpoint;
 use prismux_tcp::{Connection, Listener, State, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant};
@@ -152,7 +152,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
 }
 
 proptest! {
-    #![proptest_config(cases(400))]
+    #![proptest_config(prismux_properties::cases(400))]
 
     #[test]
     fn garbage_never_panics_an_opener(config in config(), steps in prop::collection::vec(step(), 0..60)) {

@@ -17,13 +17,6 @@ use proptest::prelude::*;
 /// Virtual time by which everything must be over.
 const LIMIT: Instant = Instant::from_secs(48 * 3600);
 
-/// As many cases as asked for by `PROPTEST_CASES`, else `usual`.
-fn cases(usual: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    let default = ProptestConfig::default();
-    ProptestConfig { cases: if asked { default.cases } else { usual }, ..default }
-}
-
 struct World {
     hosts: Vec<Host>,
     channel: Channel,
@@ -128,7 +121,7 @@ fn weather() -> impl Strategy<Value = Weather> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..cases(150) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..prismux_properties::cases(150) })]
 
     #[test]
     fn every_byte_arrives_once_in_order_and_both_ends_close(

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// engine; `r2cp` is several pipes of `rcp`; `prism` plans with what `receipts` measure.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
+    ("properties", &[]),
     ("script", &["units"]),
     ("endpoint", &["units"]),
     ("wire", &["units"]),
@@ -114,6 +115,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const SCRIPTS: &str = "script";
 /// The ad-hoc networks that routing protocols are tested in.
 const ADHOC: &str = "adhoc";
+/// How many cases property tests try: any crate's tests may ask.
+const PROPERTIES: &str = "properties";
 /// The rules of the tree themselves; the workspace's tests read sources with them.
 const HOUSE: &str = "house";
 
@@ -182,13 +185,13 @@ fn violations(packages: &[Package]) -> Vec<String> {
         };
         for (dependency, section) in &package.dependencies {
             let short = short_name(dependency);
-            let house = short == HOUSE && name == "tests";
-            if is_ours(dependency) && !house && !may_use.contains(&short.as_str()) {
+            let is_open = short == PROPERTIES || (short == HOUSE && name == "tests");
+            if is_ours(dependency) && !is_open && !may_use.contains(&short.as_str()) {
                 violations.push(format!(
                     "`{name}` must not use `{short}` (in [{section}]): dependencies point down only"
                 ));
             }
-            let is_support = [SCRIPTS, HOUSE, ADHOC].contains(&short.as_str());
+            let is_support = [SCRIPTS, HOUSE, ADHOC, PROPERTIES].contains(&short.as_str());
             if is_support && *section != "dev-dependencies" {
                 violations.push(format!("`{name}` must use `{short}` in its tests only"));
             }
@@ -272,7 +275,7 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
 /// Product code does not panic on purpose, and crates that parse what strangers send do not index. Tests may do both.
 #[test]
 fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
-    const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "benches"];
+    const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "properties", "benches"];
     const PARSERS: &[&str] = &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed"];
     /// Files of other crates that read what a stranger sends.
     const PARSING_FILES: &[&str] = &[

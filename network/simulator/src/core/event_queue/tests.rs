@@ -68,7 +68,7 @@ fn gap() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(prismux_properties::cases(300))]
 
     #[test]
     fn events_leave_in_order_of_time_then_insertion(
