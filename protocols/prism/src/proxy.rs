@@ -2,6 +2,7 @@
 mod endpoint;
 mod status;
 mod timers;
+mod unconfirmed;
 
 pub use endpoint::ProxyInput;
 
@@ -21,6 +22,7 @@ use prismux_receipts::LinkEstimate;
 use prismux_units::Instant;
 use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
 use timers::Timers;
+use unconfirmed::Unconfirmed;
 
 /// What the hash of an opaque flow is mixed with, so that it is not the host's own.
 const HASH_SALT: u64 = 0xA076_1D64_78BD_642F;
@@ -35,6 +37,7 @@ pub struct Proxy<P> {
     flows: FlowTable<P>,
     shared: Shared<P>,
     timers: Timers,
+    unconfirmed: Unconfirmed,
 }
 
 impl<P: Clone> Proxy<P> {
@@ -44,6 +47,7 @@ impl<P: Clone> Proxy<P> {
             flows: FlowTable::new(config.seed.stream("prism/flow-hash").next_u64()),
             shared: Shared::new(config),
             timers: Timers::default(),
+            unconfirmed: Unconfirmed::default(),
         }
     }
 
@@ -142,7 +146,14 @@ impl<P: Clone> Proxy<P> {
     }
 
     fn new_flow(&mut self, now: Instant, key: FlowKey) -> Option<u32> {
-        (self.flows.len() < self.shared.config.max_flows as usize).then(|| self.flows.insert(now, key))
+        let max_flows = self.shared.config.max_flows as usize;
+        if self.flows.len() >= max_flows {
+            let oldest = self.unconfirmed.oldest(&self.flows)?;
+            self.forget(now, oldest);
+        }
+        let number = self.flows.insert(now, key);
+        self.unconfirmed.note(number, key, &self.flows, max_flows);
+        Some(number)
     }
 
     /// A TCP packet from the receiver towards the sender of `data_flow`.

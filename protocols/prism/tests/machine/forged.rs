@@ -211,6 +211,28 @@ fn a_flow_that_nobody_answers_is_forgotten_after_ten_seconds() {
     assert_eq!(world.bench.proxy.flow_count(), 1);
 }
 
+/// Connections that nobody answers fill the table: a new one that somebody answers is bonded all the same, and those
+/// that live stay.
+#[test]
+fn a_full_table_of_half_open_flows_leaves_room_for_others() {
+    let mut world = World::new();
+    world.run(100);
+    let max_flows = world.bench.proxy.config().max_flows;
+    let syn = TcpHeader { seq: SeqNumber(FIRST), flags: TcpFlags::SYN, ..TcpHeader::default() };
+    for port in 1..=(max_flows + 5000) as u16 {
+        world.bench.proxy.handle_data(world.now, crate::support::flow_number(port), &syn, 0, 1);
+        while world.bench.proxy.poll_verdict().is_some() {}
+    }
+    assert_eq!(world.bench.proxy.flow_count(), max_flows as usize);
+    let opaque = world.bench.proxy.counters().opaque_packets;
+    let late = crate::support::flow_number(60_000);
+    world.bench.proxy.handle_data(world.now, late, &syn, 0, 1);
+    assert!(world.bench.proxy.flow_status(&late).is_some());
+    assert_eq!(world.bench.proxy.counters().opaque_packets, opaque, "none was carried whole");
+    world.run(200);
+    assert!(world.bench.proxy.flow_status(&crate::support::flow_number(1)).is_none(), "the oldest went");
+}
+
 /// A proxy as published with one link, and packets that nobody ever acknowledges.
 fn flood(packets: impl Iterator<Item = (u16, u32)>) -> Proxy<u64> {
     let mut proxy = Proxy::new(ProxyConfig::paper());
