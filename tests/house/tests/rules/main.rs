@@ -5,4 +5,5 @@ mod configuration;
 mod documentation;
 mod mechanisms;
 mod plain_speech;
+mod security;
 mod size;
