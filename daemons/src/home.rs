@@ -20,6 +20,7 @@ mod report;
 pub(crate) mod routes;
 mod uplink;
 
+use crate::carrier::{Striping, batches};
 use crate::config::HomeConfig;
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
@@ -28,10 +29,8 @@ use crate::events::Events;
 use crate::footprint::Footprint;
 use crate::proxy::drawn_seed;
 use crate::proxy::meters::Meters;
-use crate::proxy::outlet::Core;
 use crate::tunnel::socket::TunnelReceiver;
 use outlet::Outlet;
-use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
 use prismux_linux::netconf;
 use prismux_units::Instant;
@@ -50,9 +49,7 @@ pub struct Home {
     config: HomeConfig,
     inner_mtu_bytes: usize,
     receivers: Vec<TunnelReceiver>,
-    core: Core,
-    /// When the core wants to be called, as of the last time it was drained.
-    core_deadline: Option<Deadline>,
+    striping: Striping,
     outlet: Outlet,
     routes: HomeRoutes,
     /// Kept for what it undoes.
@@ -96,7 +93,7 @@ impl Role for Home {
         wakes.watch(&tun, &receivers)?;
         tracing::info!(home = config.name, gateway = %config.gateway.endpoint, device = tun.name(), "home started");
         let seed = drawn_seed(config.prism.seed)?;
-        let settings = prismux_prism::ProxyConfig { mss_clamp: None, seed, ..config.prism.clone() };
+        let settings = prismux_prism::ProxyConfig { seed, ..config.prism.clone() };
         let outlet = Outlet {
             tun,
             pool: device::pool(inner_mtu_bytes),
@@ -109,8 +106,7 @@ impl Role for Home {
         Ok(Self {
             inner_mtu_bytes,
             receivers,
-            core: Core::new(settings),
-            core_deadline: None,
+            striping: Striping::new(settings, inner_mtu_bytes),
             outlet,
             routes,
             _footprint: footprint,
@@ -120,24 +116,30 @@ impl Role for Home {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let core = self.core_deadline.map(|deadline| deadline.at);
+        let core = self.striping.deadline();
         let uplinks = self.outlet.uplinks.iter().filter_map(Uplink::deadline).min();
         [core, uplinks, self.outlet.meters.deadline()].into_iter().flatten().min()
     }
 
     fn expire(&mut self, now: Instant) {
-        if expire(&mut self.core, now) {
+        if self.striping.expire(now) {
             self.drain(now);
         }
         self.expire_links(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
-        self.read_packets(clock)
+        if batches::read_packets(self, clock)? > 0 {
+            self.note_traffic(clock.now());
+        }
+        Ok(())
     }
 
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
-        self.read_frames(index, clock)
+        batches::read_frames(self, index, clock)?;
+        self.session_events(clock.now(), index);
+        self.write_receipts(clock.now());
+        Ok(())
     }
 
     fn flush(&mut self) {
@@ -163,7 +165,7 @@ impl Role for Home {
 impl Home {
     /// Carries out what the core decided: to be called after every mutation of the core.
     fn drain(&mut self, now: Instant) {
-        self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
+        self.striping.drain(now, &mut self.outlet);
     }
 }
 

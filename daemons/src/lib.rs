@@ -3,11 +3,13 @@
 //!
 //! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
-//! * [`daemon`]: the loop that both run in. `events`: what they tell. [`counters`]: what was dropped, and why.
+//! * `carrier`: what proxies and homes do alike. [`daemon`]: the loop that all run in. `events`: what they tell.
+//!   [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs.
 //! * [`replay`]: a proxy's recording, decided once more.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
+mod carrier;
 pub mod config;
 pub mod counters;
 pub mod daemon;

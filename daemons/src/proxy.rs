@@ -5,7 +5,8 @@
 //!   sender <- kernel <- TUN <- prism::Proxy <- tunnel <- member <- receiver
 //! ```
 //!
-//! * `inlet`: one packet into the core, in each direction. `outlet`: carrying out its verdicts.
+//! * `community`: receivers, and the links and the core that serve them: one for all, or one for each home.
+//! * `inlet`: one packet into a core, in each direction. `outlet`: carrying out its verdicts.
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
 //! * `known`: where members were before the proxy was restarted.
@@ -15,6 +16,7 @@
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
 
+mod community;
 mod homes;
 mod inlet;
 mod known;
@@ -26,30 +28,28 @@ pub mod recorder;
 mod registry;
 pub(crate) mod report;
 
+use crate::carrier::{Striping, batches};
 use crate::config::{ProxyConfig, prism_settings_to_toml};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
 use crate::events::Events;
 use crate::tunnel::Transport;
-use crate::tunnel::control;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
-use homes::HomeLinks;
+use community::{Communities, Community, Links, Turn};
 use known::Known;
 use members::Members;
-use meters::Meters;
-use outlet::{Core, Outlet};
+use outlet::Outlet;
 use prismux_endpoint::random::Seed;
-use prismux_endpoint::{Deadline, drive, expire};
 use prismux_linux::clock::Clock;
 use prismux_units::{Duration, Instant};
 use recorder::{CoreInput, Recorder};
-use registry::Challenged;
+use registry::Callers;
 use serde::Serialize;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A running proxy.
 pub type ProxyDaemon = Daemon<Proxy>;
@@ -57,19 +57,11 @@ pub type ProxyDaemon = Daemon<Proxy>;
 /// What a proxy does.
 pub struct Proxy {
     config: ProxyConfig,
-    token: Option<control::Token>,
     inner_mtu_bytes: usize,
     receivers: Vec<TunnelReceiver>,
-    core: Core,
-    /// When the core wants to be called, as of the last time it was drained.
-    core_deadline: Option<Deadline>,
+    communities: Communities,
     outlet: Outlet,
-    /// Where members are, and were before a restart.
-    known: Known,
-    /// Members whose session is gone are challenged no earlier than this.
-    next_challenge: Instant,
-    /// Who has been challenged and has not answered yet.
-    challenged: Challenged,
+    callers: Callers,
     stopped: bool,
 }
 
@@ -101,69 +93,43 @@ impl Role for Proxy {
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         receivers::take_over(&tun, &config.receivers)?;
         wakes.watch(&tun, &receivers)?;
-        // The daemon clamps by address family, which the core's single number cannot.
-        let seed = drawn_seed(config.prism.seed)?;
-        let settings = prismux_prism::ProxyConfig { mss_clamp: None, seed, ..config.prism.clone() };
-        let overhead_bytes = config.tunnel.overhead_bytes();
-        let recorder = start_recording(&config, &settings, overhead_bytes)?;
         tracing::info!(device = tun.name(), mtu = inner_mtu_bytes, "proxy started");
+        let session = prismux_linux::random::nonzero_u64()?;
+        let communities =
+            Communities::new(&config, |home| open_community(&config, home, session, inner_mtu_bytes))?;
         let outlet = Outlet {
             tun,
             pool: device::pool(inner_mtu_bytes),
             senders,
-            members: Members::new(prismux_linux::random::nonzero_u64()?, config.liveness.dead_after),
-            meters: Meters::default(),
-            homes: HomeLinks::default(),
             drops: DropCounters::default(),
-            overhead_bytes,
+            overhead_bytes: config.tunnel.overhead_bytes(),
             peers: config.peers.clone(),
             name: config.name.clone(),
             events: Events::default(),
-            recorder,
         };
-        let mut proxy = Self {
-            token,
-            inner_mtu_bytes,
-            receivers,
-            core: Core::new(settings),
-            core_deadline: None,
-            outlet,
-            known: Known::read(config.members_file()),
-            next_challenge: Instant::ZERO,
-            challenged: Challenged::default(),
-            stopped: false,
-            config,
-        };
-        proxy.join_listed(wakes.clock().now());
-        proxy.call_known(wakes.clock().now());
+        let callers = Callers::new(token, Known::read(config.members_file()));
+        let mut proxy =
+            Self { inner_mtu_bytes, receivers, communities, outlet, callers, stopped: false, config };
+        let now = wakes.clock().now();
+        if let Some(mut turn) = proxy.turn(0) {
+            turn.join_listed(now);
+        }
+        proxy.call_known(now);
         Ok(proxy)
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let core = self.core_deadline.map(|deadline| deadline.at);
         let sealing = self.outlet.sealing().and_then(Sealing::deadline);
-        [
-            core,
-            self.outlet.members.deadline(),
-            self.outlet.meters.deadline(),
-            self.outlet.homes.deadline(),
-            sealing,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.communities.deadline(), sealing].into_iter().flatten().min()
     }
 
-    /// The core's timers, and members that have fallen silent.
+    /// The cores' timers, and members that have fallen silent.
     fn expire(&mut self, now: Instant) {
-        if expire(&mut self.core, now) {
-            self.outlet.record(|recorder| recorder.core_input(now, &CoreInput::Timeout));
-            self.drain(now);
+        for index in self.communities.due(now) {
+            if let Some(mut turn) = self.turn(index) {
+                turn.expire(now);
+            }
         }
-        self.expire_members(now);
-        let lost = self.outlet.meters.expire(now);
-        self.tell_lost(now, lost);
-        self.expire_homes(now);
         if let Some(sealing) = self.outlet.sealing() {
             sealing.expire(now);
         }
@@ -171,15 +137,23 @@ impl Role for Proxy {
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
-        self.read_packets(clock)
+        batches::read_packets(self, clock).map(drop)
     }
 
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
-        self.read_frames(index, clock)
+        batches::read_frames(self, index, clock)?;
+        self.session_events(clock.now());
+        for index in self.communities.touched() {
+            if let Some(mut turn) = self.turn(index) {
+                turn.write_receipts(clock.now());
+            }
+        }
+        Ok(())
     }
 
     fn flush(&mut self) {
         self.outlet.flush();
+        self.communities.flush_recordings();
     }
 
     fn report(&self, now: Instant) -> impl Serialize {
@@ -196,9 +170,25 @@ impl Role for Proxy {
 }
 
 impl Proxy {
-    /// Carries out what the core decided: to be called after every mutation of the core.
-    fn drain(&mut self, now: Instant) {
-        self.core_deadline = drive(&mut self.core, now, &mut self.outlet);
+    /// What happens to one community.
+    fn turn(&mut self, index: usize) -> Option<Turn<'_>> {
+        let Community { striping, links, .. } = self.communities.get_mut(index)?;
+        let (outlet, callers) = (&mut self.outlet, &mut self.callers);
+        Some(Turn { striping, links, outlet, callers, config: &self.config })
+    }
+}
+
+impl Turn<'_> {
+    /// What is due.
+    fn expire(&mut self, now: Instant) {
+        if self.striping.expire(now) {
+            self.links.record(|recorder| recorder.core_input(now, &CoreInput::Timeout));
+            self.drain(now);
+        }
+        self.expire_members(now);
+        let lost = self.links.meters.expire(now);
+        self.tell_lost(now, lost);
+        self.expire_homes(now);
     }
 }
 
@@ -211,19 +201,41 @@ pub(crate) fn drawn_seed(configured: Seed) -> io::Result<Seed> {
     Ok(Seed(prismux_linux::random::nonzero_u64()? >> 1))
 }
 
+fn open_community(
+    config: &ProxyConfig,
+    home: Option<&str>,
+    session: u64,
+    inner_mtu_bytes: usize,
+) -> Result<Community, DaemonError> {
+    let seed = drawn_seed(config.prism.seed)?;
+    let settings = prismux_prism::ProxyConfig { mss_clamp: None, seed, ..config.prism.clone() };
+    let recorder = start_recording(config, &settings, home)?;
+    let members = Members::new(session, config.liveness.dead_after);
+    let links = Links::new(home.map(str::to_owned), members, recorder);
+    Ok(Community::new(Striping::new(settings, inner_mtu_bytes), links))
+}
+
 fn start_recording(
     config: &ProxyConfig,
     settings: &prismux_prism::ProxyConfig,
-    overhead_bytes: usize,
-) -> Result<Option<Box<Recorder>>, DaemonError> {
-    let Some(path) = &config.record else { return Ok(None) };
+    home: Option<&str>,
+) -> Result<Option<Recorder>, DaemonError> {
+    let Some(path) = config.record.as_deref().map(|path| recording_of(path, home)) else { return Ok(None) };
     let settings = prism_settings_to_toml(settings).ok_or_else(|| {
         DaemonError::Config("the protocol's settings cannot be written to the recording".to_owned())
     })?;
-    let recorder = Recorder::create(path, settings.to_string(), overhead_bytes as u32).map_err(|error| {
+    let overhead_bytes = config.tunnel.overhead_bytes() as u32;
+    Recorder::create(&path, settings.to_string(), overhead_bytes).map(Some).map_err(|error| {
         DaemonError::Config(format!("cannot write the recording {}: {error}", path.display()))
-    })?;
-    Ok(Some(Box::new(recorder)))
+    })
+}
+
+/// A recording has one core: that of a home has the home's name behind its own.
+fn recording_of(path: &Path, home: Option<&str>) -> PathBuf {
+    let Some(home) = home else { return path.to_owned() };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|extension| format!(".{}", extension.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{home}{}", extension.unwrap_or_default()))
 }
 
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);

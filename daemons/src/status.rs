@@ -1,5 +1,5 @@
 //! The status page: one JSON object for each connection to a Unix socket.
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{self, Signal};
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::Pid;
 use serde::Serialize;
@@ -133,12 +133,25 @@ pub fn query(socket: &Path) -> Result<serde_json::Value, StatusError> {
 /// # Errors
 /// [`StatusError`]: nobody answers, or may not be asked.
 pub fn end(socket: &Path) -> Result<(), StatusError> {
-    let ask = || {
+    signal(socket, Signal::SIGTERM)
+}
+
+/// Ends the daemon behind `socket` on the spot: it undoes nothing and takes leave of nobody, so that another one can go
+/// on in its place.
+///
+/// # Errors
+/// [`StatusError`]: nobody answers, or it may not be ended.
+pub fn kill(socket: &Path) -> Result<(), StatusError> {
+    signal(socket, Signal::SIGKILL)
+}
+
+fn signal(socket: &Path, signal: Signal) -> Result<(), StatusError> {
+    let send = || {
         let stream = UnixStream::connect(socket)?;
         let daemon = getsockopt(&stream, sockopt::PeerCredentials)?;
-        Ok(kill(Pid::from_raw(daemon.pid()), Signal::SIGTERM)?)
+        Ok(signal::kill(Pid::from_raw(daemon.pid()), signal)?)
     };
-    ask().map_err(|source| StatusError { socket: socket.to_owned(), source })
+    send().map_err(|source| StatusError { socket: socket.to_owned(), source })
 }
 
 #[cfg(test)]

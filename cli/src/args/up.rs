@@ -14,6 +14,9 @@ pub(crate) struct UpArguments {
     /// Go on in the background once it runs.
     #[arg(long)]
     pub detach: bool,
+    /// Take the place of the daemon that runs, with the file as it is now. Connections stay.
+    #[arg(long)]
+    pub restart: bool,
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormatName,
@@ -40,8 +43,9 @@ pub(crate) struct InviteArguments {
     /// Where the gateway is reached from outside; needed for the first invitation.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub endpoint: Option<SocketAddr>,
-    /// An address of the home inside the tunnels; may be given twice, for IPv4 and IPv6.
-    #[arg(long, value_name = "ADDRESS", default_value = "10.77.0.2")]
+    /// An address of the home inside the tunnels; may be given twice, for IPv4 and IPv6 [default: the first of
+    /// 10.77.0.2 to 10.77.0.254 that no other home has].
+    #[arg(long, value_name = "ADDRESS")]
     pub address: Vec<IpAddr>,
     /// Show the invitation as a QR code too.
     #[arg(long)]

@@ -8,8 +8,12 @@ use prismux_sealed::KeyPair;
 use qrcode::render::unicode::Dense1x2;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// The network that homes get their addresses from unless one is named.
+const HOMES: [u8; 3] = [10, 77, 0];
 
 pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
     let file = &arguments.config;
@@ -36,7 +40,10 @@ pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
         name: arguments.name.clone(),
         endpoint,
         gateway: gateway.parse().map_err(Failure::failed)?,
-        addresses: arguments.address.clone(),
+        addresses: match &arguments.address[..] {
+            [] => vec![next_address(&config)?],
+            named => named.to_vec(),
+        },
         home: KeyPair::from_private_text(&private).map_err(Failure::failed)?,
     };
     let before = std::fs::read_to_string(file)?;
@@ -50,6 +57,16 @@ pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
         eprintln!("{}", picture(&invitation.to_string())?);
     }
     Ok(print(invitation)?)
+}
+
+/// The first address of [`HOMES`] that no home has. The first of all is left for the gateway.
+fn next_address(config: &GatewayConfig) -> Result<IpAddr, Failure> {
+    let is_taken = |address: &IpAddr| config.homes.iter().any(|home| home.addresses.contains(address));
+    let [a, b, c] = HOMES;
+    let mut addresses = (2..=254).map(|host| IpAddr::from([a, b, c, host]));
+    addresses
+        .find(|address| !is_taken(address))
+        .ok_or_else(|| Failure::Usage(format!("all of {a}.{b}.{c}.0/24 are taken: name one, with --address")))
 }
 
 /// A QR code (ISO/IEC 18004) of half blocks, dark on light as cameras expect it on a dark terminal.

@@ -23,6 +23,9 @@ pub(crate) fn up(arguments: &UpArguments) -> Result<(), Failure> {
         None => standard_file()?,
     };
     let role = Role::load(&file).map_err(|error: ConfigError| Failure::Usage(error.to_string()))?;
+    if arguments.restart {
+        remove_present(role.status_socket())?;
+    }
     if arguments.detach {
         return detach(arguments, &file, role.status_socket());
     }
@@ -48,11 +51,25 @@ fn standard_file() -> Result<PathBuf, Failure> {
     }
 }
 
+/// Ends the daemon that runs, if there is one, and leaves everything that it has set up to the next.
+fn remove_present(socket: &Path) -> Result<(), Failure> {
+    if status::kill(socket).is_ok() {
+        let start = Instant::now();
+        while status::query(socket).is_ok() {
+            if start.elapsed() > PATIENCE {
+                return Err(Failure::failed(format!("the daemon at {} does not end", socket.display())));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+    Ok(())
+}
+
 /// Starts the same in the background, and waits until it answers.
 fn detach(arguments: &UpArguments, file: &Path, socket: &Path) -> Result<(), Failure> {
     if status::query(socket).is_ok() {
         return Err(Failure::failed(format!(
-            "it is up already ({}). Remedy: prismux down",
+            "it is up already ({}). To have it read its file anew: prismux up --restart",
             socket.display()
         )));
     }

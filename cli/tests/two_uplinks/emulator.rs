@@ -1,4 +1,4 @@
-//! Two lines with a rate, a delay and a queue in each direction, between TUN devices.
+//! Lines with a rate, a delay and a queue in each direction, between TUN devices.
 use prismux_linux::tun::Tun;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,17 +22,19 @@ impl Line {
 
 /// What the test and the lines share.
 pub struct Emulated {
-    lines: [[Line; 2]; 2],
+    lines: Vec<[Line; 2]>,
     /// A line that passes nothing, and tells nobody.
-    pub is_dead: [AtomicBool; 2],
+    pub is_dead: Vec<AtomicBool>,
     /// Bytes that came out: towards the home and from it.
-    pub carried: [[AtomicU64; 2]; 2],
+    pub carried: Vec<[AtomicU64; 2]>,
     ends: AtomicBool,
 }
 
 impl Emulated {
-    pub fn new(lines: [[Line; 2]; 2]) -> Self {
-        Self { lines, is_dead: Default::default(), carried: Default::default(), ends: AtomicBool::new(false) }
+    pub fn new(lines: Vec<[Line; 2]>) -> Self {
+        let is_dead = lines.iter().map(|_| AtomicBool::default()).collect();
+        let carried = lines.iter().map(|_| Default::default()).collect();
+        Self { lines, is_dead, carried, ends: AtomicBool::new(false) }
     }
 
     /// What lines have carried, in bytes.
@@ -95,7 +97,7 @@ impl Pipe {
 }
 
 fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
-    let mut pipes: [[Pipe; 2]; 2] = Default::default();
+    let mut pipes: Vec<[Pipe; 2]> = ends.iter().map(|_| Default::default()).collect();
     let mut buffer = [0; 2000];
     while !shared.ends.load(Ordering::Relaxed) {
         for (n, (core, provider)) in ends.iter().enumerate() {

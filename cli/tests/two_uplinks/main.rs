@@ -28,6 +28,7 @@ const TESTS: &[Test] = &[
     ("a_home_that_is_killed_is_tidied_up_after", killed_home),
     ("connections_survive_either_end_being_killed", killed_and_started_again),
     ("a_route_of_the_owner_is_not_touched", foreign_routes),
+    ("two_homes_at_one_gateway_do_not_disturb_each_other", two_homes),
 ];
 
 fn main() -> ExitCode {
@@ -64,7 +65,8 @@ fn main() -> ExitCode {
 
 /// The guide's command lines: where each is typed, and what.
 fn commands() -> Vec<(&'static str, &'static str)> {
-    let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("    "));
+    let of_one_home = GUIDE.split("## Another home").next().unwrap_or_default();
+    let lines = of_one_home.lines().filter_map(|line| line.strip_prefix("    "));
     let commands: Vec<_> = lines.filter_map(|line| line.split_once("# ")).collect();
     assert!(commands.len() >= 6 && commands.iter().all(|(host, _)| ["server", "home"].contains(host)));
     commands
@@ -76,13 +78,13 @@ fn type_until(network: &Network, end: &str) -> Vec<(&'static str, &'static str)>
     let end = commands.iter().position(|(_, line)| *line == end).expect("the command is in the guide");
     let mut invitation = String::new();
     for (host, line) in &commands[..end] {
-        let machine = if *host == "server" { &network.server } else { &network.home };
+        let machine = if *host == "server" { &network.server } else { network.home() };
         let said = machine.run(&line.replace("INVITATION", invitation.trim()));
         if line.starts_with("prismux invite") {
             invitation = said;
         }
     }
-    wait_for("both uplinks register", || links(&network.home, "up") == 2);
+    wait_for("both uplinks register", || links(network.home(), "up") == 2);
     commands[end..].to_vec()
 }
 
@@ -107,8 +109,8 @@ fn share_of_the_lesser_line(network: &Network, direction: Direction, bytes: u64)
 
 fn the_guide() {
     let network = Network::new();
-    network.home.run("sysctl -w net.ipv4.conf.all.rp_filter=1");
-    let before = [network.server.configuration(), network.home.configuration()];
+    network.home().run("sysctl -w net.ipv4.conf.all.rp_filter=1");
+    let before = [network.server.configuration(), network.home().configuration()];
     let rest = type_until(&network, "prismux down");
     for direction in [Direction::Down, Direction::Up] {
         let share = share_of_the_lesser_line(&network, direction, 6_000_000);
@@ -120,10 +122,10 @@ fn the_guide() {
         wait_for("it is under way", || transfer.arrived() > bytes / 4);
         network.unplug(0);
         wait_for("it goes on over the other one", || transfer.arrived() > bytes / 2);
-        assert_eq!(links(&network.home, "up"), 1);
+        assert_eq!(links(network.home(), "up"), 1);
         network.plug(0);
         transfer.finish();
-        wait_for("it is used again", || links(&network.home, "up") == 2);
+        wait_for("it is used again", || links(network.home(), "up") == 2);
     }
     // A line that dies without a word, and comes back.
     let transfer = Transfer::start(&network, Direction::Down, 6_000_000);
@@ -133,10 +135,10 @@ fn the_guide() {
     network.lines.is_dead[0].store(false, Ordering::Relaxed);
     transfer.finish();
     for (host, line) in rest {
-        let machine = if host == "server" { &network.server } else { &network.home };
+        let machine = if host == "server" { &network.server } else { network.home() };
         machine.run(line);
     }
-    let after = [network.server.configuration(), network.home.configuration()];
+    let after = [network.server.configuration(), network.home().configuration()];
     let names = ["server", "home"];
     for ((name, before), after) in names.iter().zip(&before).zip(&after) {
         assert_eq!(without_logs(after), without_logs(before), "what is left at the {name}");
@@ -153,13 +155,13 @@ fn without_logs(configuration: &str) -> String {
 
 fn killed_home() {
     let network = Network::new();
-    let before = network.home.configuration();
+    let before = network.home().configuration();
     type_until(&network, "prismux status");
-    network.home.run(&format!("kill -KILL {}", page(&network.home)["pid"]));
-    wait_for("it is gone", || !network.home.try_run("prismux status").0);
-    let said = network.home.run("prismux down");
+    network.home().run(&format!("kill -KILL {}", page(network.home())["pid"]));
+    wait_for("it is gone", || !network.home().try_run("prismux status").0);
+    let said = network.home().run("prismux down");
     assert!(said.contains("undid"), "{said}");
-    assert_eq!(without_logs(&network.home.configuration()), without_logs(&before));
+    assert_eq!(without_logs(&network.home().configuration()), without_logs(&before));
 }
 
 /// Gateway and home are killed in the middle of a download through NAT, and started again.
@@ -168,7 +170,7 @@ fn killed_and_started_again() {
     type_until(&network, "prismux status");
     let bytes = 12_000_000;
     let transfer = Transfer::start(&network, Direction::Down, bytes);
-    for (machine, part) in [(&network.server, 4), (&network.home, 2)] {
+    for (machine, part) in [(&network.server, 4), (network.home(), 2)] {
         wait_for("it is under way", || transfer.arrived() > bytes / part);
         machine.run(&format!("kill -KILL {}", page(machine)["pid"]));
         wait_for("it is gone", || !machine.try_run("prismux status").0);
@@ -180,16 +182,61 @@ fn killed_and_started_again() {
 /// A more special route of the owner's goes on to be used, and a default route of its own is there after `down`.
 fn foreign_routes() {
     let network = Network::new();
-    ip(&network.home.space, "route add 198.18.0.0/15 via 192.168.1.1 dev wan1");
-    let before = network.home.run("ip route");
+    ip(&network.home().space, "route add 198.18.0.0/15 via 192.168.1.1 dev wan1");
+    let before = network.home().run("ip route");
     type_until(&network, "prismux status");
-    let way = |to: &str| network.home.run(&format!("ip route get {to}"));
+    let way = |to: &str| network.home().run(&format!("ip route get {to}"));
     assert!(way("198.18.0.1").contains("dev wan1"), "{}", way("198.18.0.1"));
     assert!(way("203.0.113.10").contains("dev prism0"), "{}", way("203.0.113.10"));
-    let own = network.home.run("ip route get 203.0.113.10 from 192.168.1.2");
+    let own = network.home().run("ip route get 203.0.113.10 from 192.168.1.2");
     assert!(own.contains("dev wan0"), "what answers from an uplink's address stays there: {own}");
-    let during = network.home.run("ip route");
+    let during = network.home().run("ip route");
     assert!(before.lines().all(|line| during.contains(line.trim())), "{before}\n{during}");
-    network.home.run("prismux down");
-    assert_eq!(network.home.run("ip route"), before);
+    network.home().run("prismux down");
+    assert_eq!(network.home().run("ip route"), before);
+}
+
+/// Types the lines of the guide's section about another home.
+fn invite_another(network: &Network, another: &Machine) {
+    let section = GUIDE.split("## Another home").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let lines = section.expect("the section is in the guide").lines();
+    let mut invitation = String::new();
+    for (host, line) in lines.filter_map(|line| line.strip_prefix("    ")?.split_once("# ")) {
+        let machine = if host == "server" { &network.server } else { another };
+        let said = machine.run(&line.replace("INVITATION", invitation.trim()));
+        if line.starts_with("prismux invite") {
+            invitation = said;
+        }
+    }
+    wait_for("the other home's uplinks register", || links(another, "up") == 2);
+}
+
+/// A second home comes while the first one downloads, both download at once, and one leaves.
+fn two_homes() {
+    let network = Network::with_homes(2);
+    type_until(&network, "prismux status");
+    let bytes = 40_000_000;
+    let first = Transfer::start_at(&network, 0, Direction::Down, bytes);
+    wait_for("it is under way", || first.arrived() > 500_000);
+    invite_another(&network, &network.sites[1].home);
+    let carried = || [0, 1, 2, 3].map(|line| network.lines.carried(line, Direction::Down as usize));
+    let before = carried();
+    let second = Transfer::start_at(&network, 1, Direction::Down, 6_000_000);
+    second.finish();
+    let during = carried();
+    assert!(first.arrived() < bytes, "both were under way at once");
+    for line in [0, 1, 2, 3] {
+        let bytes = during[line] - before[line];
+        assert!(bytes > 600_000, "line {line} of both homes' carried {bytes} bytes");
+    }
+    let page = page(&network.server);
+    let homes: Vec<&str> =
+        page["links"].as_array().unwrap().iter().filter_map(|link| link["home"].as_str()).collect();
+    assert_eq!(homes, ["house", "house", "flat", "flat"]);
+    network.sites[1].home.run("prismux down");
+    let arrived = first.arrived();
+    wait_for("the first goes on", || first.arrived() > arrived + 500_000);
+    first.finish();
+    network.sites[0].home.run("prismux down");
+    network.server.run("prismux down");
 }

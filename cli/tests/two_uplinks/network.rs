@@ -6,7 +6,8 @@
 //!   server 192.0.2.1 ──────┘    └─ emulated ─ provider 2 (NAT) ─ 192.168.1.0/24 ─ wan1 ┘
 //! ```
 //!
-//! Both providers give the same subnet. The server and the home have folders `/etc` and `/run` of their own.
+//! Both providers give the same subnet. The server and the home have folders `/etc` and `/run` of their own. Of homes,
+//! with providers of their own, there may be several.
 use crate::emulator::{Emulated, Emulator, Line};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf;
@@ -30,47 +31,75 @@ pub const LINES: [[Line; 2]; 2] = [
 pub struct Network {
     pub internet: Namespace,
     pub server: Machine,
-    pub home: Machine,
-    pub lan: Namespace,
+    pub sites: Vec<Site>,
     pub lines: Arc<Emulated>,
-    _routers: [Namespace; 3],
+    _core: Namespace,
     _emulator: Emulator,
 }
 
+/// A home, the network behind it, and its providers.
+pub struct Site {
+    pub home: Machine,
+    pub lan: Namespace,
+    _providers: [Namespace; 2],
+}
+
 impl Network {
+    /// With one home.
     pub fn new() -> Self {
-        let space = || Namespace::create().expect("a network namespace");
-        let (internet, core, lan, providers) = (space(), space(), space(), [space(), space()]);
-        let (server, home) = (Machine::start(space()), Machine::start(space()));
-        for space in [&internet, &core, &lan, &providers[0], &providers[1], &server.space, &home.space] {
-            ip(space, "link set lo up");
-            // Duplicate address detection would change addresses while they are looked at.
-            let settings = [
-                "ipv4/tcp_congestion_control=cubic",
-                "ipv6/conf/all/accept_dad=0",
-                "ipv6/conf/default/accept_dad=0",
-            ];
-            space.enter(|| settings.iter().for_each(|setting| set(setting))).unwrap();
-        }
-        for router in [&core, &providers[0], &providers[1]] {
-            router.enter(|| set("ipv4/ip_forward=1")).unwrap();
-        }
+        Self::with_homes(1)
+    }
+
+    /// The lines of the home `n` are `2 * n` and the next.
+    pub fn with_homes(homes: usize) -> Self {
+        let (internet, core, server) = (space(), space(), Machine::start(space()));
+        forward(&core);
         wire(&internet, "eth0", "203.0.113.10/24", &core, "internet", "203.0.113.1/24");
         wire(&server.space, "eth0", "192.0.2.1/24", &core, "server", "192.0.2.254/24");
-        wire(&home.space, "lan0", "192.168.50.1/24", &lan, "eth0", "192.168.50.10/24");
         ip(&internet, "route add default via 203.0.113.1");
         ip(&server.space, "route add default via 192.0.2.254");
-        ip(&lan, "route add default via 192.168.50.1");
         let mut ends = Vec::new();
+        let sites = (0..homes).map(|n| Site::new(&core, 2 * n, &mut ends)).collect();
+        let lines = Arc::new(Emulated::new(LINES.repeat(homes)));
+        let emulator = Emulator::start(ends, Arc::clone(&lines));
+        Self { internet, server, sites, lines, _core: core, _emulator: emulator }
+    }
+
+    /// The first home.
+    pub fn home(&self) -> &Machine {
+        &self.sites[0].home
+    }
+
+    /// Unplugs the first home's uplink `n`.
+    pub fn unplug(&self, n: usize) {
+        ip(&self.home().space, &format!("link set wan{n} down"));
+    }
+
+    /// Plugs it in again; its address management brings back the route that went.
+    pub fn plug(&self, n: usize) {
+        ip(&self.home().space, &format!("link set wan{n} up"));
+        default_route(&self.home().space, n);
+    }
+}
+
+impl Site {
+    /// A home whose first line has this number; the lines' ends go to `ends`.
+    fn new(core: &Namespace, first_line: usize, ends: &mut Vec<(Tun, Tun)>) -> Self {
+        let (home, lan, providers) = (Machine::start(space()), space(), [space(), space()]);
+        wire(&home.space, "lan0", "192.168.50.1/24", &lan, "eth0", "192.168.50.10/24");
+        ip(&lan, "route add default via 192.168.50.1");
         for (n, provider) in providers.iter().enumerate() {
-            let (near, far) = (format!("198.51.100.{}", 4 * n + 1), format!("198.51.100.{}", 4 * n + 2));
+            forward(provider);
+            let line = first_line + n;
+            let (near, far) =
+                (format!("198.51.100.{}", 4 * line + 1), format!("198.51.100.{}", 4 * line + 2));
             let device = |space: &Namespace, name: &str, own: &str, other: &str| {
                 let tun = space.enter(|| Tun::create(name)).unwrap().unwrap();
                 ip(space, &format!("link set {name} mtu 1500 up"));
                 ip(space, &format!("address add {own} peer {other} dev {name}"));
                 tun
             };
-            let core_end = device(&core, &format!("line{n}"), &near, &far);
+            let core_end = device(core, &format!("line{line}"), &near, &far);
             ends.push((core_end, device(provider, "up0", &far, &near)));
             ip(provider, "route add default dev up0");
             wire(
@@ -84,22 +113,23 @@ impl Network {
             nat(provider);
             default_route(&home.space, n);
         }
-        let lines = Arc::new(Emulated::new(LINES));
-        let [one, other] = providers;
-        let emulator = Emulator::start(ends, Arc::clone(&lines));
-        Self { internet, server, home, lan, lines, _routers: [core, one, other], _emulator: emulator }
+        Self { home, lan, _providers: providers }
     }
+}
 
-    /// Unplugs the home's uplink `n`.
-    pub fn unplug(&self, n: usize) {
-        ip(&self.home.space, &format!("link set wan{n} down"));
-    }
+/// A network namespace.
+fn space() -> Namespace {
+    let space = Namespace::create().expect("a network namespace");
+    ip(&space, "link set lo up");
+    // Duplicate address detection would change addresses while they are looked at.
+    let settings =
+        ["ipv4/tcp_congestion_control=cubic", "ipv6/conf/all/accept_dad=0", "ipv6/conf/default/accept_dad=0"];
+    space.enter(|| settings.iter().for_each(|setting| set(setting))).unwrap();
+    space
+}
 
-    /// Plugs it in again; its address management brings back the route that went.
-    pub fn plug(&self, n: usize) {
-        ip(&self.home.space, &format!("link set wan{n} up"));
-        default_route(&self.home.space, n);
-    }
+fn forward(router: &Namespace) {
+    router.enter(|| set("ipv4/ip_forward=1")).unwrap();
 }
 
 fn default_route(home: &Namespace, n: usize) {

@@ -26,10 +26,16 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// Between the first home's network and the internet.
     pub fn start(network: &Network, direction: Direction, bytes: u64) -> Self {
+        Self::start_at(network, 0, direction, bytes)
+    }
+
+    /// Between the network behind the home of this number and the internet.
+    pub fn start_at(network: &Network, home: usize, direction: Direction, bytes: u64) -> Self {
         let listener = network.internet.enter(|| TcpListener::bind((INTERNET, 0))).unwrap().unwrap();
         let address = listener.local_addr().unwrap();
-        let lan = network.lan.clone();
+        let lan = network.sites[home].lan.clone();
         let connecting =
             std::thread::spawn(move || lan.enter(|| TcpStream::connect_timeout(&address, PATIENCE)));
         let inside = connecting.join().unwrap().unwrap().expect("a connection");

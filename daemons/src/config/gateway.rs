@@ -49,7 +49,8 @@ pub struct GatewayConfig {
     /// The protocol, as in the proxy's file.
     #[serde(default, deserialize_with = "prism::table")]
     pub prism: prismux_prism::ProxyConfig,
-    /// Record what the core is told and what it decides to this pcapng file (see [`crate::proxy::recorder`]).
+    /// Record what cores are told and what they decide to pcapng files (see [`crate::proxy::recorder`]): of each home
+    /// to one that has the home's name behind this one.
     #[serde(default)]
     pub record: Option<PathBuf>,
 }
@@ -134,16 +135,13 @@ impl Checked for GatewayConfig {
                     format!("\"{}\" needs addresses and 1 to {MAX_UPLINKS} public_keys", home.name);
                 return Err(("homes", expected));
             }
-            let others = self.homes.iter().take(index);
-            if others.flat_map(|other| &other.addresses).any(|address| home.addresses.contains(address)) {
+            let others = || self.homes.iter().take(index);
+            if others().any(|other| other.name == home.name) {
+                return Err(("homes", format!("\"{}\" is listed twice", home.name)));
+            }
+            if others().flat_map(|other| &other.addresses).any(|address| home.addresses.contains(address)) {
                 return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
             }
-        }
-        // One table of links for each gateway: packets for one home would be planned for another's uplinks.
-        if self.homes.len() > 1 {
-            let expected = "a gateway serves one home for now: give each its own gateway, with another port, tun.name \
-                            and status_socket";
-            return Err(("homes", expected.to_owned()));
         }
         check_metrics(self.metrics)?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }

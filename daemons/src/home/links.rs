@@ -39,7 +39,7 @@ impl Home {
             self.expire_liveness(now, index);
         }
         for (link, position) in self.outlet.meters.expire(now) {
-            self.core.handle_lost(now, link, position);
+            self.striping.core.handle_lost(now, link, position);
             self.drain(now);
         }
         self.write_receipts(now);
@@ -95,13 +95,13 @@ impl Home {
         uplink.joined = true;
         let (name, round_trip) = (uplink.config.device.clone(), uplink.registration.rtt());
         let config = LinkConfig { name, advertised_rate: None, round_trip };
-        self.core.join(now, link(index), config);
+        self.striping.core.join(now, link(index), config);
         self.drain(now);
     }
 
     fn leave(&mut self, now: Instant, index: usize) {
         if self.uplink(index).is_some_and(|uplink| std::mem::replace(&mut uplink.joined, false)) {
-            self.core.leave(now, link(index));
+            self.striping.core.leave(now, link(index));
             self.drain(now);
         }
     }
@@ -212,10 +212,10 @@ impl Home {
         if let (Some(uplink), Some(rtt)) = (self.uplink(index), estimate.rtt) {
             uplink.liveness.measured(rtt);
         }
-        self.core.handle_estimate(now, id, &estimate, tunnel_bytes);
+        self.striping.core.handle_estimate(now, id, &estimate, tunnel_bytes);
         self.drain(now);
         for position in lost {
-            self.core.handle_lost(now, id, position);
+            self.striping.core.handle_lost(now, id, position);
             self.drain(now);
         }
         Ok(())

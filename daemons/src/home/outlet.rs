@@ -1,10 +1,11 @@
 //! Carrying out the core's verdicts: into an uplink, or to the kernel.
 use super::uplink::Uplink;
+use crate::carrier::rewrite::{change_ack, change_data};
+use crate::carrier::{Core, Exits};
 use crate::counters::DropCounters;
 use crate::device;
 use crate::events::Events;
 use crate::proxy::meters::Meters;
-use crate::proxy::outlet::{Core, change_data, to_bytes};
 use prismux_endpoint::Host;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
@@ -51,6 +52,16 @@ impl Host<Core> for Outlet {
     }
 }
 
+impl Exits for Outlet {
+    fn pool(&self) -> &PacketPool {
+        &self.pool
+    }
+
+    fn hand_to_kernel(&mut self, packet: &[u8]) {
+        device::write(&self.tun, packet, &mut self.drops);
+    }
+}
+
 impl Outlet {
     fn forward(
         &mut self,
@@ -86,19 +97,10 @@ impl Outlet {
     }
 
     fn release(&mut self, mut packet: PacketBuf, rewrite: &AckRewrite) {
-        let length = packet.len();
-        match to_bytes(rewrite).apply(packet.buffer_mut(), length) {
-            Ok(length) => {
-                packet.set_length(length);
-                self.hand_to_kernel(&packet);
-            }
+        match change_ack(rewrite, &mut packet) {
+            Ok(()) => self.hand_to_kernel(&packet),
             Err(_) => self.drops.count(DropReason::MalformedPacket),
         }
-    }
-
-    /// A packet for this box or a network behind it.
-    pub fn hand_to_kernel(&mut self, packet: &[u8]) {
-        device::write(&self.tun, packet, &mut self.drops);
     }
 
     /// Sends everything that is queued.

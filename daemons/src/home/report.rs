@@ -51,7 +51,7 @@ struct Link<'a> {
 }
 
 pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
-    let status = home.core.link_status();
+    let status = home.striping.core.link_status();
     let numbered = || (0_u8..).zip(&home.outlet.uplinks);
     let link = |(number, uplink)| link(number, uplink, status.iter().find(|s| s.id == LinkId(number)));
     Report {
@@ -69,10 +69,10 @@ pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
                 measured(&home.outlet.meters, LinkId(number), &uplink.config.device, now)
             })
             .collect(),
-        flows: flows(&home.core),
-        flow_count: home.core.flow_count(),
-        flow_memory_bytes: home.core.flow_memory_bytes(),
-        counters: counters(home.core.counters()),
+        flows: flows(std::iter::once(&home.striping.core)),
+        flow_count: home.striping.core.flow_count(),
+        flow_memory_bytes: home.striping.core.flow_memory_bytes(),
+        counters: counters(std::iter::once(&home.striping.core)),
         drops: &home.outlet.drops,
         events: home.outlet.events.shown(),
     }

@@ -2,9 +2,8 @@
 //!
 //! A home shares its uplinks' directions alike: what it sends is striped as downloads are, so the gateway writes
 //! receipts for it. An uplink that stops to answer is left at once, and joins again when a probe has been answered.
-use super::Proxy;
+use super::community::Turn;
 use super::members::Member;
-use super::outlet::Outlet;
 use crate::liveness::{Liveness, MAX_RECEIPT_WAIT};
 use crate::receipts::Receipts;
 use crate::tunnel::Peer;
@@ -116,65 +115,54 @@ impl HomeLinks {
     }
 }
 
-impl Outlet {
-    /// The home whose uplink `peer` is.
-    fn home_of(&self, peer: Peer) -> Option<&str> {
-        self.peers.get(usize::from(peer.number))?.home.as_deref()
-    }
-
+impl Turn<'_> {
     /// A member has offered receipts: where it is the uplink of a home it gets some too. Returns their epoch.
-    pub fn agree_return(&mut self, now: Instant, link: LinkId, peer: Peer, counter: u64) -> u32 {
+    pub(super) fn agree_return(&mut self, now: Instant, link: LinkId, peer: Peer, counter: u64) -> u32 {
         let epoch = counter as u32;
-        if self.home_of(peer).is_some() {
-            self.homes.agree(now, link, peer.overhead_bytes(), epoch);
+        if self.links.home.is_some() {
+            self.links.homes.agree(now, link, peer.overhead_bytes(), epoch);
         }
         epoch
     }
 
-    /// The other uplinks of the same home that carry traffic.
+    /// Whether other uplinks of the home carry traffic.
     fn has_other_uplink(&self, link: LinkId) -> bool {
-        let Some(home) = self.members.get(link).and_then(|member| self.home_of(member.peer)) else {
-            return false;
-        };
-        let carries = |member: &&Member| member.up && !self.homes.is_silent(member.link);
-        let others = self.members.iter().filter(carries).filter(|member| member.link != link);
-        others.into_iter().any(|member| self.home_of(member.peer) == Some(home))
+        let carries = |member: &Member| member.up && !self.links.homes.is_silent(member.link);
+        self.links.members.iter().any(|member| member.link != link && carries(member))
     }
-}
 
-impl Proxy {
     /// Receipts that are due, links that have gone silent, and their probes.
     pub(super) fn expire_homes(&mut self, now: Instant) {
         self.write_receipts(now);
-        for link in self.outlet.homes.overdue(now) {
-            if self.outlet.has_other_uplink(link) {
+        for link in self.links.homes.overdue(now) {
+            if self.has_other_uplink(link) {
                 self.fall_silent(now, link, "it does not answer");
             } else {
                 // Where there is no other way, this one is kept; the members' own rules decide.
-                self.outlet.homes.heard(link);
+                self.links.homes.heard(link);
             }
         }
-        for (link, number) in self.outlet.homes.probes(now) {
+        for (link, number) in self.links.homes.probes(now) {
             self.send_to(link, &Message::Probe(Probe { asker: ASKER, number }));
         }
     }
 
     /// Receipts for what came over uplinks of homes.
     pub(super) fn write_receipts(&mut self, now: Instant) {
-        for (link, receipt) in self.outlet.homes.receipts(now) {
+        for (link, receipt) in self.links.homes.receipts(now) {
             self.send_to(link, &Message::Receipt(receipt));
         }
     }
 
     fn send_to(&mut self, link: LinkId, message: &Message) {
-        if let Some(peer) = self.outlet.members.get(link).filter(|member| member.up).map(|member| member.peer)
+        if let Some(peer) = self.links.members.get(link).filter(|member| member.up).map(|member| member.peer)
         {
             self.reply(peer, message);
         }
     }
 
     fn fall_silent(&mut self, now: Instant, link: LinkId, cause: &'static str) {
-        let new = self.outlet.homes.of(link).is_some_and(|home| home.liveness.fall_silent(now));
+        let new = self.links.homes.of(link).is_some_and(|home| home.liveness.fall_silent(now));
         if new {
             self.tell_link(now, link, LinkState::Silent, Some(cause));
             self.leave(now, link);
@@ -188,28 +176,28 @@ impl Proxy {
 
     /// The core may use the link, from the beginning.
     fn rejoin(&mut self, now: Instant, link: LinkId) {
-        let Some(member) = self.outlet.members.get(link) else { return };
-        let round_trip = self.outlet.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
+        let Some(member) = self.links.members.get(link) else { return };
+        let round_trip = self.links.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
         let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
-        self.outlet.record_join(now, link, &config);
-        self.core.join(now, link, config);
+        self.record_join(now, link, &config);
+        self.striping.core.join(now, link, config);
     }
 
     fn tell_link(&mut self, now: Instant, link: LinkId, state: LinkState, cause: Option<&'static str>) {
-        let Some(member) = self.outlet.members.get(link).map(|member| member.name.clone()) else { return };
+        let Some(member) = self.links.members.get(link).map(|member| member.name.clone()) else { return };
         let (node, member) = (self.outlet.name.clone().into(), member.into());
-        self.outlet.tell(now, &Event::LinkStateChanged { node, member, state, cause: cause.map(Into::into) });
+        self.tell(now, &Event::LinkStateChanged { node, member, state, cause: cause.map(Into::into) });
     }
 
     /// The uplink that `peer` is, if it has registered.
     fn uplink_of(&mut self, now: Instant, peer: Peer) -> Option<LinkId> {
-        self.outlet.home_of(peer)?;
-        self.outlet.members.heard(now, peer, 0)
+        self.links.home.as_ref()?;
+        self.links.members.heard(now, peer, 0)
     }
 
     /// A home asks whether packets pass.
     pub(super) fn probed(&mut self, now: Instant, peer: Peer, probe: Probe) {
-        if probe.asker == ASKER || self.outlet.home_of(peer).is_none() {
+        if probe.asker == ASKER || self.links.home.is_none() {
             return self.refuse(now, peer, DropReason::MalformedControl);
         }
         match self.uplink_of(now, peer) {
@@ -227,7 +215,7 @@ impl Proxy {
         let Some(link) = self.uplink_of(now, peer).filter(|_| probe.asker == ASKER) else {
             return self.refuse(now, peer, DropReason::MalformedControl);
         };
-        if self.outlet.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number)) {
+        if self.links.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number)) {
             self.tell_link(now, link, LinkState::Active, None);
             self.rejoin(now, link);
             self.drain(now);
@@ -236,13 +224,10 @@ impl Proxy {
 
     /// A home says over one uplink that it has lost another.
     pub(super) fn told_lost(&mut self, now: Instant, peer: Peer, lost: &Lost) {
-        let home = self.outlet.home_of(peer).map(str::to_owned);
-        let named = self.outlet.members.iter().find(|member| member.name == lost.name);
-        let named =
-            named.filter(|member| home.is_some() && self.outlet.home_of(member.peer) == home.as_deref());
-        let named = named.filter(|member| member.up).map(|member| member.link);
+        let named = self.links.members.iter().find(|member| member.up && member.name == lost.name);
+        let named = named.filter(|_| self.links.home.is_some()).map(|member| member.link);
         match named {
-            Some(link) if self.outlet.members.accepts(now, peer, lost.session, lost.counter).is_some() => {
+            Some(link) if self.links.members.accepts(now, peer, lost.session, lost.counter).is_some() => {
                 self.fall_silent(now, link, "its home has lost it");
             }
             _ => self.refuse(now, peer, DropReason::ForeignName),

@@ -1,119 +1,94 @@
-//! One packet into the core: from the kernel on its way to a receiver, or from a member on its way to a sender.
+//! One packet into a community's core: from the kernel on its way to a receiver, or from a member on its way to a
+//! sender.
 use super::Proxy;
-use crate::counters::sealed_refusal;
-use crate::device;
+use super::community::Turn;
+use crate::carrier::batches::Carrier;
 use crate::icmp;
 use crate::tunnel::control;
-use crate::tunnel::socket::{Frame, FrameError};
-use prismux_linux::clock::Clock;
-use prismux_linux::event_loop::BATCH_PACKETS;
-use prismux_linux::packet::PacketBuf;
+use crate::tunnel::socket::{Frame, TunnelReceiver};
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
 use prismux_prism::LinkId;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
+use prismux_wire::IpPacket;
 use prismux_wire::gre::ether_type;
-use prismux_wire::{IpPacket, TcpPacket, flow_hash};
-use std::io;
-use std::net::IpAddr;
+
+impl Carrier for Proxy {
+    fn device(&self) -> (&Tun, &PacketPool) {
+        (&self.outlet.tun, &self.outlet.pool)
+    }
+
+    fn sockets(&mut self) -> &mut Vec<TunnelReceiver> {
+        &mut self.receivers
+    }
+
+    fn count(&mut self, reason: DropReason) {
+        self.outlet.drops.count(reason);
+    }
+
+    fn packet(&mut self, now: Instant, packet: PacketBuf) -> Result<(), DropReason> {
+        let ip = IpPacket::parse(&packet).map_err(|_| DropReason::MalformedPacket)?;
+        let community = self.communities.of_receiver(ip.header.destination);
+        let Some(mut turn) = community.and_then(|index| self.turn(index)) else {
+            return Err(DropReason::ForeignDestination);
+        };
+        let (striping, mut way) = turn.way();
+        striping.outbound(now, ip, packet, &mut way);
+        Ok(())
+    }
+
+    fn frame(&mut self, now: Instant, _socket: usize, frame: &Frame<'_>) -> Result<(), DropReason> {
+        let index = self.communities.of_peer(frame.peer);
+        match frame.protocol {
+            control::PROTOCOL_TYPE => self.control(now, index, frame),
+            ether_type::IPV4 | ether_type::IPV6 => self.delivery(now, index, frame)?,
+            _ => return Err(DropReason::OtherProtocol),
+        }
+        Ok(())
+    }
+}
 
 impl Proxy {
-    /// One batch from the kernel.
-    pub(super) fn read_packets(&mut self, clock: Clock) -> io::Result<()> {
-        for _ in 0..BATCH_PACKETS {
-            let Some(packet) = device::read(&self.outlet.tun, &self.outlet.pool)? else { break };
-            if let Err(reason) = self.data(clock.now(), packet) {
-                self.outlet.drops.count(reason);
-            }
-        }
-        Ok(())
-    }
-
-    fn data(&mut self, now: Instant, mut packet: PacketBuf) -> Result<(), DropReason> {
-        let ip = IpPacket::parse(&packet).map_err(|_| DropReason::MalformedPacket)?;
-        if !self.is_receiver(ip.header.destination) {
-            return Err(DropReason::ForeignDestination);
-        }
-        match TcpPacket::from_ip(ip, &packet) {
-            Ok(tcp) => {
-                device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
-                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
-                self.core.handle_data(now, tcp.flow(), &tcp.header, tcp.payload_bytes(), packet);
-            }
-            // Another protocol, a fragment, or a segment that its receiver must judge: whole, by flow.
-            Err(_) => {
-                let hash = flow_hash(&ip, &packet);
-                self.outlet.record(|recorder| recorder.from_sender(now, &packet));
-                self.core.handle_opaque(hash, packet);
-            }
-        }
-        self.drain(now);
-        Ok(())
-    }
-
-    /// One batch from a tunnel socket.
-    pub(super) fn read_frames(&mut self, index: usize, clock: Clock) -> io::Result<()> {
-        // Taken out for the time being: its frames borrow it while the rest of the proxy handles them.
-        let mut receivers = std::mem::take(&mut self.receivers);
-        let Some(socket) = receivers.get_mut(index) else {
-            self.receivers = receivers;
-            return Ok(());
-        };
-        let received = socket.receive(|frame| match frame {
-            Ok(frame) => self.frame(clock.now(), &frame),
-            Err(FrameError::TooLong) => self.outlet.drops.count(DropReason::TooLong),
-            Err(FrameError::Malformed(_)) => self.outlet.drops.count(DropReason::MalformedTunnel),
-            Err(FrameError::Sealed(refusal)) => self.outlet.drops.count(sealed_refusal(refusal)),
-        });
-        self.receivers = receivers;
-        self.session_events(clock.now());
-        self.write_receipts(clock.now());
-        received.map(drop)
-    }
-
-    fn frame(&mut self, now: Instant, frame: &Frame<'_>) {
-        match frame.protocol {
-            control::PROTOCOL_TYPE => self.control(now, frame),
-            ether_type::IPV4 | ether_type::IPV6 => {
-                let Some(link) = self.outlet.members.heard(now, frame.peer, frame.inner.len()) else {
-                    self.outlet.drops.count(DropReason::UnknownPeer);
-                    return self.challenge_known(now, frame.peer);
-                };
-                self.outlet.homes.arrived(now, link, frame);
-                if let Err(reason) = self.reverse(now, link, frame) {
-                    self.outlet.drops.count(reason);
-                }
-            }
-            _ => self.outlet.drops.count(DropReason::OtherProtocol),
+    fn control(&mut self, now: Instant, index: usize, frame: &Frame<'_>) {
+        if let Some(mut turn) = self.turn(index) {
+            turn.control(now, frame);
         }
     }
 
     /// A packet from a receiver.
-    fn reverse(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), DropReason> {
-        let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
-        // ICMP errors come from routers on the way; nothing else comes from where no receiver is.
-        if !self.is_receiver(ip.header.source) && !icmp::is_error(&ip, frame.inner) {
-            return Err(DropReason::ForeignSource);
-        }
-        if self.is_receiver(ip.header.source) && !self.outlet.is_behind(frame.peer, Some(ip.header.source)) {
-            return Err(DropReason::ForeignSource);
-        }
-        let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
-        let mut packet = self.outlet.pool.copy_of(inner).ok_or(DropReason::TooLong)?;
-        if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
-            return Err(DropReason::CongestionMark);
-        }
-        let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else {
-            self.outlet.hand_to_kernel(&packet);
-            return Ok(());
+    fn delivery(&mut self, now: Instant, index: usize, frame: &Frame<'_>) -> Result<(), DropReason> {
+        let source = IpPacket::parse(frame.inner).map(|ip| ip.header.source);
+        let of_source = source.ok().and_then(|source| self.communities.of_receiver(source));
+        let Some(mut turn) = self.turn(index) else { return Err(DropReason::UnknownPeer) };
+        let Some(link) = turn.links.members.heard(now, frame.peer, frame.inner.len()) else {
+            turn.challenge_known(now, frame.peer);
+            return Err(DropReason::UnknownPeer);
         };
-        device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
-        self.outlet.record(|recorder| recorder.from_member(now, link, &packet));
-        self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
-        self.drain(now);
-        Ok(())
+        turn.links.homes.arrived(now, link, frame);
+        turn.reverse(now, link, frame, of_source.map(|source| source == index))
     }
+}
 
-    fn is_receiver(&self, address: IpAddr) -> bool {
-        self.config.receivers.iter().any(|prefix| prefix.contains(address))
+impl Turn<'_> {
+    /// A packet from a member, whose source is a receiver of this community (`Some(true)`), of another, or none.
+    fn reverse(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        frame: &Frame<'_>,
+        is_own: Option<bool>,
+    ) -> Result<(), DropReason> {
+        let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
+        let may_pass = match is_own {
+            Some(is_own) => is_own && self.outlet.is_behind(frame.peer, Some(ip.header.source)),
+            // ICMP errors come from routers on the way; nothing else comes from where no receiver is.
+            None => icmp::is_error(&ip, frame.inner),
+        };
+        if !may_pass {
+            return Err(DropReason::ForeignSource);
+        }
+        let (striping, mut way) = self.way();
+        striping.inbound(now, link, ip, frame, &mut way)
     }
 }

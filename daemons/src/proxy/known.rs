@@ -1,10 +1,12 @@
 //! Where members were, kept in a file: a proxy that starts again calls them, and nobody else is answered unasked.
-use super::members::MAX_MEMBERS;
 use crate::tunnel::Peer;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+
+/// Most members that are remembered, of all communities.
+const MAX_KNOWN: usize = 1024;
 
 /// Members by name, and where each was last.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ impl Known {
             let (name, peer) = line.split_once(' ')?;
             Some((name.to_owned(), peer.parse().ok()?))
         };
-        let members = text.lines().filter_map(member).take(MAX_MEMBERS).collect();
+        let members = text.lines().filter_map(member).take(MAX_KNOWN).collect();
         Self { file, members, is_lost: false }
     }
 
@@ -48,7 +50,7 @@ impl Known {
             return;
         }
         self.members.retain(|(known, _)| known != name);
-        if self.members.len() >= MAX_MEMBERS {
+        if self.members.len() >= MAX_KNOWN {
             self.members.remove(0);
         }
         self.members.push((name.to_owned(), peer));
@@ -84,7 +86,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, MAX_MEMBERS, Peer};
+    use super::{Known, MAX_KNOWN, Peer};
 
     #[test]
     fn members_are_known_again_and_those_who_left_are_not() {
@@ -99,10 +101,10 @@ mod tests {
         known.forget("c");
         let again = Known::read(file.clone());
         assert_eq!((again.peer_of("a"), again.peer_of("b"), again.knows(gre)), (Some(udp), Some(udp), false));
-        for number in 0..2 * MAX_MEMBERS {
+        for number in 0..2 * MAX_KNOWN {
             known.note(&number.to_string(), gre);
         }
-        assert_eq!(Known::read(file.clone()).peers().count(), MAX_MEMBERS);
+        assert_eq!(Known::read(file.clone()).peers().count(), MAX_KNOWN);
         std::fs::write(&file, "garbage\n\0\0 udp:nowhere\nd gre:192.0.2.7\n").unwrap();
         assert_eq!(Known::read(file.clone()).peers().collect::<Vec<_>>(), [Peer::gre([192, 0, 2, 7])]);
         std::fs::remove_file(file).unwrap();

@@ -1,6 +1,8 @@
 //! Members that call, leave, fall silent or are unknown.
 use super::Proxy;
-use super::members::{MAX_MEMBERS, Registration};
+use super::community::Turn;
+use super::known::Known;
+use super::members::Registration;
 use super::recorder::CoreInput;
 use crate::daemon;
 use crate::tunnel::control::{self, Accept, Bye, ControlError, Hello, Message, Offer, Token};
@@ -19,6 +21,9 @@ use prismux_wire::{Ecn, GreHeader};
 /// Members whose session is gone are challenged at most this often, so that nobody can use the proxy to flood one.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Most challenges without an answer that are remembered.
+const MAX_CHALLENGED: usize = 256;
+
 /// Challenges without an answer, and when they went out: a member answers at once, so its answer tells the round trip.
 #[derive(Debug, Default)]
 pub(super) struct Challenged {
@@ -26,10 +31,10 @@ pub(super) struct Challenged {
 }
 
 impl Challenged {
-    /// A challenge goes to `peer`. The oldest is forgotten when there are more than members could be.
+    /// A challenge goes to `peer`. The oldest is forgotten when there are too many.
     fn note(&mut self, now: Instant, peer: Peer) {
         self.open.retain(|(other, _)| *other != peer);
-        if self.open.len() >= MAX_MEMBERS {
+        if self.open.len() >= MAX_CHALLENGED {
             self.open.remove(0);
         }
         self.open.push((peer, now));
@@ -42,6 +47,25 @@ impl Challenged {
     }
 }
 
+/// Those that call, whatever their community.
+pub(super) struct Callers {
+    /// What messages outside of sealed sessions are signed with.
+    pub token: Option<Token>,
+    /// Where members are, and were before a restart.
+    pub known: Known,
+    /// Members whose session is gone are challenged no earlier than this.
+    next_challenge: Instant,
+    /// Who has been challenged and has not answered yet.
+    challenged: Challenged,
+}
+
+impl Callers {
+    /// Nobody has called yet.
+    pub fn new(token: Option<Token>, known: Known) -> Self {
+        Self { token, known, next_challenge: Instant::ZERO, challenged: Challenged::default() }
+    }
+}
+
 /// Counters begin with a member's time of day in microseconds and rise by one: clocks may be wrong by a year. A greater
 /// one would leave its member's name without counters to come.
 fn latest_counter() -> u64 {
@@ -49,15 +73,15 @@ fn latest_counter() -> u64 {
     daemon::time_of_day_micros() + YEAR_MICROS
 }
 
-impl Proxy {
+impl Turn<'_> {
     /// Members that the configuration lists are there from the start.
     pub(super) fn join_listed(&mut self, now: Instant) {
         for member in self.config.members.clone() {
-            if let Some(link) = self.outlet.members.add_listed(now, &member.name, member.peer, member.rate) {
+            if let Some(link) = self.links.members.add_listed(now, &member.name, member.peer, member.rate) {
                 self.tell_joined(now, &member.name, member.peer);
                 let config = LinkConfig { name: member.name, advertised_rate: member.rate, round_trip: None };
-                self.outlet.record_join(now, link, &config);
-                self.core.join(now, link, config);
+                self.record_join(now, link, &config);
+                self.striping.core.join(now, link, config);
                 self.drain(now);
             }
         }
@@ -65,18 +89,18 @@ impl Proxy {
 
     /// Members that have been silent for too long leave.
     pub(super) fn expire_members(&mut self, now: Instant) {
-        while let Some(member) = self.outlet.members.expire(now) {
+        while let Some(member) = self.links.members.expire(now) {
             let (link, name) = (member.link, member.name.clone());
             let cause = Some("it fell silent".into());
-            self.outlet.tell(now, &Event::MemberLeft { member: name.into(), cause });
+            self.tell(now, &Event::MemberLeft { member: name.into(), cause });
             self.leave(now, link);
             self.drain(now);
         }
     }
 
     pub(super) fn leave(&mut self, now: Instant, link: LinkId) {
-        self.outlet.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
-        self.core.leave(now, link);
+        self.links.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
+        self.striping.core.leave(now, link);
     }
 
     /// A control message.
@@ -96,25 +120,25 @@ impl Proxy {
                 self.refuse(now, frame.peer, DropReason::ForeignName);
             }
             Ok(Message::Hello(hello)) => {
-                let registration = self.outlet.members.hello(now, frame.peer, &hello);
+                let registration = self.links.members.hello(now, frame.peer, &hello);
                 if let Registration::Moved { from, contested, .. } = registration {
                     self.tell_moved(now, &hello.name, (from, frame.peer), contested);
                 }
                 if let Registration::Joined(link, _) = registration {
                     self.tell_joined(now, &hello.name, frame.peer);
                     // Listed members do not register, and are not called: they may know GRE alone.
-                    self.known.note(&hello.name, frame.peer);
-                    self.outlet.meters.joined(link, &hello.name);
-                    self.outlet.homes.end_silence(link);
-                    let round_trip = self.challenged.answered(now, frame.peer);
+                    self.callers.known.note(&hello.name, frame.peer);
+                    self.links.meters.joined(link, &hello.name);
+                    self.links.homes.end_silence(link);
+                    let round_trip = self.callers.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
-                    self.outlet.record_join(now, link, &config);
-                    self.core.join(now, link, config);
+                    self.record_join(now, link, &config);
+                    self.striping.core.join(now, link, config);
                 }
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Bye(bye)) => {
-                let registration = self.outlet.members.bye(now, &bye);
+                let registration = self.links.members.bye(now, &bye);
                 self.registered(now, frame.peer, registration);
             }
             Ok(Message::Offer(offer)) => self.offered(now, frame.peer, &offer),
@@ -132,25 +156,25 @@ impl Proxy {
 
     /// A member can write receipts.
     fn offered(&mut self, now: Instant, peer: Peer, offer: &Offer) {
-        let Some(link) = self.outlet.members.offer(now, peer, offer) else {
+        let Some(link) = self.links.members.offer(now, peer, offer) else {
             return self.refuse(now, peer, DropReason::ReplayedControl);
         };
         if !self.config.tunnel.receipts {
             return;
         }
-        if let Some(member) = self.outlet.members.get(link) {
-            self.outlet.meters.agree(link, &member.name, offer.epoch);
+        if let Some(member) = self.links.members.get(link) {
+            self.links.meters.agree(link, &member.name, offer.epoch);
         }
         let (session, counter) = (offer.session, offer.counter);
-        let epoch = self.outlet.agree_return(now, link, peer, counter);
+        let epoch = self.agree_return(now, link, peer, counter);
         self.reply(peer, &Message::Accept(Accept { session, counter, epoch }));
     }
 
     fn receipt(&mut self, now: Instant, peer: Peer, receipt: &Receipt) {
-        let Some(link) = self.outlet.members.heard(now, peer, 0) else {
+        let Some(link) = self.links.members.heard(now, peer, 0) else {
             return self.outlet.drops.count(DropReason::UnknownPeer);
         };
-        match self.outlet.meters.receipt(now, link, receipt) {
+        match self.links.meters.receipt(now, link, receipt) {
             Ok(lost) => self.measured(now, link, lost),
             Err(Refusal::Repeated | Refusal::OtherEpoch) => {
                 self.outlet.drops.count(DropReason::ReplayedControl)
@@ -161,13 +185,13 @@ impl Proxy {
 
     /// A receipt has told of a link: so is the core.
     fn measured(&mut self, now: Instant, link: LinkId, lost: Vec<u32>) {
-        self.outlet.homes.heard(link);
-        let overhead = self.outlet.members.get(link).map(|member| member.peer.overhead_bytes());
-        let (Some(overhead), Some((estimate, _))) = (overhead, self.outlet.meters.estimate(now, link)) else {
+        self.links.homes.heard(link);
+        let overhead = self.links.members.get(link).map(|member| member.peer.overhead_bytes());
+        let (Some(overhead), Some((estimate, _))) = (overhead, self.links.meters.estimate(now, link)) else {
             return;
         };
         if let Some(rtt) = estimate.rtt {
-            self.outlet.homes.measured(link, rtt);
+            self.links.homes.measured(link, rtt);
         }
         let tunnel_bytes = (overhead + SEQUENCE_BYTES) as u32;
         self.tell_core(now, CoreInput::measured(link, tunnel_bytes, &estimate));
@@ -183,8 +207,8 @@ impl Proxy {
 
     fn tell_core(&mut self, now: Instant, input: CoreInput) {
         if let Some(told) = input.of_receipts() {
-            self.outlet.record(|recorder| recorder.core_input(now, &input));
-            self.core.handle_input(now, told);
+            self.links.record(|recorder| recorder.core_input(now, &input));
+            self.striping.core.handle_input(now, told);
             self.drain(now);
         }
     }
@@ -197,15 +221,15 @@ impl Proxy {
                 self.reply(peer, &Message::Welcome(welcome));
             }
             Registration::Repeat(challenge) => {
-                self.challenged.note(now, peer);
+                self.callers.challenged.note(now, peer);
                 self.reply(peer, &Message::Challenge(challenge));
             }
             Registration::Left(link) => {
-                let name = self.outlet.members.get(link).map(|member| member.name.clone());
+                let name = self.links.members.get(link).map(|member| member.name.clone());
                 let member = name.unwrap_or_default();
-                self.known.forget(&member);
+                self.callers.known.forget(&member);
                 let member = member.into();
-                self.outlet.tell(now, &Event::MemberLeft { member, cause: None });
+                self.tell(now, &Event::MemberLeft { member, cause: None });
                 self.leave(now, link);
             }
             Registration::Ignored => self.refuse(now, peer, DropReason::ReplayedControl),
@@ -219,44 +243,30 @@ impl Proxy {
         self.outlet.drops.count(reason);
         if self.outlet.events.may_tell_refusal(now, reason) {
             let (node, peer) = (self.outlet.name.clone().into(), peer.to_string().into());
-            self.outlet.tell(now, &Event::RegistrationRefused { node, peer, reason });
+            self.tell(now, &Event::RegistrationRefused { node, peer, reason });
         }
     }
 
     fn tell_joined(&mut self, now: Instant, member: &str, peer: Peer) {
         let peer = Some(peer.to_string().into());
-        self.outlet.tell(now, &Event::MemberJoined { member: member.into(), peer });
+        self.tell(now, &Event::MemberJoined { member: member.into(), peer });
     }
 
     fn tell_moved(&mut self, now: Instant, member: &str, (from, to): (Peer, Peer), contested: bool) {
-        self.known.note(member, to);
+        self.callers.known.note(member, to);
         let (node, from, to) = (self.outlet.name.clone().into(), from.to_string(), to.to_string());
         let cause = contested.then(|| "it moves to and fro: have two members the same name?".into());
         let event = Event::PeerMoved { node, member: member.into(), from: from.into(), to: to.into(), cause };
-        self.outlet.tell(now, &event);
-    }
-
-    /// Asks members to register that were there before a restart.
-    pub(super) fn call_known(&mut self, now: Instant) {
-        for number in 0..self.config.peers.len() {
-            if let Some(sealing) = self.outlet.sealing() {
-                sealing.call(now, number as u16);
-            }
-        }
-        let challenge = Message::Challenge(self.outlet.members.challenge());
-        let plain: Vec<Peer> =
-            self.known.peers().filter(|peer| peer.transport != Transport::Sealed).collect();
-        plain.into_iter().for_each(|peer| self.reply(peer, &challenge));
-        self.outlet.flush();
+        self.tell(now, &event);
     }
 
     /// Asks a member to register whose session is gone. Strangers are not answered: what is signed with the token would
     /// let them try tokens at leisure.
     pub(super) fn challenge_known(&mut self, now: Instant, peer: Peer) {
-        let is_member = peer.transport == Transport::Sealed || self.known.knows(peer);
-        if is_member && now >= self.next_challenge {
-            self.next_challenge = now + CHALLENGE_INTERVAL;
-            let challenge = self.outlet.members.challenge();
+        let is_member = peer.transport == Transport::Sealed || self.callers.known.knows(peer);
+        if is_member && now >= self.callers.next_challenge {
+            self.callers.next_challenge = now + CHALLENGE_INTERVAL;
+            let challenge = self.links.members.challenge();
             self.reply(peer, &Message::Challenge(challenge));
         }
     }
@@ -265,7 +275,7 @@ impl Proxy {
     fn token_of(&self, peer: Peer) -> Option<Token> {
         match peer.transport {
             Transport::Sealed => Some(Token::inside_a_session()),
-            Transport::Gre | Transport::Udp => self.token.clone(),
+            Transport::Gre | Transport::Udp => self.callers.token.clone(),
         }
     }
 
@@ -279,17 +289,23 @@ impl Proxy {
         }
     }
 
-    /// News of the sealed sessions.
-    pub(super) fn session_events(&mut self, now: Instant) {
-        while let Some(event) = self.outlet.sealing().and_then(Sealing::poll_event) {
-            if let SessionEvent::Moved { peer, to, .. } = event {
-                let to = Peer::sealed(to, peer.0);
-                let moved = self.outlet.members.moved(now, to).map(|(name, from)| (name.to_owned(), from));
-                if let Some((name, from)) = moved {
-                    self.tell_moved(now, &name, (from, to), false);
-                }
-            }
+    /// The sealed session of a member goes on from another address.
+    fn session_moved(&mut self, now: Instant, to: Peer) {
+        let moved = self.links.members.moved(now, to).map(|(name, from)| (name.to_owned(), from));
+        if let Some((name, from)) = moved {
+            self.tell_moved(now, &name, (from, to), false);
         }
+    }
+
+    /// Records that a member offers its link.
+    pub(super) fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
+        self.links.record(|recorder| {
+            let (name, rate) = (config.name.clone(), config.advertised_rate);
+            let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
+            let round_trip_ns = config.round_trip.map(prismux_units::Duration::as_nanos);
+            recorder
+                .core_input(now, &CoreInput::Join { link: link.0, name, advertised_rate_bps, round_trip_ns })
+        });
     }
 
     pub(super) fn reply(&mut self, peer: Peer, message: &Message) {
@@ -297,6 +313,38 @@ impl Proxy {
         let packet = token.and_then(|token| self.outlet.pool.copy_of(&message.emit(&token)));
         if let Some(packet) = packet {
             self.outlet.push(peer, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
+        }
+    }
+}
+
+impl Proxy {
+    /// Asks members to register that were there before a restart.
+    pub(super) fn call_known(&mut self, now: Instant) {
+        for number in 0..self.config.peers.len() {
+            if let Some(sealing) = self.outlet.sealing() {
+                sealing.call(now, number as u16);
+            }
+        }
+        let plain: Vec<Peer> =
+            self.callers.known.peers().filter(|peer| peer.transport != Transport::Sealed).collect();
+        for peer in plain {
+            if let Some(mut turn) = self.turn(self.communities.of_peer(peer)) {
+                let challenge = Message::Challenge(turn.links.members.challenge());
+                turn.reply(peer, &challenge);
+            }
+        }
+        self.outlet.flush();
+    }
+
+    /// News of the sealed sessions.
+    pub(super) fn session_events(&mut self, now: Instant) {
+        while let Some(event) = self.outlet.sealing().and_then(Sealing::poll_event) {
+            if let SessionEvent::Moved { peer, to, .. } = event {
+                let to = Peer::sealed(to, peer.0);
+                if let Some(mut turn) = self.turn(self.communities.of_peer(to)) {
+                    turn.session_moved(now, to);
+                }
+            }
         }
     }
 }

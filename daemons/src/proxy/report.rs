@@ -1,8 +1,9 @@
 //! What `prismux status` shows of a proxy.
 use super::Proxy;
+use super::community::Community;
 use super::members::{Member, Traffic};
 use super::meters::Meters;
-use super::outlet::Core;
+use crate::carrier::Core;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
@@ -43,6 +44,9 @@ pub(super) struct Report<'a> {
 struct Link<'a> {
     link: u8,
     name: &'a str,
+    /// Whose uplink it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    home: Option<&'a str>,
     peer: String,
     up: bool,
     last_heard_s: f64,
@@ -122,8 +126,7 @@ pub(crate) struct Counters {
 }
 
 pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
-    let learned = daemon.core.link_status();
-    let link = |member| link(member, learned.iter().find(|status| status.id == member.link), now);
+    let cores = || daemon.communities.iter().map(|community| &community.striping.core);
     Report {
         role: "proxy",
         version: env!("CARGO_PKG_VERSION"),
@@ -133,24 +136,32 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         mtu_bytes: daemon.inner_mtu_bytes,
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
-        links: daemon.outlet.members.iter().map(link).collect(),
-        receipts: daemon
-            .outlet
-            .members
-            .iter()
-            .filter_map(|member| measured(&daemon.outlet.meters, member.link, &member.name, now))
-            .collect(),
-        flows: flows(&daemon.core),
-        flow_count: daemon.core.flow_count(),
-        flow_memory_bytes: daemon.core.flow_memory_bytes(),
-        counters: counters(daemon.core.counters()),
+        links: daemon.communities.iter().flat_map(|community| links(community, now)).collect(),
+        receipts: daemon.communities.iter().flat_map(|community| receipts(community, now)).collect(),
+        flows: flows(cores()),
+        flow_count: cores().map(Core::flow_count).sum(),
+        flow_memory_bytes: cores().map(Core::flow_memory_bytes).sum(),
+        counters: counters(cores()),
         drops: &daemon.outlet.drops,
         events: daemon.outlet.events.shown(),
     }
 }
 
-pub(crate) fn flows(core: &Core) -> Vec<Flow> {
-    let with_status = |key| core.flow_status(&key).map(|status| (key, status));
+fn links(community: &Community, now: Instant) -> Vec<Link<'_>> {
+    let learned = community.striping.core.link_status();
+    let home = community.links.home.as_deref();
+    let of = |member: &Member| learned.iter().find(|status| status.id == member.link);
+    community.links.members.iter().map(|member| link(member, home, of(member), now)).collect()
+}
+
+fn receipts(community: &Community, now: Instant) -> Vec<Measured<'_>> {
+    let members = community.links.members.iter();
+    let meters = &community.links.meters;
+    members.filter_map(|member| measured(meters, member.link, &member.name, now)).collect()
+}
+
+/// The flows of some cores: not all, where there are many.
+pub(crate) fn flows<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<Flow> {
     let flow = |(key, status): (FlowKey, FlowStatus)| Flow {
         flow: key.to_string(),
         state: status.state.name(),
@@ -159,13 +170,22 @@ pub(crate) fn flows(core: &Core) -> Vec<Flow> {
         resequencing_bytes: status.resequencing_bytes,
         holes: status.holes,
     };
-    core.flow_keys().filter_map(with_status).take(MAX_FLOWS).map(flow).collect()
+    let of = |core: &'a Core| {
+        core.flow_keys().filter_map(|key| core.flow_status(&key).map(|status| (key, status)))
+    };
+    cores.flat_map(of).take(MAX_FLOWS).map(flow).collect()
 }
 
-fn link<'a>(member: &'a Member, status: Option<&LinkStatus>, now: Instant) -> Link<'a> {
+fn link<'a>(
+    member: &'a Member,
+    home: Option<&'a str>,
+    status: Option<&LinkStatus>,
+    now: Instant,
+) -> Link<'a> {
     Link {
         link: member.link.0,
         name: &member.name,
+        home,
         peer: member.peer.to_string(),
         up: member.up,
         last_heard_s: (now - member.last_heard).as_secs_f64(),
@@ -214,28 +234,30 @@ pub(crate) fn measured<'a>(
     })
 }
 
-pub(crate) fn counters(core: &ProxyCounters) -> Counters {
+/// What some cores have counted together.
+pub(crate) fn counters<'a>(cores: impl Iterator<Item = &'a Core> + Clone) -> Counters {
+    let sum = |of: fn(&ProxyCounters) -> u64| cores.clone().map(|core| of(core.counters())).sum();
     Counters {
-        data_packets: core.data_packets,
-        retransmissions: core.retransmissions,
-        opaque_packets: core.opaque_packets,
-        reverse_packets: core.reverse_packets,
-        acks_held: core.acks_held,
-        acks_corrected: core.acks_corrected,
-        losses_detected: core.losses_detected,
-        losses_by_time: core.losses_by_time,
-        no_data_holes: core.no_data_holes,
-        false_losses: core.false_losses,
-        reports_sent: core.reports_sent,
-        loss_episodes: core.loss_episodes,
-        dsacks: core.dsacks,
-        implausible_acks: core.implausible_acks,
-        implausible_data: core.implausible_data,
-        midstream_flows: core.midstream_flows,
-        local_repairs: core.local_repairs,
-        probe_copies: core.probe_copies,
-        reinjected_packets: core.reinjected_packets,
-        waited_packets: core.waited_packets,
-        spurious_retransmissions: core.spurious_retransmissions,
+        data_packets: sum(|core| core.data_packets),
+        retransmissions: sum(|core| core.retransmissions),
+        opaque_packets: sum(|core| core.opaque_packets),
+        reverse_packets: sum(|core| core.reverse_packets),
+        acks_held: sum(|core| core.acks_held),
+        acks_corrected: sum(|core| core.acks_corrected),
+        losses_detected: sum(|core| core.losses_detected),
+        losses_by_time: sum(|core| core.losses_by_time),
+        no_data_holes: sum(|core| core.no_data_holes),
+        false_losses: sum(|core| core.false_losses),
+        reports_sent: sum(|core| core.reports_sent),
+        loss_episodes: sum(|core| core.loss_episodes),
+        dsacks: sum(|core| core.dsacks),
+        implausible_acks: sum(|core| core.implausible_acks),
+        implausible_data: sum(|core| core.implausible_data),
+        midstream_flows: sum(|core| core.midstream_flows),
+        local_repairs: sum(|core| core.local_repairs),
+        probe_copies: sum(|core| core.probe_copies),
+        reinjected_packets: sum(|core| core.reinjected_packets),
+        waited_packets: sum(|core| core.waited_packets),
+        spurious_retransmissions: sum(|core| core.spurious_retransmissions),
     }
 }

@@ -1,5 +1,5 @@
 //! A decision on record beside the one of the replay.
-use crate::proxy::outlet::{change_data, to_bytes};
+use crate::carrier::rewrite::{change_data, to_bytes};
 use crate::proxy::recorder::{SNAP_BYTES, interface_name};
 use prismux_prism::{AckRewrite, DataRewrite, Verdict};
 use prismux_trace::pcapng::Packet;

@@ -1,7 +1,7 @@
 //! Recordings made by hand: what a replay accepts, and that it notices what was changed.
 use super::*;
+use crate::carrier::rewrite::to_bytes;
 use crate::config::prism_settings_to_toml;
-use crate::proxy::outlet::to_bytes;
 use crate::proxy::recorder::{CoreInput, Recorder};
 use prismux_prism::ProxyConfig;
 use prismux_units::Instant;

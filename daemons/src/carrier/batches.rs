@@ -1,0 +1,70 @@
+//! As many packets for each wake-up as a batch holds.
+use crate::counters::sealed_refusal;
+use crate::device;
+use crate::tunnel::socket::{Frame, FrameError, TunnelReceiver};
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_trace::event::DropReason;
+use prismux_units::Instant;
+use std::io;
+
+/// A daemon between the kernel and tunnels.
+pub(crate) trait Carrier {
+    /// Its device, and buffers for what is read from it.
+    fn device(&self) -> (&Tun, &PacketPool);
+    /// Its tunnels' sockets, by number.
+    fn sockets(&mut self) -> &mut Vec<TunnelReceiver>;
+    /// Something goes no further.
+    fn count(&mut self, reason: DropReason);
+    /// A packet from the kernel.
+    ///
+    /// # Errors
+    /// Why it goes no further.
+    fn packet(&mut self, now: Instant, packet: PacketBuf) -> Result<(), DropReason>;
+    /// A frame from the socket of this number.
+    ///
+    /// # Errors
+    /// Why it goes no further.
+    fn frame(&mut self, now: Instant, socket: usize, frame: &Frame<'_>) -> Result<(), DropReason>;
+}
+
+/// One batch from the kernel; returns how many packets there were.
+///
+/// # Errors
+/// When the kernel takes the device away.
+pub(crate) fn read_packets(carrier: &mut impl Carrier, clock: Clock) -> io::Result<usize> {
+    for number in 0..BATCH_PACKETS {
+        let (tun, pool) = carrier.device();
+        let Some(packet) = device::read(tun, pool)? else { return Ok(number) };
+        if let Err(reason) = carrier.packet(clock.now(), packet) {
+            carrier.count(reason);
+        }
+    }
+    Ok(BATCH_PACKETS)
+}
+
+/// One batch from the socket `index`.
+///
+/// # Errors
+/// When the kernel takes the socket away.
+pub(crate) fn read_frames(carrier: &mut impl Carrier, index: usize, clock: Clock) -> io::Result<()> {
+    // Taken out for the time being: its frames borrow it while the rest of the daemon handles them.
+    let mut sockets = std::mem::take(carrier.sockets());
+    let received = sockets.get_mut(index).map_or(Ok(0), |socket| {
+        socket.receive(|frame| {
+            let handled = match frame {
+                Ok(frame) => carrier.frame(clock.now(), index, &frame),
+                Err(FrameError::TooLong) => Err(DropReason::TooLong),
+                Err(FrameError::Malformed(_)) => Err(DropReason::MalformedTunnel),
+                Err(FrameError::Sealed(refusal)) => Err(sealed_refusal(refusal)),
+            };
+            if let Err(reason) = handled {
+                carrier.count(reason);
+            }
+        })
+    });
+    *carrier.sockets() = sockets;
+    received.map(drop)
+}
