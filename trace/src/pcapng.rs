@@ -1,11 +1,12 @@
 //! Packet captures in the pcapng format (draft-ietf-opsawg-pcapng), which Wireshark and tcpdump open: written by
 //! [`PcapNg`], read back by [`read`].
 //!
-//! One interface per link, times in nanoseconds from the start of the run, packets from their IP header on.
+//! One interface per link or medium, times in nanoseconds from the start of the run, packets from their IP header on.
 //! Little-endian on every machine, so that the same run gives the same bytes.
 //!
 //! The link type is NULL, four bytes of address family before the IP header, and not RAW, which says the same with
-//! none: releases of libpcap up to 1.10 refuse a second interface of type RAW.
+//! none: releases of libpcap up to 1.10 refuse a second interface of type RAW. Frames of radio media have a radiotap
+//! header before that of 802.11.
 
 mod read;
 #[cfg(test)]
@@ -22,6 +23,8 @@ const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Packets start with an address family, in the file's byte order.
 const LINKTYPE_NULL: u16 = 0;
+/// Packets start with a radiotap header.
+const LINKTYPE_RADIOTAP: u16 = 127;
 const FAMILY_BYTES: u32 = 4;
 /// The address families: 2 is IPv4 everywhere; of the three in use for IPv6 every reader knows 30.
 const FAMILY_IPV4: u32 = 2;
@@ -41,7 +44,10 @@ mod option {
 
 /// An interface of a capture, as [`PcapNg::add_interface`] numbered it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct InterfaceId(u32);
+pub struct InterfaceId {
+    number: u32,
+    is_radio: bool,
+}
 
 /// Which way a packet passed an interface, seen from the node that captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +65,7 @@ pub struct CapturedPacket<'a> {
     pub interface: InterfaceId,
     /// When.
     pub at: Instant,
-    /// Its bytes from the IP header on, as many as were kept.
+    /// Its bytes from the IP header on, of a radio interface from the radiotap header on, as many as were kept.
     pub bytes: &'a [u8],
     /// Its length on the link; at least `bytes.len()`.
     pub original_bytes: u32,
@@ -100,8 +106,20 @@ impl<W: Write> PcapNg<W> {
     /// # Errors
     /// When writing fails.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
+        self.describe(name, description, LINKTYPE_NULL)
+    }
+
+    /// Adds an interface whose packets are frames of 802.11 behind a radiotap header; do so before its first packet.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn add_radio_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
+        self.describe(name, description, LINKTYPE_RADIOTAP)
+    }
+
+    fn describe(&mut self, name: &str, description: &str, link_type: u16) -> io::Result<InterfaceId> {
         self.begin(INTERFACE_DESCRIPTION);
-        self.put(&LINKTYPE_NULL.to_le_bytes());
+        self.put(&link_type.to_le_bytes());
         self.put(&[0, 0]);
         self.put(&(SNAP_LENGTH + FAMILY_BYTES).to_le_bytes());
         self.put_option(option::INTERFACE_NAME, name.as_bytes());
@@ -109,7 +127,7 @@ impl<W: Write> PcapNg<W> {
         self.put_option(option::TIMESTAMP_RESOLUTION, &[9]);
         self.end()?;
         self.interfaces += 1;
-        Ok(InterfaceId(self.interfaces - 1))
+        Ok(InterfaceId { number: self.interfaces - 1, is_radio: link_type == LINKTYPE_RADIOTAP })
     }
 
     /// Writes one packet.
@@ -120,18 +138,21 @@ impl<W: Write> PcapNg<W> {
         let kept = packet.bytes.get(..SNAP_LENGTH as usize).unwrap_or(packet.bytes);
         let nanos = packet.at.as_nanos();
         self.begin(ENHANCED_PACKET);
-        self.put(&packet.interface.0.to_le_bytes());
+        self.put(&packet.interface.number.to_le_bytes());
         self.put(&((nanos >> 32) as u32).to_le_bytes());
         self.put(&(nanos as u32).to_le_bytes());
         let kept_bytes = kept.len() as u32;
-        self.put(&(FAMILY_BYTES + kept_bytes).to_le_bytes());
-        self.put(&packet.original_bytes.max(kept_bytes).saturating_add(FAMILY_BYTES).to_le_bytes());
-        let family = match kept.first().map(|byte| byte >> 4) {
-            Some(4) => FAMILY_IPV4,
-            Some(6) => FAMILY_IPV6,
-            _ => 0,
-        };
-        self.put(&family.to_le_bytes());
+        let before = if packet.interface.is_radio { 0 } else { FAMILY_BYTES };
+        self.put(&(before + kept_bytes).to_le_bytes());
+        self.put(&packet.original_bytes.max(kept_bytes).saturating_add(before).to_le_bytes());
+        if before > 0 {
+            let family = match kept.first().map(|byte| byte >> 4) {
+                Some(4) => FAMILY_IPV4,
+                Some(6) => FAMILY_IPV6,
+                _ => 0,
+            };
+            self.put(&family.to_le_bytes());
+        }
         self.put(kept);
         self.pad();
         if let Some(direction) = packet.direction {

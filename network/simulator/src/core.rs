@@ -1,4 +1,5 @@
 //! What every part of the simulator stands on: time in order, packets under way, names, and those who only watch.
+pub(crate) mod capture;
 pub(crate) mod checker;
 pub(crate) mod counters;
 pub(crate) mod event_queue;

@@ -30,7 +30,7 @@ mod simulation;
 pub use assembly::capability::{SimulationError, check_supported};
 pub use assembly::options::SimulationOptions;
 pub use core::counters::NetworkCounters;
-pub use core::packet::{Content, Transit};
+pub use core::packet::{BehindIp, Content, Transit};
 pub use flows::context::{Arrival, FlowContext};
 pub use flows::flow::{Flow, Window};
 pub use flows::mptcp::MptcpFlow;

@@ -8,10 +8,10 @@ mod sampling;
 pub(crate) mod series;
 mod tcp;
 
+use crate::core::capture::Capture;
 use crate::core::counters::NetworkCounters;
 use crate::core::event_queue::Popped;
 use crate::core::ids::{EndpointId, FlowId, LinkId, MediumId, NodeId, Place, PortId};
-use crate::core::observer::Capture;
 use crate::core::packet::PacketHandle;
 use crate::flows::context::{Arrival, FlowContext};
 use crate::flows::flow::Flow;

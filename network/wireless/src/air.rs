@@ -14,6 +14,7 @@ use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
 use crate::schedule::{Schedule, Target};
 use crate::stats::HostStats;
+use crate::wire;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -238,6 +239,19 @@ impl<P: Copy> Air<P> {
         self.field.position(host.0, now)
     }
 
+    /// From now on each frame is reported when it begins ([`AirEvent::OnAir`]).
+    pub fn report_frames(&mut self) {
+        self.reports_frames = true;
+    }
+
+    /// Writes the radiotap and 802.11 headers of a frame of this air behind `out`; in a capture, the packet of a data
+    /// frame follows.
+    pub fn emit_head(&self, frame: &Frame<P>, out: &mut Vec<u8>) {
+        let MacConfig { basic_rate, data_rate, modulation, .. } = self.mac.config;
+        let is_fast = frame.kind == FrameKind::Data && frame.to.is_some();
+        wire::emit(frame, if is_fast { data_rate } else { basic_rate }, modulation, out);
+    }
+
     /// What a host's radio and MAC have done by `now`.
     pub fn stats(&self, now: Instant, host: HostId) -> HostStats {
         self.hosts.get(host.0 as usize).map_or_else(HostStats::default, |host| host.stats(now, &self.mac))
@@ -319,8 +333,8 @@ impl<P: Copy> Air<P> {
         let Self { field, hosts, batteries, schedule, random, loss, chance, mac, rule, radio, .. } = self;
         let certain = chance.is_certain();
         let at_basic_rate = frame.kind != FrameKind::Data || frame.to.is_none();
-        field.near(frame.from.0, now, |host, distance_m2| {
-            let mean = loss.power_w(distance_m2);
+        let mean_w = |distance_m2| loss.power_w(distance_m2);
+        field.near(frame.from.0, now, mean_w, |host, mean| {
             let power_w = if certain { mean } else { mean * chance.draw(random) };
             if power_w < radio.carrier_threshold_w {
                 return;

@@ -23,7 +23,15 @@ pub(crate) struct Field {
     valid_until: Instant,
     grid: Grid,
     /// Lists made from the present snapshot; empty for hosts that have not sent since.
-    lists: Vec<Option<Vec<u32>>>,
+    lists: Vec<Option<Vec<Neighbour>>>,
+}
+
+/// A host that may hear another.
+#[derive(Debug, Clone, Copy)]
+struct Neighbour {
+    host: u32,
+    /// The mean power there; among hosts that never move alone, else not a number.
+    power_w: f64,
 }
 
 /// The snapshot: positions, and the hosts in each square cell.
@@ -86,25 +94,51 @@ impl Field {
         leg.at(now)
     }
 
-    /// Who may hear `sender`, with the squared distance; added to `near`.
-    pub fn near(&mut self, sender: u32, now: Instant, mut near: impl FnMut(u32, f64)) {
+    /// Tells `near` of who may hear `sender`, with the mean power there, which `power_w` makes of a squared distance.
+    #[inline]
+    pub fn near(
+        &mut self,
+        sender: u32,
+        now: Instant,
+        power_w: impl Fn(f64) -> f64,
+        mut near: impl FnMut(u32, f64),
+    ) {
         if now >= self.valid_until {
             self.look(now);
         }
         let index = sender as usize;
         let list = self.lists.get_mut(index).and_then(Option::take);
-        let list = list.unwrap_or_else(|| self.grid.around(sender, self.listed_within_m(), &self.channels));
-        let here = self.position(sender, now);
-        let reach_m2 = self.reach_m * self.reach_m;
-        for &other in &list {
-            let distance_m2 = self.position(other, now).distance_m2(here);
-            if distance_m2 <= reach_m2 {
-                near(other, distance_m2);
+        let list = list.unwrap_or_else(|| self.list(sender, now, &power_w));
+        if self.is_static() {
+            list.iter().for_each(|neighbour| near(neighbour.host, neighbour.power_w));
+        } else {
+            let here = self.position(sender, now);
+            let reach_m2 = self.reach_m * self.reach_m;
+            for &Neighbour { host, .. } in &list {
+                let distance_m2 = self.position(host, now).distance_m2(here);
+                if distance_m2 <= reach_m2 {
+                    near(host, power_w(distance_m2));
+                }
             }
         }
         if let Some(place) = self.lists.get_mut(index) {
             *place = Some(list);
         }
+    }
+
+    /// Who may hear `sender` while the snapshot holds.
+    fn list(&mut self, sender: u32, now: Instant, power_w: impl Fn(f64) -> f64) -> Vec<Neighbour> {
+        let hosts = self.grid.around(sender, self.listed_within_m(), &self.channels);
+        if !self.is_static() {
+            return hosts.into_iter().map(|host| Neighbour { host, power_w: f64::NAN }).collect();
+        }
+        let here = self.position(sender, now);
+        let reach_m2 = self.reach_m * self.reach_m;
+        let mut neighbour = |host: u32| {
+            let distance_m2 = self.position(host, now).distance_m2(here);
+            (distance_m2 <= reach_m2).then(|| Neighbour { host, power_w: power_w(distance_m2) })
+        };
+        hosts.into_iter().filter_map(&mut neighbour).collect()
     }
 
     fn listed_within_m(&self) -> f64 {

@@ -30,6 +30,7 @@ mod propagation;
 mod radio;
 mod schedule;
 mod stats;
+mod wire;
 
 pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
 pub use energy::{DutyCycle, EnergyConfig};

@@ -1,4 +1,5 @@
 //! What a host's radio and MAC have done. Every signal and every packet is in exactly one of the counters of its end.
+use alloc::vec::Vec;
 use prismux_units::Duration;
 
 /// Counters of one host.
@@ -34,6 +35,8 @@ pub struct HostStats {
     pub packets_offered: u64,
     /// Packets that were acknowledged, and broadcasts that were sent.
     pub packets_sent: u64,
+    /// Bytes of packets that were acknowledged, without MAC header.
+    pub acknowledged_bytes: u64,
     /// Packets given up after the last attempt.
     pub packets_failed: u64,
     /// Packets that had no room in the interface queue.
@@ -67,6 +70,24 @@ impl HostStats {
     /// Frames sent.
     pub const fn frames_sent(&self) -> u64 {
         self.rts_sent + self.cts_sent + self.data_sent + self.broadcasts_sent + self.acks_sent
+    }
+
+    /// What results show of a host, under its names there; energy where `counts_energy`.
+    pub fn columns(&self, counts_energy: bool) -> Vec<(&'static str, u64)> {
+        let mut columns = Vec::from([
+            ("frames_sent", self.frames_sent()),
+            ("frames_received", self.frames_received),
+            ("frames_collided", self.lost_collided),
+            ("packets_given_up", self.packets_failed),
+            ("acknowledged_bytes", self.acknowledged_bytes),
+        ]);
+        if counts_energy {
+            columns.push(("energy_drawn_uj", self.drawn_nj / 1000));
+            columns.push(("frames_lost_without_power", self.lost_without_power));
+            columns.push(("packets_without_power", self.packets_without_power));
+        }
+        columns.extend(self.battery_nj.map(|left_nj| ("battery_left_uj", left_nj / 1000)));
+        columns
     }
 
     /// Signals whose end is known: received, or lost by cause.

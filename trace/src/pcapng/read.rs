@@ -1,5 +1,8 @@
 //! Reading captures back: ours, and those of tcpdump or Wireshark, in either byte order.
-use super::{Direction, ENHANCED_PACKET, INTERFACE_DESCRIPTION, LINKTYPE_NULL, SECTION_HEADER, option};
+use super::{
+    Direction, ENHANCED_PACKET, INTERFACE_DESCRIPTION, LINKTYPE_NULL, LINKTYPE_RADIOTAP, SECTION_HEADER,
+    option,
+};
 use prismux_units::Instant;
 use std::fmt;
 
@@ -37,7 +40,8 @@ pub struct Packet {
     pub interface: usize,
     /// When: since the run's start in our captures, since 1970 in others.
     pub at: Instant,
-    /// Its bytes from the IP header on, as many as were kept; empty when it is no IP packet.
+    /// Its bytes from the IP header on, of a radio interface from the radiotap header on, as many as were kept; empty
+    /// when it is neither.
     pub bytes: Vec<u8>,
     /// Its length from the IP header on when it was seen.
     pub original_bytes: u32,
@@ -176,9 +180,10 @@ fn packet(body: &[u8], order: ByteOrder, interfaces: &[Interface]) -> Option<Pac
 }
 
 impl Interface {
-    /// The part of a frame from its IP header on; nothing when there is none.
+    /// The part of a frame from its IP header on, or the whole of one of radio; nothing when there is none.
     fn ip_packet<'a>(&self, frame: &'a [u8]) -> &'a [u8] {
         let header_bytes = match self.link_type {
+            LINKTYPE_RADIOTAP => return frame,
             LINKTYPE_NULL => 4,
             LINKTYPE_ETHERNET => 14,
             LINKTYPE_RAW | LINKTYPE_IPV4 | LINKTYPE_IPV6 => 0,

@@ -1,8 +1,9 @@
 //! The network of a plan, at rest.
 use super::options::SimulationOptions;
+use crate::core::capture::Capture;
 use crate::core::event_queue::EventQueue;
 use crate::core::ids::{LinkId, NodeId, PortId};
-use crate::core::observer::{Capture, LastSeen, Names, Observer};
+use crate::core::observer::{LastSeen, Names, Observer};
 use crate::core::packet::PacketPool;
 use crate::media::link::{End, Port};
 use crate::media::medium::Medium;
@@ -98,6 +99,10 @@ pub(super) fn network(
         forwarding[node.index()] = Forwarding::Rule(place as u32);
     }
     let ports = ports(plan, seed);
+    let mut media = parts.media;
+    if options.capture.is_some() {
+        media.iter_mut().for_each(|medium| medium.tell_frames());
+    }
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
     Ok(Network {
         now: Instant::ZERO,
@@ -106,7 +111,7 @@ pub(super) fn network(
         armed: vec![Instant::MAX; ports.len()],
         ports,
         ends: plan.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),
-        media: parts.media.into_iter().map(SharedMedium::new).collect(),
+        media: media.into_iter().map(SharedMedium::new).collect(),
         medium_exits: parts.medium_exits,
         forwarding,
         rules,
@@ -163,7 +168,9 @@ fn observer(plan: &Plan, options: &mut SimulationOptions) -> io::Result<Option<B
         flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(),
         ends: plan.link_ids().flat_map(both).collect(),
     };
-    let capture = options.capture.take().map(|writer| Capture::new(writer, &names.links)).transpose()?;
+    let media = || plan.media.iter().map(|medium| medium.name.as_str());
+    let capture = options.capture.take();
+    let capture = capture.map(|writer| Capture::new(writer, &names.links, media())).transpose()?;
     let events = options.events.take();
     Ok(Some(Box::new(Observer { names, capture, events, last: LastSeen::default() })))
 }

@@ -1,16 +1,14 @@
 //! Captures and event logs: what passes the ends of links.
-use crate::core::ids::{FlowId, NodeId, PortId};
-use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool, address};
+use crate::core::capture::Capture;
+use crate::core::ids::{FlowId, MediumId, NodeId, PortId};
+use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool};
 use prismux_link::{DropReason, Dropped};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
-use prismux_trace::pcapng::{CapturedPacket, Direction, InterfaceId, PcapNg};
 use prismux_units::{Duration, Instant};
-use prismux_wire::{FlowKey, IpHeader};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Write};
 
 /// Names that events use, by index.
 #[derive(Debug, Default)]
@@ -42,16 +40,6 @@ pub(crate) struct LastSeen {
     held_acks: BTreeMap<(NodeId, FlowId), u64>,
 }
 
-/// A pcapng capture of all links. What is captured is what is handed to a link, lost packets included.
-pub(crate) struct Capture {
-    pcap: PcapNg<Box<dyn Write + Send>>,
-    /// By link.
-    interfaces: Vec<InterfaceId>,
-    bytes: Vec<u8>,
-    /// The first write that failed; nothing is written after it.
-    failed: Option<io::Error>,
-}
-
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
@@ -76,6 +64,20 @@ impl Observer {
             let (link, from) = (self.names.link(port), self.names.sender(port));
             let packet = self.names.summary(size_bytes, pool, packet);
             sink.event(now, &Event::PacketSent { link, from, packet });
+        }
+    }
+
+    /// A frame begins on a medium: its head, and the packet in it.
+    pub fn on_air(
+        &mut self,
+        now: Instant,
+        medium: MediumId,
+        head: &[u8],
+        packet: Option<(PacketHandle, u32)>,
+        pool: &PacketPool,
+    ) {
+        if let Some(capture) = &mut self.capture {
+            capture.frame(now, medium, head, packet, pool);
         }
     }
 
@@ -192,74 +194,6 @@ impl Names {
                     None => PacketSummary::opaque(flow, size_bytes),
                 }
             }
-        }
-    }
-}
-
-impl Capture {
-    /// Writes a capture of the links with these names to `writer`.
-    ///
-    /// # Errors
-    /// When the head of the capture cannot be written.
-    pub fn new(writer: Box<dyn Write + Send>, links: &[String]) -> io::Result<Self> {
-        let mut pcap = PcapNg::new(writer)?;
-        let interfaces = links.iter().map(|name| pcap.add_interface(name, "")).collect::<io::Result<_>>()?;
-        Ok(Self { pcap, interfaces, bytes: Vec::new(), failed: None })
-    }
-
-    fn packet(&mut self, now: Instant, port: PortId, size_bytes: u32, pool: &PacketPool, packet: &Packet) {
-        let interface = self.interfaces[port.link().index()];
-        if self.failed.is_some() {
-            return;
-        }
-        let length = self.serialise(pool, packet);
-        let comment = if packet.encapsulated { "in a tunnel, whose headers are left out" } else { "" };
-        let direction = if port.is_forward() { Direction::Outbound } else { Direction::Inbound };
-        let captured = CapturedPacket {
-            interface,
-            at: now,
-            bytes: &self.bytes[..length],
-            original_bytes: size_bytes.max(length as u32),
-            direction: Some(direction),
-            comment,
-        };
-        self.failed = self.pcap.packet(&captured).err();
-    }
-
-    /// The packet's bytes, the payload all zeros.
-    fn serialise(&mut self, pool: &PacketPool, packet: &Packet) -> usize {
-        let FlowKey { source_port, destination_port, .. } = packet.flow_key();
-        let (source, destination) = (address(packet.source), address(packet.destination));
-        let payload = packet.payload_bytes as usize;
-        self.bytes.clear();
-        self.bytes.resize(packet.ip_bytes() as usize + 64, 0);
-        let zeros = vec![0; payload];
-        let ip = IpHeader { ecn: packet.ecn, ..IpHeader::new(source, destination, 0) };
-        let written = match &packet.body {
-            Body::Tcp { header, .. } => prismux_wire::emit_tcp_packet(&ip, header, &zeros, &mut self.bytes),
-            Body::Datagram(datagram) => {
-                let header = prismux_wire::UdpHeader { source_port, destination_port };
-                let mut bytes = vec![0; usize::from(datagram.header_bytes) + payload];
-                if let Some(content) = pool.content(datagram) {
-                    content.emit(&mut bytes);
-                }
-                match datagram.is_segment {
-                    true => prismux_wire::emit_tcp_segment(&ip, &bytes, &mut self.bytes),
-                    false => prismux_wire::emit_udp_packet(&ip, &header, &bytes, &mut self.bytes),
-                }
-            }
-        };
-        written.unwrap_or(0)
-    }
-
-    /// Ends the capture.
-    ///
-    /// # Errors
-    /// The first failure to write, whenever it was.
-    pub fn finish(self) -> io::Result<()> {
-        match self.failed {
-            Some(error) => Err(error),
-            None => self.pcap.finish().map(drop),
         }
     }
 }

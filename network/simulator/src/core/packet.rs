@@ -2,8 +2,8 @@
 mod content;
 mod pool;
 
-pub use content::Content;
 pub(crate) use content::ContentHandle;
+pub use content::{BehindIp, Content};
 pub(crate) use pool::{PacketHandle, PacketPool};
 
 use crate::core::ids::{EndpointId, FlowId, NodeId};

@@ -45,6 +45,14 @@ pub trait Medium: Any + fmt::Debug + Send {
         None
     }
 
+    /// From now on the medium tells of every frame that begins ([`MediumEvent::OnAir`]), for captures.
+    fn tell_frames(&mut self) {}
+
+    /// The headers of the frame that has begun last, as a capture has them before the packet.
+    fn frame_head(&self) -> &[u8] {
+        &[]
+    }
+
     /// What the medium has counted by `now` for nodes on it, for results.
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let _ = now;
@@ -72,6 +80,9 @@ pub enum MediumEvent {
     Undelivered(Frame),
     /// A node that found the medium busy may send.
     Free(NodeId),
+    /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in
+    /// [`Medium::frame_head`], its packet, if it has one, is this.
+    OnAir(Option<Frame>),
 }
 
 /// A packet on a shared medium.

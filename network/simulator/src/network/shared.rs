@@ -43,6 +43,7 @@ impl Network {
                 MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
                 MediumEvent::Done(frame) => self.acknowledge(frame.packet),
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
+                MediumEvent::OnAir(frame) => self.capture_frame(medium, frame),
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {
                         self.with_rule(place, |rule, context| rule.medium_free(context, medium));
@@ -53,6 +54,16 @@ impl Network {
         }
         self.media[at].hearers = hearers;
         self.arm_medium(medium);
+    }
+
+    /// A frame begins.
+    #[cold]
+    fn capture_frame(&mut self, medium: MediumId, frame: Option<Frame>) {
+        if let Some(observer) = &mut self.observer {
+            let head = self.media[medium.index()].medium.frame_head();
+            let packet = frame.map(|frame| (frame.packet.carried.packet, frame.packet.size_bytes));
+            observer.on_air(self.now, medium, head, packet, &self.pool);
+        }
     }
 
     fn arm_medium(&mut self, medium: MediumId) {

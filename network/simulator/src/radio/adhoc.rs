@@ -185,13 +185,8 @@ where
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let statistics = self.routing.statistics();
-        let mut counters = vec![
-            ("routing_control_packets", statistics.control_packets),
-            ("routing_control_bytes", statistics.control_bytes),
-            ("routing_dropped_packets", statistics.dropped_packets()),
-            ("interface_queue_drops", self.queue_drops),
-        ];
+        let mut counters = self.routing.statistics().columns().to_vec();
+        counters.push(("interface_queue_drops", self.queue_drops));
         if let Some(hops) = self.hops {
             counters.extend([
                 ("routing_delivered_packets", hops.packets),

@@ -1,6 +1,6 @@
 //! What a routing protocol puts around packets, or sends as packets of its own.
-use crate::core::packet::{Content, UDP_HEADER_BYTES};
-use prismux_routing::Packet;
+use crate::core::packet::{BehindIp, Content, UDP_HEADER_BYTES};
+use prismux_routing::{Header, Packet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
@@ -36,13 +36,20 @@ impl<H> Routed<H> {
     }
 }
 
-impl<H: fmt::Debug + Send + 'static> Content for Routed<H> {
+impl<H: Header + fmt::Debug + Send + 'static> Content for Routed<H> {
     fn header_bytes(&self) -> usize {
         // A message stands in a datagram, whose UDP header is counted there.
         let counted = if self.alone { UDP_HEADER_BYTES as usize } else { 0 };
         self.header_bytes.saturating_sub(counted)
     }
 
-    /// Frames of shared media are not captured.
+    fn behind_ip(&self, next_header: u8) -> Option<BehindIp> {
+        let &Self { source, destination, hop_limit, .. } = self;
+        let mut bytes = Vec::new();
+        self.header.write(next_header, &mut bytes);
+        Some(BehindIp { source, destination, hop_limit, protocol: H::PROTOCOL, bytes })
+    }
+
+    /// It stands behind an IP header.
     fn emit(&self, _: &mut [u8]) {}
 }

@@ -18,8 +18,12 @@ pub struct RadioMedium {
     hosts: Vec<u32>,
     frames_inside: usize,
     counts_energy: bool,
+    /// Whether packets for a neighbour that no longer answers are taken back.
+    takes_back: bool,
     /// How far hosts reach in the mean, in metres, where hops are compared.
     range_m: Option<f64>,
+    /// The headers of the frame that has begun last, on an air that tells of frames.
+    head: Vec<u8>,
     /// Frames taken back for a neighbour that no longer answers.
     taken_back: VecDeque<Frame>,
 }
@@ -60,7 +64,9 @@ impl RadioMedium {
             hosts: numbers,
             frames_inside: 0,
             counts_energy: energy.is_some(),
+            takes_back: radio.routing.takes_back(),
             range_m: radio.compares_hops.then(|| radio.radio.range_m()),
+            head: Vec::new(),
             taken_back: VecDeque::new(),
         })
     }
@@ -96,15 +102,21 @@ impl RadioMedium {
             }
             AirEvent::Failed { host, next_hop, payload } => {
                 self.frames_inside -= 1;
-                let waiting = self.air.withdraw(host, next_hop);
-                self.taken_back.extend(waiting);
+                if self.takes_back {
+                    let waiting = self.air.withdraw(host, next_hop);
+                    self.taken_back.extend(waiting);
+                }
                 Some(MediumEvent::Undelivered(payload))
             }
             AirEvent::PoweredOff { payload, .. } => {
                 self.frames_inside -= 1;
                 Some(MediumEvent::Undelivered(payload))
             }
-            AirEvent::OnAir { .. } => None,
+            AirEvent::OnAir { frame, .. } => {
+                self.head.clear();
+                self.air.emit_head(&frame, &mut self.head);
+                Some(MediumEvent::OnAir(frame.payload))
+            }
         }
     }
 }
@@ -141,6 +153,14 @@ impl Medium for RadioMedium {
         }
     }
 
+    fn tell_frames(&mut self) {
+        self.air.report_frames();
+    }
+
+    fn frame_head(&self) -> &[u8] {
+        &self.head
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         self.air.next_timeout()
     }
@@ -174,20 +194,8 @@ impl Medium for RadioMedium {
 
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let of_node = |&node: &NodeId| {
-            let stats = self.stats(now, node);
-            let mut counters = vec![
-                (node, "frames_sent", stats.frames_sent()),
-                (node, "frames_received", stats.frames_received),
-                (node, "frames_collided", stats.lost_collided),
-                (node, "packets_given_up", stats.packets_failed),
-            ];
-            if self.counts_energy {
-                counters.push((node, "energy_drawn_uj", stats.drawn_nj / 1000));
-                counters.push((node, "frames_lost_without_power", stats.lost_without_power));
-                counters.push((node, "packets_without_power", stats.packets_without_power));
-            }
-            counters.extend(stats.battery_nj.map(|left_nj| (node, "battery_left_uj", left_nj / 1000)));
-            counters
+            let columns = self.stats(now, node).columns(self.counts_energy);
+            columns.into_iter().map(move |(name, count)| (node, name, count))
         };
         self.attached.iter().flat_map(of_node).collect()
     }

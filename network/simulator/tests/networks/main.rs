@@ -15,6 +15,7 @@ mod ptcp;
 mod queues;
 mod r2cp;
 mod radio;
+mod radio_capture;
 mod rcp;
 mod receipts;
 mod rough_links;

@@ -89,10 +89,23 @@ pub struct Rerr {
 }
 
 impl Header for AodvHeader {
+    /// UDP.
+    const PROTOCOL: u8 = 17;
+
     fn wire_bytes(&self) -> usize {
         match wire::message_bytes(self) {
             0 => 0,
             bytes => UDP_BYTES + bytes,
+        }
+    }
+
+    /// UDP's header, its checksum left out as IPv4 allows, and the message.
+    fn write(&self, _: u8, out: &mut Vec<u8>) {
+        let length = self.wire_bytes();
+        let mut message = alloc::vec![0; length.saturating_sub(UDP_BYTES)];
+        if length > 0 && self.emit(&mut message).is_ok() {
+            out.extend([PORT, PORT, length as u16, 0].into_iter().flat_map(u16::to_be_bytes));
+            out.extend(message);
         }
     }
 }

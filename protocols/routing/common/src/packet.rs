@@ -1,4 +1,5 @@
 //! Packets between hosts of an ad-hoc network, and the frames that carry them over one hop.
+use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 
 /// The hop limit (IPv4's time to live) of data packets: the default of RFC 1700.
@@ -6,8 +7,15 @@ pub const DATA_HOP_LIMIT: u8 = 64;
 
 /// The header that a routing protocol puts between a packet's IP header and its payload.
 pub trait Header {
+    /// The IP protocol of packets with a header that is not empty.
+    const PROTOCOL: u8;
+
     /// Bytes on the wire, the IP header and the payload not counted.
     fn wire_bytes(&self) -> usize;
+
+    /// Writes the header behind `out`, which ends with its IP header; what follows is of protocol `next_header`.
+    /// Nothing is written of a header that no packet can hold.
+    fn write(&self, next_header: u8, out: &mut Vec<u8>);
 }
 
 /// An IP packet with a routing protocol's header.

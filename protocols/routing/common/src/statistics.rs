@@ -32,6 +32,15 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// What results show of a routing protocol, under its names there.
+    pub fn columns(&self) -> [(&'static str, u64); 3] {
+        [
+            ("routing_control_packets", self.control_packets),
+            ("routing_control_bytes", self.control_bytes),
+            ("routing_dropped_packets", self.dropped_packets()),
+        ]
+    }
+
     /// Packets that were dropped for `reason`.
     pub fn dropped_for(&self, reason: DropReason) -> u64 {
         self.dropped[reason.index()]

@@ -171,7 +171,16 @@ impl DsrHeader {
 }
 
 impl Header for DsrHeader {
+    const PROTOCOL: u8 = 48;
+
     fn wire_bytes(&self) -> usize {
         wire::header_bytes(self)
+    }
+
+    fn write(&self, next_header: u8, out: &mut Vec<u8>) {
+        let mut bytes = alloc::vec![0; self.wire_bytes()];
+        if self.emit(next_header, &mut bytes).is_ok() {
+            out.extend(bytes);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What datagrams and headers carry: values of their protocols' own types, each type in a store of its own.
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// What a protocol puts into its datagrams, or around packets of others: headers as a typed value. The payload is a
 /// length in the packet itself.
@@ -18,8 +19,30 @@ pub trait Content: fmt::Debug + Send + 'static {
         None
     }
 
+    /// For headers that stand right behind an IP header, before something of protocol `next_header`: what captures
+    /// show. `None` for what stands in a datagram or a segment.
+    fn behind_ip(&self, next_header: u8) -> Option<BehindIp> {
+        let _ = next_header;
+        None
+    }
+
     /// Writes the headers to the first bytes of `bytes`, for captures.
     fn emit(&self, bytes: &mut [u8]);
+}
+
+/// Headers right behind an IP header, and what that says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BehindIp {
+    /// The source address.
+    pub source: Ipv4Addr,
+    /// The destination address.
+    pub destination: Ipv4Addr,
+    /// The hop limit.
+    pub hop_limit: u8,
+    /// The protocol; what is carried is of its own protocol where the headers are empty.
+    pub protocol: u8,
+    /// The headers.
+    pub bytes: Vec<u8>,
 }
 
 /// The place of a content.

@@ -181,8 +181,9 @@ impl<P: Copy> Dcf<P> {
 
     /// The current packet has been acknowledged, or was a broadcast.
     pub(super) fn sent(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) {
-        if let Some(Current { packet: Outgoing { to, payload, .. }, .. }) = self.current {
+        if let Some(Current { packet: Outgoing { to, bytes, payload, .. }, .. }) = self.current {
             self.stats.packets_sent += 1;
+            self.stats.acknowledged_bytes += if to.is_some() { u64::from(bytes) } else { 0 };
             events.push_back(AirEvent::Sent { host: self.host, to, payload });
         }
         self.finish(now, mac);

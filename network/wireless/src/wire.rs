@@ -1,0 +1,116 @@
+//! Frames as bytes, for captures: a radiotap header, and 802.11's (IEEE 802.11-1999 clause 7).
+use crate::HostId;
+use crate::mac::{Frame, FrameKind};
+use crate::radio::Modulation;
+use alloc::vec::Vec;
+use prismux_units::Rate;
+
+/// Bytes of the radiotap header: version, padding, length, fields present, then flags, rate and channel.
+const RADIOTAP_BYTES: u16 = 14;
+/// The fields of the radiotap header: flags, rate, channel.
+const RADIOTAP_FIELDS: u32 = 1 << 1 | 1 << 2 | 1 << 3;
+/// In units of which radiotap tells rates.
+const RATE_UNIT_BPS: u64 = 500_000;
+/// Radiotap's flags of a channel: complementary code keying, OFDM, 2.4 GHz, 5 GHz.
+const CCK: u16 = 0x0020;
+const OFDM: u16 = 0x0040;
+const GHZ_2: u16 = 0x0080;
+const GHZ_5: u16 = 0x0100;
+
+/// Frame control: type and subtype, least significant byte first.
+const DATA: u16 = 0x0008;
+const RTS: u16 = 0x00b4;
+const CTS: u16 = 0x00c4;
+const ACK: u16 = 0x00d4;
+/// Longest time, in microseconds, that the duration field can tell.
+const MAX_DURATION_US: u64 = 32_767;
+/// LLC and SNAP before an IPv4 packet (RFC 1042).
+const SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0];
+/// The name of the network without access point that all hosts are in.
+const NETWORK: [u8; 6] = [0x02, 0, 0, 0xff, 0xff, 0xff];
+
+/// A host's address: locally administered, with its number.
+fn address(host: Option<HostId>) -> [u8; 6] {
+    let Some(HostId(number)) = host else { return [0xff; 6] };
+    let [a, b, c, d] = number.to_be_bytes();
+    [0x02, 0, a, b, c, d]
+}
+
+/// Writes what stands before the packet in a frame, or the whole of a frame without one: the radiotap header, and that
+/// of 802.11. The checksum at the end is left out, as radiotap allows.
+pub(crate) fn emit<P>(frame: &Frame<P>, rate: Rate, modulation: Modulation, out: &mut Vec<u8>) {
+    let (megahertz, channel): (u16, u16) = match modulation {
+        Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
+        Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
+        Modulation::Ofdm => (5180, GHZ_5 | OFDM),
+    };
+    out.extend([0, 0]);
+    out.extend(RADIOTAP_BYTES.to_le_bytes());
+    out.extend(RADIOTAP_FIELDS.to_le_bytes());
+    out.extend([0, (rate.as_bps() / RATE_UNIT_BPS).min(255) as u8]);
+    out.extend(megahertz.to_le_bytes());
+    out.extend(channel.to_le_bytes());
+
+    let control = match frame.kind {
+        FrameKind::Rts => RTS,
+        FrameKind::Cts => CTS,
+        FrameKind::Data => DATA,
+        FrameKind::Ack => ACK,
+    };
+    let duration_us = frame.nav.as_nanos().div_ceil(1000).min(MAX_DURATION_US) as u16;
+    out.extend(control.to_le_bytes());
+    out.extend(duration_us.to_le_bytes());
+    out.extend(address(frame.to));
+    if matches!(frame.kind, FrameKind::Rts | FrameKind::Data) {
+        out.extend(address(Some(frame.from)));
+    }
+    if frame.kind == FrameKind::Data {
+        out.extend(NETWORK);
+        // Twelve bits of number, behind four of fragment.
+        out.extend((frame.sequence << 4).to_le_bytes());
+        out.extend(SNAP_IPV4);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::emit;
+    use crate::mac::{Frame, FrameKind};
+    use crate::radio::{Modulation, Preamble};
+    use crate::{HostId, MacConfig};
+    use alloc::vec::Vec;
+    use prismux_units::Duration;
+
+    fn bytes(kind: FrameKind, to: Option<u32>) -> Vec<u8> {
+        let frame = Frame::<()> {
+            kind,
+            from: HostId(1),
+            to: to.map(HostId),
+            airtime: Duration::ZERO,
+            nav: Duration::from_micros(300),
+            sequence: 5,
+            announced: false,
+            payload: None,
+        };
+        let mut out = Vec::new();
+        emit(&frame, MacConfig::ns2().data_rate, Modulation::Dsss(Preamble::Long), &mut out);
+        out
+    }
+
+    #[test]
+    fn control_frames_are_whole_and_data_frames_end_before_the_packet() {
+        let radiotap = [0, 0, 14, 0, 0x0e, 0, 0, 0, 0, 4, 0x6c, 0x09, 0xa0, 0];
+        let rts = bytes(FrameKind::Rts, Some(2));
+        assert_eq!(rts[..14], radiotap, "2 Mbit/s on 2412 MHz");
+        assert_eq!(rts[14..18], [0xb4, 0, 44, 1], "300 us");
+        assert_eq!(rts[18..], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], "from host 1 to host 2");
+        // 20, 14 and 14 bytes with the checksum that is left out.
+        let lengths =
+            [FrameKind::Rts, FrameKind::Cts, FrameKind::Ack].map(|kind| bytes(kind, Some(2)).len() - 14);
+        assert_eq!(lengths, [16, 10, 10]);
+        let data = bytes(FrameKind::Data, None);
+        assert_eq!(data.len() - 14, 24 + 8, "MAC header, LLC and SNAP");
+        assert_eq!(data[18..24], [0xff; 6]);
+        assert_eq!(data[36..38], [0x50, 0], "number 5");
+    }
+}
