@@ -5,7 +5,7 @@ use crate::topology::{MAIN_TABLE, NodeNet, Topology};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink, RouteMetrics};
 use prismux_linux::tun::Tun;
-use prismux_plan::Plan;
+use prismux_plan::{Medium, NodeId, Plan};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -26,6 +26,8 @@ pub(super) struct Fabric {
     pub namespaces: Vec<Namespace>,
     /// For each link the devices at its ends `a` and `b`, in the plan's order.
     pub devices: Vec<(Tun, Tun)>,
+    /// For each medium the devices of its hosts, in the plan's order.
+    pub radios: Vec<Vec<Tun>>,
     /// Devices of senders that are not the kernel's, by address.
     pub own_senders: BTreeMap<Ipv4Addr, Tun>,
 }
@@ -34,6 +36,8 @@ pub(super) struct Fabric {
 struct NodeDevices {
     /// In the order of the node's ports.
     links: Vec<Tun>,
+    /// In the order of the node's radio ports.
+    radios: Vec<Tun>,
     own_senders: Vec<(Ipv4Addr, Tun)>,
 }
 
@@ -45,6 +49,7 @@ impl Fabric {
     pub fn build(plan: &Plan, topology: &Topology) -> Result<Self, LabError> {
         let mut namespaces = Vec::with_capacity(plan.nodes.len());
         let mut own_senders = BTreeMap::new();
+        let mut radios: BTreeMap<(usize, NodeId), Tun> = BTreeMap::new();
         // Each link's device at the end met first, until the other one is there too.
         let mut first_ends: BTreeMap<usize, Tun> = BTreeMap::new();
         let mut devices: BTreeMap<usize, (Tun, Tun)> = BTreeMap::new();
@@ -65,10 +70,16 @@ impl Fabric {
                     Some(other) => drop(devices.insert(port.link, (other, tun))),
                 }
             }
+            let on_air = net.radio.iter().zip(made.radios);
+            radios.extend(on_air.map(|(port, device)| ((port.medium, id), device)));
             own_senders.extend(made.own_senders);
             namespaces.push(namespace);
         }
-        Ok(Self { namespaces, devices: devices.into_values().collect(), own_senders })
+        let of_medium = |(index, medium): (usize, &Medium)| {
+            medium.attached.iter().filter_map(|node| radios.remove(&(index, *node))).collect()
+        };
+        let radios = plan.media.iter().enumerate().map(of_medium).collect();
+        Ok(Self { namespaces, devices: devices.into_values().collect(), radios, own_senders })
     }
 }
 
@@ -105,6 +116,7 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
             .iter()
             .map(|&(port, table)| netlink::rule_out_of(&net.ports[port].device, table, RULE_PRIORITY)),
     );
+    let radios = make_radios(net, &doing, &mut requests)?;
     let mut own_senders = Vec::new();
     for (name, own) in &net.own_senders {
         let tun = Tun::create(name)?;
@@ -120,5 +132,31 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
     socket
         .send(requests)
         .map_err(|error| LabError::setup(format!("{} on node \"{name}\"", error.request))(error.source))?;
-    Ok(NodeDevices { links, own_senders })
+    Ok(NodeDevices { links, radios, own_senders })
+}
+
+/// Makes a node's devices on radio media, with routes to the other hosts there.
+fn make_radios<F: FnOnce(std::io::Error) -> LabError>(
+    net: &NodeNet,
+    doing: impl Fn(&str) -> F,
+    requests: &mut Vec<netlink::Message>,
+) -> Result<Vec<Tun>, LabError> {
+    let mut radios = Vec::new();
+    for port in &net.radio {
+        let tun = Tun::create(&port.device)?;
+        let device = netlink::device_index(&port.device).map_err(doing("find the device"))?;
+        requests.push(netlink::link_size(device, LINK_MTU_BYTES, DEVICE_QUEUE_PACKETS));
+        requests.push(netlink::link_up(device));
+        let source = net.addresses.first().copied();
+        let routes = port.others.iter().map(|&other| netlink::Route {
+            table: MAIN_TABLE,
+            destination: Some(other),
+            device,
+            source,
+            metrics: net.tcp.route_metrics(),
+        });
+        requests.extend(routes.map(|route| route.message()));
+        radios.push(tun);
+    }
+    Ok(radios)
 }

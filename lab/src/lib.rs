@@ -13,6 +13,7 @@
 //! * [`kernel_tcp`], [`sysctl`], [`mptcp`]: the kernel's settings.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely;
 //!   [`wakeups`]: how promptly this machine serves everybody else.
+//! * [`air`]: a radio medium with medium access and routing between the devices of its hosts.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
 //! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events;
@@ -21,6 +22,7 @@
 //! Everything is held by descriptors of this process, so that nothing outlives it, however it ends.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
+mod air;
 mod daemon_events;
 mod daemons;
 mod emulator;

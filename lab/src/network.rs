@@ -1,4 +1,5 @@
 //! A planned network without flows of its own: for programs of any kind, run inside its namespaces.
+use crate::air::{AirThread, Station};
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, Recording};
 use crate::fabric::Fabric;
 use crate::mptcp::{MptcpEndpoint, PathManager};
@@ -16,6 +17,8 @@ pub struct LabNetwork {
     topology: Topology,
     namespaces: Vec<Namespace>,
     emulator: Emulator,
+    /// Radio media; they work as long as this.
+    _airs: Vec<AirThread>,
 }
 
 impl LabNetwork {
@@ -25,11 +28,14 @@ impl LabNetwork {
     /// # Errors
     /// As for [`crate::run`].
     pub fn build(plan: &Plan, seed: Seed) -> Result<Self, LabError> {
-        let topology = Topology::new(&Orders::new(plan, seed)?)?;
-        let Fabric { namespaces, devices, .. } = Fabric::build(plan, &topology)?;
+        let orders = Orders::new(plan, seed)?;
+        let topology = Topology::new(&orders)?;
+        let Fabric { namespaces, devices, radios, .. } = Fabric::build(plan, &topology)?;
         let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), seed, Recording::default())?;
-        emulator.begin(Clock::start());
-        Ok(Self { topology, namespaces, emulator })
+        let clock = Clock::start();
+        emulator.begin(clock);
+        let _airs = AirThread::start_all(&orders, Station::of_plan(plan, &topology, radios), clock)?;
+        Ok(Self { topology, namespaces, emulator, _airs })
     }
 
     /// The namespace of a node.

@@ -16,6 +16,11 @@ use prismux_units::{Duration, Instant};
 const LACKS: &[Lack] = &[
     Lack { feature: Feature::SharedMedium, what: "{} exists in the simulator only", remedy: "use --on sim" },
     Lack {
+        feature: Feature::ComparedHops,
+        what: "{}: hops are compared in the simulator only",
+        remedy: "leave out compare_hops, or use --on sim",
+    },
+    Lack {
         feature: Feature::Pattern("writes"),
         what: "{}: writes at equal intervals exist in the simulator only",
         remedy: "use --on sim",

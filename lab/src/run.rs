@@ -1,4 +1,5 @@
 //! One run from plan to result.
+use crate::air::{AirReport, AirThread, Station};
 use crate::daemons::DaemonCommand;
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
 use crate::fabric::Fabric;
@@ -71,7 +72,8 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let began = Clock::start();
     let orders = Orders::new(plan, Seed(options.seed))?;
     let topology = Topology::new(&orders)?;
-    let Fabric { namespaces, devices, own_senders } = Fabric::build(plan, &topology)?;
+    let Fabric { namespaces, devices, radios, own_senders } = Fabric::build(plan, &topology)?;
+    let stations = Station::of_plan(plan, &topology, radios);
     let feed = options.events.clone().map(|log| EventFeed::start(&orders, log));
     let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
     let recording = Recording { series: plan.measure.interval, capture: options.capture.clone(), events };
@@ -83,6 +85,7 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let over = Arc::new(AtomicBool::new(false));
     let flows = stage.prepare_flows(clock, &over)?;
     stage.begin(clock)?;
+    let airs = AirThread::start_all(&orders, stations, clock)?;
     let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
     let outcomes = std::thread::scope(|scope| {
         // Whatever happens below, the threads are told to end, or the scope would wait for ever.
@@ -104,10 +107,16 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let device_drops = stage.device_drops()?;
     let held_acks = stage.status_pages.take_held_acks();
     drop(stage);
-    let report = emulator.finish()?;
+    let airs: Vec<AirReport> = airs.into_iter().map(AirThread::finish).collect::<Result<_, _>>()?;
+    let mut report = emulator.finish()?;
+    // With radio alone, the emulator has nothing to hand over.
+    if let (true, [air, ..]) = (plan.links.is_empty(), &airs[..]) {
+        report.lateness = air.lateness;
+    }
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
     let mut result = measure::result(&orders, &options.scenario_hash, duration, &flows, &report, &status);
     result.nodes.extend(served);
+    result.nodes.extend(airs.into_iter().flat_map(|air| air.nodes));
     measure::add_receivers(&mut result, plan, &flows);
     if let Some(series) = &mut result.series {
         for (name, samples) in held_acks {

@@ -9,6 +9,7 @@
 //!   receiver; what happens between is the daemons' affair. Its ACKs go to one member.
 //! * A pipe of `prismux fetch` leaves by the device of its link, which has a table of its own, from the link's
 //!   address; the servers have routes back to it.
+//! * A host on a radio medium has one device for it, and by that a route to the own address of every other host there.
 //! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
 mod paths;
 mod pipes;
@@ -44,6 +45,17 @@ pub(super) struct Port {
     pub neighbour: NodeIndex,
 }
 
+/// A node's device on a radio medium.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RadioPort {
+    /// Index of the medium in the plan.
+    pub medium: usize,
+    /// Name of the TUN device.
+    pub device: String,
+    /// The own addresses of the other hosts on the medium.
+    pub others: Vec<Ipv4Addr>,
+}
+
 /// A route out of one of a node's ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RouteEntry {
@@ -62,6 +74,7 @@ pub(super) struct NodeNet {
     /// Addresses on the loopback device, the node's own first.
     pub addresses: Vec<Ipv4Addr>,
     pub ports: Vec<Port>,
+    pub radio: Vec<RadioPort>,
     pub routes: Vec<RouteEntry>,
     /// Packets from this address are looked up in this table first.
     pub rules: Vec<(Ipv4Addr, u32)>,
@@ -99,6 +112,7 @@ impl Topology {
             topology.nodes.push(NodeNet { addresses: vec![address(0, index + 1)], ..NodeNet::default() });
         }
         topology.lay_links(plan);
+        topology.lay_media(plan);
         topology.route_between_nodes();
         for proxy in plan.proxies() {
             let members = plan.members_of(proxy).into_iter().map(NodeId::index).collect();
@@ -127,6 +141,23 @@ impl Topology {
                 self.nodes[node].ports.push(port);
             }
         }
+    }
+
+    fn lay_media(&mut self, plan: &Plan) {
+        for (index, medium) in plan.media.iter().enumerate() {
+            let device = device_name(&medium.name, plan.links.len() + index);
+            for node in &medium.attached {
+                let others = medium.attached.iter().filter(|other| *other != node);
+                let others = others.map(|other| self.address(other.index())).collect();
+                let port = RadioPort { medium: index, device: device.clone(), others };
+                self.nodes[node.index()].radio.push(port);
+            }
+        }
+    }
+
+    /// Whether two nodes are on one radio medium.
+    pub fn share_air(&self, from: NodeIndex, to: NodeIndex) -> bool {
+        self.nodes[from].radio.iter().any(|port| port.others.contains(&self.address(to)))
     }
 
     /// Gives a flow's own TCP an address that everybody has a route to.

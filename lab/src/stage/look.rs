@@ -62,7 +62,10 @@ impl Stage<'_> {
             let table = self.inside(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
             let stays = |name: &str| !taken_down.iter().any(|(of, device)| *of == node && device == name);
             let ours = |name: &str| {
-                self.topology.nodes[node].ports.iter().any(|port| port.device == name) && stays(name)
+                let net = &self.topology.nodes[node];
+                let devices = net.ports.iter().map(|port| &port.device);
+                let mut devices = devices.chain(net.radio.iter().map(|port| &port.device));
+                devices.any(|device| device == name) && stays(name)
             };
             sum += table
                 .lines()

@@ -39,6 +39,16 @@ impl Topology {
     pub fn paths(&mut self, orders: &FlowOrders<'_>) -> Result<Vec<Path>, LabError> {
         let flow = orders.flow;
         let (from, to) = (flow.from.index(), flow.to.index());
+        if self.share_air(from, to) {
+            return Ok(vec![Path {
+                from,
+                to,
+                address: self.address(to),
+                member: None,
+                proxy: None,
+                table: 0,
+            }]);
+        }
         let walk = self.walk(from, to)?;
         if let Some(member) = flow.via {
             return Ok(vec![self.path_via(from, to, member.index())?]);

@@ -10,6 +10,7 @@ mod links;
 mod members;
 mod outages;
 mod plans;
+mod radio;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::{logging, member, proxy};
@@ -50,6 +51,8 @@ const TESTS: &[Test] = &[
     ("nothing_is_left_after_ctrl_c", leftovers::after_interrupt),
     ("nothing_is_left_after_kill_9", leftovers::after_kill),
     ("without_capabilities_a_user_namespace_serves", leftovers::in_a_user_namespace),
+    ("a_channel_carries_what_the_timing_of_802_11_leaves", radio::saturated),
+    ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("errors_say_what_to_do", failures::errors),
 ];
 

@@ -1,5 +1,5 @@
 //! What a plan asks of a host, and how a host says what it lacks.
-use crate::{Action, Congestion, Plan, Role, Transport, Tunnel};
+use crate::{Action, Congestion, MediumModel, Plan, Role, Transport, Tunnel};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,8 +16,10 @@ pub enum Feature {
     Congestion(Congestion),
     /// A tunnel.
     Tunnel(Tunnel),
-    /// Media that several nodes share.
+    /// Media that several nodes share, radio excepted.
     SharedMedium,
+    /// The hops of packets over radio held against the fewest possible.
+    ComparedHops,
     /// Hosts that move from link to link.
     Handoff,
     /// Processes that can be killed and started again.
@@ -88,7 +90,13 @@ impl Plan {
             }
         }
         for medium in &self.media {
-            demands.push((format!("medium \"{}\"", medium.name), Feature::SharedMedium));
+            let who = format!("medium \"{}\"", medium.name);
+            match &medium.model {
+                MediumModel::Radio(radio) => {
+                    demands.extend(radio.compares_hops.then_some((who, Feature::ComparedHops)));
+                }
+                MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),
+            }
         }
         for event in &self.events {
             match event.action {

@@ -44,3 +44,14 @@ pub enum Routing {
     /// Destination-Sequenced Distance Vector routing.
     Dsdv(DsdvConfig),
 }
+
+impl Routing {
+    /// Whether the packets that wait for a neighbour which no longer answers are taken back: not where the word of the
+    /// MAC layer counts for nothing.
+    pub const fn takes_back(&self) -> bool {
+        match self {
+            Self::Dsdv(config) => config.link_layer_feedback,
+            Self::Direct | Self::Dsr(_) | Self::Aodv(_) => true,
+        }
+    }
+}

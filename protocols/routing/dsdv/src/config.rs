@@ -27,7 +27,8 @@ pub struct DsdvConfig {
 }
 
 impl DsdvConfig {
-    /// The parameters of ns-2.35.
+    /// The parameters of ns-2.35, whose hosts take no word of the MAC layer for it that a link is broken, as in the
+    /// comparison of Broch et al.
     pub const fn ns2() -> Self {
         Self {
             update_interval: Duration::from_secs(15),
@@ -36,7 +37,7 @@ impl DsdvConfig {
             settling_weight_eighths: 7,
             missed_updates: 3,
             trigger_on_sequence_number: false,
-            link_layer_feedback: true,
+            link_layer_feedback: false,
             queue_packets: 5,
             startup_jitter: Duration::from_secs(2),
             broadcast_jitter: Duration::from_millis(10),

@@ -94,10 +94,20 @@ impl DsdvHeader {
 }
 
 impl Header for DsdvHeader {
+    /// The protocol has no number of its own: one for experiments (RFC 3692).
+    const PROTOCOL: u8 = 253;
+
     fn wire_bytes(&self) -> usize {
         match self {
             Self::Data => 0,
             Self::Update(entries) => ENTRY_BYTES * entries.len(),
+        }
+    }
+
+    fn write(&self, _: u8, out: &mut Vec<u8>) {
+        let mut bytes = alloc::vec![0; self.wire_bytes()];
+        if self.emit(&mut bytes).is_ok() {
+            out.extend(bytes);
         }
     }
 }

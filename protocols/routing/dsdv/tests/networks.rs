@@ -13,8 +13,8 @@ fn graph(seed: u64, settings: Settings, config: DsdvConfig) -> Graph<Dsdv<u32>> 
 }
 
 fn profiles() -> [DsdvConfig; 3] {
-    let silent = DsdvConfig { link_layer_feedback: false, ..DsdvConfig::ns2() };
-    [DsdvConfig::ns2(), DsdvConfig::dsdv_sq(), silent]
+    let told = DsdvConfig { link_layer_feedback: true, ..DsdvConfig::ns2() };
+    [DsdvConfig::ns2(), DsdvConfig::dsdv_sq(), told]
 }
 
 fn converse(graph: &mut Graph<Dsdv<u32>>, packets: u32) {

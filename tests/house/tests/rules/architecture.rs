@@ -77,7 +77,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "daemons",
         &["units", "endpoint", "wire", "prism", "prism-trace", "receipts", "sealed", "trace", "linux"],
     ),
-    ("lab", &["units", "endpoint", "wire", "tcp", "prism", "link", "plan", "trace", "linux", "daemons"]),
+    (
+        "lab",
+        &[
+            "units", "endpoint", "wire", "tcp", "prism", "link", "wireless", "routing", "dsr", "aodv",
+            "dsdv", "plan", "trace", "linux", "daemons",
+        ],
+    ),
     ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "sealed", "linux"]),
     (
@@ -88,6 +94,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "wire",
             "tcp",
             "tcp-ho",
+            "tcp-door",
             "prism",
             "ptcp",
             "rcp",

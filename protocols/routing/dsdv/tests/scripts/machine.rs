@@ -19,7 +19,8 @@ impl Subject for Machine {
     const QUESTIONS: &'static [&'static str] = &["event", "no-event", "route", "count"];
 
     fn new(words: &mut Words<'_>) -> Result<Self, String> {
-        let mut config = DsdvConfig { startup_jitter: Duration::ZERO, ..DsdvConfig::ns2() };
+        let mut config =
+            DsdvConfig { startup_jitter: Duration::ZERO, link_layer_feedback: true, ..DsdvConfig::ns2() };
         let mut address = host("B")?;
         for (key, value) in words.switches()? {
             match key {

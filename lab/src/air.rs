@@ -1,0 +1,258 @@
+//! The air of a running lab: one thread between the radio devices of all hosts, in which medium, medium access and
+//! routing work as in the simulator, on the wall clock.
+//!
+//! * [`hosts`]: hosts with their routing protocols on one air, without devices. [`direct`]: where nobody routes.
+//!
+//! What happens on the air happens at the times that the model gives, worked off when the thread wakes; kernels see it
+//! as late as that. How late deliveries were is measured and reported.
+mod direct;
+mod hosts;
+
+use crate::LabError;
+use crate::fabric::LINK_MTU_BYTES;
+use crate::orders::Orders;
+use crate::timing::{DelayHistogram, DelaySummary};
+use crate::topology::Topology;
+use direct::Direct;
+use hosts::{Hosts, Payload};
+use prismux_aodv::Aodv;
+use prismux_dsdv::Dsdv;
+use prismux_dsr::Dsr;
+use prismux_endpoint::random::Seed;
+use prismux_linux::clock::Clock;
+use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
+use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::tun::Tun;
+use prismux_plan::{Medium, MediumModel, NodeId, Plan, Radio, Routing};
+use prismux_routing::RoutingEndpoint;
+use prismux_trace::results::Named;
+use prismux_units::Instant;
+use prismux_wire::{IpPacket, TcpFlags, TcpPacket};
+use prismux_wireless::{Air, AirConfig, HostConfig, HostId};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::thread::JoinHandle;
+
+/// A host of an air: its name, its address and its device.
+pub(super) struct Station {
+    pub name: String,
+    pub address: Ipv4Addr,
+    pub device: Tun,
+}
+
+impl Station {
+    /// The hosts of each medium of a plan, with these devices.
+    pub fn of_plan(plan: &Plan, topology: &Topology, radios: Vec<Vec<Tun>>) -> Vec<Vec<Self>> {
+        let of_medium = |(medium, devices): (&Medium, Vec<Tun>)| {
+            let station = |(node, device): (&NodeId, Tun)| Self {
+                name: plan[*node].name.clone(),
+                address: topology.address(node.index()),
+                device,
+            };
+            medium.attached.iter().zip(devices).map(station).collect()
+        };
+        plan.media.iter().zip(radios).map(of_medium).collect()
+    }
+}
+
+/// What the hosts of an air have done, and how late the thread was.
+#[derive(Debug, Default)]
+pub(super) struct AirReport {
+    /// The counters of each host, as the simulator has them.
+    pub nodes: Named<Named<u64>>,
+    /// Delivery to the kernel after the instant that the model gave.
+    pub lateness: DelaySummary,
+}
+
+/// A running air; stops when dropped.
+pub(super) struct AirThread {
+    thread: Option<JoinHandle<io::Result<AirReport>>>,
+    stop: StopHandle,
+}
+
+impl AirThread {
+    /// Lets all radio media of a plan work between the stations of each.
+    ///
+    /// # Errors
+    /// As for [`AirThread::start`].
+    pub fn start_all(
+        orders: &Orders<'_>,
+        stations: Vec<Vec<Station>>,
+        clock: Clock,
+    ) -> Result<Vec<Self>, LabError> {
+        let media = orders.plan.media.iter().zip(stations);
+        media.map(|(medium, stations)| Self::start(orders, medium, stations, clock)).collect()
+    }
+
+    /// Lets the radio medium of a plan work between these stations, from the beginning of the run that `clock` tells.
+    ///
+    /// # Errors
+    /// When radio, medium access or a movement is impossible, or the kernel refuses the thread its devices.
+    fn start(
+        orders: &Orders<'_>,
+        medium: &Medium,
+        stations: Vec<Station>,
+        clock: Clock,
+    ) -> Result<Self, LabError> {
+        let failed = || LabError::setup(format!("start medium \"{}\"", medium.name));
+        let MediumModel::Radio(radio) = &medium.model else {
+            return Err(LabError::Layout(format!("medium \"{}\" is no radio", medium.name)));
+        };
+        let air = air(&medium.name, radio, &stations, orders.seed)
+            .map_err(|error| LabError::Layout(format!("medium \"{}\": {error}", medium.name)))?;
+        let stop = StopHandle::new().map_err(failed())?;
+        let (their_stop, routing, seed) = (stop.clone(), radio.routing, orders.seed);
+        let (counts_energy, takes_back) = (radio.power.is_some(), radio.routing.takes_back());
+        let work = move || {
+            prismux_linux::process::prefer_this_thread();
+            let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
+            let stage = Stage { air, stations, events, clock, counts_energy, takes_back };
+            let random = |name: &str| seed.stream(&format!("routing/{name}"));
+            match routing {
+                Routing::Direct => stage.run(|address, _| Direct::new(address)),
+                Routing::Dsr(config) => stage.run(|own, name| Dsr::new(own, config, random(name))),
+                Routing::Aodv(config) => stage.run(|own, name| Aodv::new(own, config, random(name))),
+                Routing::Dsdv(config) => stage.run(|own, name| Dsdv::new(start, own, config, random(name))),
+            }
+        };
+        let thread = std::thread::Builder::new().name("air".to_owned()).spawn(work).map_err(failed())?;
+        Ok(Self { thread: Some(thread), stop })
+    }
+
+    /// Stops the thread and returns what it measured.
+    ///
+    /// # Errors
+    /// What ended the thread early: a device that cannot be read.
+    pub fn finish(mut self) -> Result<AirReport, LabError> {
+        self.stop.stop();
+        let thread = self.thread.take();
+        let joined =
+            thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.unwrap_or_else(|| Ok(AirReport::default())).map_err(LabError::setup("carry frames"))
+    }
+}
+
+impl Drop for AirThread {
+    fn drop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The air of a medium. Its random streams have the names that they have in the simulator.
+fn air(
+    medium: &str,
+    radio: &Radio,
+    stations: &[Station],
+    seed: Seed,
+) -> Result<Air<u32>, prismux_wireless::AirError> {
+    let energy = radio.power.as_ref().map(|power| power.energy);
+    let config = AirConfig { radio: radio.radio, mac: radio.mac, energy, reports_frames: false };
+    let host = |(index, (station, mobility)): (usize, (&Station, &prismux_wireless::Mobility))| HostConfig {
+        name: format!("{medium}/{}", station.name),
+        mobility: mobility.clone(),
+        channel: 1,
+        battery_j: radio.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
+        // Only source routes tell bystanders anything.
+        listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
+    };
+    let hosts = stations.iter().zip(&radio.mobility).enumerate().map(host).collect();
+    Air::new(&config, hosts, seed)
+}
+
+impl Payload for PacketBuf {
+    fn bytes(&self) -> u32 {
+        self.len() as u32
+    }
+
+    fn is_bare_acknowledgement(&self) -> bool {
+        let Ok(tcp) = TcpPacket::parse(self) else { return false };
+        let flags = tcp.header.flags;
+        let opens_or_ends = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
+        tcp.payload_bytes() == 0
+            && flags.contains(TcpFlags::ACK)
+            && !opens_or_ends.into_iter().any(|flag| flags.contains(flag))
+    }
+}
+
+/// What the thread works with.
+struct Stage {
+    air: Air<u32>,
+    stations: Vec<Station>,
+    events: EventLoop,
+    clock: Clock,
+    counts_energy: bool,
+    takes_back: bool,
+}
+
+impl Stage {
+    /// Carries packets until stopped; `route` makes the routing protocol of each host.
+    fn run<R: RoutingEndpoint<PacketBuf>>(
+        mut self,
+        route: impl Fn(Ipv4Addr, &str) -> R,
+    ) -> io::Result<AirReport> {
+        let pool = PacketPool::new(LINK_MTU_BYTES as usize);
+        let routing = self.stations.iter().map(|station| route(station.address, &station.name)).collect();
+        let mut hosts = Hosts::new(self.air, routing, self.takes_back);
+        for (token, station) in self.stations.iter().enumerate() {
+            self.events.watch(&station.device, token as u64)?;
+            // What came before the run is not of it.
+            while pool.read_with(|buffer| station.device.read(buffer)).is_ok() {}
+        }
+        let (mut lateness, mut ready) = (DelayHistogram::default(), Vec::new());
+        loop {
+            hosts.run_until(self.clock.now());
+            while let Some((at, host, packet)) = hosts.poll_delivery() {
+                // A kernel without room for it loses it, as a full socket would.
+                let _ = self.stations[host.0 as usize].device.write(&packet);
+                lateness.record(self.clock.now() - at);
+            }
+            if self.events.wait(hosts.next_timeout(), &mut ready)? == Wake::Stop {
+                break;
+            }
+            for &token in &ready {
+                take_from(
+                    &self.stations[token as usize].device,
+                    HostId(token as u32),
+                    &pool,
+                    &mut hosts,
+                    self.clock,
+                )?;
+            }
+        }
+        let end = self.clock.now();
+        let counters = |(index, station): (usize, &Station)| {
+            let counters = hosts.counters(end, HostId(index as u32), self.counts_energy);
+            let named = counters.into_iter().map(|(name, count)| (name.to_owned(), count));
+            (station.name.clone(), named.collect())
+        };
+        let nodes = self.stations.iter().enumerate().map(counters).collect();
+        Ok(AirReport { nodes, lateness: lateness.summary() })
+    }
+}
+
+/// Reads a batch of packets from a host's device.
+fn take_from<R: RoutingEndpoint<PacketBuf>>(
+    device: &Tun,
+    host: HostId,
+    pool: &PacketPool,
+    hosts: &mut Hosts<R, PacketBuf>,
+    clock: Clock,
+) -> io::Result<()> {
+    for _ in 0..BATCH_PACKETS {
+        let packet = match pool.read_with(|buffer| device.read(buffer)) {
+            Ok(packet) => packet,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if let Ok(ip) = IpPacket::parse(&packet)
+            && let IpAddr::V4(destination) = ip.header.destination
+        {
+            hosts.send(clock.now(), host, destination, packet);
+        }
+    }
+    Ok(())
+}

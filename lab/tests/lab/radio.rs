@@ -1,0 +1,79 @@
+//! Hosts on one air, with the kernel's TCP and UDP at the ends.
+use crate::plans::{assert_near, run, seconds};
+use prismux_lab::LabOutcome;
+use prismux_plan::{
+    Flow, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
+};
+use prismux_tcp::TcpProfile;
+use prismux_units::{ByteCount, Rate};
+use prismux_wireless::{MacConfig, Mobility, Position, RadioConfig};
+
+fn routing(name: &str) -> Routing {
+    registry::ROUTING.iter().find(|known| known.name == name).expect("a routing protocol").value
+}
+
+/// Hosts 200 m apart in a line: each hears its neighbours alone.
+fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, NodeId) -> Flow) -> Plan {
+    let mut plan = Plan::new("on the air", seconds(duration_s));
+    let nodes: Vec<NodeId> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
+    let place = |host: u32| Mobility::Static(Position { x_m: 200.0 * f64::from(host), y_m: 0.0 });
+    let radio = Radio {
+        radio: RadioConfig::wavelan(),
+        mac: MacConfig::ns2(),
+        mobility: (0..hosts).map(place).collect(),
+        routing,
+        compares_hops: false,
+        power: None,
+    };
+    plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
+    plan.flow(flow(nodes[0], nodes[hosts as usize - 1]));
+    plan
+}
+
+fn count(outcome: &LabOutcome, node: &str, name: &str) -> u64 {
+    outcome.result.nodes[node][name]
+}
+
+/// One host sends more than the channel takes to its neighbour: what arrives follows from the timing of 802.11.
+pub fn saturated() {
+    let (rate, packet) = (Rate::from_mbps(3), ByteCount::new(1028));
+    let traffic = Traffic::Cbr { rate, packet };
+    let cbr = |from, to| Flow::new("load", from, to, Transport::Udp).traffic(traffic.clone());
+    let outcome = run(&line(2, 4.0, Routing::Direct, cbr));
+    // Microseconds: DIFS, 15 slots in the mean, RTS, CTS, data and ACK with their preambles, three SIFS.
+    let preamble = 192.0;
+    let frames = [20.0 * 8.0, 14.0 * 8.0, (1028.0 + 34.0) * 8.0 / 2.0, 14.0 * 8.0];
+    let exchange_us = 50.0 + 15.0 * 20.0 + 3.0 * 10.0 + frames.iter().map(|us| us + preamble).sum::<f64>();
+    let received = outcome.flows["load"].arrivals.total_bytes as f64 / 1000.0;
+    assert_near("packets that arrived", received, 4e6 / exchange_us, 0.05);
+    // Nothing was lost on the air: each exchange is four frames.
+    let frames = count(&outcome, "h0", "frames_sent") + count(&outcome, "h1", "frames_sent");
+    assert!(frames.abs_diff(4 * received as u64) < 8, "{frames} frames, {received} packets");
+    assert!(count(&outcome, "h0", "interface_queue_drops") > 0, "more was offered than the channel takes");
+}
+
+/// A connection over three hops, whose routes each protocol has to find.
+pub fn relayed() {
+    for name in ["dsr", "aodv", "dsdv"] {
+        let ftp = |from, to| {
+            let tcp = TcpSettings {
+                window: Some(ByteCount::new(32_000)),
+                ..TcpSettings::profile(TcpProfile::Modern)
+            };
+            Flow::new("ftp", from, to, Transport::Tcp).tcp(tcp)
+        };
+        // DSDV's routes are known only once its updates have gone round.
+        let start = if name == "dsdv" { seconds(22.0) } else { seconds(0.0) };
+        let ftp = |from, to| ftp(from, to).start_at(start);
+        let duration_s = if name == "dsdv" { 30.0 } else { 8.0 };
+        let outcome = run(&line(4, duration_s, routing(name), ftp));
+        let arrived = outcome.flows["ftp"].arrivals.total_bytes;
+        assert!(arrived > 100_000, "{name}: {arrived} bytes");
+        for relay in ["h1", "h2"] {
+            // What it passes on it has had from one neighbour and was acknowledged by another.
+            let passed_on = count(&outcome, relay, "acknowledged_bytes");
+            assert!(passed_on > arrived, "{name}: {relay} passed {passed_on} of {arrived} bytes on");
+        }
+        assert!(count(&outcome, "h0", "routing_control_packets") > 0, "{name}");
+    }
+}
