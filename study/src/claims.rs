@@ -2,7 +2,8 @@
 //!
 //! * [`reported`]: what was reported. [`selection`]: what of it was asked for. [`plan`]: the runs that experiments
 //!   need. [`verdict`]: how a claim is judged. [`report`]: the answer.
-//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping), [`network_models`]: the experiments, by system.
+//! * [`prism`], [`tcp_ho`], [`rcp`], [`r2cp`], [`ptcp`] (and striping), [`tcp_door`],
+//!   [`network_models`]: the experiments, by system.
 //!   [`queueing`]: models that need no network.
 //!
 //! An experiment first names its runs; all runs of all experiments then share the processors; then each experiment
@@ -21,6 +22,7 @@ mod rcp;
 pub mod report;
 mod reported;
 mod selection;
+mod tcp_door;
 mod tcp_ho;
 pub mod verdict;
 
@@ -173,8 +175,7 @@ const SYSTEMS: &[System] = &[
             curves: Some(Curves { drawings: queueing::drawings, write: queueing::write_curves }),
         }),
     },
-    // No experiment judges these yet: the claims are listed with that verdict.
-    System { name: "tcp-door", claims: reported::TCP_DOOR, experiments: &[], model: None },
+    System { name: "tcp-door", claims: reported::TCP_DOOR, experiments: tcp_door::EXPERIMENTS, model: None },
     System {
         name: "network-models",
         claims: reported::NETWORK_MODELS,

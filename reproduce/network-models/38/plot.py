@@ -1,4 +1,4 @@
-"""Figure 38: spatial reuse of whole journeys against locality."""
+"""Figure 38: spatial reuse of whole journeys, and what links carry under 802.11."""
 
 from matplotlib.figure import Figure
 
@@ -7,8 +7,12 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    with style.canvas("spatial reuse of whole journeys") as (figure, (panel,)):
-        charts.lines(panel, report.table("38"), ["spatial reuse", "hops"])
-        charts.finish(panel, "non-local flows (%)", "transmissions in a slot; hops")
+    with style.canvas("what peers could carry, and what they do", 2, columns=2) as (figure, axes):
+        charts.lines(axes[0], report.table("38"), ["spatial reuse", "hops"])
+        axes[0].set_title("(a) schedules of whole journeys")
+        charts.finish(axes[0], "non-local flows (%)", "transmissions in a slot; hops")
+        charts.lines(axes[1], report.table("37", 3), ["802.11 and DSR"])
+        axes[1].set_title("(b) all links together, under 802.11")
+        charts.finish(axes[1], "load of a flow (kbit/s)", "throughput (Mbit/s)")
         charts.legend(figure)
         return figure

@@ -1,4 +1,6 @@
-//! Figures 37, 38(b), 39 and 45: all flows to the base station, against their load.
+//! Figures 37, 39 and 45: all flows to the base station, against their load. Their links: [`links`].
+
+mod links;
 
 use super::nets::{HOSTS, Net, OnAir, nets, traffic};
 use super::{clearly_more, list, means, rates, row, total_mbps, variation};
@@ -13,7 +15,10 @@ use prismux_units::Rate;
 pub(super) const F37: Experiment = Experiment {
     id: "37",
     title: "100 flows to the base station, 8 to 32 kbit/s each, and without end",
-    claims: &["NM-016", "NM-017", "NM-027", "NM-028", "NM-029", "AS-006", "AS-007"],
+    claims: &[
+        "NM-016", "NM-017", "NM-023", "NM-024", "NM-025", "NM-026", "NM-027", "NM-028", "NM-029", "AS-006",
+        "AS-007",
+    ],
     lab: false,
     jobs,
     judge,
@@ -26,7 +31,7 @@ const WEB_KBPS: [u64; 3] = [12, 24, 48];
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for net in nets(scope.seeds, Net::connected) {
-        for kbps in KBPS {
+        for kbps in links::KBPS {
             jobs.push(net.job(&kbps.to_string(), &OnAir::new(scope, Some(kbps)))?);
         }
         jobs.push(net.job("ftp", &OnAir::new(scope, None))?);
@@ -83,7 +88,9 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let mut findings = findings(&m);
     findings.push(backlogged);
     findings.push(single_flows(outcomes));
-    (findings, vec![throughput, uneven, web])
+    let (of_links, link_table) = links::judge(outcomes);
+    findings.extend(of_links);
+    (findings, vec![throughput, uneven, web, link_table])
 }
 
 fn findings(m: &Measured) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-use super::super::{ALL, find};
+use super::super::{ALL, SYSTEMS, find};
 use super::select;
 use crate::claims::ClaimsError;
 
@@ -15,6 +15,17 @@ fn selected(name: &str, only: &[&str]) -> Result<Vec<String>, String> {
 fn nothing_named_is_everything_and_a_claim_is_itself() {
     assert_eq!(selected(ALL, &[]).unwrap().len(), 69 + 9 + 22 + 18 + 35 + 21 + 17 + 18 + 56);
     assert_eq!(selected(ALL, &["qm-024", "PR-060"]).unwrap(), ["PR-060", "QM-024"]);
+}
+
+#[test]
+fn every_claim_has_an_experiment_that_judges_it() {
+    for system in SYSTEMS.iter().filter(|system| system.model.is_none()) {
+        for claim in crate::claims::reported::read(system.claims).unwrap() {
+            let judges =
+                |experiment: &&crate::claims::Experiment| experiment.claims.contains(&claim.id.as_str());
+            assert!(system.experiments.iter().any(|experiment| judges(&experiment)), "{}", claim.id);
+        }
+    }
 }
 
 #[test]
