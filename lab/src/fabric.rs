@@ -116,7 +116,7 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
             .iter()
             .map(|&(port, table)| netlink::rule_out_of(&net.ports[port].device, table, RULE_PRIORITY)),
     );
-    let radios = make_radios(net, &doing, &mut requests)?;
+    let radios = make_radios(net, doing, &mut requests)?;
     let mut own_senders = Vec::new();
     for (name, own) in &net.own_senders {
         let tun = Tun::create(name)?;
