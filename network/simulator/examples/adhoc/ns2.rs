@@ -1,7 +1,7 @@
 //! A run of ns-2: once timed, once with its trace read.
 use super::Measured;
 use super::networks::{Kind, Network};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ struct Trace {
     datagrams_sent: u64,
     datagrams_received: u64,
     /// The latest data packet that has arrived, by flow.
-    newest: HashMap<String, u64>,
+    newest: BTreeMap<String, u64>,
 }
 
 impl Trace {
