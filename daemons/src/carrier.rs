@@ -1,15 +1,20 @@
 //! What proxy and home do alike: packets from the kernel and frames from tunnels go into a core, and its verdicts out.
 //!
 //! * [`Striping`]: a core with its clock, and one packet into it in each direction.
+//! * [`datagrams`]: what the core does not stripe.
 //! * [`batches`]: many packets for each wake-up. [`rewrite`]: the core's changes as bytes.
 pub(crate) mod batches;
+pub(crate) mod datagrams;
 pub(crate) mod rewrite;
 
+use crate::config::Datagrams;
 use crate::device;
 use crate::tunnel::socket::Frame;
+use datagrams::Spreading;
 use prismux_endpoint::{Deadline, Host, drive, expire};
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_prism::{LinkId, ProxyConfig};
+use prismux_prism::{LinkConfig, LinkId, ProxyConfig};
+use prismux_receipts::LinkEstimate;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::{IpPacket, TcpPacket, flow_hash};
@@ -23,6 +28,10 @@ pub(crate) trait Exits: Host<Core> {
     fn pool(&self) -> &PacketPool;
     /// A packet that came out of a tunnel, as it is.
     fn hand_to_kernel(&mut self, packet: &[u8]);
+    /// A packet over a link, as it is, with an order beside it if there is one.
+    fn send(&mut self, now: Instant, link: LinkId, packet: PacketBuf, order: Option<u32>);
+    /// A packet goes nowhere.
+    fn count(&mut self, reason: DropReason);
     /// This goes into the core on its way into the tunnels.
     fn note_outbound(&mut self, _now: Instant, _packet: &[u8]) {}
     /// This goes into the core on its way out of them.
@@ -36,23 +45,68 @@ pub(crate) struct Striping {
     /// As of the last time it was drained.
     deadline: Option<Deadline>,
     inner_mtu_bytes: usize,
+    /// Where both ends know how.
+    spreading: Option<Spreading>,
 }
 
 impl Striping {
     /// No links, no flows. The MSS of SYNs is clamped by address family, which the core's single number cannot.
     pub fn new(settings: ProxyConfig, inner_mtu_bytes: usize) -> Self {
         let core = Core::new(ProxyConfig { mss_clamp: None, ..settings });
-        Self { core, deadline: None, inner_mtu_bytes }
+        Self { core, deadline: None, inner_mtu_bytes, spreading: None }
+    }
+
+    /// With what is not TCP spread by these rules, and numbers that begin at `first`.
+    #[must_use]
+    pub fn with_datagrams(mut self, rules: Option<Datagrams>, first: u32) -> Self {
+        self.spreading = rules.map(|rules| Spreading::new(rules, first));
+        self
     }
 
     /// When [`Striping::expire`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline.map(|deadline| deadline.at)
+        let held = self.spreading.as_ref().and_then(Spreading::deadline);
+        self.deadline.map(|deadline| deadline.at).into_iter().chain(held).min()
     }
 
     /// Calls the core if it is due; says whether it was. It is to be drained then.
     pub fn expire(&mut self, now: Instant) -> bool {
         expire(&mut self.core, now)
+    }
+
+    /// Lets datagrams go that have waited long enough.
+    pub fn expire_datagrams(&mut self, now: Instant, exits: &mut impl Exits) {
+        if self.spreading.as_mut().is_some_and(|spreading| spreading.expire(now)) {
+            self.deliver_ordered(now, exits);
+        }
+    }
+
+    /// A link may be used.
+    pub fn join(&mut self, now: Instant, link: LinkId, config: LinkConfig) {
+        if let Some(spreading) = &mut self.spreading {
+            spreading.join(link, config.round_trip);
+        }
+        self.core.join(now, link, config);
+    }
+
+    /// A link may not be used any more.
+    pub fn leave(&mut self, now: Instant, link: LinkId) {
+        if let Some(spreading) = &mut self.spreading {
+            spreading.leave(link);
+        }
+        self.core.leave(now, link);
+    }
+
+    /// What receipts say of a link, for what the core does not stripe.
+    pub fn measured(&mut self, now: Instant, link: LinkId, estimate: &LinkEstimate) {
+        if let Some(spreading) = &mut self.spreading {
+            spreading.measured(now, link, estimate);
+        }
+    }
+
+    /// What a status page shows of datagrams.
+    pub fn datagrams(&self) -> Option<datagrams::Report> {
+        self.spreading.as_ref().map(Spreading::report)
     }
 
     /// Carries out what the core decided: to be called after every mutation of the core.
@@ -62,7 +116,18 @@ impl Striping {
 
     /// A packet on its way into the tunnels, whose header has been read.
     pub fn outbound(&mut self, now: Instant, ip: IpPacket, mut packet: PacketBuf, exits: &mut impl Exits) {
-        match TcpPacket::from_ip(ip, &packet) {
+        let tcp = TcpPacket::from_ip(ip, &packet);
+        let class = |spreading: &Spreading| spreading.class_of(&ip, &packet, tcp.is_ok());
+        if let Some(class) = self.spreading.as_ref().and_then(class) {
+            if let Ok(tcp) = tcp {
+                device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
+            }
+            if let Some(spreading) = &mut self.spreading {
+                spreading.send(now, class, &ip, packet, exits);
+            }
+            return;
+        }
+        match tcp {
             Ok(tcp) => {
                 device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
                 exits.note_outbound(now, &packet);
@@ -94,14 +159,39 @@ impl Striping {
         if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
             return Err(DropReason::CongestionMark);
         }
-        let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else {
-            exits.hand_to_kernel(&packet);
-            return Ok(());
-        };
+        match (&mut self.spreading, frame.order) {
+            (Some(spreading), Some(order)) => {
+                spreading.arrived(now, link, order, packet);
+                self.deliver_ordered(now, exits);
+            }
+            _ => self.deliver(now, link, ip, packet, exits),
+        }
+        Ok(())
+    }
+
+    /// Packets whose turn has come.
+    fn deliver_ordered(&mut self, now: Instant, exits: &mut impl Exits) {
+        while let Some((link, packet)) = self.spreading.as_mut().and_then(|spreading| spreading.poll(now)) {
+            match IpPacket::parse(&packet) {
+                Ok(ip) => self.deliver(now, link, ip, packet, exits),
+                // Parsed when it came.
+                Err(_) => exits.count(DropReason::MalformedPacket),
+            }
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        ip: IpPacket,
+        mut packet: PacketBuf,
+        exits: &mut impl Exits,
+    ) {
+        let Ok(tcp) = TcpPacket::from_ip(ip, &packet) else { return exits.hand_to_kernel(&packet) };
         device::clamp_syn(&mut packet, &tcp.header, self.inner_mtu_bytes);
         exits.note_inbound(now, link, &packet);
         self.core.handle_reverse(now, tcp.flow().reversed(), &tcp.header, tcp.payload_bytes(), packet);
         self.drain(now, exits);
-        Ok(())
     }
 }

@@ -94,6 +94,7 @@ impl Role for Home {
         tracing::info!(home = config.name, gateway = %config.gateway.endpoint, device = tun.name(), "home started");
         let seed = drawn_seed(config.prism.seed)?;
         let settings = prismux_prism::ProxyConfig { seed, ..config.prism.clone() };
+        let first = prismux_linux::random::nonzero_u64()? as u32;
         let outlet = Outlet {
             tun,
             pool: device::pool(inner_mtu_bytes),
@@ -106,7 +107,8 @@ impl Role for Home {
         Ok(Self {
             inner_mtu_bytes,
             receivers,
-            striping: Striping::new(settings, inner_mtu_bytes),
+            striping: Striping::new(settings, inner_mtu_bytes)
+                .with_datagrams(Some(config.datagrams.clone()), first),
             outlet,
             routes,
             _footprint: footprint,
@@ -125,6 +127,7 @@ impl Role for Home {
         if self.striping.expire(now) {
             self.drain(now);
         }
+        self.striping.expire_datagrams(now, &mut self.outlet);
         self.expire_links(now);
     }
 

@@ -102,7 +102,7 @@ impl Role for Proxy {
             pool: device::pool(inner_mtu_bytes),
             senders,
             drops: DropCounters::default(),
-            overhead_bytes: config.tunnel.overhead_bytes(),
+            overhead_bytes: config.overhead_bytes(),
             peers: config.peers.clone(),
             name: config.name.clone(),
             events: Events::default(),
@@ -185,6 +185,8 @@ impl Turn<'_> {
             self.links.record(|recorder| recorder.core_input(now, &CoreInput::Timeout));
             self.drain(now);
         }
+        let (striping, mut way) = self.way();
+        striping.expire_datagrams(now, &mut way);
         self.expire_members(now);
         let lost = self.links.meters.expire(now);
         self.tell_lost(now, lost);
@@ -212,7 +214,9 @@ fn open_community(
     let recorder = start_recording(config, &settings, home)?;
     let members = Members::new(session, config.liveness.dead_after);
     let links = Links::new(home.map(str::to_owned), members, recorder);
-    Ok(Community::new(Striping::new(settings, inner_mtu_bytes), links))
+    let first = prismux_linux::random::nonzero_u64()? as u32;
+    let striping = Striping::new(settings, inner_mtu_bytes).with_datagrams(config.datagrams.clone(), first);
+    Ok(Community::new(striping, links))
 }
 
 fn start_recording(

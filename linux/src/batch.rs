@@ -115,7 +115,7 @@ impl BatchReceiver {
 }
 
 /// Longest header in front of a packet, in bytes.
-pub const MAX_HEADER_BYTES: usize = 8;
+pub const MAX_HEADER_BYTES: usize = 12;
 
 /// One datagram to be sent: a short header and the packet behind it.
 struct Outgoing {

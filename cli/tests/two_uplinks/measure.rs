@@ -1,7 +1,9 @@
 //! What two uplinks give, and how long failover takes.
+use crate::datagrams::{
+    DUPLICATED, Flow, LINE_BYTES, PINNED, RESEQUENCED, network_with_classes, out_of_order,
+};
 use crate::network::{LINES, Network};
 use crate::transfer::{Direction, Transfer, goodput_bps, longest_pause};
-use crate::type_until;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ const WARM_UP: Duration = Duration::from_secs(3);
 const WINDOW: Duration = Duration::from_secs(3);
 const RUNS: usize = 3;
 const FAILURES: usize = 5;
+/// Classes of datagrams by their ports.
+const CLASSES: [(&str, u16); 3] = [("pin", PINNED), ("duplicate", DUPLICATED), ("resequence", RESEQUENCED)];
 
 /// How an uplink fails.
 #[derive(Debug, Clone, Copy)]
@@ -20,29 +24,49 @@ enum Failure {
     Silent,
 }
 
-pub fn print() {
-    let network = Network::new();
-    type_until(&network, "prismux status");
+type Measure = (&'static str, fn(&Network));
+
+/// What can be measured, by name.
+const MEASURES: [Measure; 4] = [
+    ("throughput", throughput),
+    ("failover of downloads", |network| failover(network, Direction::Down)),
+    ("failover of uploads", |network| failover(network, Direction::Up)),
+    ("datagrams", datagrams),
+];
+
+/// Measures what has `part` in its name.
+pub fn print(part: &str) {
+    let network = network_with_classes();
+    for (name, measure) in MEASURES {
+        if name.contains(part) {
+            measure(&network);
+        }
+    }
+}
+
+fn throughput(network: &Network) {
     for direction in [Direction::Down, Direction::Up] {
         let sum: f64 = LINES.iter().map(|line| line[direction as usize].mbps).sum();
         let possible = sum * PAYLOAD_SHARE;
         for _ in 0..RUNS {
             let bytes = (sum * 1e6 / 8.0 * 12.0) as u64;
-            let mbps = goodput_bps(&Transfer::start(&network, direction, bytes).finish(), WARM_UP) / 1e6;
+            let mbps = goodput_bps(&Transfer::start(network, direction, bytes).finish(), WARM_UP) / 1e6;
             println!("{direction:?}: {mbps:.2} of {possible:.2} Mbit/s = {:.3}", mbps / possible);
         }
     }
-    for direction in [Direction::Down, Direction::Up] {
-        for failure in [Failure::Unplugged, Failure::Silent] {
-            let mut gaps: Vec<Duration> = (0..FAILURES)
-                .flat_map(|_| [0, 1])
-                .map(|line| gap(&network, direction, failure, line))
-                .collect();
-            gaps.sort();
-            let at = |share: f64| gaps[((gaps.len() - 1) as f64 * share).round() as usize].as_millis();
-            println!("{direction:?}, {failure:?}: gap p50 {} ms, p95 {} ms, {gaps:.0?}", at(0.5), at(0.95));
-        }
+}
+
+fn failover(network: &Network, direction: Direction) {
+    for failure in [Failure::Unplugged, Failure::Silent] {
+        let gaps = (0..FAILURES).flat_map(|_| [0, 1]).map(|line| gap(network, direction, failure, line));
+        tell(&format!("{direction:?}, {failure:?}"), gaps.collect());
     }
+}
+
+fn tell(what: &str, mut gaps: Vec<Duration>) {
+    gaps.sort();
+    let at = |share: f64| gaps[((gaps.len() - 1) as f64 * share).round() as usize].as_millis();
+    println!("{what}: gap p50 {} ms, p95 {} ms, {gaps:.0?}", at(0.5), at(0.95));
 }
 
 /// Fails one uplink in the middle of a transfer: the longest pause that follows.
@@ -50,6 +74,14 @@ fn gap(network: &Network, direction: Direction, failure: Failure, line: usize) -
     let sum: f64 = LINES.iter().map(|line| line[direction as usize].mbps).sum();
     let transfer = Transfer::start(network, direction, (sum * 1e6 / 8.0 * 7.0) as u64);
     std::thread::sleep(WARM_UP);
+    let at = fail_for_a_while(network, failure, line);
+    let pause = longest_pause(&transfer.finish(), at, at + WINDOW);
+    std::thread::sleep(WARM_UP);
+    pause
+}
+
+/// Fails an uplink, and mends it after [`WINDOW`]; returns when it failed.
+fn fail_for_a_while(network: &Network, failure: Failure, line: usize) -> Instant {
     let at = Instant::now();
     match failure {
         Failure::Unplugged => network.unplug(line),
@@ -60,7 +92,40 @@ fn gap(network: &Network, direction: Direction, failure: Failure, line: usize) -
         Failure::Unplugged => network.plug(line),
         Failure::Silent => network.lines.is_dead[line].store(false, Ordering::Relaxed),
     }
-    let pause = longest_pause(&transfer.finish(), at, at + WINDOW);
-    std::thread::sleep(WARM_UP);
-    pause
+    at
+}
+
+/// One flow of nine tenths of the sum by each class (of the lesser line by the one that sends all twice), and small
+/// ones whose uplink fails.
+fn datagrams(network: &Network) {
+    for (class, port) in CLASSES {
+        let mbps = if port == DUPLICATED { 9.0 } else { 27.0 };
+        for _ in 0..RUNS {
+            let flow = Flow::start(network, port, mbps * 1e6 / 8.0 / LINE_BYTES);
+            std::thread::sleep(WARM_UP * 4);
+            let (_, arrivals) = flow.finish();
+            let warm: Vec<_> =
+                arrivals.iter().copied().filter(|(at, _)| *at > arrivals[0].0 + WARM_UP).collect();
+            let numbers = warm.iter().map(|&(_, number)| number);
+            let sent = numbers.clone().max().unwrap() - numbers.min().unwrap() + 1;
+            let (came, late) = (warm.len() as f64, out_of_order(&warm) as f64);
+            println!(
+                "{class}, {mbps} Mbit/s: {:.3} % lost, {:.4} % out of order",
+                100.0 - 100.0 * came / f64::from(sent),
+                100.0 * late / came
+            );
+        }
+        for failure in [Failure::Unplugged, Failure::Silent] {
+            let gaps = (0..FAILURES).flat_map(|_| [0, 1]).map(|line| {
+                let flow = Flow::start(network, port, 100.0);
+                std::thread::sleep(WARM_UP);
+                let at = fail_for_a_while(network, failure, line);
+                let (_, arrivals) = flow.finish();
+                std::thread::sleep(WARM_UP);
+                let times: Vec<_> = arrivals.iter().map(|&(at, number)| (at, u64::from(number))).collect();
+                longest_pause(&times, at, at + WINDOW)
+            });
+            tell(&format!("{class}, {failure:?}"), gaps.collect());
+        }
+    }
 }

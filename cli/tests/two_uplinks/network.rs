@@ -189,6 +189,15 @@ impl Machine {
         (output.status.success(), said)
     }
 
+    /// Adds to a file of its own.
+    pub fn append(&self, file: &str, text: &str) {
+        let mut command = Command::new("nsenter");
+        command.args(["--mount", "--pid", "--target", &self.inside(), "--", "tee", "-a", file]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("tee");
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{file}");
+    }
+
     /// Everything that a daemon could leave behind: addresses, routes, rules, NAT, settings, files.
     pub fn configuration(&self) -> String {
         let shown = [

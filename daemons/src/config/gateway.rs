@@ -1,4 +1,5 @@
 //! The file of a gateway: a server on which homes' traffic meets the internet.
+use super::datagrams::Datagrams;
 use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::home::{MAX_UPLINKS, single, uplink_name};
 use super::keys::SealedPeer;
@@ -46,6 +47,9 @@ pub struct GatewayConfig {
     /// The TUN device.
     #[serde(default)]
     pub tun: TunConfig,
+    /// How what is not TCP goes to homes.
+    #[serde(default)]
+    pub datagrams: Datagrams,
     /// The protocol, as in the proxy's file.
     #[serde(default, deserialize_with = "prism::table")]
     pub prism: prismux_prism::ProxyConfig,
@@ -118,6 +122,7 @@ impl GatewayConfig {
             status_socket: self.status_socket.clone(),
             tun: self.tun.clone(),
             prism: self.prism.clone(),
+            datagrams: Some(self.datagrams.clone()),
             record: self.record.clone(),
             ..ProxyConfig::new(self.receivers(), "", tunnel)
         }
@@ -144,6 +149,7 @@ impl Checked for GatewayConfig {
             }
         }
         check_metrics(self.metrics)?;
+        self.datagrams.check()?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }
     }
 }

@@ -1,4 +1,5 @@
 //! The file of a home: one box with several uplinks.
+use super::datagrams::Datagrams;
 use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::keys::read_private_key;
 use super::prism;
@@ -61,6 +62,9 @@ pub struct HomeConfig {
     /// The first of the routing tables that this home uses: one for what goes into the tunnels, one for each uplink.
     #[serde(default = "default_table")]
     pub routing_table: u32,
+    /// How what is not TCP goes up.
+    #[serde(default)]
+    pub datagrams: Datagrams,
     /// The protocol, as in the proxy's file: what this box sends is striped by it.
     #[serde(default, deserialize_with = "prism::table")]
     pub prism: prismux_prism::ProxyConfig,
@@ -135,7 +139,7 @@ impl HomeConfig {
 
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
-        self.tun.mtu.unwrap_or(self.path_mtu - self.overhead_bytes())
+        self.tun.mtu.unwrap_or(self.path_mtu - self.overhead_bytes() - self.datagrams.order_bytes())
     }
 
     /// The home's addresses as ranges of one.
@@ -206,6 +210,7 @@ impl Checked for HomeConfig {
         }
         self.read_keys().map_err(|message| ("private_key_file", message))?;
         check_metrics(self.metrics)?;
+        self.datagrams.check()?;
         self.tun.check()
     }
 }

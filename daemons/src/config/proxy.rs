@@ -1,4 +1,5 @@
 //! The proxy's file.
+use super::datagrams::Datagrams;
 use super::file::{Checked, ConfigError, check_metrics, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
 use super::tun::TunConfig;
@@ -54,6 +55,9 @@ pub struct ProxyConfig {
     /// The protocol: `profile = "modern" | "paper" | "striping"` and single deviations.
     #[serde(default, deserialize_with = "prism::table")]
     pub prism: prismux_prism::ProxyConfig,
+    /// How what is not TCP goes, where both ends know how; `None`: each flow over one link, by the core.
+    #[serde(skip)]
+    pub datagrams: Option<Datagrams>,
     /// Record what the core is told and what it decides to this pcapng file (see [`crate::proxy::recorder`]).
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -170,6 +174,7 @@ impl ProxyConfig {
             tunnel,
             liveness: Liveness::default(),
             prism: prismux_prism::ProxyConfig::default(),
+            datagrams: None,
             record: None,
             members: Vec::new(),
         }
@@ -204,7 +209,12 @@ impl ProxyConfig {
 
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
-        self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())
+        self.tun.mtu.unwrap_or_else(|| self.tunnel.path_mtu - self.overhead_bytes())
+    }
+
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number and its order included.
+    pub fn overhead_bytes(&self) -> usize {
+        self.tunnel.overhead_bytes() + self.datagrams.as_ref().map_or(0, Datagrams::order_bytes)
     }
 }
 

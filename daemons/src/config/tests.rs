@@ -222,6 +222,9 @@ fn a_file_says_what_its_host_is() {
         1500 - 64 - 4,
         "what a sealed tunnel over IPv4 and a packet's number leave"
     );
+    let classes = "resequence = [\"udp/443\"]\nduplicate = [\"tcp/22\", \"icmp\"]\n[gateway]";
+    let Role::Home(other) = role("home", &HOME.replace("[gateway]", classes)).unwrap() else { panic!() };
+    assert_eq!(other.tun_mtu_bytes() + 4, home.tun_mtu_bytes(), "and a packet's order");
     let keys: Vec<String> = home.read_keys().unwrap().iter().map(|keys| keys.public().to_string()).collect();
     assert!(keys[0] != keys[1], "a key for each uplink");
     let Role::Gateway(gateway) = role("gateway", GATEWAY).unwrap() else { panic!("no gateway") };

@@ -95,13 +95,13 @@ impl Home {
         uplink.joined = true;
         let (name, round_trip) = (uplink.config.device.clone(), uplink.registration.rtt());
         let config = LinkConfig { name, advertised_rate: None, round_trip };
-        self.striping.core.join(now, link(index), config);
+        self.striping.join(now, link(index), config);
         self.drain(now);
     }
 
     fn leave(&mut self, now: Instant, index: usize) {
         if self.uplink(index).is_some_and(|uplink| std::mem::replace(&mut uplink.joined, false)) {
-            self.striping.core.leave(now, link(index));
+            self.striping.leave(now, link(index));
             self.drain(now);
         }
     }
@@ -212,6 +212,7 @@ impl Home {
         if let (Some(uplink), Some(rtt)) = (self.uplink(index), estimate.rtt) {
             uplink.liveness.measured(rtt);
         }
+        self.striping.measured(now, id, &estimate);
         self.striping.core.handle_estimate(now, id, &estimate, tunnel_bytes);
         self.drain(now);
         for position in lost {

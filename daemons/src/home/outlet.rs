@@ -14,7 +14,7 @@ use prismux_prism_trace::{drop_reason, link_event};
 use prismux_trace::event::{DropReason, EventSink};
 use prismux_units::Instant;
 use prismux_wire::GreHeader;
-use prismux_wire::gre::SEQUENCE_BYTES;
+use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
 
 /// Everything that packets leave by. It stands apart from the core, which is drained into it.
 pub(super) struct Outlet {
@@ -53,6 +53,14 @@ impl Host<Core> for Outlet {
 }
 
 impl Exits for Outlet {
+    fn send(&mut self, now: Instant, link: LinkId, packet: PacketBuf, order: Option<u32>) {
+        self.push(now, link, packet, None, order);
+    }
+
+    fn count(&mut self, reason: DropReason) {
+        self.drops.count(reason);
+    }
+
     fn pool(&self) -> &PacketPool {
         &self.pool
     }
@@ -76,6 +84,18 @@ impl Outlet {
             // Parsed when it came in, so it cannot fail.
             let _ = change_data(rewrite, packet.buffer_mut(), length);
         }
+        self.push(now, link, packet, position, None);
+    }
+
+    /// Puts a packet into the tunnel of a link, with what stands beside it.
+    fn push(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        packet: PacketBuf,
+        position: Option<u32>,
+        order: Option<u32>,
+    ) {
         let Some(uplink) = self.uplinks.get_mut(usize::from(link.0)) else {
             return self.drops.count(DropReason::NoLink);
         };
@@ -83,7 +103,8 @@ impl Outlet {
             uplink.flush((&self.tun, &self.pool), &mut self.drops);
         }
         let (protocol, ecn) = device::protocol_and_ecn(&packet);
-        let bytes = packet.len() + uplink.overhead_bytes() + SEQUENCE_BYTES;
+        let order_bytes = order.map_or(0, |_| KEY_BYTES);
+        let bytes = packet.len() + uplink.overhead_bytes() + SEQUENCE_BYTES + order_bytes;
         let sequence = self.meters.number(now, link, bytes, position).map(|number| number.0);
         if sequence.is_some() {
             uplink.liveness.sent(now);
@@ -91,7 +112,7 @@ impl Outlet {
         // Seen from the gateway, as on its page: forward is towards the home.
         uplink.traffic.return_packets += 1;
         uplink.traffic.return_bytes += packet.len() as u64;
-        if !uplink.push(&GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet) {
+        if !uplink.push(&GreHeader { sequence, key: order, ..GreHeader::plain(protocol) }, ecn, packet) {
             self.drops.count(DropReason::NoLink);
         }
     }

@@ -1,6 +1,7 @@
 //! What `prismux status` shows of a home.
 use super::Home;
 use super::uplink::Uplink;
+use crate::carrier::datagrams;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use crate::proxy::members::Traffic;
@@ -29,6 +30,7 @@ pub(super) struct Report<'a> {
     flow_count: usize,
     flow_memory_bytes: usize,
     counters: Counters,
+    datagrams: Option<datagrams::Report>,
     drops: &'a DropCounters,
     events: &'a VecDeque<Shown>,
 }
@@ -73,6 +75,7 @@ pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
         flow_count: home.striping.core.flow_count(),
         flow_memory_bytes: home.striping.core.flow_memory_bytes(),
         counters: counters(std::iter::once(&home.striping.core)),
+        datagrams: home.striping.datagrams(),
         drops: &home.outlet.drops,
         events: home.outlet.events.shown(),
     }

@@ -46,6 +46,8 @@ pub(super) struct Uplink {
     /// The greatest counter of an agreement on receipts.
     pub accepted: u64,
     gateway: Peer,
+    /// Bytes that a packet may carry beside its number.
+    order_bytes: usize,
     sender: TunnelSender,
     /// There is a device of its name, or was.
     bound: bool,
@@ -92,6 +94,7 @@ impl Uplink {
             refused: None,
             accepted: 0,
             gateway,
+            order_bytes: config.datagrams.order_bytes(),
             sender,
             bound: false,
             retry_at: Instant::ZERO,
@@ -165,7 +168,7 @@ impl Uplink {
 
     /// Sends everything that is queued; says whether the kernel has no way out for it.
     pub fn flush(&mut self, device: (&Tun, &PacketPool), drops: &mut DropCounters) -> bool {
-        let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES;
+        let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES + self.order_bytes;
         let mut refused = None;
         self.sender.flush(|error, to, packet| {
             if let SendError::Kernel(kernel) = &error

@@ -180,7 +180,7 @@ impl Turn<'_> {
         let round_trip = self.links.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
         let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
         self.record_join(now, link, &config);
-        self.striping.core.join(now, link, config);
+        self.striping.join(now, link, config);
     }
 
     fn tell_link(&mut self, now: Instant, link: LinkId, state: LinkState, cause: Option<&'static str>) {

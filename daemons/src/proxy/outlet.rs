@@ -16,7 +16,7 @@ use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary};
 use prismux_units::Instant;
-use prismux_wire::gre::SEQUENCE_BYTES;
+use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
 use prismux_wire::{Ecn, GreHeader, TcpPacket};
 use std::net::IpAddr;
 
@@ -82,6 +82,14 @@ impl Exits for Way<'_> {
         self.outlet.hand_to_kernel(packet);
     }
 
+    fn send(&mut self, now: Instant, link: LinkId, packet: PacketBuf, order: Option<u32>) {
+        self.push(now, link, packet, None, order);
+    }
+
+    fn count(&mut self, reason: DropReason) {
+        self.outlet.drops.count(reason);
+    }
+
     fn note_outbound(&mut self, now: Instant, packet: &[u8]) {
         self.links.record(|recorder| recorder.from_sender(now, packet));
     }
@@ -131,18 +139,36 @@ impl Way<'_> {
             // Parsed when it came in, so it cannot fail.
             let _ = change_data(rewrite, packet.buffer_mut(), length);
         }
+        self.links.record(|recorder| recorder.to_member(now, link, &packet));
+        self.push(now, link, packet, position, None);
+    }
+
+    /// Puts a packet into the tunnel of a link, with what stands beside it.
+    fn push(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        packet: PacketBuf,
+        position: Option<u32>,
+        order: Option<u32>,
+    ) {
         let Self { links, outlet } = self;
-        links.record(|recorder| recorder.to_member(now, link, &packet));
         match links.members.sent(now, link, packet.len()) {
             Some(peer) if !outlet.is_behind(peer, device::destination(&packet)) => {
                 outlet.drops.count(DropReason::ForeignDestination);
             }
             Some(peer) => {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
-                let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES;
+                let order_bytes = order.map_or(0, |_| KEY_BYTES);
+                let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES + order_bytes;
                 let sequence = links.meters.number(now, link, bytes, position).map(|number| number.0);
                 links.homes.sent(now, link);
-                outlet.push(peer, &GreHeader { sequence, ..GreHeader::plain(protocol) }, ecn, packet);
+                outlet.push(
+                    peer,
+                    &GreHeader { sequence, key: order, ..GreHeader::plain(protocol) },
+                    ecn,
+                    packet,
+                );
             }
             None => outlet.drops.count(DropReason::NoLink),
         }

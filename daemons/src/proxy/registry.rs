@@ -81,7 +81,7 @@ impl Turn<'_> {
                 self.tell_joined(now, &member.name, member.peer);
                 let config = LinkConfig { name: member.name, advertised_rate: member.rate, round_trip: None };
                 self.record_join(now, link, &config);
-                self.striping.core.join(now, link, config);
+                self.striping.join(now, link, config);
                 self.drain(now);
             }
         }
@@ -100,7 +100,7 @@ impl Turn<'_> {
 
     pub(super) fn leave(&mut self, now: Instant, link: LinkId) {
         self.links.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
-        self.striping.core.leave(now, link);
+        self.striping.leave(now, link);
     }
 
     /// A control message.
@@ -133,7 +133,7 @@ impl Turn<'_> {
                     let round_trip = self.callers.challenged.answered(now, frame.peer);
                     let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
                     self.record_join(now, link, &config);
-                    self.striping.core.join(now, link, config);
+                    self.striping.join(now, link, config);
                 }
                 self.registered(now, frame.peer, registration);
             }
@@ -194,6 +194,7 @@ impl Turn<'_> {
             self.links.homes.measured(link, rtt);
         }
         let tunnel_bytes = (overhead + SEQUENCE_BYTES) as u32;
+        self.striping.measured(now, link, &estimate);
         self.tell_core(now, CoreInput::measured(link, tunnel_bytes, &estimate));
         self.tell_lost(now, lost.into_iter().map(|position| (link, position)).collect());
     }

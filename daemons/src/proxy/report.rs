@@ -3,7 +3,7 @@ use super::Proxy;
 use super::community::Community;
 use super::members::{Member, Traffic};
 use super::meters::Meters;
-use crate::carrier::Core;
+use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
@@ -36,8 +36,17 @@ pub(super) struct Report<'a> {
     flow_count: usize,
     flow_memory_bytes: usize,
     counters: Counters,
+    /// What is not TCP, by home.
+    datagrams: Vec<Datagrams<'a>>,
     drops: &'a DropCounters,
     events: &'a VecDeque<Shown>,
+}
+
+#[derive(Debug, Serialize)]
+struct Datagrams<'a> {
+    home: &'a str,
+    #[serde(flatten)]
+    report: datagrams::Report,
 }
 
 #[derive(Debug, Serialize)]
@@ -142,6 +151,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         flow_count: cores().map(Core::flow_count).sum(),
         flow_memory_bytes: cores().map(Core::flow_memory_bytes).sum(),
         counters: counters(cores()),
+        datagrams: daemon.communities.iter().filter_map(datagrams_of).collect(),
         drops: &daemon.outlet.drops,
         events: daemon.outlet.events.shown(),
     }
@@ -152,6 +162,11 @@ fn links(community: &Community, now: Instant) -> Vec<Link<'_>> {
     let home = community.links.home.as_deref();
     let of = |member: &Member| learned.iter().find(|status| status.id == member.link);
     community.links.members.iter().map(|member| link(member, home, of(member), now)).collect()
+}
+
+fn datagrams_of(community: &Community) -> Option<Datagrams<'_>> {
+    let (home, report) = (community.links.home.as_deref()?, community.striping.datagrams()?);
+    Some(Datagrams { home, report })
 }
 
 fn receipts(community: &Community, now: Instant) -> Vec<Measured<'_>> {

@@ -103,6 +103,8 @@ pub struct Frame<'a> {
     pub protocol: u16,
     /// The number that the packet carries, where receipts are agreed on.
     pub number: Option<SeqNumber>,
+    /// The order that it carries, where it may be overtaken or come twice: the key of its header.
+    pub order: Option<u32>,
     /// The payload.
     pub inner: &'a [u8],
     /// Congestion bits of the outer header, where the socket reports them.
@@ -237,7 +239,7 @@ impl TunnelSender {
         self.sealing.as_ref()
     }
 
-    /// Queues `packet` behind `header`, at most eight bytes of it, for `peer`. The outer header gets the congestion
+    /// Queues `packet` behind `header`, at most twelve bytes of it, for `peer`. The outer header gets the congestion
     /// bits `ecn` (RFC 6040 section 4.1).
     pub fn push(&mut self, peer: Peer, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
         let to = match &self.sealing {
@@ -317,7 +319,7 @@ fn open_sealed<'a>(
     let (header, length) = GreHeader::parse(opened).map_err(FrameError::Malformed)?;
     let (number, outer_ecn) = (header.sequence.map(SeqNumber), datagram.traffic_class.map(Ecn::from_bits));
     let inner = opened.get(length..).unwrap_or_default();
-    Ok(Some(Frame { peer, protocol: header.protocol, number, inner, outer_ecn }))
+    Ok(Some(Frame { peer, protocol: header.protocol, number, order: header.key, inner, outer_ecn }))
 }
 
 fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Frame<'a>, FrameError> {
@@ -338,7 +340,7 @@ fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Fram
     };
     let inner = gre.get(length..).unwrap_or_default();
     let number = header.sequence.map(SeqNumber);
-    Ok(Frame { peer, protocol: header.protocol, number, inner, outer_ecn })
+    Ok(Frame { peer, protocol: header.protocol, number, order: header.key, inner, outer_ecn })
 }
 
 fn open_udp(local: SocketAddr) -> io::Result<OwnedFd> {

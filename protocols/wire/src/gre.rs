@@ -21,6 +21,9 @@ pub const PLAIN_GRE_BYTES: usize = 4;
 /// Bytes that a sequence number adds to a GRE header.
 pub const SEQUENCE_BYTES: usize = 4;
 
+/// Bytes that a key adds to a GRE header.
+pub const KEY_BYTES: usize = 4;
+
 const CHECKSUM_PRESENT: u16 = 0x8000;
 const KEY_PRESENT: u16 = 0x2000;
 const SEQUENCE_PRESENT: u16 = 0x1000;

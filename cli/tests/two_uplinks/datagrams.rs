@@ -1,0 +1,151 @@
+//! Datagrams with numbers from the internet to a host behind the home, at even intervals.
+use crate::network::{INTERNET, Machine, Network};
+use crate::{links, type_until, wait_for};
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Ports of the three classes.
+pub const RESEQUENCED: u16 = 4433;
+pub const DUPLICATED: u16 = 5060;
+pub const PINNED: u16 = 7000;
+
+/// What the files of both ends say beyond the guide.
+const CLASSES: &str = "\n[datagrams]\nresequence = [\"udp/4433\"]\nduplicate = [\"udp/5060\"]\n";
+
+/// Bytes of payload, and of the whole on a line: IP, UDP, and a sealed tunnel with number and order.
+const PAYLOAD_BYTES: usize = 1200;
+pub const LINE_BYTES: f64 = 1300.0;
+
+/// A flow under way.
+pub struct Flow {
+    ends: Arc<AtomicBool>,
+    arrivals: Arc<Mutex<Vec<(Instant, u32)>>>,
+    sender: JoinHandle<u32>,
+    receiver: JoinHandle<()>,
+}
+
+/// The guide, then both ends with these classes.
+pub fn network_with_classes() -> Network {
+    let network = Network::new();
+    type_until(&network, "prismux status");
+    let ends: [(&Machine, &str); 2] =
+        [(&network.server, "/etc/prismux/gateway.toml"), (network.home(), "/etc/prismux/home.toml")];
+    for (machine, file) in ends {
+        machine.append(file, CLASSES);
+        machine.run("prismux up --detach --restart");
+    }
+    wait_for("both uplinks register", || links(network.home(), "up") == 2);
+    network
+}
+
+impl Flow {
+    /// Begins to send so many packets in a second, to a host that has asked for them.
+    pub fn start(network: &Network, port: u16, packets_per_second: f64) -> Self {
+        let outside = network.internet.enter(|| UdpSocket::bind((INTERNET, port))).unwrap().unwrap();
+        let inside = network.sites[0].lan.clone();
+        let connect = move || {
+            inside.enter(|| {
+                let socket = UdpSocket::bind("0.0.0.0:0")?;
+                socket.connect((INTERNET, port))?;
+                socket.send(b"hello").map(|_| socket)
+            })
+        };
+        let inside = std::thread::spawn(connect).join().unwrap().unwrap().expect("a socket");
+        outside.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let (_, peer) = outside.recv_from(&mut [0; 10]).expect("the host's question");
+        let (ends, arrivals) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<_>>>::default());
+        let (stop, log) = (Arc::clone(&ends), Arc::clone(&arrivals));
+        let sender = std::thread::spawn(move || {
+            prismux_linux::process::prefer_this_thread();
+            let (start, mut number, mut packet) = (Instant::now(), 0_u32, [0; PAYLOAD_BYTES]);
+            while !stop.load(Ordering::Relaxed) {
+                while f64::from(number) < start.elapsed().as_secs_f64() * packets_per_second {
+                    packet[..4].copy_from_slice(&number.to_be_bytes());
+                    // A full queue of this host's own would be a loss like others.
+                    let _ = outside.send_to(&packet, peer);
+                    number += 1;
+                }
+                std::thread::sleep(Duration::from_micros(500));
+            }
+            number
+        });
+        let receiver = std::thread::spawn(move || {
+            prismux_linux::process::prefer_this_thread();
+            inside.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+            let mut packet = [0; 2 * PAYLOAD_BYTES];
+            // Ends with the flow.
+            while inside.recv(&mut packet).is_ok() {
+                let number = u32::from_be_bytes(packet[..4].try_into().unwrap());
+                log.lock().unwrap().push((Instant::now(), number));
+            }
+        });
+        Self { ends, arrivals, sender, receiver }
+    }
+
+    /// How many packets have come.
+    pub fn came(&self) -> usize {
+        self.arrivals.lock().unwrap().len()
+    }
+
+    /// Ends it: how many packets were sent, and when which came.
+    pub fn finish(self) -> (u32, Vec<(Instant, u32)>) {
+        self.ends.store(true, Ordering::Relaxed);
+        let sent = self.sender.join().expect("the sender");
+        self.receiver.join().expect("the receiver");
+        let arrivals = std::mem::take(&mut *self.arrivals.lock().unwrap());
+        (sent, arrivals)
+    }
+}
+
+/// Packets that came behind a later one.
+pub fn out_of_order(arrivals: &[(Instant, u32)]) -> usize {
+    let numbers = arrivals.iter().map(|&(_, number)| number);
+    let latest = numbers.clone().scan(0, |latest, number| {
+        *latest = number.max(*latest);
+        Some(*latest)
+    });
+    numbers.zip(latest).filter(|(number, latest)| number < latest).count()
+}
+
+/// Nine tenths of what both lines carry, in one flow: it uses both, keeps its order, and none comes twice.
+pub fn quick_flow() {
+    let network = network_with_classes();
+    let carried = || [0, 1].map(|line| network.lines.carried(line, 0));
+    let before = carried();
+    let flow = Flow::start(&network, RESEQUENCED, 0.9 * 30e6 / 8.0 / LINE_BYTES);
+    wait_for("it is under way", || flow.came() > 12_000);
+    let (sent, arrivals) = flow.finish();
+    let after = carried();
+    let lesser = (after[0] - before[0]).min(after[1] - before[1]);
+    let both = after[0] - before[0] + after[1] - before[1];
+    assert!(lesser * 100 >= 20 * both, "the lesser line carried {lesser} of {both} bytes");
+    let late = out_of_order(&arrivals);
+    assert!(late * 1000 <= arrivals.len(), "{late} of {} out of order", arrivals.len());
+    assert!(arrivals.len() as u32 <= sent);
+    println!("{} of {sent} came, {late} out of order", arrivals.len());
+}
+
+/// A cable is pulled under a flow of the latency class, and under one that is pinned: the first misses nothing, the
+/// second goes on.
+pub fn pulled_cable() {
+    let network = network_with_classes();
+    for (port, line) in [(DUPLICATED, 0), (DUPLICATED, 1), (PINNED, 0), (PINNED, 1)] {
+        let flow = Flow::start(&network, port, 100.0);
+        wait_for("it is under way", || flow.came() > 100);
+        network.unplug(line);
+        let came = flow.came();
+        wait_for("it goes on over the other line", || flow.came() > came + 100);
+        network.plug(line);
+        let (_, arrivals) = flow.finish();
+        let mut numbers: Vec<u32> = arrivals.iter().map(|&(_, number)| number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), arrivals.len(), "none came twice");
+        let missing = numbers.last().unwrap() + 1 - numbers.len() as u32;
+        assert!(port != DUPLICATED || missing == 0, "{missing} are missing");
+        wait_for("it is used again", || links(network.home(), "up") == 2);
+    }
+}
