@@ -41,6 +41,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
             prismux run two-members\n  \
             prismux run my.toml --runs 10 --set links.wwan2.delay=900ms --json\n  \
+            prismux run bufferbloat --variant codel --delays --series 500ms\n  \
             prismux run demo-today --on lab")]
     Run(RunArguments),
     /// Read scenario files and say, by line, everything that is wrong with them.
@@ -54,7 +55,8 @@ pub(crate) enum Command {
     /// Run the variants of a scenario and print them side by side.
     #[command(after_help = "Examples:\n  \
             prismux compare demo-today\n  \
-            prismux compare prism-delay-disparity --variants prism,vanilla")]
+            prismux compare prism-delay-disparity --variants prism,vanilla\n  \
+            prismux compare bufferbloat --svg bufferbloat.svg")]
     Compare(CompareArguments),
     /// Run scenarios in the lab and in the simulator and say by how much they differ.
     #[command(after_help = "Examples:\n  \
@@ -222,6 +224,12 @@ pub(crate) struct RunArguments {
     /// Number of runs, each with a seed of its own; more than one prints means and 95 % intervals.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
+    /// Take the one-way delay of every data packet: mean, percentiles, jitter (short for --set measure.delays=true).
+    #[arg(long)]
+    pub delays: bool,
+    /// Sample flows and links at this interval (short for --set measure.interval=...), for a table or the JSON.
+    #[arg(long, value_name = "DURATION")]
+    pub series: Option<String>,
     /// Write a packet capture of every link to this folder (pcapng, one interface for each link).
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<PathBuf>,
@@ -273,6 +281,9 @@ pub(crate) struct CompareArguments {
     /// Number of runs of each variant, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
+    /// Draw delays and goodputs over time, of the first seed, into this file (needs measure.interval).
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

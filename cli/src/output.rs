@@ -1,6 +1,8 @@
 //! Standard output: text, tables and numbers for people.
 
 pub(crate) mod distributions;
+pub(crate) mod measures;
+pub(crate) mod over_time;
 pub(crate) mod picture;
 pub(crate) mod rough;
 

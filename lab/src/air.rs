@@ -11,7 +11,7 @@ mod hosts;
 use crate::LabError;
 use crate::fabric::LINK_MTU_BYTES;
 use crate::orders::Orders;
-use crate::timing::{DelayHistogram, DelaySummary};
+use crate::timing::{DelaySummary, Lateness};
 use crate::topology::Topology;
 use direct::Direct;
 use hosts::{Hosts, Payload};
@@ -201,7 +201,7 @@ impl Stage {
             // What came before the run is not of it.
             while pool.read_with(|buffer| station.device.read(buffer)).is_ok() {}
         }
-        let (mut lateness, mut ready) = (DelayHistogram::default(), Vec::new());
+        let (mut lateness, mut ready) = (Lateness::default(), Vec::new());
         loop {
             hosts.run_until(self.clock.now());
             while let Some((at, host, packet)) = hosts.poll_delivery() {

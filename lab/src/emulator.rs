@@ -71,6 +71,8 @@ pub(super) struct Recording {
 pub struct DirectionReport {
     /// The link model's counters.
     pub stats: LinkStats,
+    /// Its queue is managed: early drops and marks mean something.
+    pub is_managed: bool,
     /// Packets that the receiving kernel did not take.
     pub refused_packets: u64,
     /// The rate averaged over the run, none while down or not in use; `None` without a limit.
@@ -79,6 +81,10 @@ pub struct DirectionReport {
     pub delivered_bytes: Vec<u64>,
     /// Bytes waiting at the end of each interval.
     pub queue_bytes: Vec<u64>,
+    /// Packets dropped in each interval.
+    pub dropped_packets: Vec<u64>,
+    /// Packets marked in each interval.
+    pub marked_packets: Vec<u64>,
 }
 
 /// What the emulator did.

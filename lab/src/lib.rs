@@ -51,6 +51,6 @@ pub use network::LabNetwork;
 pub use prismux_linux::namespace::Namespace;
 pub use prismux_linux::privileges::{Privileges, capable, ensure_privileges};
 pub use run::{LabOptions, LabOutcome, run};
-pub use timing::{DelayHistogram, DelaySummary};
+pub use timing::{DelaySummary, Lateness};
 pub use traffic::tcp_info::TcpInfo;
 pub use traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};

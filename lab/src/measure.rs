@@ -5,8 +5,8 @@ use crate::orders::{Carrier, FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowOrders
 use crate::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
 use prismux_plan::{FullPacket, FullSegment, IpFamily, Plan, TCP_IP_HEADER_BYTES};
 use prismux_trace::results::{
-    Backend, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PipeResult, RunResult, TimeSeries,
-    TotalResult, capacity_bps, goodput_bps,
+    Backend, DirectionResult, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PacketResult,
+    PipeResult, RunResult, TimeSeries, TotalResult, capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(super) fn result(
         .links
         .iter()
         .zip(&emulator.links)
-        .map(|(link, (forward, _))| (link.name.clone(), link_result(forward, duration)))
+        .map(|(link, ways)| (link.name.clone(), link_result(ways, duration)))
         .collect();
     let shared: Vec<_> =
         plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
@@ -51,12 +51,14 @@ pub(super) fn result(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         duration_s: duration.as_secs_f64(),
         flows,
+        groups: Named::default(),
         links,
         total,
         nodes: status.iter().map(|(node, page)| (node.clone(), counters(page))).collect(),
         series: plan.measure.interval.map(|interval| series(plan, interval, outcomes, emulator)),
     };
     result.set_shared_links(shared.iter().copied());
+    result.set_fairness(plan.competing_flows());
     if let Some(series) = &mut result.series {
         series.set_shares(&shared);
     }
@@ -87,6 +89,11 @@ fn flow_result(
         spurious_retransmissions: sum(|info| info.spurious_retransmissions)
             .filter(|_| !matches!(flow.carrier, Carrier::Fetch(_))),
         timeouts: sum(|info| info.timeouts).unwrap_or(0) + of_pipes(|pipe| pipe.timeouts),
+        packets: outcome
+            .packets
+            .map(|[sent, received]| PacketResult::new(sent, sent.saturating_sub(received))),
+        delay: outcome.delay,
+        response: outcome.response,
         sha256: outcome.sha256.clone(),
         pipes: outcome.pipes.clone(),
     }
@@ -162,9 +169,17 @@ fn counters(page: &Value) -> Named<u64> {
     tables.flatten().filter_map(|(name, value)| Some((name.clone(), value.as_u64()?))).collect()
 }
 
-fn link_result(forward: &DirectionReport, duration: Duration) -> LinkResult {
-    let (rate, stats) = (forward.mean_rate_bps, &forward.stats);
-    LinkResult::new(rate, stats.delivered_bytes, stats.dropped_packets(), duration.as_secs_f64())
+fn link_result((forward, reverse): &(DirectionReport, DirectionReport), duration: Duration) -> LinkResult {
+    let way = |way: &DirectionReport| {
+        let (rate, stats) = (way.mean_rate_bps, &way.stats);
+        let seconds = duration.as_secs_f64();
+        let result = DirectionResult::new(rate, stats.delivered_bytes, stats.dropped_packets(), seconds);
+        match way.is_managed {
+            true => result.managed(stats.early_drops, stats.marked_packets),
+            false => result,
+        }
+    };
+    LinkResult::new(way(forward), way(reverse))
 }
 
 fn series(
@@ -185,14 +200,20 @@ fn series(
                 cwnd_bytes: outcome.samples.iter().map(|(cwnd, _)| *cwnd).collect(),
                 held_acks: Vec::new(),
                 srtt_s: outcome.samples.iter().map(|(_, srtt)| srtt.as_secs_f64()).collect(),
+                delay_s: Vec::new(),
             },
         );
     }
-    for (link, (forward, _)) in plan.links.iter().zip(&emulator.links) {
+    for (link, (forward, reverse)) in plan.links.iter().zip(&emulator.links) {
         let columns = LinkSeries {
             throughput_bps: forward.delivered_bytes.iter().map(rate).collect(),
             share: Vec::new(),
             queue_bytes: forward.queue_bytes.clone(),
+            dropped_packets: forward.dropped_packets.clone(),
+            marked_packets: forward.marked_packets.clone(),
+            reverse_throughput_bps: reverse.delivered_bytes.iter().map(rate).collect(),
+            reverse_queue_bytes: reverse.queue_bytes.clone(),
+            reverse_dropped_packets: reverse.dropped_packets.clone(),
         };
         series.links.insert(link.name.clone(), columns);
     }

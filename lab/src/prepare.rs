@@ -174,6 +174,7 @@ impl Stage<'_> {
             receiver: self.inside(flow.to.index(), || UdpSocket::bind(to))?.map_err(failed)?,
             to: to.into(),
             pattern,
+            delays: self.orders.plan.measure.delays,
         })
     }
 

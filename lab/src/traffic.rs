@@ -20,7 +20,7 @@ pub(super) mod udp;
 mod window_watch;
 
 use prismux_linux::clock::Clock;
-use prismux_trace::results::{Named, PipeResult};
+use prismux_trace::results::{DelayResult, Named, PipeResult, ResponseResult};
 use prismux_units::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,14 +117,16 @@ pub struct FlowOutcome {
     pub senders: Vec<tcp_info::TcpInfo>,
     /// The sender's state over time: congestion window in bytes and smoothed round trip.
     pub samples: Vec<(u64, Duration)>,
-    /// Requests and responses: how long each exchange took.
-    pub exchanges: Option<crate::timing::DelaySummary>,
+    /// Requests and responses: how long the client waited.
+    pub response: Option<ResponseResult>,
     /// By pipe, where a flow has several.
     pub pipes: Named<PipeResult>,
     /// What the receiving program counted; microseconds of the longest pause and what was known when it began.
     pub counters: Named<u64>,
-    /// UDP: packets sent.
-    pub sent_packets: u64,
+    /// UDP: packets sent, and received.
+    pub packets: Option<[u64; 2]>,
+    /// UDP: delays of the packets, where the plan asks for them.
+    pub delay: Option<DelayResult>,
     /// Why a program that carries the flow could not do its work, if so: then the rest says nothing.
     pub failure: Option<String>,
     /// What a connection of the kernel's met, if anything went wrong: a result like others.

@@ -1,6 +1,6 @@
 //! How late this machine wakes a program that sleeps. Daemons, applications and kernel share its processors with
 //! whatever else runs here, and what waits for a processor is measured as if it waited on a link.
-use crate::timing::{DelayHistogram, DelaySummary};
+use crate::timing::{DelaySummary, Lateness};
 use prismux_linux::clock::Clock;
 use prismux_units::Duration;
 use std::io;
@@ -15,7 +15,7 @@ const SLEEP: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(crate) struct Wakeups {
     over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<DelayHistogram>>,
+    thread: Option<JoinHandle<Lateness>>,
 }
 
 impl Wakeups {
@@ -27,7 +27,7 @@ impl Wakeups {
         let over = Arc::new(AtomicBool::new(false));
         let theirs = Arc::clone(&over);
         let work = move || {
-            let (clock, mut late) = (Clock::start(), DelayHistogram::default());
+            let (clock, mut late) = (Clock::start(), Lateness::default());
             while !theirs.load(Ordering::Relaxed) {
                 let due = clock.now() + SLEEP;
                 std::thread::sleep(std::time::Duration::from_nanos(SLEEP.as_nanos()));
@@ -44,7 +44,7 @@ impl Wakeups {
         self.end().unwrap_or_default().summary()
     }
 
-    fn end(&mut self) -> Option<DelayHistogram> {
+    fn end(&mut self) -> Option<Lateness> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.take()?.join().ok()
     }

@@ -2,7 +2,8 @@
 //!
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
-//! * [`mod@policy`], [`mod@congestion`]: schedulers and congestion controls written in Python.
+//! * [`mod@policies`]: what runs take of policies written in Python: [`mod@policy`], [`mod@subflows`] and
+//!   [`mod@congestion`] are schedulers of proxies, schedulers of MPTCP and congestion controls.
 //! * [`mod@study`]: published claims and random mixes.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the
 //!   Arrow PyCapsule interface.
@@ -11,11 +12,13 @@
 mod congestion;
 mod dictionary;
 mod error;
+mod policies;
 mod policy;
 mod result;
 mod run;
 mod scenario;
 mod study;
+mod subflows;
 mod sweep;
 mod table;
 
@@ -25,7 +28,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::congestion::{AckView, WindowView};
+    use crate::congestion::{AckView, RateView, WindowView};
     #[pymodule_export]
     use crate::error::{RunError, ScenarioError, SweepFileError};
     #[pymodule_export]
@@ -38,6 +41,8 @@ mod _core {
     use crate::scenario::{Diagnostic, Scenario, shipped};
     #[pymodule_export]
     use crate::study::{claims_json, mixes_json};
+    #[pymodule_export]
+    use crate::subflows::{OfferView, SubflowView};
     #[pymodule_export]
     use crate::sweep::{SweepPlan, SweepStore, merge_sweeps, read_sweep, run_task};
     #[pymodule_export]

@@ -100,10 +100,22 @@ impl RunResult {
         Table(table::flows(&self.0))
     }
 
-    /// One row for each link, measured in its download direction.
+    /// One row for each link, measured from its first node to its second; columns called `reverse.` the other way.
     #[getter]
     fn links(&self) -> Table {
         Table(table::links(&self.0))
+    }
+
+    /// One row for each group of several flows.
+    #[getter]
+    fn groups(&self) -> Table {
+        Table(table::groups(&self.0))
+    }
+
+    /// Jain's index of the flows' goodputs, datagrams left out; None for fewer than two flows.
+    #[getter]
+    fn jain(&self) -> Option<f64> {
+        self.0.total.jain
     }
 
     /// One row for each flow and sample; empty unless the scenario sets `measure.interval`.

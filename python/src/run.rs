@@ -1,15 +1,15 @@
 //! Runs, without the interpreter's lock and stopped by Ctrl-C.
 
-use crate::congestion::PythonControl;
 use crate::dictionary;
 use crate::error::{run_error, scenario_error, unsupported};
-use crate::policy::{Asked, Decisions, PythonScheduler};
+use crate::policies::Policies;
+use crate::policy::{Asked, Decisions};
 use crate::result::{Comparison, Decided, RunResult};
 use crate::scenario::file_of;
 use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
-use prismux_study::run::{CongestionFactory, RunError, RunOptions, SchedulerFactory, Watch};
+use prismux_study::run::{RunError, RunOptions, Watch};
 use prismux_study::{compare as study, jobs, run as single, variant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -118,15 +118,23 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// `congestion` is called for each sender of TCP and returns its congestion control, in place of the one that the
 /// scenario names: an object with `on_ack(ack, window)`, which gets an AckView and a WindowView and returns the new
 /// window in bytes, and `on_congestion(signal, window)`, which gets "loss", "ecn-mark" or "timeout" and returns the
-/// new threshold in bytes. When to fall, what to repeat and whether a loss was none stay with TCP.
+/// new threshold in bytes. When to fall, what to repeat and whether a loss was none stay with TCP. An object with
+/// `on_rate(rate, window)` sets the window itself, in every phase, from a RateView of each acknowledgement. The
+/// attribute `pacing_rate_bps`, where an object has it, says at which rate segments leave. A dictionary gives flows,
+/// or groups of them, controls of their own; the others keep theirs.
 ///
-/// An exception in either ends the run and is raised. Such a result has no scenario hash, since the scenario alone
-/// does not say what ran.
+/// `subflow_scheduler` is called with the name of each flow over MPTCP and returns its scheduler: an object with
+/// `choose(subflows, offer)`, which gets a list of SubflowView and an OfferView and returns one of the subflows, or
+/// None to wait.
+///
+/// Each of them may be a text that says where to import it from, "module:name". An exception in one ends the run and
+/// is raised; one that would have nothing to do is refused. Such a result has no scenario hash, since the scenario
+/// alone does not say what ran.
 ///
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None,
-    events=None, scheduler=None, congestion=None))]
+    events=None, scheduler=None, congestion=None, subflow_scheduler=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -138,24 +146,24 @@ pub(crate) fn run(
     record: Option<PathBuf>,
     pcap: Option<PathBuf>,
     events: Option<PathBuf>,
-    scheduler: Option<Py<PyAny>>,
-    congestion: Option<Py<PyAny>>,
+    scheduler: Option<&Bound<'_, PyAny>>,
+    congestion: Option<&Bound<'_, PyAny>>,
+    subflow_scheduler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<RunResult> {
     let backend = simulator_only(py, on)?;
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
-    let options = RunOptions { seed, record, pcap, events, ..RunOptions::default() };
+    let policies = Policies::new(scheduler, congestion, subflow_scheduler)?;
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let flag = Arc::new(AtomicBool::new(false));
     let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
-    let scheduler = scheduler.map(|function| schedulers(function, asked.clone()));
-    let congestion = congestion
-        .map(|class| CongestionFactory::new(move || Box::new(PythonControl::new(&class, asked.clone()))));
+    let options = RunOptions { seed, record, pcap, events, ..RunOptions::default() };
+    let options = policies.apply(py, &asked, options);
     let result = in_place(py, &flag, |watch| {
         let (interrupt, watch) = (Some(flag.clone()), Some(watch));
-        single::run(&scenario, backend, &RunOptions { interrupt, watch, scheduler, congestion, ..options })
+        single::run(&scenario, backend, &RunOptions { interrupt, watch, ..options })
     })?;
     let mut decisions = decisions.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(raised) = decisions.raised.take() {
@@ -166,23 +174,17 @@ pub(crate) fn run(
     result.map(|result| RunResult(result, decided)).map_err(|error| run_error(py, &error))
 }
 
-/// Schedulers that call `function`.
-fn schedulers(function: Py<PyAny>, asked: Asked) -> SchedulerFactory {
-    SchedulerFactory::new(move |_| {
-        let function = Python::attach(|py| function.clone_ref(py));
-        Box::new(PythonScheduler { function, asked: asked.clone() })
-    })
-}
-
 /// Runs the variants of a scenario with the same seeds and returns them side by side.
 ///
 /// `variants` are those of the file, else "single", "striping", "prism" and "tcp-prism"; a name may end in "-cubic"
 /// or "-newreno". `runs` seeds from `seed` on; `jobs` runs at the same time, by default one for each processor.
-/// Ctrl-C stops it.
+/// `scheduler`, `congestion` and `subflow_scheduler` are as for `run`, and serve every variant. Ctrl-C stops it.
 ///
 /// Raises ScenarioError for a scenario or a variant that is wrong.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, variants=None, seed=1, runs=1, set=None, jobs=None))]
+#[pyo3(signature = (scenario, *, variants=None, seed=1, runs=1, set=None, jobs=None, scheduler=None, congestion=None,
+    subflow_scheduler=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn compare(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
@@ -191,7 +193,12 @@ pub(crate) fn compare(
     runs: u64,
     set: Option<&Bound<'_, PyAny>>,
     jobs: Option<usize>,
+    scheduler: Option<&Bound<'_, PyAny>>,
+    congestion: Option<&Bound<'_, PyAny>>,
+    subflow_scheduler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
+    let policies = Policies::new(scheduler, congestion, subflow_scheduler)?;
+    let decisions = Arc::new(Mutex::new(Decisions::default()));
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
@@ -202,9 +209,14 @@ pub(crate) fn compare(
     let outcomes = interruptible(py, &|| Ok(()), |flag| {
         let once = |scenario: &Scenario, seed| -> Result<_, RunError> {
             let options = RunOptions { seed, interrupt: Some(flag.clone()), ..RunOptions::default() };
+            let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
+            let options = Python::attach(|py| policies.apply(py, &asked, options));
             single::run(scenario, Backend::Sim, &options)
         };
         study::compete(&variants, &seeds, parallel, once, || ())
     })?;
+    if let Some(raised) = decisions.lock().unwrap_or_else(PoisonError::into_inner).raised.take() {
+        return Err(raised);
+    }
     outcomes.map(Comparison).map_err(|error| run_error(py, &error))
 }

@@ -1,7 +1,9 @@
 //! A table that any reader of the Arrow PyCapsule interface takes without copying.
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -46,6 +48,35 @@ impl Table {
         format!("<prismux.Table of {} rows: {}>", self.0.num_rows(), names.join(", "))
     }
 
+    /// The table as a pandas.DataFrame: by pandas itself from version 3 on, else by pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let frame = py.import("pandas")?.getattr("DataFrame")?;
+        match frame.hasattr("from_arrow")? {
+            true => frame.call_method1("from_arrow", (slf,)),
+            false => py.import("pyarrow")?.call_method1("table", (slf,))?.call_method0("to_pandas"),
+        }
+    }
+
+    /// The first rows, for notebooks.
+    fn _repr_html_(&self) -> String {
+        let cells = |tag: &str, texts: &mut dyn Iterator<Item = String>| -> String {
+            texts.map(|text| format!("<{tag}>{text}</{tag}>")).collect()
+        };
+        let fields = self.0.schema_ref().fields();
+        let head = cells("th", &mut fields.iter().map(|field| escaped(field.name())));
+        let rows = (0..self.0.num_rows().min(SHOWN_ROWS)).map(|row| {
+            let values = &mut self.0.columns().iter().map(|column| escaped(&cell_text(column, row)));
+            format!("<tr>{}</tr>", cells("td", values))
+        });
+        let rows: String = rows.collect();
+        let more = match self.0.num_rows().saturating_sub(SHOWN_ROWS) {
+            0 => String::new(),
+            more => format!("<p>and {more} more rows</p>"),
+        };
+        format!("<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}")
+    }
+
     /// Names of the columns, in order.
     #[getter]
     fn columns(&self) -> Vec<String> {
@@ -70,6 +101,32 @@ impl Table {
         let metadata = self.0.schema_ref().metadata();
         metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
+}
+
+/// Rows that a notebook shows.
+const SHOWN_ROWS: usize = 20;
+
+/// A value for people; nothing for one that is unknown.
+fn cell_text(column: &ArrayRef, row: usize) -> String {
+    if column.is_null(row) {
+        return String::new();
+    }
+    if let Some(texts) = column.as_string_opt::<i32>() {
+        return texts.value(row).to_string();
+    }
+    if let Some(truths) = column.as_boolean_opt() {
+        return truths.value(row).to_string();
+    }
+    if let Some(numbers) = column.as_primitive_opt::<UInt64Type>() {
+        return numbers.value(row).to_string();
+    }
+    let number = column.as_primitive_opt::<Float64Type>().map(|numbers| numbers.value(row));
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// A text in HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 impl Table {

@@ -136,6 +136,9 @@ def test_anything_but_bytes_is_refused(answer: object) -> None:
         def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> object:
             return answer
 
+        def on_congestion(self, signal: str, window: prismux.WindowView) -> int:
+            return window.mss_bytes
+
     with pytest.raises(TypeError, match="a number of bytes"):
         prismux.run(prismux.Scenario.from_text(SMALL), congestion=Broken)  # type: ignore[arg-type]  # wrong on purpose
 
@@ -152,6 +155,113 @@ def test_a_congestion_control_without_tcp_is_refused() -> None:
     settings = {"flows.file.transport": "rcp"}
     with pytest.raises(prismux.ScenarioError, match="none runs over TCP"):
         prismux.run(prismux.Scenario.from_text(SMALL), set=settings, congestion=NewReno)
+
+
+def test_a_control_without_its_methods_is_refused_before_the_run() -> None:
+    class Half:
+        def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> int:
+            return window.cwnd_bytes
+
+    with pytest.raises(TypeError, match="no method on_congestion"):
+        prismux.run(prismux.Scenario.from_text(SMALL), congestion=Half)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_control_of_one_flow_leaves_the_others_theirs() -> None:
+    scenario = prismux.Scenario.from_text(SMALL)
+    settings = {"flows.file.count": 2, "flows.file.bytes": "1 MB", "links.wire.loss": 0}
+    made = []
+
+    class Small:
+        def __init__(self) -> None:
+            made.append(self)
+
+        def on_ack(self, ack: prismux.AckView, window: prismux.WindowView) -> int:
+            assert ack.flight_size_bytes >= 0
+            return 2 * window.mss_bytes
+
+        def on_congestion(self, signal: str, window: prismux.WindowView) -> int:
+            return 2 * window.mss_bytes
+
+    flows = prismux.run(scenario, set=settings, congestion={"file-1": Small}).to_dict()["flows"]
+    assert len(made) == 1
+    assert flows["file-1"]["goodput_bps"] * 2 < flows["file-2"]["goodput_bps"]
+    prismux.run(scenario, set=settings, congestion={"file": Small})
+    assert len(made) == 3
+    with pytest.raises(prismux.ScenarioError, match='"fiel", which is no flow over TCP'):
+        prismux.run(scenario, set=settings, congestion={"fiel": Small})
+
+
+class Steady:
+    """Sets the window itself, and paces."""
+
+    pacing_rate_bps: float | None = 400e3
+
+    def on_rate(self, rate: prismux.RateView, window: prismux.WindowView) -> int:
+        assert rate.delivered_bytes >= rate.newly_delivered_bytes and rate.in_flight_bytes >= 0
+        return 20 * window.mss_bytes
+
+
+def test_a_control_by_rate_sets_window_and_pace() -> None:
+    scenario = prismux.Scenario.from_text(SMALL)
+    settings = {"links.wire.loss": 0, "flows.file.bytes": "200 kB", "duration": "20 s"}
+    result = prismux.run(scenario, set=settings, congestion=Steady)
+    # 400 kbit/s of 1500-byte packets with 1448 bytes of payload.
+    assert result.goodput_bps == pytest.approx(400e3 * 1448 / 1500, rel=0.06)
+
+
+def test_policies_come_by_import_path_too() -> None:
+    scenario = prismux.Scenario.from_text(SMALL)
+    settings = {"links.wire.loss": 0, "flows.file.bytes": "200 kB", "duration": "20 s"}
+    here = f"{__name__}:Steady"
+    by_path = prismux.run(scenario, set=settings, congestion=here)
+    assert by_path == prismux.run(scenario, set=settings, congestion=Steady)
+    with pytest.raises(ValueError, match="no import path"):
+        prismux.run(scenario, congestion="Steady")
+    with pytest.raises(TypeError, match="cannot be called"):
+        prismux.run(scenario, congestion=7)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_scheduler_without_a_proxy_and_one_of_subflows_without_mptcp_are_refused() -> None:
+    scenario = prismux.Scenario.from_text(SMALL)
+    with pytest.raises(prismux.ScenarioError, match="no proxy to serve"):
+        prismux.run(scenario, scheduler=adas)
+    with pytest.raises(prismux.ScenarioError, match="none runs over MPTCP"):
+        prismux.run(scenario, subflow_scheduler=lambda flow: None)  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize("name", ["blest", "ecf"])
+def test_blest_and_ecf_in_python_give_the_runs_of_those_in_rust(name: str) -> None:
+    example = runpy.run_path(str(ROOT / "python/examples/own_subflow_scheduler.py"))
+    settings = {"duration": "12 s", "flows.download.bytes": "10 MB"}
+    result = prismux.run("mptcp-schedulers", set=settings, subflow_scheduler=example[name.capitalize()])
+    ours, theirs = result.to_dict(), prismux.run("mptcp-schedulers", variant=name, set=settings).to_dict()
+    assert ours.pop("scenario_hash") == "" != theirs.pop("scenario_hash")
+    assert ours == theirs
+    assert result.decisions > 1000
+
+
+def test_a_scheduler_of_subflows_waits_and_chooses_only_what_it_was_given() -> None:
+    class First:
+        def __init__(self, flow: str) -> None:
+            assert flow == "download"
+
+        def choose(
+            self, subflows: list[prismux.SubflowView], offer: prismux.OfferView
+        ) -> prismux.SubflowView | None:
+            assert offer.unsent_bytes > 0 and offer.next_byte >= 0
+            return next((subflow for subflow in subflows if subflow.id == 0 and subflow.has_room), None)
+
+    settings = {"duration": "5 s", "flows.download.mptcp.opportunistic_retransmission": False}
+    result = prismux.run("mptcp-schedulers", set=settings, subflow_scheduler=First).to_dict()
+    pipes = list(result["flows"]["download"]["pipes"].values())
+    assert pipes[0]["sent_bytes"] > 1e6 and all(pipe["sent_bytes"] == 0 for pipe in pipes[1:])
+
+    class Wrong(First):
+        def choose(self, subflows: object, offer: object) -> object:  # type: ignore[override]
+            return 3
+
+    with pytest.raises(TypeError, match="one of the subflows that it was given"):
+        prismux.run("mptcp-schedulers", set=settings, subflow_scheduler=Wrong)  # type: ignore[arg-type]
 
 
 def test_the_example_of_a_congestion_control_keeps_the_queue_short(capsys: pytest.CaptureFixture[str]) -> None:

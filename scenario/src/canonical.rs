@@ -40,6 +40,9 @@ pub fn canonical(plan: &Plan) -> String {
         out.line("measure.warm_up", warm_up);
     }
     out.debug("measure.interval", &plan.measure.interval);
+    if plan.measure.delays {
+        out.line("measure.delays", true);
+    }
     out.0
 }
 

@@ -154,15 +154,16 @@ fn link_list(reader: &Reader<'_>, key: &'static str, names: Names<'_>) -> Vec<Li
 fn measure(reader: &Reader<'_>, duration: Duration) -> Measure {
     let standard = (duration / 5).min(Duration::from_secs(30));
     let Some(table) = reader.table("measure", keys::MEASURE) else {
-        return Measure { warm_up: Some(standard), interval: None };
+        return Measure { warm_up: Some(standard), ..Measure::default() };
     };
     let warm_up = table.duration("warm_up").unwrap_or(standard);
     let interval = table.duration("interval");
     if interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
         table.wrong("interval", "found an interval below 1 ms", "an interval of at least 1 ms", None);
     }
+    let delays = table.boolean("delays").unwrap_or(false);
     table.finish();
-    Measure { warm_up: Some(warm_up), interval }
+    Measure { warm_up: Some(warm_up), interval, delays }
 }
 
 /// Names and summaries of the variants; what they override is read when one is chosen.

@@ -1,6 +1,7 @@
 //! Several ways of using the same links, side by side.
 
 use crate::jobs;
+use crate::measures::managed_queues;
 use crate::repetition;
 use crate::run::RunError;
 use crate::statistics::Summary;
@@ -160,6 +161,9 @@ pub fn table(outcomes: &[Outcome]) -> RecordBatch {
     };
     columns.whole("retransmitted_segments", "1", "segments sent again", count(|f| f.retransmitted_segments));
     columns.whole("timeouts", "1", "retransmission timeouts", count(|f| f.timeouts));
+    let managed = |which: usize| rows().map(move |(_, result)| Some(managed_queues(result)?[which]));
+    columns.whole("early_drops", "1", "dropped early by managed queues; null without any", managed(0));
+    columns.whole("marked_packets", "1", "marked by managed queues; null without any", managed(1));
     let hashes = rows().map(|(_, result)| Some(result.scenario_hash.as_str()));
     columns.text("scenario_hash", "SHA-256 of the scenario as it ran", hashes);
     let first = rows().next().map(|(_, result)| birth(result)).unwrap_or_default();

@@ -18,6 +18,22 @@ pub fn longest_round_trip_s(result: &RunResult, flow: &str) -> Option<f64> {
     pipes.values().filter_map(|pipe| pipe.srtt_s).reduce(f64::max)
 }
 
+/// Packets that all links together dropped from their second node to their first.
+pub fn dropped_on_the_way_back(result: &RunResult) -> u64 {
+    result.links.values().filter_map(|link| link.reverse).map(|reverse| reverse.dropped_packets).sum()
+}
+
+/// Packets that managed queues dropped early, and that they marked, in both directions of all links; `None` without
+/// any.
+pub fn managed_queues(result: &RunResult) -> Option<[u64; 2]> {
+    let ways = result.links.values().flat_map(|link| {
+        let back = link.reverse.unwrap_or_default();
+        [(link.early_drops, link.marked_packets), (back.early_drops, back.marked_packets)]
+    });
+    let counts = ways.filter_map(|(early, marked)| Some([early?, marked?]));
+    counts.reduce(|sum, way| [sum[0] + way[0], sum[1] + way[1]])
+}
+
 /// Pearson's correlation, as far as both series go; `None` where one does not vary.
 pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let count = a.len().min(b.len());

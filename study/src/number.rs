@@ -39,6 +39,11 @@ pub fn seconds(seconds: f64) -> String {
     format!("{} s", digits(seconds))
 }
 
+/// A delay in milliseconds: `12.3 ms`.
+pub fn milliseconds(seconds: f64) -> String {
+    format!("{} ms", digits(seconds * 1e3))
+}
+
 /// A fraction as percent: `94.1 %`.
 pub fn percent(fraction: f64) -> String {
     format!("{:.1} %", fraction * 100.0)

@@ -11,6 +11,7 @@ pub fn same_outcome(a: &RunResult, b: &RunResult) -> bool {
         version,
         duration_s,
         flows,
+        groups,
         links,
         total,
         nodes,
@@ -22,7 +23,7 @@ pub fn same_outcome(a: &RunResult, b: &RunResult) -> bool {
             .is_some_and(|other| *flow == FlowResult { transport: flow.transport.clone(), ..other.clone() })
     };
     (*backend, version, duration_s) == (b.backend, &b.version, &b.duration_s)
-        && (links, total, nodes, series) == (&b.links, &b.total, &b.nodes, &b.series)
+        && (groups, links, total, nodes, series) == (&b.groups, &b.links, &b.total, &b.nodes, &b.series)
         && flows.len() == b.flows.len()
         && flows.iter().all(same_flow)
 }

@@ -14,11 +14,12 @@ use prismux_plan::Plan;
 use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
-pub use prismux_simulator::{CongestionFactory, SchedulerFactory};
+pub use prismux_simulator::{CongestionFactory, SchedulerFactory, SubflowSchedulerFactory};
 use prismux_simulator::{Simulation, SimulationError, SimulationOptions};
 use prismux_trace::event::{EVENTS_FILE, SharedLog};
 use prismux_trace::results::RunResult;
 use prismux_units::Instant;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -48,6 +49,20 @@ pub struct RunOptions {
     pub scheduler: Option<SchedulerFactory>,
     /// Congestion control of every sender of TCP, in place of those that the scenario names (simulator).
     pub congestion: Option<CongestionFactory>,
+    /// Congestion controls of single senders of TCP, by flow or group, before `congestion` (simulator).
+    pub congestion_of: BTreeMap<String, CongestionFactory>,
+    /// Scheduler of every MPTCP sender, in place of those that the scenario names (simulator).
+    pub subflow_scheduler: Option<SubflowSchedulerFactory>,
+}
+
+impl RunOptions {
+    /// Whether policies from outside decide what the scenario does not say.
+    fn has_policies(&self) -> bool {
+        self.scheduler.is_some()
+            || self.congestion.is_some()
+            || !self.congestion_of.is_empty()
+            || self.subflow_scheduler.is_some()
+    }
 }
 
 /// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for
@@ -116,6 +131,8 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
     let mut simulated = SimulationOptions {
         scheduler: options.scheduler.clone(),
         congestion: options.congestion.clone(),
+        congestion_of: options.congestion_of.clone(),
+        subflow_scheduler: options.subflow_scheduler.clone(),
         ..SimulationOptions::default()
     };
     if let Some(folder) = &options.pcap {
@@ -131,8 +148,7 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
         error => RunFailure::Simulation(error).into(),
     })?;
     // With a policy from outside the scenario alone does not say what ran.
-    let outside = options.scheduler.is_some() || options.congestion.is_some();
-    let hash = if outside { String::new() } else { prismux_scenario::hash(plan) };
+    let hash = if options.has_policies() { String::new() } else { prismux_scenario::hash(plan) };
     simulation.set_scenario(&plan.name, &hash);
     pass_time(&mut simulation, plan, options)?;
     let result = simulation.result();

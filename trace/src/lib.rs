@@ -3,10 +3,12 @@
 //! * [`results`]: one [`RunResult`](results::RunResult) per run, the same columns from simulator and lab.
 //! * [`event`]: the one vocabulary of events; [`EventSink`](event::EventSink) is what a host hands them to, and
 //!   [`JsonLines`](event::JsonLines) writes them as text.
+//! * [`histogram`]: many durations in little memory, for percentiles.
 //! * [`pcapng`]: packet captures that Wireshark opens, one interface per link.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod event;
+pub mod histogram;
 pub mod pcapng;
 pub mod results;
 

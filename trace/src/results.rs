@@ -4,6 +4,8 @@
 //! `prismux run --json` prints. Names keep the order of the scenario file. A value that a backend cannot
 //! know is `null`, never a made-up zero.
 
+mod fairness;
+mod latency;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -12,6 +14,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+pub use fairness::{GroupResult, jain};
+pub use latency::{DelayMeter, DelayResult, PacketResult, ResponseResult};
 pub use series::{FlowSeries, LinkSeries, TimeSeries};
 
 /// Values by name, in the order of the scenario file.
@@ -54,7 +58,11 @@ pub struct RunResult {
     pub duration_s: f64,
     /// Per flow.
     pub flows: Named<FlowResult>,
-    /// Per link; a link between two nodes is one entry, measured in its download direction.
+    /// Flows that count as several of one kind (`count` in a scenario), together.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub groups: Named<GroupResult>,
+    /// Per link; a link between two nodes is one entry: the direction from its first node to its second, and the other
+    /// one as `reverse`.
     pub links: Named<LinkResult>,
     /// Over all flows and shared links.
     pub total: TotalResult,
@@ -85,6 +93,15 @@ pub struct FlowResult {
     pub spurious_retransmissions: Option<u64>,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Datagrams sent and lost; `None` for flows that repeat what is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketResult>,
+    /// One-way delay of the flow's data packets; `None` unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelayResult>,
+    /// Times from request to whole response; `None` for flows without requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseResult>,
     /// SHA-256 (hex) of the bytes received, where real bytes were carried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -134,6 +151,28 @@ pub struct LinkResult {
     pub shared: bool,
     /// Share of the bytes that all shared links delivered, between 0 and 1; `None` for other links.
     pub share: Option<f64>,
+    /// The other direction, from the second node to the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<DirectionResult>,
+}
+
+/// What one direction of a link carried.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct DirectionResult {
+    /// Configured rate, averaged over the run when it changes; `None` without a limit.
+    pub rate_bps: Option<u64>,
+    /// Bytes delivered, headers included.
+    pub delivered_bytes: u64,
+    /// Packets lost to the channel or dropped by the queue.
+    pub dropped_packets: u64,
+    /// Of a managed queue: packets dropped before it was full; `None` for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_drops: Option<u64>,
+    /// Of a managed queue: packets marked for congestion; `None` for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked_packets: Option<u64>,
+    /// Delivered bits over the bits the rate allows in the run; `None` without a limit.
+    pub utilization: Option<f64>,
 }
 
 /// The whole community's result.
@@ -149,6 +188,9 @@ pub struct TotalResult {
     pub steady_goodput_bps: Option<f64>,
     /// `steady_goodput_bps / capacity_bps`.
     pub steady_efficiency: Option<f64>,
+    /// Jain's index of the flows' goodputs, datagrams left out; `None` for fewer than two flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jain: Option<f64>,
 }
 
 /// Bits per second at which `bytes` pass in `seconds`; 0 for no time at all.
@@ -163,8 +205,8 @@ pub fn capacity_bps(rates_bps: impl IntoIterator<Item = f64>, payload_bytes: u32
     rates_bps.into_iter().sum::<f64>() * f64::from(payload_bytes) / f64::from(packet_bytes.max(1))
 }
 
-impl LinkResult {
-    /// A link's line from its counters over `duration_s` seconds.
+impl DirectionResult {
+    /// A direction's line from its counters over `duration_s` seconds.
     pub fn new(rate_bps: Option<u64>, delivered_bytes: u64, dropped_packets: u64, duration_s: f64) -> Self {
         let possible_bits = rate_bps.map(|rate| rate as f64 * duration_s);
         let utilization =
@@ -176,6 +218,31 @@ impl LinkResult {
     #[must_use]
     pub fn managed(self, early_drops: u64, marked_packets: u64) -> Self {
         Self { early_drops: Some(early_drops), marked_packets: Some(marked_packets), ..self }
+    }
+}
+
+impl LinkResult {
+    /// A link's line from those of its directions.
+    pub fn new(forward: DirectionResult, reverse: DirectionResult) -> Self {
+        let DirectionResult {
+            rate_bps,
+            delivered_bytes,
+            dropped_packets,
+            early_drops,
+            marked_packets,
+            utilization,
+        } = forward;
+        Self {
+            rate_bps,
+            delivered_bytes,
+            dropped_packets,
+            early_drops,
+            marked_packets,
+            utilization,
+            shared: false,
+            share: None,
+            reverse: Some(reverse),
+        }
     }
 }
 
@@ -194,6 +261,7 @@ impl TotalResult {
             efficiency: efficiency(goodput_bps),
             steady_goodput_bps: steady,
             steady_efficiency: steady.and_then(efficiency),
+            jain: None,
         }
     }
 }

@@ -4,11 +4,12 @@ use super::run::{interval, once, parallel, prepare, summarise};
 use crate::args::{Common, CompareArguments};
 use crate::failure::Failure;
 use crate::jobs;
-use crate::output::print;
+use crate::output::{over_time, print};
 use prismux_scenario::{Scenario, ScenarioFile};
 use prismux_study::compare;
 pub(crate) use prismux_study::compare::Outcome;
-use prismux_study::number::{digits, or_dash, percent, rate, seconds};
+use prismux_study::measures::managed_queues;
+use prismux_study::number::{digits, milliseconds, or_dash, percent, rate, seconds};
 use prismux_study::repetition::one_run;
 use prismux_study::run::RunOptions;
 use prismux_study::statistics::Summary;
@@ -28,6 +29,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     if outcomes.iter().all(|outcome| outcome.results.is_empty()) {
         let reason = outcomes.into_iter().find_map(|outcome| outcome.failure);
         return Err(Failure::Failed(reason.unwrap_or_else(|| "there is nothing to compare".to_string())));
+    }
+    if let Some(file) = &arguments.svg {
+        over_time::draw(&outcomes, file).map_err(Failure::failed)?;
     }
     if common.json {
         return Ok(print(json_of(&file, &outcomes)?)?);
@@ -71,6 +75,13 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
     let shown = if shared.len() <= 5 { &shared[..] } else { &[] };
     let reference = &outcomes[0];
     let mut columns = vec!["variant", "goodput", "ratio", "efficiency", "complete", "resent", "timeouts"];
+    let waits = waits(outcomes);
+    columns.extend(waits.iter().map(|wait| wait.name.as_str()));
+    let is_managed =
+        outcomes.iter().flat_map(|outcome| &outcome.results).any(|result| managed_queues(result).is_some());
+    if is_managed {
+        columns.extend(["early drops", "marks"]);
+    }
     columns.extend(shown.iter().map(|name| name.as_str()));
     let mut table = Table::new(&columns);
     for outcome in outcomes {
@@ -90,6 +101,13 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
             of(&flows(|flow| flow.retransmitted_segments), whole),
             of(&flows(|flow| flow.timeouts), whole),
         ];
+        for wait in &waits {
+            row.push(of(&|result| wait.of(result), milliseconds));
+        }
+        if is_managed {
+            row.push(of(&|result| Some(managed_queues(result)?[0] as f64), whole));
+            row.push(of(&|result| Some(managed_queues(result)?[1] as f64), whole));
+        }
         for name in shown {
             row.push(of(&|result| result.links.get(*name).and_then(|link| link.share), percent));
         }
@@ -109,6 +127,37 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
     };
     let head = format!("{} ({}, {seeds}), at most {possible} possible", first.scenario, first.backend);
     format!("{head}\n\n{table}\n\nratio: goodput over that of {}, seed by seed{note}", reference.name)
+}
+
+/// The 95th percentile of a flow's response times, or of its delays.
+struct Wait {
+    /// The column.
+    name: String,
+    flow: String,
+    is_response: bool,
+}
+
+impl Wait {
+    fn of(&self, result: &RunResult) -> Option<f64> {
+        let flow = result.flows.get(&self.flow)?;
+        if self.is_response { Some(flow.response?.p95_s) } else { Some(flow.delay?.p95_s) }
+    }
+}
+
+/// Waits of more flows would not fit a screen.
+const MAX_WAITS: usize = 4;
+
+/// Whose waits are known, in any of the outcomes.
+fn waits(outcomes: &[Outcome]) -> Vec<Wait> {
+    let results = || outcomes.iter().flat_map(|outcome| &outcome.results);
+    let Some(first) = results().next() else { return Vec::new() };
+    let wait = |(flow, is_response): (&String, bool)| Wait {
+        name: if is_response { format!("{flow} p95") } else { format!("{flow} delay p95") },
+        flow: flow.clone(),
+        is_response,
+    };
+    let both = first.flows.keys().flat_map(|flow| [(flow, true), (flow, false)]).map(wait);
+    both.filter(|wait| results().any(|result| wait.of(result).is_some())).take(MAX_WAITS).collect()
 }
 
 fn whole(value: f64) -> String {

@@ -3,7 +3,7 @@
 use crate::args::{Common, RunArguments};
 use crate::failure::Failure;
 use crate::jobs;
-use crate::output::print;
+use crate::output::{measures, print};
 use prismux_lab as lab;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
@@ -17,7 +17,11 @@ use serde_json::json;
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let common = &arguments.common;
-    let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
+    let asked = [
+        arguments.delays.then(|| "measure.delays=true".to_string()),
+        arguments.series.as_ref().map(|interval| format!("measure.interval={interval}")),
+    ];
+    let set: Vec<&str> = common.set.iter().chain(asked.iter().flatten()).map(String::as_str).collect();
     let file = ScenarioFile::find(&arguments.scenario)?;
     let scenario = file.scenario(arguments.variant.as_deref(), &set)?;
     prepare(common.on.into())?;
@@ -30,7 +34,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     };
     if arguments.runs == 1 {
         let result = once(&scenario, common, &options)?;
-        return Ok(print(if common.json { result.to_json() } else { one_table(&result) })?);
+        if common.json {
+            return Ok(print(result.to_json())?);
+        }
+        print(one_table(&result))?;
+        let over_time = result.series.as_ref().filter(|_| arguments.series.is_some());
+        return over_time.map_or(Ok(()), |series| Ok(print(format!("\n{}", measures::over_time(series)))?));
     }
     if options.pcap.is_some() || options.events.is_some() || options.record.is_some() {
         let message =
@@ -101,7 +110,8 @@ fn one_table(result: &RunResult) -> String {
             counted(flow.timeouts),
         ]);
     }
-    let mut links = Table::new(&["link", "rate", "delivered", "dropped", "use", "share"]);
+    let mut links =
+        Table::new(&["link", "rate", "delivered", "dropped", "use", "share", "back", "dropped", "use"]);
     let configured = |link: &LinkResult| or_dash(link.rate_bps, |bps| rate(bps as f64));
     for (name, link) in &result.links {
         links.row(vec![
@@ -111,9 +121,15 @@ fn one_table(result: &RunResult) -> String {
             link.dropped_packets.to_string(),
             or_dash(link.utilization, percent),
             or_dash(link.share, percent),
+            or_dash(link.reverse, |way| bytes(way.delivered_bytes)),
+            or_dash(link.reverse, |way| way.dropped_packets.to_string()),
+            or_dash(link.reverse.and_then(|way| way.utilization), percent),
         ]);
     }
-    format!("{head}\n\n{flows}\n\n{links}\n\n{}", total_line(result))
+    let latency = measures::latency(result).map_or_else(String::new, |table| format!("\n\n{table}"));
+    let groups = measures::groups(result).map_or_else(String::new, |table| format!("\n\n{table}"));
+    let queues = measures::managed_queues(result).map_or_else(String::new, |table| format!("\n\n{table}"));
+    format!("{head}\n\n{flows}{latency}{groups}\n\n{links}{queues}\n\n{}", total_line(result))
 }
 
 fn total_line(result: &RunResult) -> String {
@@ -127,6 +143,9 @@ fn total_line(result: &RunResult) -> String {
         if let Some(efficiency) = total.steady_efficiency {
             line += &format!(" ({})", percent(efficiency));
         }
+    }
+    if let Some(jain) = total.jain {
+        line += &format!("; Jain's index {jain:.3}");
     }
     line
 }

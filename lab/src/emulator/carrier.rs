@@ -4,7 +4,7 @@ use super::direction::{Direction, damage};
 use super::events::{EventFeed, Fate, Head};
 use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording};
 use crate::fabric::LINK_MTU_BYTES;
-use crate::timing::DelayHistogram;
+use crate::timing::Lateness;
 use nix::sys::eventfd::EventFd;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, PacketKind, QueueLimit};
@@ -35,7 +35,7 @@ pub(super) struct Carrier {
     clock: Clock,
     /// The start of the run on the event loop's clock; `None` before it began.
     epoch: Option<Duration>,
-    lateness: DelayHistogram,
+    lateness: Lateness,
     capture: Option<Capture>,
     events_seen: Option<EventFeed>,
     series: Option<Duration>,
@@ -76,7 +76,7 @@ impl Carrier {
             events,
             clock,
             epoch: None,
-            lateness: DelayHistogram::default(),
+            lateness: Lateness::default(),
             capture: capture.transpose()?,
             events_seen: recording.events,
             series: recording.series,
@@ -100,7 +100,7 @@ impl Carrier {
         };
         self.directions = self.configs.iter().map(new).collect();
         self.agenda.clear();
-        self.lateness = DelayHistogram::default();
+        self.lateness = Lateness::default();
         for index in 0..self.directions.len() {
             self.schedule(index);
         }

@@ -12,7 +12,8 @@ pub(super) struct Direction {
     pub scheduled: Option<Instant>,
     pub damage: RandomStream,
     pub refused_packets: u64,
-    delivered_before: u64,
+    /// Bytes delivered, packets dropped and packets marked by the last sample.
+    before: [u64; 3],
     /// What the link has offered so far, in bits; at which rate it does so now, and since when.
     offered_bits: f64,
     offered_rate: Option<Rate>,
@@ -20,6 +21,8 @@ pub(super) struct Direction {
     pub in_use: bool,
     delivered_bytes: Vec<u64>,
     queue_bytes: Vec<u64>,
+    dropped_packets: Vec<u64>,
+    marked_packets: Vec<u64>,
 }
 
 impl Direction {
@@ -33,11 +36,13 @@ impl Direction {
             scheduled: None,
             damage: seed.stream(&format!("link/{name}/damage")),
             refused_packets: 0,
-            delivered_before: 0,
+            before: [0; 3],
             offered_bits: 0.0,
             offered_since: Instant::ZERO,
             delivered_bytes: Vec::new(),
             queue_bytes: Vec::new(),
+            dropped_packets: Vec::new(),
+            marked_packets: Vec::new(),
         }
     }
 
@@ -62,9 +67,12 @@ impl Direction {
 
     /// Notes what was delivered in the interval that ends now, and what waits.
     pub fn sample(&mut self, now: Instant) {
-        let delivered = self.link.stats().delivered_bytes;
-        self.delivered_bytes.push(delivered - self.delivered_before);
-        self.delivered_before = delivered;
+        let stats = self.link.stats();
+        let counts = [stats.delivered_bytes, stats.dropped_packets(), stats.marked_packets];
+        let [delivered, dropped, marked] = std::mem::replace(&mut self.before, counts);
+        self.delivered_bytes.push(counts[0] - delivered);
+        self.dropped_packets.push(counts[1] - dropped);
+        self.marked_packets.push(counts[2] - marked);
         self.queue_bytes.push(self.link.queue(now).1.as_u64());
     }
 
@@ -73,12 +81,15 @@ impl Direction {
         self.close_offer(now);
         DirectionReport {
             stats: self.link.stats(),
+            is_managed: self.link.is_managed(),
             refused_packets: self.refused_packets,
             mean_rate_bps: self
                 .offered_rate
                 .map(|_| (self.offered_bits / now.as_secs_f64().max(1e-9)).round() as u64),
             delivered_bytes: std::mem::take(&mut self.delivered_bytes),
             queue_bytes: std::mem::take(&mut self.queue_bytes),
+            dropped_packets: std::mem::take(&mut self.dropped_packets),
+            marked_packets: std::mem::take(&mut self.marked_packets),
         }
     }
 }

@@ -2,7 +2,8 @@
 use super::socket::{CONNECT_TIMEOUT, is_pause};
 use super::tcp::accept;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
-use crate::timing::DelayHistogram;
+use prismux_trace::histogram::DelayHistogram;
+use prismux_trace::results::ResponseResult;
 use prismux_units::Duration;
 use socket2::Socket;
 use std::io::{self, Read, Write};
@@ -77,7 +78,7 @@ impl ExchangeFlow {
         // The server ends when it sees this.
         let _ = stream.shutdown(std::net::Shutdown::Both);
         outcome.arrivals = arrivals;
-        outcome.exchanges = Some(delays.summary());
+        outcome.response = ResponseResult::of(&delays);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_plan::{Traffic, UDP_HEADER_BYTES};
+use prismux_trace::results::DelayMeter;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -13,7 +14,12 @@ pub(crate) struct UdpFlow {
     pub receiver: UdpSocket,
     pub to: SocketAddr,
     pub pattern: Pattern,
+    /// The packets' delays are taken: each carries the time at which it was sent.
+    pub delays: bool,
 }
+
+/// Bytes of a time stamp.
+const STAMP_BYTES: usize = size_of::<u64>();
 
 /// When packets are sent.
 #[derive(Debug, Clone)]
@@ -80,19 +86,26 @@ impl UdpFlow {
             let flow = &*flow;
             let sender = scope.spawn(move || flow.send(&mut pattern));
             let mut outcome = FlowOutcome::default();
-            if let Err(error) = flow.receive(&mut outcome.arrivals) {
-                outcome.trouble = Some(format!("receiver: {error}"));
+            let mut meter = DelayMeter::default();
+            let received = flow.receive(&mut outcome.arrivals, &mut meter);
+            let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match received {
+                Ok(received) => outcome.packets = Some([sent, received]),
+                Err(error) => outcome.trouble = Some(format!("receiver: {error}")),
             }
-            outcome.sent_packets = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            outcome.delay = meter.result();
             outcome
         })
     }
 
     /// Sends by the clock, so that a late wake-up does not lower the rate.
     fn send(&self, pattern: &mut Pattern) -> u64 {
-        let payload = vec![0; pattern.payload_bytes()];
+        let mut payload = vec![0; pattern.payload_bytes()];
         let (mut at, mut sent): (Instant, u64) = (self.schedule.start, 0);
         while self.schedule.wait_until(at) {
+            if let Some(stamp) = payload.first_chunk_mut::<STAMP_BYTES>().filter(|_| self.delays) {
+                *stamp = self.schedule.now().as_nanos().to_be_bytes();
+            }
             // An unreachable receiver is as good as a lost packet to a source that expects no answer.
             let _ = self.sender.send_to(&payload, self.to);
             sent += 1;
@@ -101,19 +114,29 @@ impl UdpFlow {
         sent
     }
 
-    fn receive(&self, arrivals: &mut Arrivals) -> io::Result<()> {
+    /// Takes packets until the flow is over; how many there were.
+    fn receive(&self, arrivals: &mut Arrivals, meter: &mut DelayMeter) -> io::Result<u64> {
         self.receiver.set_read_timeout(Some(WAIT))?;
         let mut buffer = vec![0; 65_536];
+        let mut received = 0;
         while !self.schedule.is_over() {
             match self.receiver.recv(&mut buffer) {
-                Ok(count) => arrivals.record(self.schedule.now(), count as u64),
+                Ok(count) => {
+                    let now = self.schedule.now();
+                    arrivals.record(now, count as u64);
+                    received += 1;
+                    let packet = &buffer[..count];
+                    if let Some(stamp) = packet.first_chunk::<STAMP_BYTES>().filter(|_| self.delays) {
+                        meter.arrived(now.saturating_since(Instant::from_nanos(u64::from_be_bytes(*stamp))));
+                    }
+                }
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(received)
     }
 }
 

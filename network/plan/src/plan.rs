@@ -39,6 +39,8 @@ pub struct Measure {
     pub warm_up: Option<Duration>,
     /// Sampling interval of the time series; `None` takes none.
     pub interval: Option<Duration>,
+    /// The one-way delay of every data packet is taken (in the lab: of every datagram).
+    pub delays: bool,
 }
 
 /// Filling a plan.
@@ -239,6 +241,12 @@ impl Plan {
             }
         }
         (start, stop)
+    }
+
+    /// Names and groups of the flows that share what there is: all but datagrams, whose rates are set.
+    pub fn competing_flows(&self) -> impl Iterator<Item = (&str, &str)> {
+        let flows = self.flows.iter().filter(|flow| !flow.traffic.is_datagrams());
+        flows.map(|flow| (flow.name.as_str(), flow.group.as_str()))
     }
 
     /// True when the run is over before its duration once all transfers are complete: there are any, and every flow but

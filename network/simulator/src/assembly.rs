@@ -12,10 +12,11 @@ use crate::network::Target;
 use crate::nodes::addresses::Addresses;
 use crate::nodes::ground::Ground;
 use crate::nodes::routing::Routes;
+use crate::simulation::delays::Delays;
 use crate::simulation::records::{LinkRecord, Report};
 use crate::simulation::series::Sampler;
 use crate::simulation::{Planned, Simulation};
-use capability::{SimulationError, bypassed_proxies, check_names, check_supported};
+use capability::{SimulationError, bypassed_proxies, check_names, check_policies, check_supported};
 use network::Parts;
 use options::SimulationOptions;
 use prismux_endpoint::random::Seed;
@@ -65,12 +66,13 @@ impl Simulation {
             records: Vec::new(),
             planned: Vec::new(),
             sampler: sampler.map(|interval| Sampler::new(interval, plan.flows.len(), plan.links.len())),
+            delays: Delays::of(plan),
             report,
             community: found.community,
             unfinished: 0,
             checks: options.checks.unwrap_or(cfg!(debug_assertions)),
         };
-        simulation.set_out(plan, seed, &transports, &addresses, options.congestion.as_ref());
+        simulation.set_out(plan, seed, &transports, &addresses, &options);
         for member in found.joins {
             simulation.apply(Action::Join(member));
         }
@@ -87,7 +89,7 @@ impl Simulation {
         seed: Seed,
         transports: &[AnyTransport],
         addresses: &Addresses,
-        congestion: Option<&crate::CongestionFactory>,
+        options: &SimulationOptions,
     ) {
         self.network.start();
         if let Some(sampler) = &self.sampler {
@@ -101,7 +103,8 @@ impl Simulation {
                 plan: &plan[flow],
                 seed,
                 checks: self.checks,
-                congestion,
+                congestion: options.congestion_for(&plan[flow]),
+                subflow_scheduler: options.subflow_scheduler.as_ref(),
                 links: plan.access_links(&plan[flow]),
                 addresses,
                 network: &self.network,
@@ -149,20 +152,13 @@ impl Simulation {
 /// The transport of every flow.
 ///
 /// # Errors
-/// When there is a congestion control from outside and no flow that takes it.
+/// When there is a policy from outside and no flow that takes it.
 fn transports(plan: &Plan, options: &SimulationOptions) -> Result<Vec<AnyTransport>, Unsupported> {
     let outside = |flow: &prismux_plan::Flow| options.transports.get(&flow.name).cloned();
     let transports = plan.flows.iter().map(|flow| outside(flow).unwrap_or_else(|| planned(flow)));
     let transports: Vec<AnyTransport> = transports.collect();
-    let takes = |transport: &AnyTransport| transport.get().takes_congestion_control();
-    match options.congestion.is_some() && !transports.iter().any(takes) {
-        false => Ok(transports),
-        true => Err(Unsupported {
-            what: "a congestion control from outside has no flow to control: none runs over TCP".to_string(),
-            remedy: "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\", \"tcp-door\" or \"tcp-eln\""
-                .to_string(),
-        }),
-    }
+    check_policies(plan, options, &transports)?;
+    Ok(transports)
 }
 
 /// The addresses that flows need at multi-homed hosts.
@@ -199,16 +195,14 @@ fn route_by_members(plan: &Plan, routes: &mut Routes) {
 }
 
 fn report(plan: &Plan, seed: Seed) -> Report {
-    let link = |link: &prismux_plan::Link| LinkRecord {
-        shared: link.shared,
-        offered_bits: 0.0,
-        since: Instant::ZERO,
-        in_use: true,
-    };
     Report {
         seed: seed.0,
         warm_up: plan.measure.warm_up,
-        links: plan.links.iter().map(link).collect(),
+        links: plan.links.iter().map(|link| LinkRecord::new(link.shared)).collect(),
+        competing: plan
+            .competing_flows()
+            .map(|(flow, group)| (flow.to_string(), group.to_string()))
+            .collect(),
         link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
         node_names: plan.nodes.iter().map(|node| node.name.clone()).collect(),
         ..Report::default()

@@ -3,6 +3,7 @@ pub(crate) mod capture;
 pub(crate) mod checker;
 pub(crate) mod counters;
 pub(crate) mod event_queue;
+pub(crate) mod factory;
 pub(crate) mod ids;
 pub(crate) mod observer;
 pub(crate) mod packet;

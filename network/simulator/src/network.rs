@@ -84,7 +84,7 @@ impl Network {
     /// [`Network::inject`] of a packet with a TCP segment.
     #[inline]
     pub fn inject_segment(&mut self, site: &Site, segment: &SegmentOut) {
-        let (packet, size_bytes) = self.pool.insert_segment(site, segment);
+        let (packet, size_bytes) = self.pool.insert_segment(self.now, site, segment);
         self.set_out(site.node, site.exit, size_bytes, Carried { packet, towards: site.peer_node });
     }
 

@@ -1,4 +1,5 @@
 //! The run: taking events in order and handing them to whom they are for.
+pub(crate) mod delays;
 mod handoff;
 mod planned;
 mod prefetch;
@@ -21,6 +22,7 @@ use crate::media::medium::Medium;
 use crate::network::{Network, Target};
 use crate::nodes::node::Node;
 use crate::nodes::prism::community::Community;
+use delays::Delays;
 use prismux_link::LinkStats;
 use prismux_plan::Action;
 use prismux_trace::event::DropReason;
@@ -47,6 +49,8 @@ pub struct Simulation {
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) planned: Vec<Planned>,
     pub(crate) sampler: Option<Sampler>,
+    /// Where somebody asks for them.
+    pub(crate) delays: Option<Box<Delays>>,
     pub(crate) report: Report,
     pub(crate) community: Community,
     /// Flows with an end that have not reached it.
@@ -135,6 +139,9 @@ impl Simulation {
             return self.deliver_damaged(id, handle);
         }
         self.network.counters.delivered += 1;
+        if let Some(delays) = &mut self.delays {
+            delays.arrived(&self.network, handle);
+        }
         match id.place() {
             Place::Tcp { pair, end } if !self.checks => self.deliver_to_tcp(pair, end, handle),
             _ => self.deliver_to_flow(id, handle),

@@ -16,15 +16,16 @@ mod transmit;
 pub use metrics::{Drops, SubflowMetrics};
 pub use open::Refusal;
 
-use crate::config::MptcpConfig;
+use crate::config::{MptcpConfig, Scheduler};
 use crate::event::{Events, MptcpEvent};
 use crate::keys::Key;
 use crate::options::AddAddress;
 use crate::receive_buffer::ReceiveBuffer;
-use crate::scheduler::{Chooser, SubflowView};
+use crate::scheduler::{Chooser, CustomScheduler, SubflowView};
 use crate::segment::{Path, Segment, SegmentOut};
 use crate::send_buffer::SendBuffer;
 use crate::subflow::Subflow;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -136,6 +137,12 @@ impl Connection {
             self.send_buffer.written = self.send_buffer.written.saturating_add(bytes);
             self.resume_all();
         }
+    }
+
+    /// Lets a scheduler from outside choose. All else goes as [`Scheduler::MinRtt`] has it.
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn CustomScheduler>) {
+        self.config.scheduler = Scheduler::MinRtt;
+        self.chooser = Chooser::custom(scheduler);
     }
 
     /// The application has taken `bytes` of what is readable.

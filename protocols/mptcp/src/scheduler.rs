@@ -1,5 +1,7 @@
 //! Which subflow gets the next bytes: pure functions of what the subflows look like.
 use crate::config::Scheduler;
+use alloc::boxed::Box;
+use core::fmt::Debug;
 use prismux_units::{Duration, Instant};
 
 /// The most bytes that Linux queues at a subflow before it chooses again: an IP packet less its headers.
@@ -35,6 +37,8 @@ pub struct SubflowView {
 pub struct Offer {
     /// Now.
     pub now: Instant,
+    /// Offset in the stream of the first byte that no subflow has been given.
+    pub next_byte: u64,
     /// Bytes that no subflow has been given.
     pub unsent_bytes: u64,
     /// Bytes that the peer's window leaves.
@@ -43,10 +47,19 @@ pub struct Offer {
     pub was_blocked: bool,
 }
 
+/// A scheduler from outside this crate.
+pub trait CustomScheduler: Debug + Send {
+    /// The subflow, by its place in `views`, that gets the next segment; `None` lets the bytes wait. Then, and where
+    /// the subflow has no room, the next question comes with the next acknowledgement, timer or write.
+    fn choose(&mut self, views: &[SubflowView], offer: &Offer) -> Option<usize>;
+}
+
 /// A scheduler with its memory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Chooser {
     scheduler: Scheduler,
+    /// In its place.
+    custom: Option<Box<dyn CustomScheduler>>,
     /// Round robin: who was last.
     last: usize,
     /// ECF: bytes wait for the fast subflow.
@@ -68,6 +81,7 @@ impl Chooser {
     pub const fn new(scheduler: Scheduler) -> Self {
         Self {
             scheduler,
+            custom: None,
             last: usize::MAX,
             waiting: false,
             lambda: MIN_LAMBDA,
@@ -76,11 +90,20 @@ impl Chooser {
         }
     }
 
+    /// One that asks `custom`.
+    pub(crate) fn custom(custom: Box<dyn CustomScheduler>) -> Self {
+        Self { custom: Some(custom), ..Self::new(Scheduler::MinRtt) }
+    }
+
     /// The subflow, by its place in `views`, that gets the next bytes; `None` when they wait.
     ///
     /// [`Scheduler::Redundant`] gives every subflow its own: here the one with the least round-trip time is meant.
     pub fn choose(&mut self, views: &[SubflowView], offer: &Offer) -> Option<usize> {
         self.blocked |= offer.was_blocked;
+        if let Some(custom) = &mut self.custom {
+            let can_send = |place: &usize| views.get(*place).is_some_and(|view| view.usable && view.has_room);
+            return custom.choose(views, offer).filter(can_send);
+        }
         match self.scheduler {
             Scheduler::Linux => linux(views),
             Scheduler::MinRtt | Scheduler::Redundant => least_rtt(views, |view| view.has_room),

@@ -40,6 +40,12 @@ pub const MEASURE: &[Key] = &[
         "steady-state figures leave out this much from each flow's start; a run too short for it has none",
     ),
     key("interval", "duration", "none", "sampling interval of the time series"),
+    key(
+        "delays",
+        "true or false",
+        "false",
+        "take the one-way delay of every data packet: percentiles, jitter, delay variation (lab: of datagrams)",
+    ),
 ];
 
 /// Keys that only `[variants.NAME]` takes, besides everything a file takes.

@@ -3,6 +3,7 @@
 use super::plan::Job;
 use super::report::Series;
 use super::verdict::Finding;
+use crate::measures::dropped_on_the_way_back;
 use crate::statistics::Summary;
 use prismux_trace::results::RunResult;
 use std::collections::BTreeMap;
@@ -46,11 +47,7 @@ fn counts(result: &RunResult) -> Option<[f64; COLUMNS.len()]> {
 
 /// ACKs lost in a row, bounded by all that were lost on the way back in any run.
 pub(super) fn lost_acks(results: &[RunResult]) -> Option<Finding> {
-    let lost = |result: &RunResult| {
-        let node = result.nodes.get("way back")?;
-        node.get("dropped_packets").map(|&count| count as f64)
-    };
-    let most = results.iter().filter_map(lost).fold(0.0, f64::max);
+    let most = results.iter().map(dropped_on_the_way_back).max().unwrap_or(0) as f64;
     let remark = "the most ACKs that any run lost on the way back, in a row or not";
     (!results.is_empty()).then(|| Finding::values("PR-056", vec![most]).because(remark))
 }

@@ -80,6 +80,7 @@ mod tests {
             version: String::new(),
             duration_s: 1.0,
             flows: Named::default(),
+            groups: Named::default(),
             links: Named::default(),
             total: TotalResult::default(),
             nodes: Named::from_iter([(LAB.to_string(), lab)]),

@@ -2,7 +2,9 @@
 
 use super::axis::{Axis, in_base_unit};
 use super::plan::Task;
-use crate::table::{Columns, FLOW_QUANTITIES, LINK_QUANTITIES, Quantity, TOTAL_QUANTITIES, completion_s};
+use crate::table::{
+    Columns, FLOW_QUANTITIES, GROUP_QUANTITIES, LINK_QUANTITIES, Quantity, TOTAL_QUANTITIES, completion_s,
+};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -89,6 +91,7 @@ pub fn table(axes: &[Axis], rows: &[Row], metadata: HashMap<String, String>) -> 
     let complete = rows.iter().map(|row| completion_s(&row.result.flows));
     columns.float("total.completion_s", "s", "time until the last transfer was complete", complete);
     named(&mut columns, rows, "flows", |result| &result.flows, FLOW_QUANTITIES);
+    named(&mut columns, rows, "groups", |result| &result.groups, GROUP_QUANTITIES);
     named(&mut columns, rows, "links", |result| &result.links, LINK_QUANTITIES);
     counters(&mut columns, rows);
     columns.finish(metadata)
@@ -146,7 +149,12 @@ fn named<T>(
                 ("flows", "bytes") => "delivered_bytes",
                 (_, name) => name,
             };
-            let values = rows.iter().map(|row| of(&row.result).get(name));
+            let values = || rows.iter().map(|row| of(&row.result).get(name));
+            let is_known = || values().flatten().any(|value| quantity.is_known(value));
+            if quantity.is_rare && !is_known() {
+                continue;
+            }
+            let values = values();
             columns.optional_quantity(quantity, &format!("{section}.{name}.{column}"), values);
         }
     }

@@ -10,7 +10,7 @@ pub struct TimeSeries {
     pub interval_s: f64,
     /// Per flow.
     pub flows: Named<FlowSeries>,
-    /// Per link, download direction.
+    /// Per link.
     pub links: Named<LinkSeries>,
 }
 
@@ -25,9 +25,12 @@ pub struct FlowSeries {
     pub held_acks: Vec<u64>,
     /// The sender's smoothed round-trip time in seconds.
     pub srtt_s: Vec<f64>,
+    /// Mean one-way delay, in seconds, of the data packets that arrived in the interval; `None` for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delay_s: Vec<Option<f64>>,
 }
 
-/// A link over time.
+/// A link over time, from its first node to its second unless a column says otherwise.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LinkSeries {
     /// Delivered bits per second, headers included.
@@ -36,6 +39,21 @@ pub struct LinkSeries {
     pub share: Vec<f64>,
     /// Bytes waiting in the queue.
     pub queue_bytes: Vec<u64>,
+    /// Packets lost or dropped in the interval.
+    #[serde(default)]
+    pub dropped_packets: Vec<u64>,
+    /// Packets that a managed queue marked in the interval.
+    #[serde(default)]
+    pub marked_packets: Vec<u64>,
+    /// The other direction: delivered bits per second, headers included.
+    #[serde(default)]
+    pub reverse_throughput_bps: Vec<f64>,
+    /// The other direction: bytes waiting in the queue.
+    #[serde(default)]
+    pub reverse_queue_bytes: Vec<u64>,
+    /// The other direction: packets lost or dropped in the interval.
+    #[serde(default)]
+    pub reverse_dropped_packets: Vec<u64>,
 }
 
 impl TimeSeries {

@@ -1,5 +1,10 @@
 use super::*;
 
+fn link(rate_bps: Option<u64>, delivered_bytes: u64, dropped_packets: u64) -> LinkResult {
+    let forward = DirectionResult::new(rate_bps, delivered_bytes, dropped_packets, 10.0);
+    LinkResult::new(forward, DirectionResult::new(rate_bps, delivered_bytes / 20, 0, 10.0))
+}
+
 fn two_link_run() -> RunResult {
     let flow = FlowResult {
         transport: "tcp-prism".into(),
@@ -20,10 +25,11 @@ fn two_link_run() -> RunResult {
         total: TotalResult::new([&flow], capacity),
         flows: Named::from_iter([("download".to_string(), flow)]),
         links: Named::from_iter([
-            ("wwan2".to_string(), LinkResult::new(Some(600_000), 500_000, 3, 10.0)),
-            ("wwan1".to_string(), LinkResult::new(Some(1_000_000), 1_000_000, 0, 10.0)),
-            ("lan".to_string(), LinkResult::new(None, 1_500_000, 0, 10.0)),
+            ("wwan2".to_string(), link(Some(600_000), 500_000, 3)),
+            ("wwan1".to_string(), link(Some(1_000_000), 1_000_000, 0)),
+            ("lan".to_string(), link(None, 1_500_000, 0)),
         ]),
+        groups: Named::new(),
         nodes: Named::new(),
         series: None,
     };
@@ -53,6 +59,8 @@ fn json_has_the_documented_columns_in_file_order() {
         "/links/wwan1/delivered_bytes",
         "/links/wwan1/dropped_packets",
         "/links/wwan1/utilization",
+        "/links/wwan1/reverse/delivered_bytes",
+        "/links/wwan1/reverse/dropped_packets",
         "/total/goodput_bps",
         "/total/capacity_bps",
         "/total/efficiency",
@@ -80,7 +88,7 @@ fn what_is_unknown_is_null_and_never_a_division_by_zero() {
     let total = TotalResult::new([&flow], 0.0);
     assert_eq!((total.efficiency, total.steady_goodput_bps, total.steady_efficiency), (None, None, None));
     assert_eq!(goodput_bps(10, 0.0), 0.0);
-    assert_eq!(LinkResult::new(Some(0), 0, 0, 1.0).utilization, None);
+    assert_eq!(DirectionResult::new(Some(0), 0, 0, 1.0).utilization, None);
 }
 
 #[test]
@@ -94,4 +102,21 @@ fn series_shares_sum_to_one_where_anything_moved() {
     assert_eq!(series.links["b"].share, [0.75, 0.0]);
     assert!(series.links["lan"].share.is_empty());
     assert_eq!(series.len(), 3);
+}
+
+#[test]
+fn fairness_is_over_all_named_flows_and_over_groups_of_several() {
+    let mut result = two_link_run();
+    let flow = |goodput_bps: f64| FlowResult { goodput_bps, ..FlowResult::default() };
+    result.flows = Named::from_iter([
+        ("web-1".to_string(), flow(1e6)),
+        ("web-2".to_string(), flow(3e6)),
+        ("file".to_string(), flow(4e6)),
+        ("noise".to_string(), flow(9e6)),
+    ]);
+    result.set_fairness([("web-1", "web"), ("web-2", "web"), ("file", "file")]);
+    assert_eq!(result.total.jain, Some(64.0 / (3.0 * 26.0)));
+    assert_eq!(result.groups.len(), 1);
+    let web = GroupResult { flows: 2, goodput_bps: 4e6, jain: Some(16.0 / 20.0) };
+    assert_eq!(result.groups["web"], web);
 }

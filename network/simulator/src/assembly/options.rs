@@ -1,5 +1,5 @@
 //! How a plan is simulated, apart from what it says.
-use crate::flows::policy::CongestionFactory;
+use crate::flows::policy::{CongestionFactory, SubflowSchedulerFactory};
 use crate::flows::transport::AnyTransport;
 use crate::media::medium::Medium;
 use crate::nodes::node::Node;
@@ -22,6 +22,11 @@ pub struct SimulationOptions {
     pub scheduler: Option<SchedulerFactory>,
     /// Congestion control of every sender of TCP, in place of those that the plan names.
     pub congestion: Option<CongestionFactory>,
+    /// Congestion controls of single senders, by the names of their flows, or of the groups of these; before
+    /// `congestion`.
+    pub congestion_of: BTreeMap<String, CongestionFactory>,
+    /// Scheduler of every MPTCP sender, in place of those that the plan names.
+    pub subflow_scheduler: Option<SubflowSchedulerFactory>,
     /// Transports from outside, by the names of the flows that they carry in place of those that the plan names.
     pub transports: BTreeMap<String, AnyTransport>,
     /// Rules of nodes from outside, by the names of the nodes that they forward for.
@@ -31,6 +36,12 @@ pub struct SimulationOptions {
 }
 
 impl SimulationOptions {
+    /// The congestion control from outside for the sender of `flow`.
+    pub(crate) fn congestion_for(&self, flow: &Flow) -> Option<&CongestionFactory> {
+        let own = self.congestion_of.get(&flow.name).or_else(|| self.congestion_of.get(&flow.group));
+        own.or(self.congestion.as_ref())
+    }
+
     /// With the checkers on.
     pub fn checked() -> Self {
         Self { checks: Some(true), ..Self::default() }

@@ -1,12 +1,14 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
 mod content;
 mod pool;
+mod segment;
 
 pub(crate) use content::ContentHandle;
 pub use content::{BehindIp, Content};
 pub(crate) use pool::{PacketHandle, PacketPool};
 
 use crate::core::ids::{EndpointId, FlowId, NodeId};
+use prismux_units::Instant;
 use prismux_wire::ip::protocol;
 use prismux_wire::{Ecn, FlowKey, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,6 +28,8 @@ pub(crate) enum Body {
         header: TcpHeader,
         /// Offset of the payload in the sender's stream; what the bytes *are*, for the checkers.
         stream_offset: u64,
+        /// When the sending host handed it to its first link.
+        sent_at: Instant,
     },
     /// A datagram of UDP with whatever its transport has put into it.
     Datagram(Datagram),
@@ -41,6 +45,8 @@ pub(crate) struct Datagram {
     pub is_segment: bool,
     /// Source and destination port.
     pub ports: (u16, u16),
+    /// When the sending host handed it to its first link.
+    pub sent_at: Instant,
 }
 
 /// A packet.

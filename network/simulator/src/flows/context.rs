@@ -27,7 +27,7 @@ impl Arrival {
     pub fn segment(&self) -> Option<(SegmentIn, u64)> {
         let Packet { payload_bytes, ecn, body, .. } = self.0;
         match body {
-            Body::Tcp { header, stream_offset } => {
+            Body::Tcp { header, stream_offset, .. } => {
                 Some((SegmentIn { header, payload_bytes, ecn }, stream_offset))
             }
             Body::Datagram(_) => None,
@@ -105,7 +105,8 @@ impl FlowContext<'_> {
 
     pub(crate) fn datagram<C: Content + Clone>(&mut self, content: C, ports: (u16, u16)) -> Datagram {
         let (header_bytes, is_segment) = (content.header_bytes() as u16, content.is_segment());
-        Datagram { content: self.network.pool.keep(content), header_bytes, is_segment, ports }
+        let (content, sent_at) = (self.network.pool.keep(content), self.network.now);
+        Datagram { content, header_bytes, is_segment, ports, sent_at }
     }
 }
 

@@ -3,6 +3,7 @@ use super::context::{Arrival, FlowContext};
 use super::names::PipeNames;
 use crate::core::ids::NodeId;
 use prismux_tcp::engine::EngineMetrics;
+use prismux_trace::histogram::DelayHistogram;
 use prismux_trace::results::{Named, PipeResult};
 use prismux_units::{Duration, Rate};
 use prismux_wire::FlowKey;
@@ -58,6 +59,16 @@ pub trait Flow: Any + fmt::Debug + Send {
     /// The congestion window for time series; `None` for transports that have none.
     fn window(&self) -> Option<Window> {
         Some(self.engine().map_or_else(Window::default, |engine| Window::of(&engine)))
+    }
+
+    /// Times from request to whole response; `None` for flows without requests.
+    fn responses(&self) -> Option<&DelayHistogram> {
+        None
+    }
+
+    /// Datagrams sent and arrived so far; `None` for transports that repeat what is lost.
+    fn datagrams(&self) -> Option<[u64; 2]> {
+        None
     }
 
     /// What each pipe has done, by name; empty for a flow of one pipe.

@@ -41,6 +41,10 @@ impl Transport for MptcpFlow {
         Some(SegmentShape::agreed(&self.config.tcp, &self.config.tcp))
     }
 
+    fn takes_subflow_scheduler(&self) -> bool {
+        true
+    }
+
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         let [near, far] = [build.plan.from, build.plan.to]
             .map(|host: NodeId| build.addresses(host).map(address).collect::<Vec<_>>());
@@ -56,6 +60,7 @@ impl Transport for MptcpFlow {
         let ports = (20_000 + (number % 40_000) as u16, 5001 + (number / 40_000) as u16);
         // Simulated applications read at once.
         let config = MptcpConfig { consume_on_arrival: true, ..self.config.clone() };
+        let scheduler = build.subflow_scheduler.map(|factory| factory.make(build.name()));
         let end = |number, paths: Vec<Path>, side: &str, role: PipesRole| MptcpEndpoint {
             number,
             alarm: Alarm::new(),
@@ -63,10 +68,12 @@ impl Transport for MptcpFlow {
             connection: None,
             role,
             setup: MptcpSetup { config: config.clone(), paths, ports, random: build.random(side) },
+            scheduler: None,
             check: build.checks().then(Box::<StreamCheck>::default),
         };
         let source = PipesRole::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
-        let ends = [end(SOURCE, paths, "client", source), end(SINK, back, "server", PipesRole::Sink)];
+        let mut ends = [end(SOURCE, paths, "client", source), end(SINK, back, "server", PipesRole::Sink)];
+        ends[SOURCE].scheduler = scheduler;
         build.two_ends(MptcpPair { ends, opener: if sink_opens { SINK } else { SOURCE } })
     }
 }

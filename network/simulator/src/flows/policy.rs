@@ -1,4 +1,6 @@
 //! What senders get from outside the protocol crates.
+use crate::core::factory::NamedFactory;
+use prismux_mptcp::scheduler::CustomScheduler;
 use prismux_tcp::engine::congestion::CustomControl;
 use prismux_tcp::extension::SenderExtension;
 use std::fmt;
@@ -12,6 +14,9 @@ pub type ExtensionFactory = Factory<dyn SenderExtension>;
 
 /// Makes the congestion control of a sender, in place of the one that its configuration names.
 pub type CongestionFactory = Factory<dyn CustomControl>;
+
+/// Makes the scheduler of an MPTCP sender, in place of the one that its configuration names.
+pub type SubflowSchedulerFactory = NamedFactory<dyn CustomScheduler>;
 
 impl<T: ?Sized> Factory<T> {
     /// From a function.

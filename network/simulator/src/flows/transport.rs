@@ -1,6 +1,6 @@
 //! The description of a flow's transport, and how it becomes a flow.
 use super::flow::Flow;
-use super::policy::CongestionFactory;
+use super::policy::{CongestionFactory, SubflowSchedulerFactory};
 use super::tcp::pair::TcpPair;
 use crate::core::ids::{EndpointId, FlowId, LinkId, NodeId, PortId};
 use crate::core::site::Site;
@@ -33,6 +33,11 @@ pub trait Transport: fmt::Debug + Send + Sync {
 
     /// Whether a custom congestion control can take the place of the sender's own.
     fn takes_congestion_control(&self) -> bool {
+        false
+    }
+
+    /// Whether a custom scheduler can take the place of the sender's own.
+    fn takes_subflow_scheduler(&self) -> bool {
         false
     }
 
@@ -80,6 +85,7 @@ pub struct FlowBuild<'a> {
     pub(crate) seed: Seed,
     pub(crate) checks: bool,
     pub(crate) congestion: Option<&'a CongestionFactory>,
+    pub(crate) subflow_scheduler: Option<&'a SubflowSchedulerFactory>,
     /// The flow's access links, one for each pipe.
     pub(crate) links: Vec<LinkId>,
     pub(crate) addresses: &'a Addresses,

@@ -111,6 +111,8 @@ struct UdpFlow {
     sent_since: u64,
     since: Instant,
     received_bytes: u64,
+    /// Packets sent and received.
+    packets: [u64; 2],
 }
 
 impl UdpFlow {
@@ -124,6 +126,7 @@ impl UdpFlow {
             sent_since: 0,
             since: Instant::ZERO,
             received_bytes: 0,
+            packets: [0; 2],
         }
     }
 
@@ -168,6 +171,7 @@ impl Flow for UdpFlow {
 
     fn deliver(&mut self, _: &mut FlowContext<'_>, _: usize, arrival: Arrival) {
         self.received_bytes += u64::from(arrival.payload_bytes());
+        self.packets[1] += 1;
     }
 
     /// Sends the packet that is due.
@@ -179,6 +183,7 @@ impl Flow for UdpFlow {
         let payload = u64::from(room).min(self.bytes_left) as u32;
         context.send(SOURCE, Plain, payload, Ecn::NotEct);
         self.sent_since += 1;
+        self.packets[0] += 1;
         self.bytes_left -= u64::from(payload);
         if self.bytes_left == 0 || payload == 0 {
             self.due = Instant::MAX;
@@ -192,6 +197,10 @@ impl Flow for UdpFlow {
 
     fn delivered_bytes(&self) -> u64 {
         self.received_bytes
+    }
+
+    fn datagrams(&self) -> Option<[u64; 2]> {
+        Some(self.packets)
     }
 
     fn window(&self) -> Option<Window> {

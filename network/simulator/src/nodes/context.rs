@@ -86,7 +86,13 @@ impl NodeContext<'_> {
         let header_bytes = content.header_bytes() as u16;
         let content = self.network.pool.keep(content);
         let packet = Packet {
-            body: Body::Datagram(Datagram { content, header_bytes, is_segment: false, ports: (0, 0) }),
+            body: Body::Datagram(Datagram {
+                content,
+                header_bytes,
+                is_segment: false,
+                ports: (0, 0),
+                sent_at: self.network.now,
+            }),
             payload_bytes,
             endpoint: EndpointId::NONE,
             flow: NO_FLOW,

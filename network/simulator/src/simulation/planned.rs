@@ -21,10 +21,11 @@ impl Simulation {
             Action::Leave(member) => self.leave(member),
             Action::ChangeLink { link, directions, change } => {
                 if directions.include(Direction::Forward) {
-                    self.account_link(link);
+                    self.account_port(PortId::forward(link));
                     self.network.change_link(PortId::forward(link), change);
                 }
                 if directions.include(Direction::Reverse) {
+                    self.account_port(PortId::reverse(link));
                     self.network.change_link(PortId::reverse(link), change);
                 }
             }

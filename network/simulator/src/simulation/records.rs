@@ -6,11 +6,18 @@ use prismux_units::{Duration, Instant, Rate};
 pub(crate) struct LinkRecord {
     /// Its rate counts as capacity.
     pub shared: bool,
-    /// Its rate, summed over time until `since`, in bits; what was missing while it was down or its member away.
-    pub offered_bits: f64,
-    pub since: Instant,
     /// Its member has joined, or it needs none.
     pub in_use: bool,
+    /// By direction.
+    pub offers: [Offer; 2],
+}
+
+/// What one direction of a link has offered.
+#[derive(Debug, Default)]
+pub(crate) struct Offer {
+    /// Its rate, summed over time until `since`, in bits; what was missing while it was down or its member away.
+    pub bits: f64,
+    since: Instant,
 }
 
 /// Names and settings that only reports and rare events need.
@@ -24,17 +31,25 @@ pub(crate) struct Report {
     pub links: Vec<LinkRecord>,
     pub link_names: Vec<String>,
     pub node_names: Vec<String>,
+    /// Names and groups of the flows that share what there is.
+    pub competing: Vec<(String, String)>,
     /// Payload and whole packet of a full-size segment on the shared links.
     pub payload_bytes: u32,
     pub packet_bytes: u32,
 }
 
 impl LinkRecord {
-    /// Adds what `rate` offered since the last time.
-    pub fn account(&mut self, now: Instant, rate: Option<Rate>, up: bool) {
+    /// A link at the start of the run.
+    pub fn new(shared: bool) -> Self {
+        Self { shared, in_use: true, offers: Default::default() }
+    }
+}
+
+impl Offer {
+    /// Adds what `rate` offered since the last time; nothing, where it was not to be had.
+    pub fn account(&mut self, now: Instant, rate: Option<Rate>) {
         let seconds = (now - self.since).as_secs_f64();
-        let bps = rate.filter(|_| up && self.in_use).map_or(0.0, |rate| rate.as_bps() as f64);
-        self.offered_bits += bps * seconds;
+        self.bits += rate.map_or(0.0, |rate| rate.as_bps() as f64) * seconds;
         self.since = now;
     }
 }

@@ -1,12 +1,13 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use super::records::LinkRecord;
+use super::records::{LinkRecord, Offer};
 use crate::core::ids::{FlowId, LinkId, PortId};
 use crate::flows::names::PipeNames;
 use crate::nodes::rule::RuleNode;
 use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
-    Backend, FlowResult, LinkResult, Named, RunResult, TotalResult, capacity_bps, goodput_bps,
+    Backend, DirectionResult, FlowResult, LinkResult, Named, PacketResult, ResponseResult, RunResult,
+    TotalResult, capacity_bps, goodput_bps,
 };
 
 impl Simulation {
@@ -22,8 +23,11 @@ impl Simulation {
         for index in 0..self.report.links.len() {
             self.account_link(LinkId(index as u32));
         }
+        let under_way = self.network.pool.under_way(self.flows.len());
         let flows: Named<FlowResult> = (0..self.flows.len())
-            .map(|index| (self.records[index].name.clone(), self.flow_result(FlowId(index as u32))))
+            .map(|index| {
+                (self.records[index].name.clone(), self.flow_result(FlowId(index as u32), &under_way))
+            })
             .collect();
         let links = self.report.links.iter().enumerate();
         let links: Named<LinkResult> = links
@@ -32,7 +36,7 @@ impl Simulation {
             })
             .collect();
         let shared = self.report.links.iter().filter(|record| record.shared);
-        let rates = shared.map(|record| record.offered_bits / elapsed_s.max(1e-9));
+        let rates = shared.map(|record| record.offers[0].bits / elapsed_s.max(1e-9));
         let capacity = capacity_bps(rates, self.report.payload_bytes, self.report.packet_bytes);
         let total = TotalResult::new(flows.values(), capacity);
         let mut result = RunResult {
@@ -43,16 +47,20 @@ impl Simulation {
             version: env!("CARGO_PKG_VERSION").into(),
             duration_s: elapsed_s,
             flows,
+            groups: Named::default(),
             links,
             total,
             nodes: self.node_counters(),
             series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.records)),
         };
         result.set_shared_links(self.report.shared_links());
+        let competing = &self.report.competing;
+        result.set_fairness(competing.iter().map(|(flow, group)| (flow.as_str(), group.as_str())));
         result
     }
 
-    fn flow_result(&self, id: FlowId) -> FlowResult {
+    /// A flow's line; `under_way` counts the packets of each flow that are on their way.
+    fn flow_result(&self, id: FlowId, under_way: &[u64]) -> FlowResult {
         let (flow, record) = (self.flows.get(id), &self.records[id.index()]);
         let now = self.network.now;
         let bytes = self.delivered_bytes(id);
@@ -77,21 +85,31 @@ impl Simulation {
             retransmitted_segments: counters.retransmitted_segments,
             spurious_retransmissions: Some(counters.spurious_retransmissions),
             timeouts: counters.timeouts,
+            packets: flow.datagrams().map(|[sent, arrived]| {
+                PacketResult::new(sent, sent.saturating_sub(arrived + under_way[id.index()]))
+            }),
+            delay: self.delays.as_ref().and_then(|delays| delays.result(id)),
+            response: flow.responses().and_then(ResponseResult::of),
             sha256: None,
             pipes,
         }
     }
 
     fn link_result(&self, index: usize, record: &LinkRecord, elapsed_s: f64) -> LinkResult {
-        let port = &self.network.ports[PortId::forward(LinkId(index as u32)).index()];
-        let stats = port.link.stats();
-        let mean = record.offered_bits / elapsed_s.max(1e-9);
-        let rate_bps = port.link.rate().map(|_| mean.round() as u64);
-        let result = LinkResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s);
-        match port.link.is_managed() {
-            true => result.managed(stats.early_drops, stats.marked_packets),
-            false => result,
-        }
+        let link = LinkId(index as u32);
+        let way = |port: PortId, offer: &Offer| {
+            let link = &self.network.ports[port.index()].link;
+            let (stats, mean) = (link.stats(), offer.bits / elapsed_s.max(1e-9));
+            let rate_bps = link.rate().map(|_| mean.round() as u64);
+            let result =
+                DirectionResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s);
+            match link.is_managed() {
+                true => result.managed(stats.early_drops, stats.marked_packets),
+                false => result,
+            }
+        };
+        let [forward, reverse] = &record.offers;
+        LinkResult::new(way(PortId::forward(link), forward), way(PortId::reverse(link), reverse))
     }
 
     fn node_counters(&self) -> Named<Named<u64>> {
@@ -103,26 +121,26 @@ impl Simulation {
                 nodes.insert(self.report.node_names[node.index()].clone(), counters.collect());
             }
         }
-        let links = 0..self.report.links.len();
         let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters());
         let media = self.network.media.iter().flat_map(|shared| shared.medium.counters(self.now()));
         for (node, name, count) in flows.chain(media) {
             let node = nodes.entry(self.report.node_names[node.index()].clone()).or_default();
             *node.entry(name.into()).or_default() += count;
         }
-        let dropped: u64 =
-            links.map(|index| self.reverse_stats(LinkId(index as u32)).dropped_packets()).sum();
-        if dropped > 0 {
-            // Links report their download direction only.
-            nodes.insert("way back".into(), Named::from_iter([("dropped_packets".into(), dropped)]));
-        }
         nodes
     }
 
     /// Brings the account of what a link has offered up to now.
     pub(crate) fn account_link(&mut self, link: LinkId) {
-        let port = &self.network.ports[PortId::forward(link).index()];
-        let (rate, up) = (port.link.rate(), port.link.is_up());
-        self.report.links[link.index()].account(self.network.now, rate, up);
+        self.account_port(PortId::forward(link));
+        self.account_port(PortId::reverse(link));
+    }
+
+    /// The same for one direction.
+    pub(crate) fn account_port(&mut self, port: PortId) {
+        let link = &self.network.ports[port.index()].link;
+        let record = &mut self.report.links[port.link().index()];
+        let rate = link.rate().filter(|_| link.is_up() && record.in_use);
+        record.offers[usize::from(!port.is_forward())].account(self.network.now, rate);
     }
 }

@@ -12,7 +12,18 @@ pub(crate) struct Sampler {
     pub links: Vec<LinkSeries>,
     /// Bytes delivered by the last sample.
     pub flow_bytes: Vec<u64>,
-    pub link_bytes: Vec<u64>,
+    /// Packets whose delay was known by the last sample, and the sum of their delays.
+    pub flow_delays: Vec<(u64, Duration)>,
+    /// By port: the counters at the last sample.
+    pub ports: Vec<PortCounts>,
+}
+
+/// What a direction of a link has counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PortCounts {
+    pub delivered_bytes: u64,
+    pub dropped_packets: u64,
+    pub marked_packets: u64,
 }
 
 impl Sampler {
@@ -22,7 +33,8 @@ impl Sampler {
             flows: vec![FlowSeries::default(); flows],
             links: vec![LinkSeries::default(); links],
             flow_bytes: vec![0; flows],
-            link_bytes: vec![0; links],
+            flow_delays: vec![(0, Duration::ZERO); flows],
+            ports: vec![PortCounts::default(); 2 * links],
         }
     }
 

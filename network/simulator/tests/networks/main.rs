@@ -5,6 +5,7 @@ mod determinism;
 mod dumbbell;
 mod latency;
 mod loss_notification;
+mod measures;
 mod media;
 mod mptcp;
 mod nodes;

@@ -89,6 +89,7 @@ impl Connection {
         let buffer = &self.send_buffer;
         Offer {
             now,
+            next_byte: buffer.frontier,
             unsent_bytes: buffer.written - buffer.frontier,
             window_bytes: buffer.window_end.saturating_sub(buffer.frontier),
             was_blocked: buffer.is_blocked(),

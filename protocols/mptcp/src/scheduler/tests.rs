@@ -1,6 +1,7 @@
 //! Each scheduler against what its source says, on two subflows.
-use super::{Chooser, Offer, SubflowView};
+use super::{Chooser, CustomScheduler, Offer, SubflowView};
 use crate::config::Scheduler;
+use alloc::boxed::Box;
 use prismux_units::{Duration, Instant};
 
 /// A subflow of ten segments of 1000 bytes with the round-trip time in milliseconds, `free` of them free.
@@ -20,7 +21,7 @@ fn subflow(rtt: u64, free: u64) -> SubflowView {
 }
 
 fn offer(unsent_bytes: u64, window_bytes: u64) -> Offer {
-    Offer { now: Instant::ZERO, unsent_bytes, window_bytes, was_blocked: false }
+    Offer { now: Instant::ZERO, next_byte: 0, unsent_bytes, window_bytes, was_blocked: false }
 }
 
 #[test]
@@ -72,4 +73,23 @@ fn linux_queues_where_what_is_held_is_sent_soonest() {
     assert_eq!(chooser.choose(&[slow, fast], &plenty), Some(1));
     let full = SubflowView { held_bytes: 60_000, ..fast };
     assert_eq!(chooser.choose(&[slow, full], &plenty), None);
+}
+
+/// Always the same place.
+#[derive(Debug)]
+struct Fixed(Option<usize>);
+
+impl CustomScheduler for Fixed {
+    fn choose(&mut self, _: &[SubflowView], _: &Offer) -> Option<usize> {
+        self.0
+    }
+}
+
+#[test]
+fn a_scheduler_from_outside_chooses_waits_and_cannot_choose_what_has_no_room() {
+    let views = [subflow(10, 1), subflow(50, 0)];
+    let plenty = offer(1_000_000, 1_000_000);
+    for (choice, expected) in [(Some(0), Some(0)), (None, None), (Some(1), None), (Some(7), None)] {
+        assert_eq!(Chooser::custom(Box::new(Fixed(choice))).choose(&views, &plenty), expected);
+    }
 }

@@ -6,6 +6,7 @@ use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, point};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
+use crate::measures::dropped_on_the_way_back;
 use crate::number::digits;
 use crate::statistics::Summary;
 use prismux_trace::results::RunResult;
@@ -45,7 +46,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
 
 /// Share of the load's packets that the bottleneck of the way back drops, in percent.
 fn dropped_percent(result: &RunResult) -> Option<f64> {
-    let dropped = *result.nodes.get("way back")?.get("dropped_packets")? as f64;
+    let dropped = dropped_on_the_way_back(result) as f64;
     let load = result.flows.values().filter(|flow| flow.transport == "pareto");
     let delivered = load.map(|flow| flow.bytes as f64).sum::<f64>() / PAYLOAD_BYTES;
     Some(100.0 * dropped / (dropped + delivered))

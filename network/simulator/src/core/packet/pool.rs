@@ -4,10 +4,12 @@
 //! counts: an ordinary segment takes one cache line. What few packets have (other options than timestamps, contents
 //! of datagrams) is kept beside.
 use super::content::{Content, ContentHandle, Contents};
+use super::segment::PlainSegment;
 use super::{Body, Datagram, IPV4_HEADER_BYTES, Packet};
 use crate::core::site::Site;
 use prismux_tcp::{SegmentIn, SegmentOut};
-use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
+use prismux_units::Instant;
+use prismux_wire::{TcpFlags, TcpHeader, TcpOptions};
 
 /// A packet in a [`PacketPool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,73 +31,16 @@ pub(crate) enum StoredBody {
     Datagram(Datagram),
 }
 
-/// A segment without other options than timestamps.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlainSegment {
-    stream_offset: u64,
-    seq: SeqNumber,
-    ack: SeqNumber,
-    timestamps: Option<Timestamps>,
-    source_port: u16,
-    destination_port: u16,
-    window: u16,
-    flags: TcpFlags,
-}
-
-impl PlainSegment {
-    /// The short form of a segment that has one.
-    #[inline]
-    fn of(header: &TcpHeader, stream_offset: u64) -> Option<Self> {
-        // By name, so that nothing new is forgotten.
-        let &TcpHeader { source_port, destination_port, seq, ack, flags, window, urgent, ref options } =
-            header;
-        let &TcpOptions {
-            mss,
-            window_scale,
-            sack_permitted,
-            timestamps,
-            ref sack,
-            ref loss_report,
-            handoff,
-            delivery_order,
-            lost_by_link,
-        } = options;
-        let is_plain = sack.is_empty()
-            && urgent == 0
-            && mss.is_none()
-            && window_scale.is_none()
-            && !sack_permitted
-            && loss_report.is_none()
-            && handoff.is_none()
-            && delivery_order.is_none()
-            && !lost_by_link;
-        is_plain.then_some(Self {
-            stream_offset,
-            seq,
-            ack,
-            timestamps,
-            source_port,
-            destination_port,
-            window,
-            flags,
-        })
-    }
-
-    #[inline]
-    fn header(&self) -> TcpHeader {
-        let &Self { seq, ack, timestamps, source_port, destination_port, window, flags, .. } = self;
-        let options = TcpOptions { timestamps, ..TcpOptions::default() };
-        TcpHeader { source_port, destination_port, seq, ack, flags, window, urgent: 0, options }
-    }
-}
+/// A segment kept beside: header, stream offset, time of sending.
+type Beside = (TcpHeader, u64, Instant);
 
 /// Storage for packets under way; freed slots are reused last in, first out, while they are still in the cache.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
     packets: Vec<Stored>,
     free: Vec<PacketHandle>,
-    /// Segments with other options than timestamps: header and stream offset.
-    segments: Vec<(TcpHeader, u64)>,
+    /// Segments with other options than timestamps.
+    segments: Vec<Beside>,
     free_segments: Vec<u32>,
     /// Contents of datagrams, and headers of routing protocols.
     contents: Contents,
@@ -107,10 +52,12 @@ impl PacketPool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketHandle {
         let body = match &packet.body {
-            Body::Tcp { header, stream_offset } => match PlainSegment::of(header, *stream_offset) {
-                Some(plain) => StoredBody::Plain(plain),
-                None => self.put_beside(header, *stream_offset),
-            },
+            Body::Tcp { header, stream_offset, sent_at } => {
+                match PlainSegment::of(header, *stream_offset, *sent_at) {
+                    Some(plain) => StoredBody::Plain(plain),
+                    None => self.put_beside(header, *stream_offset, *sent_at),
+                }
+            }
             Body::Datagram(datagram) => StoredBody::Datagram(*datagram),
         };
         self.store(packet.with_body(body))
@@ -118,14 +65,14 @@ impl PacketPool {
 
     /// Puts a segment into the packet that `site` sends it in. Returns its length, too.
     #[inline]
-    pub fn insert_segment(&mut self, site: &Site, segment: &SegmentOut) -> (PacketHandle, u32) {
+    pub fn insert_segment(&mut self, now: Instant, site: &Site, segment: &SegmentOut) -> (PacketHandle, u32) {
         let &SegmentOut { ref header, stream_offset, payload_bytes, ecn } = segment;
-        let (body, header_bytes) = match PlainSegment::of(header, stream_offset) {
+        let (body, header_bytes) = match PlainSegment::of(header, stream_offset, now) {
             Some(plain) => {
-                let options = TcpOptions { timestamps: plain.timestamps, ..TcpOptions::default() };
+                let options = TcpOptions { timestamps: plain.timestamps(), ..TcpOptions::default() };
                 (StoredBody::Plain(plain), TcpHeader { options, ..TcpHeader::default() }.wire_bytes())
             }
-            None => (self.put_beside(header, stream_offset), header.wire_bytes()),
+            None => (self.put_beside(header, stream_offset, now), header.wire_bytes()),
         };
         let handle = self.store(Packet {
             body,
@@ -158,14 +105,14 @@ impl PacketPool {
     }
 
     #[cold]
-    fn put_beside(&mut self, header: &TcpHeader, stream_offset: u64) -> StoredBody {
+    fn put_beside(&mut self, header: &TcpHeader, stream_offset: u64, sent_at: Instant) -> StoredBody {
         StoredBody::Beside(match self.free_segments.pop() {
             Some(index) => {
-                self.segments[index as usize] = (*header, stream_offset);
+                self.segments[index as usize] = (*header, stream_offset, sent_at);
                 index
             }
             None => {
-                self.segments.push((*header, stream_offset));
+                self.segments.push((*header, stream_offset, sent_at));
                 (self.segments.len() - 1) as u32
             }
         })
@@ -210,7 +157,7 @@ impl PacketPool {
 
     #[cold]
     fn take_segment_beside(&mut self, handle: PacketHandle, index: u32) -> (SegmentIn, u64) {
-        let (header, stream_offset) = self.segments[index as usize];
+        let (header, stream_offset, _) = self.segments[index as usize];
         let Packet { payload_bytes, ecn, .. } = self.remove(handle);
         (SegmentIn { header, payload_bytes, ecn }, stream_offset)
     }
@@ -220,11 +167,12 @@ impl PacketPool {
         let stored = *self.get(handle);
         stored.with_body(match stored.body {
             StoredBody::Plain(plain) => {
-                Body::Tcp { header: plain.header(), stream_offset: plain.stream_offset }
+                let &PlainSegment { stream_offset, sent_at, .. } = &plain;
+                Body::Tcp { header: plain.header(), stream_offset, sent_at }
             }
             StoredBody::Beside(index) => {
-                let (header, stream_offset) = self.segments[index as usize];
-                Body::Tcp { header, stream_offset }
+                let (header, stream_offset, sent_at) = self.segments[index as usize];
+                Body::Tcp { header, stream_offset, sent_at }
             }
             StoredBody::Datagram(datagram) => Body::Datagram(datagram),
         })
@@ -361,6 +309,28 @@ impl PacketPool {
     /// Takes out what is kept for a datagram, if it is of type `C`. Its place is free after [`PacketPool::forget`].
     pub fn take<C: Content + Clone>(&mut self, datagram: &Datagram) -> Option<C> {
         self.contents.take(datagram.content)
+    }
+
+    /// When a packet's host handed it to its first link.
+    pub fn sent_at(&self, handle: PacketHandle) -> Instant {
+        match self.get(handle).body {
+            StoredBody::Plain(segment) => segment.sent_at,
+            StoredBody::Beside(index) => self.segments[index as usize].2,
+            StoredBody::Datagram(datagram) => datagram.sent_at,
+        }
+    }
+
+    /// How many packets of each of the first `flows` flows are under way.
+    pub fn under_way(&self, flows: usize) -> Vec<u64> {
+        let mut is_free = vec![false; self.packets.len()];
+        self.free.iter().for_each(|handle| is_free[handle.0 as usize] = true);
+        let mut counts = vec![0; flows];
+        for (Stored(packet), _) in self.packets.iter().zip(is_free).filter(|(_, is_free)| !is_free) {
+            if let Some(count) = counts.get_mut(packet.flow.index()) {
+                *count += 1;
+            }
+        }
+        counts
     }
 
     /// Packets in the pool.

@@ -6,6 +6,7 @@ use crate::flows::context::{Arrival, FlowContext, packet};
 use crate::flows::pipes::PipesRole;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Alarm, Endpoint as _, Host, drive, expire};
+use prismux_mptcp::scheduler::CustomScheduler;
 use prismux_mptcp::{Connection, MptcpConfig, MptcpEvent, Path, Segment, SegmentOut, State, reset_for};
 use prismux_tcp::TcpEvent;
 use prismux_units::Instant;
@@ -32,6 +33,8 @@ pub(super) struct MptcpEndpoint {
     pub connection: Option<Connection>,
     pub role: PipesRole,
     pub setup: MptcpSetup,
+    /// From outside, until the connection exists.
+    pub scheduler: Option<Box<dyn CustomScheduler>>,
     pub check: Option<Box<StreamCheck>>,
 }
 
@@ -123,6 +126,9 @@ impl MptcpEndpoint {
 
     /// The connection exists: the application of a source writes all it has.
     fn begin(&mut self, mut connection: Connection) {
+        if let Some(scheduler) = self.scheduler.take() {
+            connection.set_scheduler(scheduler);
+        }
         if let PipesRole::Source { bytes } = self.role {
             connection.write(bytes);
         }

@@ -88,9 +88,10 @@ struct Carrier<'a> {
 }
 
 impl Host<Connection> for Carrier<'_> {
-    fn transmit(&mut self, _now: Instant, mut segment: SegmentOut) {
+    fn transmit(&mut self, now: Instant, mut segment: SegmentOut) {
         self.marker.mark(&mut segment.header);
-        let body = Body::Tcp { header: segment.header, stream_offset: segment.stream_offset };
+        let SegmentOut { header, stream_offset, .. } = segment;
+        let body = Body::Tcp { header, stream_offset, sent_at: now };
         let (source, destination) = (self.from, self.to);
         let packet = packet(&self.site, body, segment.payload_bytes, segment.ecn);
         let exit = self.network.direct_exit(source, destination);

@@ -56,7 +56,7 @@ impl TcpPair {
                     return None;
                 }
                 client.answered = client.asked;
-                client.answers.note(now - client.asked_at);
+                client.waited.record(now - client.asked_at);
                 tcp.next_mark = u64::MAX;
                 if client.answered == client.exchanges {
                     context.record.finish(now);

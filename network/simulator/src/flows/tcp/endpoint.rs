@@ -10,6 +10,7 @@ use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
 use prismux_tcp_door::{Door, DoorConfig};
 use prismux_tcp_ho::HandoffHost;
+use prismux_trace::histogram::DelayHistogram;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags};
 use std::sync::Arc;
@@ -39,26 +40,8 @@ pub(crate) struct Client {
     pub asked: u64,
     pub asked_at: Instant,
     pub answered: u64,
-    pub answers: Answers,
-}
-
-/// How long a client waited for answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Answers {
-    /// Complete answers.
-    pub count: u64,
-    /// Sum of the times from question to complete answer.
-    pub total: Duration,
-    /// The longest of them.
-    pub longest: Duration,
-}
-
-impl Answers {
-    pub(super) fn note(&mut self, waited: Duration) {
-        self.count += 1;
-        self.total += waited;
-        self.longest = self.longest.max(waited);
-    }
+    /// Times from question to complete answer.
+    pub waited: Box<DelayHistogram>,
 }
 
 /// What few ends have.

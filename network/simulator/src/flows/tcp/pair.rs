@@ -6,6 +6,7 @@ use crate::flows::context::{Arrival, FlowContext};
 use crate::flows::flow::{Flow, Window};
 use prismux_tcp::Connection;
 use prismux_tcp::engine::EngineMetrics;
+use prismux_trace::histogram::DelayHistogram;
 use prismux_units::Rate;
 use prismux_wire::FlowKey;
 
@@ -105,6 +106,13 @@ impl Flow for TcpPair {
     fn engine(&self) -> Option<EngineMetrics> {
         let sending = &self.ends[if self.returns() { LISTENING } else { OPENING }];
         sending.connection.as_ref().map(|connection| connection.metrics().engine)
+    }
+
+    fn responses(&self) -> Option<&DelayHistogram> {
+        match &self.ends[OPENING].role {
+            Role::Client(client) => Some(&client.waited),
+            _ => None,
+        }
     }
 
     fn window(&self) -> Option<Window> {

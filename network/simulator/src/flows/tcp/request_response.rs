@@ -1,9 +1,7 @@
 //! Requests and responses, in turn, over one TCP connection.
-use super::endpoint::{Answers, Client, CustomParts, Role};
+use super::endpoint::{Client, CustomParts, Role};
 use super::pair;
-use crate::core::ids::FlowId;
 use crate::flows::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
-use crate::simulation::Simulation;
 use prismux_tcp::TcpConfig;
 use prismux_units::{Duration, Instant};
 
@@ -45,20 +43,10 @@ impl Transport for RequestResponse {
             asked: 0,
             asked_at: Instant::ZERO,
             answered: 0,
-            answers: Answers::default(),
+            waited: Box::default(),
         };
         let server = Role::Server { request_bytes, response_bytes, answered: 0 };
         let ends = [(&self.tcp, Role::Client(client)), (&self.tcp, server)];
         BuiltFlow(Built::Tcp(Box::new(pair(build, ends, CustomParts::default()))))
-    }
-}
-
-impl Simulation {
-    /// How long the client of a request/response flow waited; nothing for any other flow.
-    pub fn answers(&self, flow: FlowId) -> Answers {
-        match self.tcp_pair(flow).map(|pair| &pair.ends[0].role) {
-            Some(Role::Client(client)) => client.answers,
-            _ => Answers::default(),
-        }
     }
 }
