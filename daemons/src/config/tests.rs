@@ -255,10 +255,10 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:23:",
+            "home.toml:30:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:17:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:21:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {
