@@ -1,6 +1,6 @@
 //! What sealing costs: processor time per packet beside that of a plain tunnel's copy, in one run, and of a handshake.
 //!
-//! `cargo run --release -p prismux-sealed --example cost -- 200000`
+//! `cargo run --release -p prismux-sealed --example seal_cost -- 200000`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core.
 use prismux_endpoint::Endpoint;
 use prismux_sealed::{Entropy, KeyPair, Limits, PeerId, Sessions};
