@@ -4,7 +4,7 @@
 //!
 //! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `cell` (100 hosts that write to one in their
 //! middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J. Broch et al., MobiCom 1998).
-//! ROUTING is `dsr`, `aodv`, `dsdv`. Without ns-2 (`ns`) on this machine only this simulator runs.
+//! ROUTING is `dsr`, `aodv`, `dsdv`; NETWORKS a number of random networks, or files of movements. Without ns-2 (`ns`) on this machine only this simulator runs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
 mod networks;
 mod ns2;
@@ -67,20 +67,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("arguments: NETWORK ROUTING,... NETWORKS SEEDS SECONDS".into());
     };
     let kind = Kind::parse(kind).ok_or("NETWORK: transfer, cell or cbr:SOURCES:PAUSE_S")?;
-    let (networks, seeds, seconds): (u64, u64, u64) = (networks.parse()?, seeds.parse()?, seconds.parse()?);
+    let (seeds, seconds): (u64, u64) = (seeds.parse()?, seconds.parse()?);
+    let networks: Vec<Network> = match networks.parse::<u64>() {
+        Ok(count) => (1..=count).map(|number| Network::draw(kind, number, seconds)).collect(),
+        Err(_) => {
+            let load = |file| Ok(Network { kind, seconds, movements: std::fs::read_to_string(file)? });
+            networks.split(',').map(load).collect::<std::io::Result<_>>()?
+        }
+    };
     println!("routing network {}  (here | ns-2, means of {seeds} seeds)", Measured::NAMES.join(", "));
     for routing in routing.split(',') {
         let mut pairs = Vec::new();
-        for number in 1..=networks {
-            let network = Network::draw(kind, number, seconds);
+        for (number, network) in (1..).zip(&networks) {
             let runs =
                 |run: &dyn Fn(u64) -> Result<Measured, Box<dyn Error>>| -> Result<Measured, Box<dyn Error>> {
                     let all: Result<Vec<Measured>, _> = (1..=seeds).map(run).collect();
                     Ok(Measured::mean(&all?))
                 };
-            let here = runs(&|seed| ours::run(&network, routing, seed))?;
+            let here = runs(&|seed| ours::run(network, routing, seed))?;
             let there = match ns2::is_there() {
-                true => Some(runs(&|seed| ns2::run(&network, routing, seed))?),
+                true => Some(runs(&|seed| ns2::run(network, routing, seed))?),
                 false => None,
             };
             println!("{routing} {number:2} {}", row(&here, there.as_ref()));

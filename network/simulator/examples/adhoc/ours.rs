@@ -50,7 +50,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
 
 /// Late data packets of TCP, from a run of its own whose segments are numbered in the order of sending.
 fn late_per_mille(network: &Network, routing: &str, seed: u64) -> Result<f64, Box<dyn Error>> {
-    if matches!(network.kind, Kind::Cbr { .. }) {
+    if network.kind != Kind::Transfer {
         return Ok(f64::NAN);
     }
     // Watches, and responds to nothing.
