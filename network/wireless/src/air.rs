@@ -322,7 +322,7 @@ impl<P: Copy> Air<P> {
         let begins = now + self.radio.propagation_delay;
         let airtime = frame.airtime;
         let slot = self.frames.add(frame);
-        self.schedule.push(begins, Target::Begin(slot));
+        self.schedule.push_in_order(begins, Target::Begin(slot));
         self.schedule.push(begins + airtime, Target::End(slot));
     }
 

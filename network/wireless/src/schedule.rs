@@ -1,6 +1,6 @@
 //! The air's own events, in order of time and insertion.
-use alloc::collections::BinaryHeap;
 use alloc::collections::binary_heap::PeekMut;
+use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Ordering;
 use prismux_units::Instant;
 
@@ -67,6 +67,8 @@ impl Ord for Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     heap: BinaryHeap<Entry>,
+    /// Events that were inserted in the order in which they are due.
+    in_order: VecDeque<Entry>,
     inserted: u64,
 }
 
@@ -76,11 +78,27 @@ impl Schedule {
         self.inserted += 1;
     }
 
+    /// For events that are all due equally long after they are inserted.
+    pub fn push_in_order(&mut self, at: Instant, target: Target) {
+        self.in_order.push_back(Entry { order: Order::new(at, self.inserted), target });
+        self.inserted += 1;
+    }
+
     pub fn next(&self) -> Option<Instant> {
-        self.heap.peek().map(|entry| entry.order.at())
+        let heads = [self.heap.peek(), self.in_order.front()];
+        heads.into_iter().flatten().map(|entry| entry.order).min().map(Order::at)
     }
 
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, Target)> {
+        if let Some(&Entry { order, target }) = self.in_order.front()
+            && self.heap.peek().is_none_or(|first| order < first.order)
+        {
+            if order.at() > now {
+                return None;
+            }
+            self.in_order.pop_front();
+            return Some((order.at(), target));
+        }
         let first = self.heap.peek_mut()?;
         if first.order.at() > now {
             return None;

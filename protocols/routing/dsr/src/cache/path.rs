@@ -8,10 +8,32 @@ use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use prismux_units::Instant;
 
+/// Some of the bits of the hosts in a path: what is not among them need not be looked for in the path itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sieve(u64);
+
+impl Sieve {
+    fn of(hops: &[Ipv4Addr]) -> Self {
+        Self(hops.iter().fold(0, |bits, hop| bits | 1 << (hop.to_bits() % u64::BITS)))
+    }
+
+    /// Whether all hosts of `other` may be among the hosts of this one.
+    fn may_hold(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Path {
     hops: Vec<Ipv4Addr>,
+    sieve: Sieve,
     until: Instant,
+}
+
+impl Path {
+    fn new(hops: &[Ipv4Addr], until: Instant) -> Self {
+        Self { hops: hops.to_vec(), sieve: Sieve::of(hops), until }
+    }
 }
 
 /// Paths of one kind.
@@ -29,17 +51,18 @@ impl PathList {
     }
 
     fn add(&mut self, route: &[Ipv4Addr], until: Instant) {
+        let sieve = Sieve::of(route);
         for path in &mut self.paths {
-            if path.hops.starts_with(route) {
+            if path.sieve.may_hold(sieve) && path.hops.starts_with(route) {
                 path.until = path.until.max(until);
                 return;
             }
-            if route.starts_with(&path.hops) {
-                *path = Path { hops: route.to_vec(), until };
+            if sieve.may_hold(path.sieve) && route.starts_with(&path.hops) {
+                *path = Path::new(route, until);
                 return;
             }
         }
-        let path = Path { hops: route.to_vec(), until };
+        let path = Path::new(route, until);
         if self.paths.len() < self.max_paths {
             self.paths.push(path);
         } else if !self.paths.is_empty() {
@@ -51,14 +74,19 @@ impl PathList {
 
     /// The path that reaches `destination` in the fewest hops, and in how many; the first of equals.
     fn shortest(&self, destination: Ipv4Addr) -> Option<(usize, usize)> {
+        let sieve = Sieve::of(&[destination]);
         let reach = |(index, path): (usize, &Path)| {
+            if !path.sieve.may_hold(sieve) {
+                return None;
+            }
             path.hops.iter().position(|&hop| hop == destination).map(|at| (at + 1, index))
         };
         self.paths.iter().enumerate().filter_map(reach).min()
     }
 
     fn remove_link(&mut self, own: Ipv4Addr, from: Ipv4Addr, to: Ipv4Addr) {
-        for path in &mut self.paths {
+        let (sieve, mut emptied) = (Sieve::of(&[to]), false);
+        for path in self.paths.iter_mut().filter(|path| path.sieve.may_hold(sieve)) {
             let mut previous = own;
             let broken = path.hops.iter().position(|&hop| {
                 let is_broken = (previous, hop) == (from, to);
@@ -67,9 +95,13 @@ impl PathList {
             });
             if let Some(at) = broken {
                 path.hops.truncate(at);
+                path.sieve = Sieve::of(&path.hops);
+                emptied |= at == 0;
             }
         }
-        self.paths.retain(|path| !path.hops.is_empty());
+        if emptied {
+            self.paths.retain(|path| !path.hops.is_empty());
+        }
     }
 
     fn expire(&mut self, now: Instant) {
