@@ -53,7 +53,7 @@ pub(super) fn judge(scope: &Scope) -> (Vec<Finding>, Vec<Series>) {
 
 /// Whether `above` is clearly more than its partner in `below` of the same network: the 95 % interval of the
 /// difference lies above 0.
-fn clearly_more(above: &[f64], below: &[f64]) -> bool {
+pub(super) fn clearly_more(above: &[f64], below: &[f64]) -> bool {
     let differences: Vec<f64> = above.iter().zip(below).map(|(above, below)| above - below).collect();
     let summary = Summary::of(&differences);
     summary.is_some_and(|summary| summary.mean > 0.0 && summary.ci95.is_none_or(|[low, _]| low > 0.0))

@@ -1,6 +1,7 @@
 //! Figure 2 and section 5.1: what single runs show.
 
 use super::{ALONE, FLOW, length};
+use crate::claims::network_models::clearly_more;
 use crate::claims::plan::{Job, Outcomes, Scope, point};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
@@ -10,6 +11,7 @@ use crate::statistics::Summary;
 use prismux_endpoint::random::Seed;
 use prismux_scenario::{ScenarioFile, shipped};
 use prismux_simulator::{Simulation, SimulationOptions};
+use prismux_tcp::Connection;
 use prismux_tcp_door::Door;
 use prismux_trace::results::RunResult;
 use prismux_units::{Duration, Instant};
@@ -25,6 +27,9 @@ pub(super) const F2: Experiment = Experiment {
 
 const WAYS: [&str; 2] = ["tcp", "door"];
 
+/// Payload of a full segment, as in ns-2.
+const SEGMENT_BYTES: f64 = 1000.0;
+
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for way in WAYS {
@@ -35,7 +40,12 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
 
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let (ahead, figure) = ahead(outcomes);
-    (vec![together(outcomes), ahead, unnecessary(outcomes)], vec![figure])
+    let watched = WAYS.map(|way| {
+        let runs = outcomes.results(way).iter();
+        let each = runs.filter_map(|run| watch(way, run.seed, run.duration_s.round() as u64));
+        each.collect::<Vec<Watched>>()
+    });
+    (vec![together(&watched[1]), ahead, unnecessary(outcomes, &watched)], vec![figure])
 }
 
 /// Segments that had arrived at the end of each second.
@@ -43,11 +53,10 @@ fn arrived(result: &RunResult) -> Option<Vec<f64>> {
     let series = result.series.as_ref()?;
     let mut sum = 0.0;
     let rates = series.flows.get(FLOW)?.goodput_bps.iter();
-    // Segments of 1000 bytes.
     Some(
         rates
             .map(|bps| {
-                sum += bps * series.interval_s / 8000.0;
+                sum += bps * series.interval_s / 8.0 / SEGMENT_BYTES;
                 sum
             })
             .collect(),
@@ -83,43 +92,45 @@ fn ahead(outcomes: &Outcomes<'_>) -> (Finding, Series) {
     (Finding::shape("TD-015", 2 * count > runs.len(), figures).because(remark), figure)
 }
 
-/// Retransmissions that were unnecessary, and timeouts, of both.
-fn unnecessary(outcomes: &Outcomes<'_>) -> Finding {
-    let spurious = |way: &str| {
-        outcomes.mean(way, |run| run.flows.get(FLOW)?.spurious_retransmissions.map(|count| count as f64))
-    };
+/// Retransmissions that were unnecessary, since the receiver had the data, and timeouts, of both.
+fn unnecessary(outcomes: &Outcomes<'_>, watched: &[Vec<Watched>; 2]) -> Finding {
     let timeouts = |way: &str| outcomes.mean(way, |run| Some(run.flows.get(FLOW)?.timeouts as f64));
-    let [tcp, door] = WAYS.map(|way| [spurious(way), timeouts(way)]);
+    let [tcp, door] = [0, 1].map(|way| {
+        let repeated: Vec<f64> = watched[way].iter().map(|run| run.repeated).collect();
+        [Summary::of(&repeated).map_or(f64::NAN, |summary| summary.mean), timeouts(WAYS[way])]
+    });
     let found = tcp[0] >= 1.0 && door[0] < tcp[0] / 2.0 && door[1] < tcp[1] / 2.0;
     let figures = format!(
-        "unnecessary retransmissions: TCP {}, TCP-DOOR {}; timeouts {}, {}",
+        "segments that the receiver had already: TCP {}, TCP-DOOR {}; timeouts {}, {}",
         digits(tcp[0]),
         digits(door[0]),
         digits(tcp[1]),
         digits(door[1])
     );
-    Finding::shape("TD-016", found, figures).because("absent: fewer than half")
+    Finding::shape("TD-016", found, figures).because("largely absent: fewer than half of either")
 }
 
-/// Seconds of a run, those with acknowledgements and with data that arrived out of order, and those with both.
+/// What both ends of a run have seen: seconds with late acknowledgements, with late data, and with both; segments that
+/// the receiver had already.
 #[derive(Default)]
-struct Seconds {
-    all: f64,
+struct Watched {
+    seconds: f64,
     acks: f64,
     data: f64,
     both: f64,
+    repeated: f64,
 }
 
 /// Looks at both ends of the transfer every second.
-fn watch(seed: u64, seconds: u64) -> Option<Seconds> {
+fn watch(way: &str, seed: u64, seconds: u64) -> Option<Watched> {
     let file: ScenarioFile = shipped::find(ALONE)?.file();
-    let plan = file.scenario(Some(WAYS[1]), &[]).ok()?.plan;
+    let plan = file.scenario(Some(way), &[]).ok()?.plan;
     let flow = plan.flow_ids().next()?;
     let mut simulation = Simulation::from_plan(&plan, Seed(seed), SimulationOptions::default()).ok()?;
-    let (mut seen, mut before) = (Seconds::default(), (0, 0));
+    let (mut seen, mut before) = (Watched::default(), (0, 0));
     for second in 1..=seconds {
         simulation.run_until(Instant::ZERO + Duration::from_secs(second));
-        let door = |connection: Option<&prismux_tcp::Connection>| {
+        let door = |connection: Option<&Connection>| {
             connection
                 .and_then(|end| end.order_watch::<Door>())
                 .map(|door| *door.counters())
@@ -127,33 +138,31 @@ fn watch(seed: u64, seconds: u64) -> Option<Seconds> {
         };
         let now = (door(simulation.sender(flow)).late_acks, door(simulation.receiver(flow)).late_data);
         let (acks, data) = (now.0 > before.0, now.1 > before.1);
-        seen.all += 1.0;
+        seen.seconds += 1.0;
         seen.acks += f64::from(u8::from(acks));
         seen.data += f64::from(u8::from(data));
         seen.both += f64::from(u8::from(acks && data));
         before = now;
     }
+    let repeated_bytes = simulation.receiver(flow)?.metrics().duplicate_bytes_received;
+    seen.repeated = repeated_bytes as f64 / SEGMENT_BYTES;
     Some(seen)
 }
 
 /// Whether acknowledgements are late in seconds in which data is, and more often than otherwise.
-fn together(outcomes: &Outcomes<'_>) -> Finding {
-    let runs = outcomes.results(WAYS[1]);
-    let watched: Vec<Seconds> =
-        runs.iter().filter_map(|run| watch(run.seed, run.duration_s.round() as u64)).collect();
+fn together(watched: &[Watched]) -> Finding {
     let (mut given_data, mut otherwise) = (Vec::new(), Vec::new());
-    for seconds in watched.iter().filter(|seconds| seconds.data > 0.0 && seconds.data < seconds.all) {
-        given_data.push(seconds.both / seconds.data);
-        otherwise.push((seconds.acks - seconds.both) / (seconds.all - seconds.data));
+    for run in watched.iter().filter(|run| run.data > 0.0 && run.data < run.seconds) {
+        given_data.push(run.both / run.data);
+        otherwise.push((run.acks - run.both) / (run.seconds - run.data));
     }
-    let differences: Vec<f64> = given_data.iter().zip(&otherwise).map(|(one, other)| one - other).collect();
-    let clear = Summary::of(&differences).is_some_and(|s| s.ci95.map_or(s.mean, |[low, _]| low) > 0.0);
     let mean = |values: &[f64]| Summary::of(values).map_or(f64::NAN, |summary| summary.mean);
     let figures = format!(
         "late acknowledgements in {} % of the seconds with late data, in {} % of the others",
         digits(100.0 * mean(&given_data)),
         digits(100.0 * mean(&otherwise))
     );
-    Finding::shape("TD-014", clear && mean(&given_data) > 0.5, figures)
+    let found = clearly_more(&given_data, &otherwise) && mean(&given_data) > 0.5;
+    Finding::shape("TD-014", found, figures)
         .because("together: in more than half of those seconds, and clearly more often than in the others")
 }
