@@ -143,7 +143,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let (alone, congested) = (Measured::of(outcomes, ALONE), Measured::of(outcomes, CONGESTED));
     let mut findings = vec![
         Finding::values("TD-001", alone.by_network(&JUDGED))
-            .because("mean over the settings of all, sd and rd; the cause is not found: see the page of TCP-DOOR for what it is not"),
+            .because("mean over the settings of all, sd and rd; the cause is not found"),
         Finding::values("TD-009", alone.share(|improvement| improvement < 0.0)),
         Finding::values("TD-010", alone.share(|improvement| improvement > 0.0)),
     ];

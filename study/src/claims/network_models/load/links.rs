@@ -38,8 +38,8 @@ pub(super) fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Series) {
     let at = KBPS.iter().position(|kbps| *kbps == PEAK_KBPS).unwrap_or(0);
     let falls = all.last().is_some_and(|last| clearly_more(&all[at], last));
     let figures = format!("{} Mbit/s at 4, 8, 16, 24, 32, 48 kbit/s", list(&means(&all)));
-    let counted = "packets that a neighbour acknowledged, with headers, each hop counted; hosts wait for carriers that they \
-                   sense 550 m away, as in ns-2: with sense_m = 250 links carry half as much again and more";
+    let counted = "packets that a neighbour acknowledged, with headers, each hop counted; hosts wait for carriers that \
+                   they sense 550 m away, as in ns-2: with sense_m = 250 links carry half as much again and more";
     let findings = vec![
         Finding::values("NM-023", mbps).because(counted),
         Finding::values("NM-024", kbps)
