@@ -27,9 +27,7 @@ class Blest:
         self.changed_s = 0.0
         self.blocked = False
 
-    def choose(
-        self, subflows: list[prismux.SubflowView], offer: prismux.OfferView
-    ) -> prismux.SubflowView | None:
+    def choose(self, subflows: list[prismux.SubflowView], offer: prismux.OfferView) -> prismux.SubflowView | None:
         """Return the subflow for the next segment, or None to wait."""
         self.blocked |= offer.was_blocked
         fast = quickest(subflows)
@@ -57,9 +55,7 @@ class Ecf:
         self.flow = flow
         self.waiting = False
 
-    def choose(
-        self, subflows: list[prismux.SubflowView], offer: prismux.OfferView
-    ) -> prismux.SubflowView | None:
+    def choose(self, subflows: list[prismux.SubflowView], offer: prismux.OfferView) -> prismux.SubflowView | None:
         """Return the subflow for the next segment, or None to wait."""
         fast = quickest(subflows)
         slow = quickest(subflows, lambda subflow: subflow.has_room)
