@@ -20,8 +20,16 @@ const OVERTAKING_INTERVAL: Duration = Duration::from_millis(250);
 const MIN_OVERTAKING_GAIN: Duration = Duration::from_millis(25);
 /// and the flow is at most this share of what its link carries: otherwise it would be too much for the other one too.
 const MAX_OVERTAKING_SHARE: f64 = 0.6;
-/// The way of a link that was never measured.
+/// The way of a link where none was ever measured.
 const UNKNOWN_WAY: Duration = Duration::from_millis(100);
+/// What a link carries in a round trip of which nothing is known yet (RFC 6928: a sender's first window).
+const FIRST_WINDOW_BYTES: u64 = 15_000;
+/// A queue of less is none: its link may carry more than is known of it,
+const MIN_QUEUE: Duration = Duration::from_millis(5);
+/// and is taken for this times as fast once in a round trip, while it is thought to be behind,
+const GROWTH: f64 = 1.1;
+/// or this times, before it has ever been seen with a queue.
+const FIRST_GROWTH: f64 = 2.0;
 
 /// A link as its meter sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -73,31 +81,69 @@ struct Link {
     view: LinkView,
     /// When it will have carried what it was given.
     busy_until: Instant,
+    /// What it is taken to carry.
+    rate: Rate,
+    /// When that grew without being seen.
+    grown_at: Instant,
+    /// It has had a queue, so that its rate is known.
+    is_known: bool,
     load: Load,
 }
 
 impl Link {
+    fn new(id: u8, min_rtt: Option<Duration>) -> Self {
+        let rtt = min_rtt.unwrap_or(UNKNOWN_WAY * 2).max(MIN_QUEUE);
+        Self {
+            id,
+            view: LinkView { min_rtt, ..LinkView::default() },
+            busy_until: Instant::ZERO,
+            rate: Rate::from_bps(FIRST_WINDOW_BYTES * 8 * 1_000_000_000 / rtt.as_nanos()),
+            grown_at: Instant::ZERO,
+            is_known: false,
+            load: Load::default(),
+        }
+    }
+
+    /// The shortest round trip, or what it is taken for.
+    fn round_trip(&self) -> Duration {
+        self.view.min_rtt.unwrap_or(UNKNOWN_WAY * 2)
+    }
+
     /// How long a packet that is sent now will be under way.
     fn delay(&self, now: Instant) -> Duration {
-        let way = self.view.min_rtt.map_or(UNKNOWN_WAY, |rtt| rtt.mul_f64(0.5));
-        way + self.busy_until.saturating_since(now)
+        self.round_trip().mul_f64(0.5) + self.busy_until.saturating_since(now)
     }
 
     fn carry(&mut self, now: Instant, bytes: u32) {
-        let rate = self.view.rate.filter(|rate| rate.as_bps() > 0);
-        let takes = rate.map_or(Duration::ZERO, |rate| {
-            Duration::from_nanos(u64::from(bytes) * 8 * 1_000_000_000 / rate.as_bps())
-        });
-        self.busy_until = self.busy_until.max(now) + takes;
+        let takes = u64::from(bytes) * 8 * 1_000_000_000 / self.rate.as_bps().max(1);
+        self.busy_until = self.busy_until.max(now) + Duration::from_nanos(takes);
         self.load.add(now, bytes);
     }
 
-    /// What was measured tells of the queue a round trip ago: what was sent since may have been added to it.
     fn measured(&mut self, now: Instant, view: LinkView) {
-        let least = now + view.queueing_delay;
-        let most = least + view.min_rtt.unwrap_or(UNKNOWN_WAY);
-        self.busy_until = self.busy_until.clamp(least, most);
+        self.learn_rate(now, view);
         self.view = view;
+        // What was measured tells of the queue a round trip ago: what was sent since may have been added to it.
+        let least = now + view.queueing_delay;
+        self.busy_until = self.busy_until.clamp(least, least + self.round_trip());
+    }
+
+    /// The rate is what the link delivers while it has a queue. One that has none, though it should by what is known of
+    /// its rate, carries more: that is found out in steps, for a link that is given too much loses it.
+    fn learn_rate(&mut self, now: Instant, view: LinkView) {
+        let seen = view.rate.filter(|rate| rate.as_bps() > 0);
+        if view.queueing_delay >= MIN_QUEUE {
+            if let Some(seen) = seen {
+                (self.rate, self.is_known, self.grown_at) = (seen, true, now);
+            }
+            return;
+        }
+        let is_behind = self.busy_until > now + MIN_QUEUE;
+        if is_behind && now.saturating_since(self.grown_at) >= self.round_trip() {
+            let growth = if self.is_known { GROWTH } else { FIRST_GROWTH };
+            (self.rate, self.grown_at) = (self.rate.mul_f64(growth), now);
+        }
+        self.rate = seen.map_or(self.rate, |seen| seen.max(self.rate));
     }
 }
 
@@ -128,11 +174,12 @@ impl Spreader {
         Self { links: Vec::new(), flows: vec![None; FLOWS], next_overtaking: Instant::ZERO, next }
     }
 
-    /// A link may be used; of one that is there already nothing is forgotten.
+    /// A link may be used; of one that is there already nothing is forgotten. One that was never measured is taken to be
+    /// as far as the farthest of the others, so that it is tried.
     pub fn join(&mut self, link: u8, min_rtt: Option<Duration>) {
         if self.get_mut(link).is_none() {
-            let view = LinkView { min_rtt, ..LinkView::default() };
-            self.links.push(Link { id: link, view, busy_until: Instant::ZERO, load: Load::default() });
+            let min_rtt = min_rtt.or_else(|| self.links.iter().filter_map(|link| link.view.min_rtt).max());
+            self.links.push(Link::new(link, min_rtt));
         }
     }
 

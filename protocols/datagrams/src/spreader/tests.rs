@@ -85,3 +85,12 @@ fn copies_go_over_the_two_quickest_links_with_one_number() {
     spreader.leave(1);
     assert!(matches!(spreader.send(at(2), Class::Duplicate, 7, 100), Choice::One(2, Some(_))));
 }
+
+#[test]
+fn a_link_that_was_never_measured_is_tried() {
+    let mut spreader = Spreader::new(0);
+    spreader.join(0, Some(Duration::from_millis(40)));
+    spreader.join(1, None);
+    spreader.measured(at(0), 0, view(40, 1));
+    assert!(matches!(spreader.send(at(0), Class::Resequence, 0, 1000), Choice::One(1, _)));
+}
