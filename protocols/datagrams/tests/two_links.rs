@@ -53,7 +53,13 @@ impl Link {
 }
 
 /// What came out of the far end: numbers in the order in which they passed, and how many out of order.
-fn run(class: Class, mbps: f64, seconds: u64, outage: Option<[Instant; 2]>, known: Known) -> (Vec<u32>, usize) {
+fn run(
+    class: Class,
+    mbps: f64,
+    seconds: u64,
+    outage: Option<[Instant; 2]>,
+    known: Known,
+) -> (Vec<u32>, usize) {
     let mut links = [Link::new(20, 15), Link::new(10, 25)];
     let mut near = Spreader::new(0);
     let mut far = Resequencer::default();
