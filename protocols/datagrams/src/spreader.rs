@@ -174,8 +174,8 @@ impl Spreader {
         Self { links: Vec::new(), flows: vec![None; FLOWS], next_overtaking: Instant::ZERO, next }
     }
 
-    /// A link may be used; of one that is there already nothing is forgotten. One that was never measured is taken to be
-    /// as far as the farthest of the others, so that it is tried.
+    /// A link may be used; of one that is there already nothing is forgotten. One that was never measured is taken to
+    /// be as far as the farthest of the others, so that it is tried.
     pub fn join(&mut self, link: u8, min_rtt: Option<Duration>) {
         if self.get_mut(link).is_none() {
             let min_rtt = min_rtt.or_else(|| self.links.iter().filter_map(|link| link.view.min_rtt).max());
