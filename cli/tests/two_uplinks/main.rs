@@ -227,7 +227,7 @@ fn two_homes() {
     invite_another(&network, &network.sites[1].home);
     let carried = || [0, 1, 2, 3].map(|line| network.lines.carried(line, Direction::Down as usize));
     let before = carried();
-    let second = Transfer::start_at(&network, 1, Direction::Down, 6_000_000);
+    let second = Transfer::start_at(&network, 1, Direction::Down, 12_000_000);
     second.finish();
     let during = carried();
     assert!(first.arrived() < bytes, "both were under way at once");
