@@ -77,9 +77,8 @@ impl Known {
         let new = self.file.with_extension("members.new");
         let mut options = OpenOptions::new();
         let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        for (name, peer) in &self.members {
-            writeln!(out, "{name} {peer}")?;
-        }
+        let lines: String = self.members.iter().map(|(name, peer)| format!("{name} {peer}\n")).collect();
+        out.write_all(lines.as_bytes())?;
         std::fs::rename(new, &self.file)
     }
 }
