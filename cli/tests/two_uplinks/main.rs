@@ -15,35 +15,25 @@ mod transfer;
 
 use network::{Machine, Network, ip, wait_for};
 use prismux_linux::privileges;
+use prismux_namespaces::Test;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use transfer::{Direction, Transfer};
 
 const GUIDE: &str = include_str!("../../../docs/guides/two-uplinks.md");
 
-type Test = (&'static str, fn());
-
 const TESTS: &[Test] = &[
     ("what_the_guide_says_works_and_leaves_nothing_behind", the_guide),
+    ("two_homes_at_one_gateway_do_not_disturb_each_other", two_homes),
     ("a_home_that_is_killed_is_tidied_up_after", killed_home),
     ("connections_survive_either_end_being_killed", killed_and_started_again),
     ("a_route_of_the_owner_is_not_touched", foreign_routes),
     ("datagrams_of_a_quick_flow_use_both_uplinks_and_keep_their_order", datagrams::quick_flow),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
-    ("two_homes_at_one_gateway_do_not_disturb_each_other", two_homes),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    if let Err(error) = privileges::ensure_privileges() {
-        println!("skipped: {error}");
-        return ExitCode::SUCCESS;
-    }
     for program in ["nft", "unshare", "nsenter"] {
         let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
         if !found.is_ok_and(|status| status.success()) {
@@ -51,20 +41,15 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     }
-    if arguments.iter().any(|argument| argument == "--measure") {
-        measure::print(
-            arguments.iter().find(|argument| !argument.starts_with('-')).map_or("", String::as_str),
-        );
-        return ExitCode::SUCCESS;
+    if !arguments.iter().any(|argument| argument == "--measure") {
+        return prismux_namespaces::run(TESTS, 3);
     }
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    for (name, test) in TESTS {
-        if filter.is_none_or(|part| name.contains(part.as_str())) {
-            let start = Instant::now();
-            test();
-            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
-        }
+    if let Err(error) = privileges::ensure_privileges() {
+        println!("cannot measure: {error}");
+        return ExitCode::FAILURE;
     }
+    let what = arguments.iter().find(|argument| !argument.starts_with('-'));
+    measure::print(what.map_or("", String::as_str));
     ExitCode::SUCCESS
 }
 

@@ -16,12 +16,9 @@ mod transfer;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::{logging, member, proxy};
-use prismux_linux::privileges;
+use prismux_namespaces::Test;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
-
-type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("a_download_over_two_members_arrives_whole_by_gre", scenarios::download_by_gre),
@@ -63,23 +60,7 @@ fn main() -> ExitCode {
         ["member", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
         _ => {}
     }
-    if arguments.iter().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    if let Err(error) = privileges::ensure_privileges() {
-        println!("skipped: {error}");
-        return ExitCode::SUCCESS;
-    }
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    for (name, test) in TESTS {
-        if filter.is_none_or(|part| name.contains(part.as_str())) {
-            let start = Instant::now();
-            test();
-            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
-        }
-    }
-    ExitCode::SUCCESS
+    prismux_namespaces::run(TESTS, 3)
 }
 
 /// This process is a daemon that a test has started.

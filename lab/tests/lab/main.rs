@@ -14,16 +14,12 @@ mod radio;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::{logging, member, proxy};
-use prismux_lab as lab;
+use prismux_namespaces::Test;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
 
 /// Tests that run at the same time.
 const AT_A_TIME: usize = 5;
-
-type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("a_link_has_the_rate_it_is_given", links::rate),
@@ -64,33 +60,7 @@ fn main() -> ExitCode {
         ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
         _ => {}
     }
-    if arguments.iter().any(|argument| argument == "--list") {
-        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    if let Err(error) = lab::ensure_privileges() {
-        println!("skipped: {error}");
-        return ExitCode::SUCCESS;
-    }
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let chosen: Vec<_> =
-        TESTS.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))).collect();
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..AT_A_TIME {
-            scope.spawn(|| {
-                while let Some((name, test)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let start = Instant::now();
-                    let passed = std::panic::catch_unwind(test).is_ok();
-                    let verdict = if passed { "ok" } else { "FAILED" };
-                    println!("test {name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f64());
-                    failed.fetch_or(!passed, Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    prismux_namespaces::run(TESTS, AT_A_TIME)
 }
 
 /// This process is a daemon that a lab has started.

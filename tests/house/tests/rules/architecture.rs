@@ -74,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("linux", &["units", "endpoint", "wire", "tcp", "tcp-ho"]),
+    ("namespaces", &["linux"]),
     (
         "daemons",
         &[
@@ -136,6 +137,8 @@ const SCRIPTS: &str = "script";
 const ADHOC: &str = "adhoc";
 /// How many cases property tests try: any crate's tests may ask.
 const PROPERTIES: &str = "properties";
+/// What runs tests in network namespaces: any crate's tests may ask.
+const NAMESPACES: &str = "namespaces";
 /// The rules of the tree themselves; the workspace's tests read sources with them.
 const HOUSE: &str = "house";
 
@@ -226,13 +229,14 @@ fn violations(packages: &[Package]) -> Vec<String> {
         };
         for (dependency, section) in &package.dependencies {
             let short = short_name(dependency);
-            let is_open = short == PROPERTIES || (short == HOUSE && name == "tests");
+            let is_open =
+                [PROPERTIES, NAMESPACES].contains(&short.as_str()) || (short == HOUSE && name == "tests");
             if is_ours(dependency) && !is_open && !may_use.contains(&short.as_str()) {
                 violations.push(format!(
                     "`{name}` must not use `{short}` (in [{section}]): dependencies point down only"
                 ));
             }
-            let is_support = [SCRIPTS, HOUSE, ADHOC, PROPERTIES].contains(&short.as_str());
+            let is_support = [SCRIPTS, HOUSE, ADHOC, PROPERTIES, NAMESPACES].contains(&short.as_str());
             if is_support && *section != "dev-dependencies" {
                 violations.push(format!("`{name}` must use `{short}` in its tests only"));
             }
@@ -316,7 +320,7 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
 /// Product code does not panic on purpose, and crates that parse what strangers send do not index. Tests may do both.
 #[test]
 fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
-    const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "properties", "benches"];
+    const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "properties", "namespaces", "benches"];
     const PARSERS: &[&str] = &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed"];
     /// Files of other crates that read what a stranger sends.
     const PARSING_FILES: &[&str] = &[
