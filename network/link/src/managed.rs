@@ -161,15 +161,18 @@ impl<P> ManagedQueue<P> {
             Discipline::CoDel(codel) => codel.pop(now, &mut self.fifo, dropped),
             Discipline::FqCoDel(flows) => flows.pop(now, dropped),
         };
-        match &mut self.discipline {
-            Discipline::Red(red) if self.fifo.list.is_empty() => red.falls_idle(now),
-            Discipline::Pie(pie) => {
-                let delay = next.as_ref().map(|waiter| now - waiter.arrived);
-                pie.observe(now, delay, self.fifo.list.is_empty());
-            }
-            _ => {}
+        if let Discipline::Pie(pie) = &mut self.discipline {
+            let delay = next.as_ref().map(|waiter| now - waiter.arrived);
+            pie.observe(now, delay, self.fifo.list.is_empty());
         }
         next
+    }
+
+    /// The last packet taken out will have been sent at `at`, and the link is idle from then on if nothing comes.
+    pub fn sends_until(&mut self, at: Instant) {
+        if let Discipline::Red(red) = &mut self.discipline {
+            red.sends_until(at);
+        }
     }
 
     /// Everything that waits, in no particular order.

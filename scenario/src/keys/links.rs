@@ -84,6 +84,12 @@ pub const QUEUE: &[Key] = &[
         "true",
         "red: from `max_threshold` to twice as much the chance grows to one",
     ),
+    key(
+        "wait",
+        "true or false",
+        "false",
+        "red: distances between two drops from 1/p to 2/p, as ns-2 and ns-3 have them, not from 1 to 1/p",
+    ),
 ];
 
 /// Keys of a Gilbert-Elliott loss.

@@ -91,7 +91,7 @@ fn parameters(table: &Reader<'_>, standard: Management) -> Management {
             (&["target", "update", "max_burst"], Management::Pie(pie))
         }
         Management::Red(red) => (
-            &["min_threshold", "max_threshold", "max_probability", "weight", "gentle"],
+            &["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "wait"],
             read_red(table, red, ecn),
         ),
     };
@@ -129,6 +129,7 @@ fn read_red(table: &Reader<'_>, standard: Red, ecn: impl Fn(bool) -> bool) -> Ma
         max_probability: table.number("max_probability", 1e-6..=1.0).unwrap_or(standard.max_probability),
         weight: table.number("weight", 1e-6..=1.0).unwrap_or(standard.weight),
         gentle: table.boolean("gentle").unwrap_or(standard.gentle),
+        wait: table.boolean("wait").unwrap_or(standard.wait),
         ecn: ecn(standard.ecn),
     };
     if red.max_threshold_packets <= red.min_threshold_packets {

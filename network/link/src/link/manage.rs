@@ -109,10 +109,13 @@ impl<P: Clone> Link<P> {
             rare.count.early_drops += 1;
             rare.drop_waiter(waiter, DropReason::Early);
         });
+        let slot = next.as_ref().map(|waiter| rare.serialiser.accept(now, waiter.size_bytes));
+        if let Some(slot) = slot {
+            managed.sends_until(slot.departs);
+        }
         rare.managed = Some(managed);
-        let Some(Waiter { packet, order, size_bytes, marked, .. }) = next else { return };
+        let Some((Waiter { packet, order, size_bytes, marked, .. }, slot)) = next.zip(slot) else { return };
         rare.count.marked_packets += u64::from(marked);
-        let slot = rare.serialiser.accept(now, size_bytes);
         let fate = rare.channel.as_mut().map_or(Fate::default(), Channel::draw);
         if fate.lost {
             rare.count.lost_packets += 1;

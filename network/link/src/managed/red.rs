@@ -17,21 +17,30 @@ pub struct Red {
     pub weight: f64,
     /// From the upper threshold to twice as much the chance grows to one, instead of being one at once.
     pub gentle: bool,
+    /// The distance between two packets that are struck is uniform from 1/p to 2/p, p being the chance, instead of from
+    /// 1 to 1/p as in the paper: a third as many are struck. `wait_` of ns-2 and `Wait` of ns-3, true there unless told
+    /// otherwise.
+    pub wait: bool,
     /// Mark packets that may be marked, instead of dropping them, up to where every packet is.
     pub ecn: bool,
 }
 
 impl Red {
-    /// Thresholds of 5 and 15 packets, a tenth, a weight of 0.002, gentle, with marks.
+    /// Thresholds of 5 and 15 packets, a tenth, a weight of 0.002, gentle, the distances of the paper, with marks.
     pub const DEFAULT: Self = Self {
         min_threshold_packets: 5.0,
         max_threshold_packets: 15.0,
         max_probability: 0.1,
         weight: 0.002,
         gentle: true,
+        wait: false,
         ecn: true,
     };
 }
+
+/// A packet that finds fewer waiting is not struck, whatever the average: what remains of a burst that is over would
+/// only drop the repetitions of those that it has cost, and idle the link. As in ns-2 (`qlen > 1`).
+const MIN_WAITING_PACKETS: usize = 2;
 
 /// The average and the packets since the last one struck.
 #[derive(Debug, Clone)]
@@ -39,18 +48,20 @@ pub(super) struct RedState {
     config: Red,
     random: RandomStream,
     average: f64,
-    /// Packets since the last that was marked or dropped; `None` below the lower threshold.
+    /// Packets since the last that was marked or dropped; `None` where none may be struck.
     count: Option<u32>,
-    idle_since: Option<Instant>,
+    /// Since when the link is idle, or was when the average was last brought up to date, if nothing waits.
+    idle_since: Instant,
 }
 
 impl RedState {
     pub(super) fn new(config: Red, random: RandomStream) -> Self {
-        Self { config, random, average: 0.0, count: None, idle_since: Some(Instant::ZERO) }
+        Self { config, random, average: 0.0, count: None, idle_since: Instant::ZERO }
     }
 
-    pub(super) fn falls_idle(&mut self, now: Instant) {
-        self.idle_since.get_or_insert(now);
+    /// The last packet taken out will have been sent at `at`.
+    pub(super) fn sends_until(&mut self, at: Instant) {
+        self.idle_since = at;
     }
 
     /// A packet has come and finds `packets` waiting.
@@ -62,25 +73,23 @@ impl RedState {
         packet_time_s: f64,
     ) -> Verdict {
         self.average_over(now, packets, packet_time_s);
-        let verdict = self.strike(kind);
-        // A packet that is dropped leaves an empty queue as idle as it was.
-        self.idle_since = (verdict == Verdict::Drop && packets == 0).then_some(now);
-        verdict
+        self.strike(packets, kind)
     }
 
     fn average_over(&mut self, now: Instant, packets: usize, packet_time_s: f64) {
         let weight = self.config.weight;
-        if let Some(since) = self.idle_since.filter(|_| packets == 0) {
-            // As if so many small packets had met an empty queue.
-            let missed = (now - since).as_secs_f64() / packet_time_s.max(1e-9);
+        if packets == 0 && now > self.idle_since {
+            // As if so many packets had met an empty queue.
+            let missed = (now - self.idle_since).as_secs_f64() / packet_time_s.max(1e-9);
             self.average *= libm::pow(1.0 - weight, missed);
+            self.idle_since = now;
         }
         self.average += weight * (packets as f64 - self.average);
     }
 
-    fn strike(&mut self, kind: PacketKind) -> Verdict {
+    fn strike(&mut self, packets: usize, kind: PacketKind) -> Verdict {
         let Red { min_threshold_packets: least, max_threshold_packets: most, .. } = self.config;
-        if self.average < least {
+        if self.average < least || packets < MIN_WAITING_PACKETS {
             self.count = None;
             return Verdict::Pass;
         }
@@ -96,7 +105,12 @@ impl RedState {
         };
         // Spread evenly: the distance between two is uniform (figure 2 and section 7 of the paper).
         let count = self.count.map_or(0, |count| count + 1);
-        let uniform = chance / (1.0 - f64::from(count) * chance).max(chance);
+        let sum = f64::from(count) * chance;
+        let uniform = match self.config.wait {
+            false => chance / (1.0 - sum).max(chance),
+            true if sum < 1.0 => 0.0,
+            true => chance / (2.0 - sum).max(chance),
+        };
         if self.random.chance(uniform.min(1.0)) {
             self.count = Some(0);
             let marks = self.config.ecn && kind.ecn_capable;

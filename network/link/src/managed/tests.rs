@@ -167,6 +167,62 @@ fn red_spreads_its_strikes_evenly() {
     assert!((mean - 10.0).abs() < 0.2, "{mean}");
 }
 
+/// ns-2's `wait_`: the distances are spread evenly over 1/p to 2/p, 20 to 39 where 1 to 19 were.
+#[test]
+fn red_that_waits_keeps_the_inverse_of_the_chance_between_two_strikes() {
+    let red = Red { weight: 1.0, wait: true, ..Red::DEFAULT };
+    let mut state = super::red::RedState::new(red, Seed(3).stream("red"));
+    let (mut gaps, mut gap) = (Vec::new(), 0);
+    for step in 1..200_000u64 {
+        gap += 1;
+        if state.judge(at(step * 1000), 10, CAPABLE, 0.001) == super::Verdict::Mark {
+            gaps.push(gap);
+            gap = 0;
+        }
+    }
+    let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+    assert!(gaps.iter().all(|gap| (20..=39).contains(gap)), "{:?}", gaps.iter().min());
+    assert!((mean - 29.5).abs() < 0.3, "{mean}");
+}
+
+/// A burst raises the average above every threshold; what comes when it is gone finds no queue and is not struck.
+#[test]
+fn red_strikes_nothing_that_finds_no_queue() {
+    let mut state = super::red::RedState::new(Red::DEFAULT, Seed(3).stream("red"));
+    for step in 1..2000u64 {
+        state.judge(at(step), 100, CAPABLE, 0.001);
+    }
+    state.sends_until(at(1_000_000));
+    let mut verdict = |micros, packets| state.judge(at(micros), packets, PacketKind::default(), 0.001);
+    assert_eq!(verdict(3000, 100), super::Verdict::Drop);
+    for step in 0..20 {
+        assert_eq!(verdict(4000 + step, (step % 2) as usize), super::Verdict::Pass);
+    }
+    assert_eq!(verdict(5000, 100), super::Verdict::Drop);
+}
+
+/// Floyd and Jacobson, section 4: the average falls by what could have been sent while the link was idle, which is from
+/// the end of the last packet and not from when it left the queue. 100 full averages decay below 5 in
+/// ln(20) / 0.002 = 1498 packet times.
+#[test]
+fn reds_average_falls_while_the_link_is_idle_only() {
+    let struck_after = |sent: u64, comes: u64| {
+        let mut state =
+            super::red::RedState::new(Red { weight: 0.002, ..Red::DEFAULT }, Seed(3).stream("red"));
+        for step in 1..20_000u64 {
+            state.judge(at(step), 100, CAPABLE, 0.001);
+        }
+        state.sends_until(at(sent));
+        // One finds no queue, which brings the average up to date; the next judges by it.
+        state.judge(at(comes), 0, CAPABLE, 0.001);
+        let strikes = |_| state.judge(at(comes), 2, PacketKind::default(), 0.001) == super::Verdict::Drop;
+        (0..50).any(strikes)
+    };
+    assert!(struck_after(1_020_000, 1_020_000), "busy all the time");
+    assert!(struck_after(20_000, 1_020_000), "idle for 1000 packets");
+    assert!(!struck_after(20_000, 1_620_000), "idle for 1600 packets");
+}
+
 #[test]
 fn gentle_red_drops_all_at_twice_the_threshold_only() {
     let strikes = |gentle: bool, packets: usize| {

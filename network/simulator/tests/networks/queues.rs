@@ -2,7 +2,8 @@
 use prismux_endpoint::random::Seed;
 use prismux_link::{CoDel, FqCoDel, LinkConfig, LinkStats, Management, Pie, QueueLimit, Red};
 use prismux_plan::{Flow, FlowId, LinkId, Plan, TcpSettings, Traffic, Transport};
-use prismux_simulator::{Simulation, SimulationOptions};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
+use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
 const CAPACITY: Rate = Rate::from_mbps(10);
@@ -103,4 +104,49 @@ fn fq_codel_keeps_a_thin_flow_out_of_the_queue_of_a_fat_one() {
     // In 25 s: an exchange takes 50 ms of thinking, 40 ms of travel, and what its response waits.
     let (fair, unmanaged) = (response_time(Some(Management::FqCoDel(FqCoDel::DEFAULT))), response_time(None));
     assert!(fair > 3 * unmanaged / 2, "{fair} and {unmanaged} bytes");
+}
+
+/// Four flows of `TCP/Sack1` through RED of 10 Mbit/s and 38 ms, as the example `queues` has them: what ns-2.35 gives
+/// in ten runs from 10 to 100 s, with `wait_` and without.
+#[test]
+fn red_holds_the_queue_that_it_holds_in_ns_2() {
+    // Used, drops, timeouts of ns-2: 0.940 to 0.948, 1078 to 1123, 18 to 37; 0.984 to 0.987, 831 to 862, 9 to 15.
+    for (wait, used, drops, timeouts) in
+        [(false, 0.93..0.955, 1030..1170, 10..45), (true, 0.975..0.995, 800..900, 4..25)]
+    {
+        let red = Red { wait, ecn: false, ..Red::DEFAULT };
+        let mut plan = Plan::new("red", Duration::from_secs(100));
+        let mut options = SimulationOptions::default();
+        let (left, right) = (plan.router("left"), plan.router("right"));
+        let back = LinkConfig::new(CAPACITY, Duration::from_millis(15));
+        let managed = back.clone().with_queue(QueueLimit::Packets(100)).with_management(Management::Red(red));
+        let bottleneck = plan.link("bottleneck", [left, right], managed, back);
+        let receive_buffer = ByteCount::new(100_000_000);
+        let tcp = TcpConfig { receive_buffer, ..TcpProfile::Ns2_2002.config() };
+        let access = LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(2));
+        let mut flows = Vec::new();
+        for index in 0..4 {
+            let (source, sink) = (plan.host(&format!("source{index}")), plan.host(&format!("sink{index}")));
+            plan.symmetric_link(&format!("up{index}"), [source, left], access.clone());
+            plan.symmetric_link(&format!("down{index}"), [right, sink], access.clone());
+            let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp)
+                .start_at(Duration::from_millis(250 * index));
+            flows.push(options.carry(&mut plan, flow, TcpFlow::new(tcp.clone())));
+        }
+        let mut simulation = Simulation::from_plan(&plan, Seed(1), options).expect("a good plan");
+        let totals = |simulation: &Simulation| {
+            let stats = simulation.forward_stats(bottleneck);
+            let senders = flows.iter().filter_map(|&flow| simulation.sender(flow));
+            let late = senders.map(|sender| sender.engine().metrics().counters.timeouts).sum::<u64>();
+            [stats.delivered_bytes, stats.dropped_packets(), late]
+        };
+        simulation.run_until(Instant::from_secs(10));
+        let before = totals(&simulation);
+        simulation.run_until(Instant::from_secs(100));
+        let after = totals(&simulation);
+        let [bytes, dropped, late] = [0, 1, 2].map(|index| after[index] - before[index]);
+        let share = bytes as f64 * 8.0 / 90.0 / CAPACITY.as_bps() as f64;
+        let text = format!("wait {wait}: {share} used, {dropped} dropped, {late} timeouts");
+        assert!(used.contains(&share) && drops.contains(&dropped) && timeouts.contains(&late), "{text}");
+    }
 }

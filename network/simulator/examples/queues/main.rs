@@ -1,0 +1,190 @@
+//! Bulk flows through a bottleneck with RED, here and in ns-2: what waits, what is used, what is dropped.
+//!
+//! `cargo run --release -p prismux-simulator --example queues -- [SEEDS [SECONDS]]`
+//!
+//! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters in packets, the
+//! distances between drops as in the paper and as ns-2 has them (`wait`). Each row is the mean of some seeds, ten runs
+//! of 100 s where nothing else is said. Needs ns-2 (`ns`).
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkConfig, Management, QueueLimit, Red};
+use prismux_plan::{Flow, FlowId, LinkId, Plan, Transport};
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
+use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use std::error::Error;
+use std::process::Command;
+
+const SCRIPT: &str = include_str!("queues.tcl");
+const RATE: Rate = Rate::from_mbps(10);
+const DELAY: Duration = Duration::from_millis(15);
+/// What may wait, in packets.
+const LIMIT_PACKETS: u32 = 100;
+const SEGMENT_BYTES: u16 = 1000;
+const PACKET_BYTES: f64 = 1040.0;
+/// Slow start and what follows it are left out.
+const WARM: Duration = Duration::from_secs(10);
+const SAMPLE_EVERY: Duration = Duration::from_millis(1);
+
+/// A row of the table, before it is run.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    flows: u32,
+    wait: bool,
+}
+
+/// What one run measured, from the end of the warm-up on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Measured {
+    /// Packets that wait, mean over time.
+    waiting_packets: f64,
+    /// Part of the rate that is used.
+    used: f64,
+    drops: f64,
+    /// Of all flows.
+    timeouts: f64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let seeds: u64 = arguments.next().map_or(Ok(10), |text| text.parse())?;
+    let seconds: u64 = arguments.next().map_or(Ok(100), |text| text.parse())?;
+    let span = Duration::from_secs(seconds);
+    if seeds == 0 || span <= WARM {
+        return Err("arguments: SEEDS (at least 1) SECONDS (more than 10)".into());
+    }
+    if Command::new("ns").arg("/dev/null").output().is_err() {
+        return Err(
+            "no ns-2 here: install it (on Debian and Ubuntu: apt-get install ns2) to compare with it".into(),
+        );
+    }
+    let folder = Folder::new()?;
+    println!("flows wait   packets waiting    rate used, %       drops         timeouts   (here | ns-2)");
+    for flows in [1, 2, 4, 20] {
+        for wait in [false, true] {
+            let case = Case { flows, wait };
+            let here = mean((1..=seeds).map(|seed| ours(case, span, seed)))?;
+            let there = mean((1..=seeds).map(|seed| folder.ns2(case, span, seed)))?;
+            print!("{flows:5} {wait:5}");
+            for (digits, of) in COLUMNS {
+                print!("{:9.digits$} |{:8.digits$}", of(&here), of(&there));
+            }
+            println!();
+        }
+    }
+    Ok(())
+}
+
+type Column = (usize, fn(&Measured) -> f64);
+const COLUMNS: [Column; 4] = [
+    (2, |one| one.waiting_packets),
+    (1, |one| one.used * 100.0),
+    (1, |one| one.drops),
+    (1, |one| one.timeouts),
+];
+
+fn mean(runs: impl Iterator<Item = Result<Measured, Box<dyn Error>>>) -> Result<Measured, Box<dyn Error>> {
+    let runs: Vec<Measured> = runs.collect::<Result<_, _>>()?;
+    let of = |value: fn(&Measured) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
+    Ok(Measured {
+        waiting_packets: of(|one| one.waiting_packets),
+        used: of(|one| one.used),
+        drops: of(|one| one.drops),
+        timeouts: of(|one| one.timeouts),
+    })
+}
+
+fn network(case: Case, span: Duration) -> (Plan, SimulationOptions, LinkId, Vec<FlowId>) {
+    let mut plan = Plan::new("queues", span);
+    let mut options = SimulationOptions { checks: Some(false), ..SimulationOptions::default() };
+    let (left, right) = (plan.router("left"), plan.router("right"));
+    let red = Red { wait: case.wait, ecn: false, ..Red::DEFAULT };
+    let link = LinkConfig::new(RATE, DELAY)
+        .with_queue(QueueLimit::Packets(LIMIT_PACKETS))
+        .with_management(Management::Red(red));
+    let back = LinkConfig::new(RATE, DELAY).with_queue(QueueLimit::Unlimited);
+    let bottleneck = plan.link("bottleneck", [left, right], link, back);
+    let tcp = TcpConfig {
+        mss: SEGMENT_BYTES,
+        receive_buffer: ByteCount::new(100_000_000),
+        ..TcpProfile::Ns2_2002.config()
+    };
+    let access = LinkConfig::new(Rate::from_mbps(100), Duration::from_millis(2));
+    let mut flows = Vec::new();
+    for index in 0..case.flows {
+        let (source, sink) = (plan.host(&format!("source{index}")), plan.host(&format!("sink{index}")));
+        plan.symmetric_link(&format!("up{index}"), [source, left], access.clone());
+        plan.symmetric_link(&format!("down{index}"), [right, sink], access.clone());
+        let start = Duration::from_secs_f64(f64::from(index) / f64::from(case.flows));
+        let flow = Flow::new(&format!("flow{index}"), source, sink, Transport::Tcp).start_at(start);
+        flows.push(options.carry(&mut plan, flow, TcpFlow::new(tcp.clone())));
+    }
+    plan.measure.interval = Some(SAMPLE_EVERY);
+    (plan, options, bottleneck, flows)
+}
+
+fn ours(case: Case, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error>> {
+    let (plan, options, bottleneck, flows) = network(case, span);
+    let mut simulation = Simulation::from_plan(&plan, Seed(seed), options)?;
+    let totals = |simulation: &Simulation| {
+        let stats = simulation.forward_stats(bottleneck);
+        let senders = flows.iter().filter_map(|&flow| simulation.sender(flow));
+        let timeouts: u64 = senders.map(|sender| sender.engine().metrics().counters.timeouts).sum();
+        [stats.delivered_bytes, stats.dropped_packets(), timeouts].map(|count| count as f64)
+    };
+    simulation.run_until(Instant::ZERO + WARM);
+    let before = totals(&simulation);
+    simulation.run_until(Instant::ZERO + span);
+    let after = totals(&simulation);
+    let [bytes, drops, timeouts] = [0, 1, 2].map(|index| after[index] - before[index]);
+    let series = simulation.result().series.ok_or("nothing was sampled")?;
+    let queue = &series.links["bottleneck"].queue_bytes;
+    let warm = (WARM.as_secs_f64() / SAMPLE_EVERY.as_secs_f64()) as usize;
+    let late = &queue[warm.min(queue.len())..];
+    let waiting = late.iter().sum::<u64>() as f64 / late.len() as f64 / PACKET_BYTES;
+    let seconds = (span - WARM).as_secs_f64();
+    let used = bytes * 8.0 / seconds / RATE.as_bps() as f64;
+    Ok(Measured { waiting_packets: waiting, used, drops, timeouts })
+}
+
+/// Where the script for ns-2 is; removed in the end.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        let folder = Self(std::env::temp_dir().join(format!("prismux-queues-{}", std::process::id())));
+        std::fs::create_dir_all(&folder.0)?;
+        std::fs::write(folder.0.join("queues.tcl"), SCRIPT)?;
+        Ok(folder)
+    }
+
+    fn ns2(&self, case: Case, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error>> {
+        let arguments = [
+            format!("flows={}", case.flows),
+            format!("wait={}", u8::from(case.wait)),
+            format!("rate_mbps={}", RATE.as_bps() / 1_000_000),
+            format!("delay_ms={}", DELAY.as_millis()),
+            format!("limit={LIMIT_PACKETS}"),
+            format!("warm={}", WARM.as_secs_f64()),
+            format!("until={}", span.as_secs_f64()),
+            format!("seed={seed}"),
+        ];
+        let output = Command::new("ns").arg("queues.tcl").args(arguments).current_dir(&self.0).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let numbers = text.lines().find_map(|line| line.strip_prefix("RESULT "));
+        let numbers = numbers
+            .ok_or_else(|| format!("ns-2 printed no result: {}", String::from_utf8_lossy(&output.stderr)))?;
+        let numbers: Vec<f64> = numbers.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        let [waiting_packets, used, drops, timeouts] = numbers[..] else {
+            return Err(format!("not four numbers of ns-2: {numbers:?}").into());
+        };
+        Ok(Measured { waiting_packets, used, drops, timeouts })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing is lost if a temporary folder stays.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
