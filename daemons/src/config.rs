@@ -14,6 +14,7 @@ mod proxy;
 mod role;
 mod text;
 mod tun;
+mod web;
 
 use crate::tunnel::control::{MIN_TOKEN_BYTES, Token};
 use prismux_linux::netconf::Prefix;
@@ -31,6 +32,7 @@ pub use prism::{prism_settings_from_toml, prism_settings_to_toml};
 pub use proxy::{Liveness, ProxyConfig, StaticMember, TunnelListeners};
 pub use role::Role;
 pub use tun::TunConfig;
+pub use web::WebConfig;
 
 /// How the token in the examples begins.
 const PLACEHOLDER: &str = "replace-me";

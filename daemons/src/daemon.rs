@@ -8,22 +8,24 @@ mod services;
 pub use error::DaemonError;
 pub(crate) use services::{send_failed, time_of_day_micros, warn_unless_forwarding};
 
-use crate::metrics::server::MetricsServer;
+use crate::config::WebConfig;
 use crate::status::StatusServer;
+use crate::web::{self, Web};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use prismux_linux::{capabilities, confinement};
 use prismux_units::Instant;
 use serde::Serialize;
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 
 const TUN: Token = 0;
 const STATUS: Token = 1;
-const METRICS: Token = 2;
-const FIRST_TUNNEL: Token = 3;
+/// The first of the addresses at which it answers over HTTP.
+const WEB: Token = 2;
+const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
+const LAST_WEB: Token = FIRST_TUNNEL - 1;
 
 /// What a daemon does with what its loop reports.
 pub trait Role: Sized {
@@ -34,8 +36,8 @@ pub trait Role: Sized {
 
     /// Where it answers `prismux status`.
     fn status_socket(config: &Self::Config) -> &Path;
-    /// Where it answers Prometheus, if anywhere.
-    fn metrics_address(config: &Self::Config) -> Option<SocketAddr>;
+    /// Where it answers over HTTP, and whom.
+    fn web(config: &Self::Config) -> WebConfig;
     /// Opens device, routes and tunnels, and has `wakes` report them.
     ///
     /// # Errors
@@ -93,7 +95,7 @@ impl Wakes<'_> {
 pub struct Daemon<R: Role> {
     event_loop: EventLoop,
     status: StatusServer,
-    metrics: Option<MetricsServer>,
+    web: Web,
     role: R,
 }
 
@@ -115,11 +117,6 @@ pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     daemon.run()
 }
 
-fn listen_for_metrics(address: SocketAddr) -> Result<MetricsServer, DaemonError> {
-    let failed = |error| DaemonError::Config(format!("metrics: cannot listen at {address}: {error}"));
-    MetricsServer::bind(address).map_err(failed)
-}
-
 impl<R: Role> Daemon<R> {
     /// Opens device, routes and tunnels. When this returns, packets wait to be handled by [`Daemon::run`], on this
     /// thread; a member calls its proxy from there.
@@ -129,14 +126,12 @@ impl<R: Role> Daemon<R> {
     pub fn start(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
         let event_loop = EventLoop::new(Clock::start(), stop)?;
         let status = StatusServer::bind(R::status_socket(&config))?;
-        let metrics = R::metrics_address(&config).map(listen_for_metrics).transpose()?;
+        let web = Web::open(&R::web(&config)).map_err(DaemonError::Config)?;
         let role = R::open(config, &Wakes { event_loop: &event_loop })?;
         event_loop.watch(&status, STATUS)?;
-        if let Some(metrics) = &metrics {
-            event_loop.watch(metrics, METRICS)?;
-        }
+        web.listeners().zip(WEB..).try_for_each(|(listener, token)| event_loop.watch(listener, token))?;
         warn_unless_forwarding();
-        Ok(Self { event_loop, status, metrics, role })
+        Ok(Self { event_loop, status, web, role })
     }
 
     /// A handle that ends [`Daemon::run`] from another thread.
@@ -153,7 +148,8 @@ impl<R: Role> Daemon<R> {
         let clock = self.event_loop.clock();
         let mut ready = Vec::new();
         loop {
-            let wake = self.event_loop.wait(self.role.deadline(), &mut ready)?;
+            let deadline = [self.role.deadline(), self.web.deadline()].into_iter().flatten().min();
+            let wake = self.event_loop.wait(deadline, &mut ready)?;
             let now = clock.now();
             if wake == Wake::Stop {
                 self.event_loop.take_stop();
@@ -164,11 +160,12 @@ impl<R: Role> Daemon<R> {
                 return Ok(());
             }
             self.role.expire(now);
+            self.web.expire(now, || self.role.report(now));
             for &token in &ready {
                 match token {
                     TUN => self.role.read_tun(clock)?,
                     STATUS => self.status.answer(&self.role.report(now)),
-                    METRICS => self.metrics.iter().for_each(|metrics| metrics.answer(&self.role.report(now))),
+                    WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
                     tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
                 }
             }

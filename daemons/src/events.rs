@@ -91,7 +91,7 @@ fn log(line: &Line<'_>) {
 }
 
 /// Events that a person should look at.
-fn is_trouble(line: &Line<'_>) -> bool {
+pub(crate) fn is_trouble(line: &Line<'_>) -> bool {
     match line.event {
         EventKind::RegistrationRefused => true,
         EventKind::RegistrationChanged => line.registered != Some(true) || line.cause.is_some(),

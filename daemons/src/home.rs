@@ -21,7 +21,7 @@ pub(crate) mod routes;
 mod uplink;
 
 use crate::carrier::{Striping, batches};
-use crate::config::HomeConfig;
+use crate::config::{HomeConfig, WebConfig};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -37,7 +37,6 @@ use prismux_units::Instant;
 use routes::HomeRoutes;
 use serde::Serialize;
 use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 use uplink::Uplink;
 
@@ -73,8 +72,8 @@ impl Role for Home {
         &config.status_socket
     }
 
-    fn metrics_address(config: &HomeConfig) -> Option<SocketAddr> {
-        config.metrics
+    fn web(config: &HomeConfig) -> WebConfig {
+        config.web()
     }
 
     fn open(config: HomeConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {

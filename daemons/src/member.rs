@@ -17,7 +17,7 @@ pub mod registration;
 mod report;
 mod return_rules;
 
-use crate::config::MemberConfig;
+use crate::config::{MemberConfig, WebConfig};
 use crate::counters::{DropCounters, sealed_refusal};
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -41,7 +41,7 @@ use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::Path;
 
 /// A running member.
@@ -84,8 +84,8 @@ impl Role for Member {
         &config.status_socket
     }
 
-    fn metrics_address(config: &MemberConfig) -> Option<SocketAddr> {
-        config.metrics
+    fn web(config: &MemberConfig) -> WebConfig {
+        config.web()
     }
 
     fn open(config: MemberConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {

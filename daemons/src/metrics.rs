@@ -1,8 +1,4 @@
 //! A daemon's status page as Prometheus reads it: text format 0.0.4, base units (seconds, bytes), counters in `_total`.
-//!
-//! * [`text`]: a page as metrics. [`server`]: over HTTP, at an address of this host.
-pub mod server;
-
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;

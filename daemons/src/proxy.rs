@@ -29,7 +29,7 @@ mod registry;
 pub(crate) mod report;
 
 use crate::carrier::{Striping, batches};
-use crate::config::{ProxyConfig, prism_settings_to_toml};
+use crate::config::{ProxyConfig, WebConfig, prism_settings_to_toml};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -81,8 +81,8 @@ impl Role for Proxy {
         &config.status_socket
     }
 
-    fn metrics_address(config: &ProxyConfig) -> Option<SocketAddr> {
-        config.metrics
+    fn web(config: &ProxyConfig) -> WebConfig {
+        config.web()
     }
 
     fn open(config: ProxyConfig, wakes: &Wakes<'_>) -> Result<Self, DaemonError> {

@@ -97,6 +97,16 @@ class Browser:
         """Errors and warnings on the page's console."""
         return [entry["message"] for entry in self._ask("POST", "/se/log", {"type": "browser"})]
 
+    def emulate(self, width: int, height: int, dark: bool) -> None:
+        """Makes the window a device of so many pixels, for a reader who likes light or dark."""
+        device = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._devtools("Emulation.setDeviceMetricsOverride", device)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._devtools("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def _devtools(self, command: str, parameters: dict[str, Any]) -> None:
+        self._ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
     def screenshot(self, file: Path) -> None:
         """What the window shows, as PNG."""
         file.write_bytes(base64.b64decode(self._ask("GET", "/screenshot", None)))

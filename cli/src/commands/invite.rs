@@ -59,6 +59,9 @@ pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
     Ok(print(invitation)?)
 }
 
+/// The web page, for this host alone.
+const PAGE: &str = "# The web page, for this host alone.\npage = \"127.0.0.1:9587\"\n";
+
 /// The first address of [`HOMES`] that no home has. The first of all is left for the gateway.
 fn next_address(config: &GatewayConfig) -> Result<IpAddr, Failure> {
     let is_taken = |address: &IpAddr| config.homes.iter().any(|home| home.addresses.contains(address));
@@ -93,7 +96,7 @@ fn begin_gateway(arguments: &InviteArguments) -> Result<(), Failure> {
     let any = if endpoint.is_ipv6() { "[::]" } else { "0.0.0.0" };
     let text = format!(
         "# prismux up --config {}\nrole = \"gateway\"\n# Where homes reach this host.\nendpoint = \"{endpoint}\"\n\
-         listen = \"{any}:{}\"\nprivate_key_file = {key:?}\n",
+         listen = \"{any}:{}\"\nprivate_key_file = {key:?}\n{PAGE}",
         file.display(),
         endpoint.port(),
     );
@@ -135,7 +138,7 @@ pub(crate) fn join(arguments: &JoinArguments) -> Result<(), Failure> {
     let addresses: Vec<String> =
         invitation.addresses.iter().map(|address| format!("\"{address}\"")).collect();
     let mut text = format!(
-        "# prismux up --config {}\nrole = \"home\"\nname = \"{}\"\nprivate_key_file = {key:?}\n\
+        "# prismux up --config {}\nrole = \"home\"\nname = \"{}\"\nprivate_key_file = {key:?}\n{PAGE}\
          # This box inside the tunnels.\naddresses = [{}]\n\n[gateway]\nendpoint = \"{}\"\npublic_key = \"{}\"\n",
         file.display(),
         invitation.name,

@@ -1,7 +1,8 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with a word behind it (throughput, failover, uploads, datagrams) that alone.
+//! failover takes; with a word behind it (throughput, failover, uploads, datagrams) that alone. With
+//! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
 #![allow(
     clippy::disallowed_macros,
     reason = "a program that tells what it measures, and why a test is skipped"
@@ -11,6 +12,7 @@ mod datagrams;
 mod emulator;
 mod measure;
 mod network;
+mod page;
 mod transfer;
 
 use network::{Machine, Network, ip, wait_for};
@@ -41,12 +43,17 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     }
-    if !arguments.iter().any(|argument| argument == "--measure") {
+    let page = arguments.iter().position(|argument| argument == "--page");
+    if page.is_none() && !arguments.iter().any(|argument| argument == "--measure") {
         return prismux_namespaces::run(TESTS, 3);
     }
     if let Err(error) = privileges::ensure_privileges() {
-        println!("cannot measure: {error}");
+        println!("no namespaces can be made: {error}");
         return ExitCode::FAILURE;
+    }
+    if let Some(index) = page {
+        page::show(&arguments[index + 1..]);
+        return ExitCode::SUCCESS;
     }
     let what = arguments.iter().find(|argument| !argument.starts_with('-'));
     measure::print(what.map_or("", String::as_str));

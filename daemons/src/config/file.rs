@@ -1,7 +1,6 @@
 //! A file in TOML, read and checked: where its first mistake is, and what was expected.
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// A configuration file that cannot be used: where and why.
@@ -89,16 +88,5 @@ pub(super) fn explained(message: &str) -> String {
     match message.strip_prefix("unknown field `parking`") {
         Some(rest) => format!("unknown field `parking`, which is called `standby` now{rest}"),
         None => message.to_owned(),
-    }
-}
-
-/// Metrics are for this host: whoever reads them elsewhere has to be let in by something that knows who may.
-pub(super) fn check_metrics(address: Option<SocketAddr>) -> Result<(), (&'static str, String)> {
-    match address {
-        Some(address) if !address.ip().is_loopback() => Err((
-            "metrics",
-            format!("{address} is open to others, expected a loopback address such as 127.0.0.1:9586"),
-        )),
-        _ => Ok(()),
     }
 }

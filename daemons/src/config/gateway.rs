@@ -1,12 +1,13 @@
 //! The file of a gateway: a server on which homes' traffic meets the internet.
 use super::datagrams::Datagrams;
-use super::file::{Checked, ConfigError, check_metrics, load, parse};
+use super::file::{Checked, ConfigError, load, parse};
 use super::home::{MAX_UPLINKS, single, uplink_name};
 use super::keys::SealedPeer;
 use super::prism;
 use super::proxy::{ProxyConfig, TunnelListeners};
 use super::text;
 use super::tun::TunConfig;
+use super::web::WebConfig;
 use crate::tunnel::SEALED_PORT;
 use crate::tunnel::control::is_valid_name;
 use prismux_linux::netconf::Prefix;
@@ -41,6 +42,12 @@ pub struct GatewayConfig {
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
+    /// Where the web page is, such as `"127.0.0.1:9587"`. An address that others reach needs a password.
+    #[serde(default)]
+    pub page: Option<SocketAddr>,
+    /// The file with the page's password, which nobody else may read.
+    #[serde(default)]
+    pub page_password_file: Option<PathBuf>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -74,6 +81,15 @@ pub struct Home {
 }
 
 impl GatewayConfig {
+    /// Where it answers over HTTP, and whom.
+    pub fn web(&self) -> WebConfig {
+        WebConfig {
+            metrics: self.metrics,
+            page: self.page,
+            page_password_file: self.page_password_file.clone(),
+        }
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -119,6 +135,8 @@ impl GatewayConfig {
             private_key_file: Some(self.private_key_file.clone()),
             peers: self.homes.iter().flat_map(peer).collect(),
             metrics: self.metrics,
+            page: self.page,
+            page_password_file: self.page_password_file.clone(),
             status_socket: self.status_socket.clone(),
             tun: self.tun.clone(),
             prism: self.prism.clone(),
@@ -148,7 +166,7 @@ impl Checked for GatewayConfig {
                 return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
             }
         }
-        check_metrics(self.metrics)?;
+        self.web().check()?;
         self.datagrams.check()?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }
     }

@@ -1,10 +1,11 @@
 //! The file of a home: one box with several uplinks.
 use super::datagrams::Datagrams;
-use super::file::{Checked, ConfigError, check_metrics, load, parse};
+use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
 use super::prism;
 use super::text;
 use super::tun::TunConfig;
+use super::web::WebConfig;
 use crate::tunnel::control::is_valid_name;
 use crate::tunnel::{Peer, Transport};
 use hmac::{Hmac, Mac};
@@ -53,6 +54,12 @@ pub struct HomeConfig {
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
+    /// Where the web page is, such as `"127.0.0.1:9587"`. An address that others reach needs a password.
+    #[serde(default)]
+    pub page: Option<SocketAddr>,
+    /// The file with the page's password, which nobody else may read.
+    #[serde(default)]
+    pub page_password_file: Option<PathBuf>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -97,6 +104,15 @@ pub struct Uplink {
 }
 
 impl HomeConfig {
+    /// Where it answers over HTTP, and whom.
+    pub fn web(&self) -> WebConfig {
+        WebConfig {
+            metrics: self.metrics,
+            page: self.page,
+            page_password_file: self.page_password_file.clone(),
+        }
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -209,7 +225,7 @@ impl Checked for HomeConfig {
             return Err(("routing_table", "expected a number from 256".to_owned()));
         }
         self.read_keys().map_err(|message| ("private_key_file", message))?;
-        check_metrics(self.metrics)?;
+        self.web().check()?;
         self.datagrams.check()?;
         self.tun.check()
     }

@@ -1,7 +1,8 @@
 //! A member's file.
-use super::file::{Checked, ConfigError, check_metrics, load, parse};
+use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
 use super::tun::TunConfig;
+use super::web::WebConfig;
 use super::{check_receivers, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
@@ -32,6 +33,12 @@ pub struct MemberConfig {
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
+    /// Where the web page is, such as `"127.0.0.1:9587"`. An address that others reach needs a password.
+    #[serde(default)]
+    pub page: Option<SocketAddr>,
+    /// The file with the page's password, which nobody else may read.
+    #[serde(default)]
+    pub page_password_file: Option<PathBuf>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -119,6 +126,15 @@ impl TunnelToProxy {
 }
 
 impl MemberConfig {
+    /// Where it answers over HTTP, and whom.
+    pub fn web(&self) -> WebConfig {
+        WebConfig {
+            metrics: self.metrics,
+            page: self.page,
+            page_password_file: self.page_password_file.clone(),
+        }
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -143,6 +159,8 @@ impl MemberConfig {
             token: Some(token.to_owned()),
             token_file: None,
             metrics: None,
+            page: None,
+            page_password_file: None,
             status_socket: default_status_socket(),
             receivers,
             rate: None,
@@ -212,7 +230,7 @@ impl Checked for MemberConfig {
         if !(1..=252).contains(&self.routing_table) && self.routing_table < 256 {
             return Err(("routing_table", "expected a table other than 0 and 253 to 255".to_owned()));
         }
-        check_metrics(self.metrics)?;
+        self.web().check()?;
         self.tun.check()
     }
 }

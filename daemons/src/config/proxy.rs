@@ -1,8 +1,9 @@
 //! The proxy's file.
 use super::datagrams::Datagrams;
-use super::file::{Checked, ConfigError, check_metrics, load, parse};
+use super::file::{Checked, ConfigError, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
 use super::tun::TunConfig;
+use super::web::WebConfig;
 use super::{check_receivers, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
@@ -40,6 +41,12 @@ pub struct ProxyConfig {
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
+    /// Where the web page is, such as `"127.0.0.1:9587"`. An address that others reach needs a password.
+    #[serde(default)]
+    pub page: Option<SocketAddr>,
+    /// The file with the page's password, which nobody else may read.
+    #[serde(default)]
+    pub page_password_file: Option<PathBuf>,
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
@@ -143,6 +150,15 @@ pub struct StaticMember {
 }
 
 impl ProxyConfig {
+    /// Where it answers over HTTP, and whom.
+    pub fn web(&self) -> WebConfig {
+        WebConfig {
+            metrics: self.metrics,
+            page: self.page,
+            page_password_file: self.page_password_file.clone(),
+        }
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -169,6 +185,8 @@ impl ProxyConfig {
             token: Some(token.to_owned()),
             token_file: None,
             metrics: None,
+            page: None,
+            page_password_file: None,
             status_socket: default_status_socket(),
             tun: TunConfig::default(),
             tunnel,
@@ -236,7 +254,7 @@ impl Checked for ProxyConfig {
             let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
             return Err(("tunnel.path_mtu", expected));
         }
-        check_metrics(self.metrics)?;
+        self.web().check()?;
         self.tun.check()?;
         let token = self.read_token().map_err(|message| ("token", message))?;
         self.check_keys()?;

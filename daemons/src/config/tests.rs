@@ -252,13 +252,23 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("path_mtu = 1500", "path_mtu = 500"), "home.toml:12:", "1400 to 9000"),
         (home("# router = \"192.168.8.1\"", "router = \"fd00::1\""), "home.toml:", "the same family"),
         (home("share = true", "metrics = \"0.0.0.0:9586\""), "home.toml:10:", "a loopback address"),
+        (
+            home("page = \"127.0.0.1:9587\"", "page = \"0.0.0.0:9587\""),
+            "home.toml:20:",
+            "is open to others: give page_password_file too",
+        ),
+        (
+            home("# page_password_file = \"/etc/prismux/", "page_password_file = \"/nowhere/"),
+            "home.toml:21:",
+            "page-password cannot be read",
+        ),
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:30:",
+            "home.toml:33:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:21:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:24:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {

@@ -27,7 +27,7 @@ const CONFIGURATIONS: &[(&str, &[&str])] = &[
 const FILLERS: &[&str] = &["scenario/src", "daemons/src/config"];
 
 /// Fields that are read where they are filled: a file that is named is opened there.
-const FILES: &[&str] = &["token_file", "private_key_file"];
+const FILES: &[&str] = &["token_file", "private_key_file", "page_password_file"];
 
 #[test]
 fn every_field_of_a_configuration_is_read() {
