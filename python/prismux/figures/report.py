@@ -1,9 +1,11 @@
-"""The output of ``prismux reproduce NAME --json``, as figures need it."""
+"""The output of ``prismux reproduce NAME --json``, and sweeps, as figures need them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,14 @@ from typing import Any
 
 class ReportError(ValueError):
     """A file is not the output of ``prismux reproduce --json``, or lacks what a figure draws."""
+
+
+#: 97.5 % quantiles of Student's t for 1, 2, ... degrees of freedom.
+_STUDENT = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,17 @@ class Point:
     low: float
     high: float
     n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Point:
+        """Mean and interval (Student's t) of one value for each seed; one value alone has no width."""
+        n, mean = len(values), statistics.fmean(values)
+        if n == 1:
+            return cls(mean, mean, mean, n)
+        # Beyond the table, to a thousandth.
+        quantile = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else 1.96 + 2.4 / (n - 1)
+        half = quantile * statistics.stdev(values) / math.sqrt(n)
+        return cls(mean, mean - half, mean + half, n)
 
 
 @dataclass(frozen=True)
@@ -35,6 +56,35 @@ class Table:
     labels: tuple[str, ...]
     #: One point for each row, by column; None where nothing was measured.
     columns: Mapping[str, tuple[Point | None, ...]]
+
+    @classmethod
+    def of_sweep(cls, sweep: Any, x: str, y: str) -> Table:
+        """Take column ``y`` of a sweep over its axis ``x``: means over the seeds, a column for each variant.
+
+        ``sweep`` is ``prismux.sweep(...).table``, ``prismux.read_sweep(...)`` or any other table that speaks Arrow;
+        without variants the one column is "all". Runs without a ``y`` are left out. Raises ReportError for a column
+        that does not exist, and for several runs of one seed at one point: rows of another axis, to be filtered first.
+        """
+        import pyarrow
+
+        table = pyarrow.table(sweep)
+        names = table.column_names
+        for name in (x, y, "seed"):
+            if name not in names:
+                paths = [found for found in names if found.startswith(("links.", "flows.", "nodes.", "total."))]
+                raise ReportError(f'the sweep has no column "{name}"; it has {", ".join(paths)}')
+        found: dict[tuple[Any, str], dict[int, float]] = {}
+        for row in table.select([name for name in (x, y, "seed", "variant") if name in names]).to_pylist():
+            if row[y] is not None:
+                runs = found.setdefault((row[x], row.get("variant") or "all"), {})
+                if row["seed"] in runs:
+                    raise ReportError(f"several runs have {x} = {row[x]} and seed {row['seed']}: filter the other axes")
+                runs[row["seed"]] = float(row[y])
+        values = sorted({value for value, _ in found})
+        points = {key: Point.of(list(runs.values())) for key, runs in found.items()}
+        variants = dict.fromkeys(variant for _, variant in found)
+        columns = {variant: tuple(points.get((value, variant)) for value in values) for variant in variants}
+        return cls(x, y, tuple(str(value) for value in values), columns)
 
     @property
     def numbers(self) -> tuple[float, ...]:
