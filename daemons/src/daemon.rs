@@ -13,7 +13,7 @@ use crate::status::StatusServer;
 use crate::web::{self, Web};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
-use prismux_linux::{capabilities, confinement};
+use prismux_linux::{capabilities, confinement, process};
 use prismux_units::Instant;
 use serde::Serialize;
 use std::io;
@@ -104,6 +104,9 @@ pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
     let status_socket = R::status_socket(&config).to_owned();
     let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
+    // Packets wait for the daemon; what else runs here waits for nothing that would expire.
+    let scheduling = process::prefer_this_thread(process::CARRIER_PRIORITY);
+    tracing::info!(%scheduling, "how soon the system runs this daemon");
     daemon.event_loop.stop_on_signals()?;
     // Whoever takes the process over has the network's capabilities, and no others.
     if let Err(error) = capabilities::keep_network_only() {

@@ -22,6 +22,7 @@ use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
 use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::process;
 use prismux_linux::tun::Tun;
 use prismux_plan::{Medium, MediumModel, NodeId, Plan, Radio, Routing};
 use prismux_routing::RoutingEndpoint;
@@ -104,7 +105,7 @@ impl AirThread {
         let (their_stop, routing, seed) = (stop.clone(), radio.routing, orders.seed);
         let (counts_energy, takes_back) = (radio.power.is_some(), radio.routing.takes_back());
         let work = move || {
-            prismux_linux::process::prefer_this_thread();
+            process::prefer_this_thread(process::LINK_PRIORITY);
             let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
             let stage = Stage { air, stations, events, clock, counts_energy, takes_back };
             let random = |name: &str| seed.stream(&format!("routing/{name}"));

@@ -22,6 +22,7 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LinkStats};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::StopHandle;
+use prismux_linux::process::{self, Scheduling};
 use prismux_linux::tun::Tun;
 use prismux_plan::{Direction, Plan};
 use prismux_units::Duration;
@@ -139,7 +140,7 @@ impl Emulator {
         let (their_stop, their_wake, their_commands) =
             (stop.clone(), Arc::clone(&wake), Arc::clone(&commands));
         let work = move || {
-            let real_time = prismux_linux::process::prefer_this_thread();
+            let real_time = process::prefer_this_thread(process::LINK_PRIORITY) == Scheduling::RealTime;
             let report =
                 Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)?;
             Ok(EmulatorReport { real_time, ..report })

@@ -3,6 +3,7 @@
 //! What is asked of a [`Command`] here happens between fork and exec, where only async-signal-safe calls are allowed.
 use nix::sched::{CloneFlags, unshare};
 use std::ffi::CStr;
+use std::fmt;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -61,17 +62,48 @@ pub fn may_make_user_namespaces() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Asks the scheduler to wake this thread before ordinary ones, and says whether it will: without permission the thread
-/// stays an ordinary one.
-pub fn prefer_this_thread() -> bool {
-    let priority = libc::sched_param { sched_priority: 1 };
+/// The real-time priority of what emulates links: before those who use them.
+pub const LINK_PRIORITY: i32 = 2;
+/// The real-time priority of what carries packets over links.
+pub const CARRIER_PRIORITY: i32 = 1;
+
+/// Asks the scheduler to wake this thread before ordinary ones, and before those with less real-time `priority` (1 to
+/// 99), and says what it got. On a host with one processor it does not ask for real time, since a thread that never
+/// waits would keep everybody else from it.
+pub fn prefer_this_thread(priority: i32) -> Scheduling {
+    let priority = libc::sched_param { sched_priority: priority };
+    let is_alone = std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
     // SAFETY: plain system calls on the calling thread; `priority` lives through the call.
     unsafe {
-        let granted = libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &priority) == 0;
-        if !granted {
-            libc::setpriority(libc::PRIO_PROCESS, 0, -10);
+        let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+        if !is_alone && libc::sched_setscheduler(0, policy, &priority) == 0 {
+            Scheduling::RealTime
+        } else if libc::setpriority(libc::PRIO_PROCESS, 0, -10) == 0 {
+            Scheduling::Preferred
+        } else {
+            Scheduling::Ordinary
         }
-        granted
+    }
+}
+
+/// How a thread competes for the processors with those of other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduling {
+    /// In real-time priority: before all ordinary threads (`SCHED_RR` of sched(7)).
+    RealTime,
+    /// With a larger share than ordinary ones (a nice value of -10).
+    Preferred,
+    /// As one among many: more was not permitted.
+    Ordinary,
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RealTime => "real time",
+            Self::Preferred => "preferred",
+            Self::Ordinary => "ordinary",
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Datagrams with numbers from the internet to a host behind the home, at even intervals.
 use crate::network::{INTERNET, Machine, Network};
 use crate::{links, type_until, wait_for};
+use prismux_linux::process;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -59,7 +60,7 @@ impl Flow {
         let (ends, arrivals) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<_>>>::default());
         let (stop, log) = (Arc::clone(&ends), Arc::clone(&arrivals));
         let sender = std::thread::spawn(move || {
-            prismux_linux::process::prefer_this_thread();
+            process::prefer_this_thread(process::LINK_PRIORITY);
             let (start, mut number, mut packet) = (Instant::now(), 0_u32, [0; PAYLOAD_BYTES]);
             while !stop.load(Ordering::Relaxed) {
                 while f64::from(number) < start.elapsed().as_secs_f64() * packets_per_second {
@@ -73,7 +74,7 @@ impl Flow {
             number
         });
         let receiver = std::thread::spawn(move || {
-            prismux_linux::process::prefer_this_thread();
+            process::prefer_this_thread(process::LINK_PRIORITY);
             inside.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
             let mut packet = [0; 2 * PAYLOAD_BYTES];
             // Ends with the flow.

@@ -1,4 +1,5 @@
 //! Lines with a rate, a delay and a queue in each direction, between TUN devices.
+use prismux_linux::process;
 use prismux_linux::tun::Tun;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ impl Emulator {
     pub fn start(ends: Vec<(Tun, Tun)>, shared: Arc<Emulated>) -> Self {
         let theirs = Arc::clone(&shared);
         let work = move || {
-            prismux_linux::process::prefer_this_thread();
+            process::prefer_this_thread(process::LINK_PRIORITY);
             carry(&ends, &theirs);
         };
         Self { shared, thread: Some(std::thread::spawn(work)) }

@@ -1,4 +1,6 @@
-use super::{begin_unprivileged, give_private_run_directory, may_make_user_namespaces, prefer_this_thread};
+use super::{
+    Scheduling, begin_unprivileged, give_private_run_directory, may_make_user_namespaces, prefer_this_thread,
+};
 use crate::privileges;
 use std::process::Command;
 
@@ -56,16 +58,19 @@ const CAP_SYS_NICE: u64 = 23;
 #[test]
 fn a_preferred_thread_is_scheduled_before_ordinary_ones_where_that_is_permitted() {
     let scheduling = || {
-        let is_real_time = prefer_this_thread();
+        let got = prefer_this_thread(1);
         let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("procfs");
         let fields: Vec<i128> =
             stat.rsplit(')').next().unwrap().split_whitespace().skip(1).flat_map(str::parse).collect();
         // proc(5), counted from field 4: 19 is the nice value, 41 the policy.
-        (is_real_time, fields[15], fields[37])
+        (got, fields[15], fields[37])
     };
-    let (is_real_time, nice, policy) = std::thread::spawn(scheduling).join().unwrap();
+    let (got, nice, policy) = std::thread::spawn(scheduling).join().unwrap();
     let permitted = privileges::holds(CAP_SYS_NICE);
-    let preferred = policy == i128::from(libc::SCHED_RR) || nice == -10;
-    assert!(preferred || !permitted, "nice {nice}, policy {policy}");
-    assert_eq!(is_real_time, policy == i128::from(libc::SCHED_RR));
+    let is = match got {
+        Scheduling::RealTime => policy == i128::from(libc::SCHED_RR),
+        Scheduling::Preferred => nice == -10,
+        Scheduling::Ordinary => !permitted && nice == 0,
+    };
+    assert!(is, "{got}, but nice {nice}, policy {policy}");
 }
