@@ -1,25 +1,31 @@
-//! Bulk flows through a bottleneck with RED, here and in ns-2: what waits, what is used, what is dropped.
+//! Bulk flows through a bottleneck with a managed queue, here and in ns-2 or ns-3: what waits, what is used, what is
+//! dropped.
 //!
-//! `cargo run --release -p prismux-simulator --example queues -- [SEEDS [SECONDS]]`
+//! `cargo run --release -p prismux-simulator --example queues -- [SEEDS [SECONDS [PYTHON]]]`
 //!
 //! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters in packets, the
 //! distances between drops as in the paper and as ns-2 has them (`wait`). Each row is the mean of some seeds, ten runs
 //! of 100 s where nothing else is said. Needs ns-2 (`ns`).
+//!
+//! PYTHON is one that has the package `ns3` (ns-3.44): then a second table has CoDel, FQ-CoDel and PIE beside those of
+//! ns-3, on the same links, with its NewReno with SACK.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
+mod references;
+
 use prismux_endpoint::random::Seed;
-use prismux_link::{LinkConfig, Management, QueueLimit, Red};
+use prismux_link::{CoDel, FqCoDel, LinkConfig, Management, Pie, QueueLimit, Red};
 use prismux_plan::{Flow, FlowId, LinkId, Plan, Transport};
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
+use references::References;
 use std::error::Error;
-use std::process::Command;
 
-const SCRIPT: &str = include_str!("queues.tcl");
 const RATE: Rate = Rate::from_mbps(10);
 const DELAY: Duration = Duration::from_millis(15);
-/// What may wait, in packets.
-const LIMIT_PACKETS: u32 = 100;
+/// What may wait, in packets: at RED, and at the others.
+const RED_LIMIT_PACKETS: u32 = 100;
+const LIMIT_PACKETS: u32 = 1000;
 const SEGMENT_BYTES: u16 = 1000;
 const PACKET_BYTES: f64 = 1040.0;
 /// Slow start and what follows it are left out.
@@ -30,7 +36,7 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone, Copy)]
 struct Case {
     flows: u32,
-    wait: bool,
+    management: Management,
 }
 
 /// What one run measured, from the end of the warm-up on.
@@ -49,30 +55,43 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let seconds: u64 = arguments.next().map_or(Ok(100), |text| text.parse())?;
+    let python = arguments.next();
     let span = Duration::from_secs(seconds);
     if seeds == 0 || span <= WARM {
-        return Err("arguments: SEEDS (at least 1) SECONDS (more than 10)".into());
+        return Err("arguments: SEEDS (at least 1) SECONDS (more than 10) PYTHON".into());
     }
-    if Command::new("ns").arg("/dev/null").output().is_err() {
-        return Err(
-            "no ns-2 here: install it (on Debian and Ubuntu: apt-get install ns2) to compare with it".into(),
-        );
-    }
-    let folder = Folder::new()?;
-    println!("flows wait   packets waiting    rate used, %       drops         timeouts   (here | ns-2)");
+    let references = References::new()?;
+    println!("flows wait       packets waiting    rate used, %       drops         timeouts   (here | ns-2)");
     for flows in [1, 2, 4, 20] {
         for wait in [false, true] {
-            let case = Case { flows, wait };
+            let case = Case { flows, management: Management::Red(Red { wait, ecn: false, ..Red::DEFAULT }) };
             let here = mean((1..=seeds).map(|seed| ours(case, span, seed)))?;
-            let there = mean((1..=seeds).map(|seed| folder.ns2(case, span, seed)))?;
-            print!("{flows:5} {wait:5}");
-            for (digits, of) in COLUMNS {
-                print!("{:9.digits$} |{:8.digits$}", of(&here), of(&there));
-            }
-            println!();
+            let there = mean((1..=seeds).map(|seed| references.ns2(flows, wait, span, seed)))?;
+            print_row(flows, if wait { "true" } else { "false" }, &COLUMNS, &here, &there);
+        }
+    }
+    let Some(python) = python else { return Ok(()) };
+    println!("flows discipline packets waiting    rate used, %       drops   (here | ns-3)");
+    for (name, management) in [
+        ("CoDel", Management::CoDel(CoDel::DEFAULT)),
+        ("FqCoDel", Management::FqCoDel(FqCoDel::DEFAULT)),
+        ("Pie", Management::Pie(Pie::DEFAULT)),
+    ] {
+        for flows in [1, 4] {
+            let here = mean((1..=seeds).map(|seed| ours(Case { flows, management }, span, seed)))?;
+            let there = mean((1..=seeds).map(|seed| references.ns3(&python, flows, name, span, seed)))?;
+            print_row(flows, name, &COLUMNS[..3], &here, &there);
         }
     }
     Ok(())
+}
+
+fn print_row(flows: u32, name: &str, columns: &[Column], here: &Measured, there: &Measured) {
+    print!("{flows:5} {name:9}");
+    for (digits, of) in columns {
+        print!("{:9.digits$} |{:8.digits$}", of(here), of(there));
+    }
+    println!();
 }
 
 type Column = (usize, fn(&Measured) -> f64);
@@ -98,10 +117,9 @@ fn network(case: Case, span: Duration) -> (Plan, SimulationOptions, LinkId, Vec<
     let mut plan = Plan::new("queues", span);
     let mut options = SimulationOptions { checks: Some(false), ..SimulationOptions::default() };
     let (left, right) = (plan.router("left"), plan.router("right"));
-    let red = Red { wait: case.wait, ecn: false, ..Red::DEFAULT };
-    let link = LinkConfig::new(RATE, DELAY)
-        .with_queue(QueueLimit::Packets(LIMIT_PACKETS))
-        .with_management(Management::Red(red));
+    let limit = if matches!(case.management, Management::Red(_)) { RED_LIMIT_PACKETS } else { LIMIT_PACKETS };
+    let link =
+        LinkConfig::new(RATE, DELAY).with_queue(QueueLimit::Packets(limit)).with_management(case.management);
     let back = LinkConfig::new(RATE, DELAY).with_queue(QueueLimit::Unlimited);
     let bottleneck = plan.link("bottleneck", [left, right], link, back);
     let tcp = TcpConfig {
@@ -145,46 +163,4 @@ fn ours(case: Case, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error
     let seconds = (span - WARM).as_secs_f64();
     let used = bytes * 8.0 / seconds / RATE.as_bps() as f64;
     Ok(Measured { waiting_packets: waiting, used, drops, timeouts })
-}
-
-/// Where the script for ns-2 is; removed in the end.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new() -> std::io::Result<Self> {
-        let folder = Self(std::env::temp_dir().join(format!("prismux-queues-{}", std::process::id())));
-        std::fs::create_dir_all(&folder.0)?;
-        std::fs::write(folder.0.join("queues.tcl"), SCRIPT)?;
-        Ok(folder)
-    }
-
-    fn ns2(&self, case: Case, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error>> {
-        let arguments = [
-            format!("flows={}", case.flows),
-            format!("wait={}", u8::from(case.wait)),
-            format!("rate_mbps={}", RATE.as_bps() / 1_000_000),
-            format!("delay_ms={}", DELAY.as_millis()),
-            format!("limit={LIMIT_PACKETS}"),
-            format!("warm={}", WARM.as_secs_f64()),
-            format!("until={}", span.as_secs_f64()),
-            format!("seed={seed}"),
-        ];
-        let output = Command::new("ns").arg("queues.tcl").args(arguments).current_dir(&self.0).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let numbers = text.lines().find_map(|line| line.strip_prefix("RESULT "));
-        let numbers = numbers
-            .ok_or_else(|| format!("ns-2 printed no result: {}", String::from_utf8_lossy(&output.stderr)))?;
-        let numbers: Vec<f64> = numbers.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        let [waiting_packets, used, drops, timeouts] = numbers[..] else {
-            return Err(format!("not four numbers of ns-2: {numbers:?}").into());
-        };
-        Ok(Measured { waiting_packets, used, drops, timeouts })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nothing is lost if a temporary folder stays.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
