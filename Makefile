@@ -15,7 +15,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench mixes rough agree compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -64,6 +64,10 @@ bench: setup ## speed of the simulator, cost of TCP, proxy, daemons, sweeps and 
 	$(BUILT)/release/datapath-cost
 	$(BUILT)/release/sweep-cost
 	$(BUILT)/release/fetch-cost
+
+page-pictures: setup ## the web page of a home with two uplinks at work, as pictures in docs/pictures (needs Chromium)
+	$(CARGO) test --locked -p prismux --test two_uplinks -- --page home python3 $(CURDIR)/python/tests/page_pictures.py \
+	  http://127.0.0.1:9587/ $(CURDIR)/docs/pictures page
 
 mixes: build ## 200 random mixes of links: PRISM against the best single link (minutes)
 	@mkdir -p results

@@ -11,6 +11,7 @@ mod up;
 
 pub(crate) use daemon::{
     DaemonArguments, ExplainArguments, KeygenArguments, LogFormatName, ProxyArguments, StatusArguments,
+    TopArguments,
 };
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use mixes::MixesArguments;
@@ -144,6 +145,9 @@ pub(crate) enum Command {
     /// Ask a running proxy or member how it is.
     #[command(after_help = "Example: prismux status --json")]
     Status(StatusArguments),
+    /// Watch running daemons: what each link carries, whether it is used and why not, what was decided. q ends it.
+    #[command(after_help = "Examples:\n  prismux top\n  prismux top --once")]
+    Top(TopArguments),
     /// Say for each link in a sentence whether it is used, and why not.
     #[command(after_help = "Examples:\n  prismux explain\n  prismux explain wan1")]
     Explain(ExplainArguments),

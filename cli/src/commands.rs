@@ -19,6 +19,7 @@ mod scenarios;
 mod serve;
 mod status;
 mod sweep;
+mod top;
 mod trace;
 mod up;
 mod view;
@@ -50,6 +51,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Mixes(arguments) => mixes::run(&arguments),

@@ -1,6 +1,6 @@
 // A card for each link: what becomes of it and why, what it carries, how long it takes.
 import { drawLines } from "./chart.js";
-import { delay, percent, rateParts } from "./words.js";
+import { delay, percent, rate, rateParts } from "./words.js";
 
 const USES = { used: "In use", resting: "Resting", silent: "Silent", down: "Down" };
 
@@ -67,7 +67,7 @@ class Card {
     this.why = add(card, "p", "", "why");
     const list = add(card, "dl", undefined, "figures");
     [this.forward, this.back, this.rtt, this.queue, this.loss] =
-      ["Down", "Up", "Round trip", "Of it queues", "Lost"].map((title) => figure(list, title));
+      ["Down", "Up", "Round trip", "Queues", "Lost"].map((title) => figure(list, title));
     this.rates = drawing(card, "rates", `What ${name} carries over time`);
     this.times = drawing(card, "times", `The round trip of ${name} over time`);
   }
@@ -82,8 +82,10 @@ class Card {
     this.rtt.textContent = delay(now?.rtt);
     this.queue.textContent = delay(now?.queue);
     this.loss.textContent = percent(now?.loss);
-    drawLines(this.rates, source, key, [{ of: "forward", kind: "carried" }, { of: "back", kind: "carried up" }], 1e4);
-    drawLines(this.times, source, key, [{ of: "rtt", kind: "delay" }], 0.01);
+    drawLines(this.rates, source, key, [{ of: "forward", kind: "carried" }, { of: "back", kind: "carried up" }], 1e4,
+      (most) => `down and up, to ${rate(most)}`);
+    drawLines(this.times, source, key, [{ of: "rtt", kind: "delay" }], 0.01,
+      (most) => `round trip, to ${delay(most)}`);
   }
 }
 

@@ -80,8 +80,8 @@ function drawTimes(svg, { start, nowMs, spanMs }, x, { left, width, height }) {
   }
 }
 
-/** Draws one or two lines of a link, both from zero up. */
-export function drawLines(svg, source, key, lines, least) {
+/** Draws one or two lines of a link, both from zero up; `words` says how high the picture reaches. */
+export function drawLines(svg, source, key, lines, least, words) {
   const { width, height } = svg.getBoundingClientRect();
   svg.replaceChildren();
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -98,7 +98,7 @@ export function drawLines(svg, source, key, lines, least) {
       if (points.length > 1) part(svg, "path", { d: `M${points.join("L")}`, class: `line ${kind}` });
     }
   }
-  return most;
+  part(svg, "text", { x: 0, y: 10 }, words(most));
 }
 
 function point(x, y) {

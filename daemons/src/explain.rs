@@ -59,6 +59,12 @@ pub fn link(link: &Value) -> Explained {
         let heard = link["last_heard_s"].as_f64().map_or(String::new(), |s| format!(" for {s:.0} s"));
         return explained(Use::Down, format!("nothing has been heard from it{heard}"));
     }
+    // On a member's own page there is no state of a link, but that of its registration.
+    match text("state") {
+        Some("registered") => return explained(Use::Used, "registered at the proxy".to_owned()),
+        Some("calling") => return explained(Use::Down, "the proxy has not answered".to_owned()),
+        _ => {}
+    }
     let reason = text("reason").unwrap_or("nothing has been sent over it yet");
     let used = match text("state") {
         Some("standby") => Use::Resting,
@@ -117,5 +123,7 @@ mod tests {
             assert!(said.ends_with('?') || said.ends_with('.'), "{said}");
             assert_eq!(link(&page).used, found);
         }
+        assert_eq!(link(&json!({ "name": "phone", "state": "calling" })).used, Use::Down);
+        assert_eq!(link(&json!({ "name": "phone", "state": "registered" })).used, Use::Used);
     }
 }

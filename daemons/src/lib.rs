@@ -5,8 +5,8 @@
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
 //! * `carrier`: what proxies and homes do alike. [`daemon`]: the loop that all run in. `events`: what they tell.
 //!   [`counters`]: what was dropped, and why.
-//! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`explain`]: whether a link is used, and
-//!   why not, in words. `web`: metrics and the web page over HTTP.
+//! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
+//!   [`explain`]: whether a link is used, and why not, in words. `web`: metrics and the web page over HTTP.
 //! * [`replay`]: a proxy's recording, decided once more.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -18,6 +18,7 @@ mod device;
 pub mod doctor;
 mod events;
 pub mod explain;
+pub mod figures;
 pub mod footprint;
 pub mod gateway;
 pub mod home;

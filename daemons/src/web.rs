@@ -6,7 +6,7 @@
 //!
 //! * [`server`]: connections, how many and for how long. [`request`]: what is asked. [`site`]: who is answered what.
 //! * [`password`]: who may ask where the page is open to others.
-//! * [`sample`]: a status page as figures. [`history`]: the figures of the last two days, in bounded memory.
+//! * [`history`]: the figures of the last two days, in bounded memory.
 //! * [`decisions`]: what happened, in words. [`live`]: what the page asks for each second.
 //! * [`assets`]: the page itself.
 
@@ -16,16 +16,15 @@ mod history;
 mod live;
 mod password;
 mod request;
-mod sample;
 mod server;
 mod site;
 
 use crate::config::WebConfig;
+use crate::figures::Sampler;
 use decisions::Decisions;
 use history::History;
 use password::Guard;
 use prismux_units::{Duration, Instant};
-use sample::Sampler;
 use serde::Serialize;
 use serde_json::Value;
 use server::Server;

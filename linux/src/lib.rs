@@ -8,7 +8,7 @@
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
 //!   in them.
 //! * [`capabilities`], [`confinement`]: giving up what is needed no more: privileges, system calls, files.
-//! * [`random`]: numbers that nobody can guess.
+//! * [`terminal`]: keys as they are typed. [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
@@ -27,6 +27,7 @@ pub mod privileges;
 pub mod process;
 pub mod random;
 pub mod socket_option;
+pub mod terminal;
 pub mod tun;
 
 pub use error::SetupError;

@@ -8,7 +8,12 @@ from pathlib import Path
 from browser import Browser
 
 # Width, height and whether it is dark.
-LOOKS = {"": (1200, 1000, False), "-dark": (1200, 1000, True), "-narrow": (390, 1900, False), "-narrow-dark": (390, 1900, True)}
+LOOKS = {
+    "": (1200, 1000, False),
+    "-dark": (1200, 1000, True),
+    "-narrow": (390, 1900, False),
+    "-narrow-dark": (390, 1900, True),
+}
 
 
 def main(url: str, folder: str, name: str) -> None:

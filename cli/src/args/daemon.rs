@@ -1,4 +1,4 @@
-//! The arguments of `proxy`, `member`, `keygen` and `status`.
+//! The arguments of `proxy`, `member`, `keygen`, `status`, `top` and `explain`.
 use clap::{Args, ValueEnum};
 use prismux_daemons::logging::{LogFormat, LogLevel};
 use std::path::PathBuf;
@@ -57,6 +57,16 @@ pub(crate) struct ExplainArguments {
     /// Socket of the daemon [default: those of the daemons on this host].
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopArguments {
+    /// Socket of the daemon [default: those of the daemons on this host].
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Print what there is to see once, and end.
+    #[arg(long)]
+    pub once: bool,
 }
 
 #[derive(Debug, Args)]

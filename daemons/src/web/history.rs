@@ -1,7 +1,7 @@
 //! The figures of the last two days, in bounded memory: the nearer, the finer.
 //!
-//! At most 1,896 samples of at most 64 links, each 48 bytes: 6 MB, and some 200 KB with two links.
-use super::sample::{LinkSample, MAX_LINKS, Sample};
+//! At most 1,896 samples of at most 64 links, each 48 bytes: 6 MB, and some 350 KB with two links.
+use crate::figures::{LinkSample, MAX_LINKS, Sample};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl History {
 
 impl Sample {
     /// When it was taken, in milliseconds from the daemon's start.
-    pub fn milliseconds(&self) -> u64 {
+    pub(super) fn milliseconds(&self) -> u64 {
         self.at.as_nanos() / 1_000_000
     }
 }
@@ -96,6 +96,7 @@ fn merged(samples: &[Arc<Sample>]) -> Option<Sample> {
             }
         }
     }
+    links.shrink_to_fit();
     let flows = samples.iter().map(|sample| sample.flows).max().unwrap_or(0);
     Some(Sample { at: last.at, flows, links })
 }
@@ -109,8 +110,8 @@ fn largest(a: Option<f32>, b: Option<f32>) -> Option<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::LinkName;
     use super::*;
+    use crate::figures::LinkName;
     use prismux_units::Instant;
     use proptest::prelude::*;
 
@@ -144,6 +145,8 @@ mod tests {
             assert!(times.windows(2).all(|pair| pair[1] - pair[0] == level.interval_s), "{level:?}");
             assert_eq!(times.last(), Some(&(seconds / level.interval_s * level.interval_s)));
         }
+        let samples: usize = LEVELS.iter().map(|level| level.samples).sum();
+        assert_eq!((samples, size_of::<LinkSample>()), (1896, 48), "what the memory is reckoned from");
         let newest = history.after(0, Some((seconds - 3) * 1000));
         assert_eq!(newest.len(), 3, "those that a page does not have yet");
     }

@@ -2,8 +2,8 @@
 use super::Published;
 use super::history::LEVELS;
 use super::request::Request;
-use super::sample::{LinkName, MAX_LINKS, Sample, links_of, name_of};
 use crate::explain;
+use crate::figures::{LinkName, MAX_LINKS, Sample, links_of, name_of};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) fn answer(published: &Published, request: &Request) -> Value {
     let mut names: Vec<Arc<LinkName>> = Vec::new();
     let samples: Vec<Value> = samples.iter().map(|sample| row(sample, &mut names)).collect();
     let status = &published.status;
-    let links: Vec<Value> = links_of(status).iter().take(MAX_LINKS).map(|link| told(link, status)).collect();
+    let links: Vec<Value> = links_of(status).iter().take(MAX_LINKS).map(told).collect();
     let levels: Vec<Value> =
         LEVELS.iter().map(|l| json!({ "interval_s": l.interval_s, "samples": l.samples })).collect();
     let names: Vec<Value> =
@@ -31,16 +31,9 @@ pub(super) fn answer(published: &Published, request: &Request) -> Value {
 }
 
 /// A link that is there now, in words.
-fn told(link: &Value, status: &Value) -> Value {
+fn told(link: &Value) -> Value {
     let LinkName { home, name } = name_of(link);
-    // A member's own page has no state of a link, but that of its registration.
-    let explained = match status["links"].is_array() {
-        true => explain::link(link),
-        false => {
-            let registered = status["state"] == "registered";
-            explain::link(&json!({ "up": registered, "reason": "registered at the proxy" }))
-        }
-    };
+    let explained = explain::link(link);
     json!({ "home": home, "name": name, "use": explained.used, "why": explained.why })
 }
 

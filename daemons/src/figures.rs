@@ -5,21 +5,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Links that figures are kept of, the first on the page; a proxy has no more members.
-pub(super) const MAX_LINKS: usize = 64;
+pub const MAX_LINKS: usize = 64;
 /// Characters kept of a name; those of links and homes are shorter.
 const MAX_NAME_CHARACTERS: usize = 64;
 
 /// Which link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LinkName {
+pub struct LinkName {
     /// Whose it is, at a gateway.
     pub home: Option<String>,
+    /// Its name there; a member's own, on its page.
     pub name: String,
 }
 
 /// A link's figures; `None` where nothing is known.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct LinkSample {
+pub struct LinkSample {
+    /// Which.
     pub link: Arc<LinkName>,
     /// Towards the receivers, bits of inner packets in a second.
     pub forward_bps: f32,
@@ -37,10 +39,12 @@ pub(super) struct LinkSample {
 
 /// A daemon's figures at an instant.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sample {
+pub struct Sample {
+    /// When they were taken.
     pub at: Instant,
     /// Connections known.
     pub flows: u32,
+    /// In the order of the page, at most [`MAX_LINKS`].
     pub links: Vec<LinkSample>,
 }
 
@@ -49,7 +53,7 @@ type Carried = BTreeMap<Arc<LinkName>, [u64; 2]>;
 
 /// What links have carried when they were last looked at: rates are differences.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sampler {
+pub struct Sampler {
     before: Option<(Instant, Carried)>,
 }
 
@@ -93,8 +97,8 @@ impl Sampler {
     }
 }
 
-/// The links of a status page. A member's own page is about the one that it lends.
-pub(super) fn links_of(status: &Value) -> &[Value] {
+/// The entries of a status page that are about links. A member's own page is about the one that it lends.
+pub fn links_of(status: &Value) -> &[Value] {
     match status["links"].as_array() {
         Some(links) => links,
         None if status["forward_bytes"].is_u64() => std::slice::from_ref(status),
@@ -103,7 +107,7 @@ pub(super) fn links_of(status: &Value) -> &[Value] {
 }
 
 /// Which link an entry of a status page is about.
-pub(super) fn name_of(link: &Value) -> LinkName {
+pub fn name_of(link: &Value) -> LinkName {
     let text = |key: &str| link[key].as_str().map(|text| text.chars().take(MAX_NAME_CHARACTERS).collect());
     LinkName { home: text("home"), name: text("name").unwrap_or_default() }
 }
