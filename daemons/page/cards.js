@@ -76,7 +76,9 @@ class Card {
     const now = source.samples.at(-1)?.links.get(key);
     this.badge.textContent = USES[use] ?? use;
     this.badge.className = `badge ${use}`;
-    this.why.textContent = sentence(why);
+    // A home decides what goes up; what comes down its gateway does.
+    const isOfUploads = source.status.role === "home" && ["used", "resting"].includes(use);
+    this.why.textContent = sentence(isOfUploads ? `on the way up: ${why}` : why);
     showRate(this.forward, now?.forward ?? 0);
     showRate(this.back, now?.back ?? 0);
     this.rtt.textContent = delay(now?.rtt);

@@ -67,7 +67,7 @@ export function drawStack(svg, source, paths, cursorMs) {
 
 /** Times of day below the picture. */
 function drawTimes(svg, { start, nowMs, spanMs }, x, { left, width, height }) {
-  const minutes = [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720];
+  const minutes = [0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720];
   const room = Math.max(2, Math.floor((width - left) / 90));
   const step = 60000 * (minutes.find((minute) => spanMs / (minute * 60000) <= room) ?? 1440);
   // Whole hours are those of the reader's clock.
@@ -76,7 +76,7 @@ function drawTimes(svg, { start, nowMs, spanMs }, x, { left, width, height }) {
   for (let at = first; at <= start + nowMs; at += step) {
     const place = x(at - start);
     if (place < left + 16 || place > width - 18) continue;
-    part(svg, "text", { x: place, y: height - 4, "text-anchor": "middle" }, clock(at, false));
+    part(svg, "text", { x: place, y: height - 4, "text-anchor": "middle" }, clock(at, step < 60000));
   }
 }
 
@@ -89,7 +89,8 @@ export function drawLines(svg, source, key, lines, least, words) {
   const x = (ms) => width - (nowMs - ms) / spanMs * width;
   const values = lines.flatMap(({ of }) => samples.map((sample) => sample.links.get(key)?.[of] ?? 0));
   const most = values.reduce((most, value) => Math.max(most, value), least);
-  const y = (value) => height - 1.5 - value / most * (height - 4);
+  // Words above, lines below.
+  const y = (value) => height - 1.5 - value / most * (height - 18);
   part(svg, "line", { x1: 0, x2: width, y1: height - 1, y2: height - 1, class: "grid" });
   for (const run of runsOf(samples, source.interval * 1000)) {
     for (const { of, kind } of lines) {

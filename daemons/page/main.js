@@ -23,8 +23,10 @@ function pathsOf(links) {
 function show() {
   const { status, samples, links } = source;
   if (!status) return;
-  element("role").textContent = status.role;
-  document.title = `prismux ${status.role}${status.name ? ` ${status.name}` : ""}`;
+  // A gateway is a proxy whose links are homes'.
+  const role = links.some(({ home }) => home !== null) ? "gateway" : status.role;
+  element("role").textContent = role;
+  document.title = `prismux ${role}${status.name ? ` ${status.name}` : ""}`;
   element("about").textContent = [status.name, `version ${status.version}`, `up for ${span(status.uptime_s)}`]
     .filter(Boolean).join(" · ");
   const now = samples.at(-1);

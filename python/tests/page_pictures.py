@@ -9,10 +9,8 @@ from browser import Browser
 
 # Width, height and whether it is dark.
 LOOKS = {
-    "": (1200, 1000, False),
-    "-dark": (1200, 1000, True),
-    "-narrow": (390, 1900, False),
-    "-narrow-dark": (390, 1900, True),
+    "": (1200, 860, False),
+    "-phone": (390, 844, True),
 }
 
 

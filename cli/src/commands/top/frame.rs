@@ -71,7 +71,10 @@ pub(super) fn text(rows: &[Row], style: Style) -> String {
 fn daemon_rows(daemon: &Seen, rows: &mut Vec<Row>) {
     let status = &daemon.status;
     let text = |key: &str| status[key].as_str().unwrap_or("");
-    let mut head = Row::of(Look::Bold, &format!("prismux {} {}", text("role"), text("name")));
+    // A gateway is a proxy whose links are homes'.
+    let is_gateway = links_of(status).iter().any(|link| link["home"].is_string());
+    let role = if is_gateway { "gateway" } else { text("role") };
+    let mut head = Row::of(Look::Bold, &format!("prismux {role} {}", text("name")));
     let up_for = duration(status["uptime_s"].as_f64().unwrap_or(0.0));
     head.add(Look::Faint, &format!("  version {}, up for {up_for}", text("version")));
     rows.push(head);
