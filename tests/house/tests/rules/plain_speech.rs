@@ -29,7 +29,9 @@ const WRITTEN_BY_TOOLS: &[&str] = &["Cargo.lock", "fuzz/Cargo.lock"];
 fn no_file_speaks_of_the_machine_it_was_written_on() {
     let mut complaints = Vec::new();
     for path in files() {
-        if WRITTEN_BY_TOOLS.iter().any(|tool| path == Path::new(tool)) {
+        // What looks like letters in a picture is chance.
+        let is_picture = path.extension().is_some_and(|extension| extension == "png");
+        if is_picture || WRITTEN_BY_TOOLS.iter().any(|tool| path == Path::new(tool)) {
             continue;
         }
         let text = read(&path);
