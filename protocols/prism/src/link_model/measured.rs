@@ -66,6 +66,8 @@ const TARGET_SHARE: f64 = 0.05;
 const MIN_TARGET: f64 = 0.002;
 /// A queue that is so many times as long as ours is meant to be may be that of others.
 const OWN_QUEUES: f64 = 1.5;
+/// Jitter hides queues of this many times the one that would be a sign without it.
+const HIDDEN_QUEUES: f64 = 2.0;
 /// The link by its receipts; rates in bytes of useful data per second, times in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
@@ -209,12 +211,13 @@ impl Measured {
         self.base.map(|(_, mean)| mean)
     }
 
-    /// The mean round trip when the link is just full: a queue that never empties is another's, or jitter.
-    fn loaded_rtt(&self, alone: bool) -> Option<f64> {
+    /// The mean round trip when the link is just full: a queue that never empties is another's, or jitter. `swing`: how
+    /// many times what it carries now may be asked of it.
+    fn loaded_rtt(&self, swing: f64, alone: bool) -> Option<f64> {
         let base = self.base()?;
         let floor = self.floor().min(base.max(JITTERS * self.jitter));
         let most = if alone { MAX_SWING_TIME_ALONE } else { MAX_SWING_TIME };
-        Some(base + floor + ((self.swing() - 1.0) * base).min(most))
+        Some(base + floor + ((swing - 1.0) * base).min(most))
     }
 
     /// The queue that never emptied of late, in seconds.
@@ -246,6 +249,11 @@ impl Measured {
     /// A delay above the least that no jitter makes.
     fn certain_queue(&self) -> f64 {
         self.queue() + JITTERS * self.jitter
+    }
+
+    /// Jitter hides queues.
+    fn is_jittery(&self) -> bool {
+        JITTERS * self.jitter > HIDDEN_QUEUES * self.queue()
     }
 
     /// A delay above the least that is none to speak of.
@@ -319,7 +327,7 @@ impl LinkModel {
 
     /// See [`Measured::loaded_rtt`].
     pub(super) fn measured_rtt(&self) -> Option<f64> {
-        self.measured()?.loaded_rtt(self.alone)
+        self.measured()?.loaded_rtt(self.swing(), self.alone)
     }
 
     /// The mean round trip without a queue, in seconds; 0 while that is not known.
@@ -337,7 +345,14 @@ impl LinkModel {
 
     /// How much faster a link is given packets that has carried more of late.
     pub(super) fn swing_gain(&self) -> f64 {
-        self.measured().map_or(1.0, |measured| measured.swing().min(MAX_SWING))
+        self.swing().min(MAX_SWING)
+    }
+
+    /// See [`Measured::swing`]. What a link no longer carries whose queue has overflowed is others' now, and it is asked
+    /// for no more than it carries; where jitter hides queues, an overflow says less.
+    fn swing(&self) -> f64 {
+        let is_ours = |measured: &&Measured| !self.overload.has_overflowed() || measured.is_jittery();
+        self.measured().filter(is_ours).map_or(1.0, Measured::swing)
     }
 
     /// A packet that is lost now was most likely lost to a full queue: of late there was one for certain.

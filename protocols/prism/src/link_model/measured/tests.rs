@@ -88,3 +88,30 @@ fn without_receipts_the_rate_they_told_last_is_where_the_guess_begins() {
     assert!(!model.is_measured());
     assert!((mbps(&model) - before).abs() < 1e-6, "{before} before, {} after", mbps(&model));
 }
+
+#[test]
+fn a_link_that_carried_more_is_asked_for_it_again_unless_its_queue_has_overflowed() {
+    let (mut model, mut now) = measured();
+    // It carries half of what it did.
+    for index in 51..=80_u32 {
+        now += millis(10);
+        let half = Some(Rate::from_bps(10 * MBPS));
+        let slower = LinkEstimate {
+            intervals: u64::from(index),
+            busy_rate: half,
+            delivery_rate: half,
+            queueing_delay: Some(millis(40)),
+            ..calm()
+        };
+        model.on_estimate(now, &slower, 36);
+    }
+    assert!(model.swing_gain() > 1.5, "{}", model.swing_gain());
+    model.overload.on_overflow(now, millis(50));
+    assert!((model.swing_gain() - 1.0).abs() < 1e-9, "others may have the rest: {}", model.swing_gain());
+    for _ in 0..20 {
+        now += Duration::from_secs(2);
+        model.overload.recover(now);
+    }
+    model.on_estimate(now, &LinkEstimate { intervals: 81, ..calm() }, 36);
+    assert!(!model.overload.has_overflowed(), "forgiven in the end");
+}
