@@ -118,7 +118,8 @@ fn path_dependencies_carry_the_version_of_the_workspace() {
     for (name, dependency) in shared.iter().filter(|(name, _)| name.starts_with("prismux-")) {
         let version = dependency.get("version").and_then(toml::Value::as_str);
         // What is for tests alone is not published.
-        let support = ["prismux-script", "prismux-adhoc", "prismux-properties", "prismux-house"];
+        let support =
+            ["prismux-script", "prismux-adhoc", "prismux-properties", "prismux-namespaces", "prismux-house"];
         let is_support = support.contains(&name.as_str());
         let expected = (!is_support).then_some(env!("CARGO_PKG_VERSION"));
         assert_eq!(version, expected, "[workspace.dependencies] {name}");

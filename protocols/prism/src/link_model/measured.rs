@@ -348,8 +348,8 @@ impl LinkModel {
         self.swing().min(MAX_SWING)
     }
 
-    /// See [`Measured::swing`]. What a link no longer carries whose queue has overflowed is others' now, and it is asked
-    /// for no more than it carries; where jitter hides queues, an overflow says less.
+    /// See [`Measured::swing`]. What a link no longer carries whose queue has overflowed is others' now, and it is
+    /// asked for no more than it carries; where jitter hides queues, an overflow says less.
     fn swing(&self) -> f64 {
         let is_ours = |measured: &&Measured| !self.overload.has_overflowed() || measured.is_jittery();
         self.measured().filter(is_ours).map_or(1.0, Measured::swing)
