@@ -22,6 +22,8 @@ use std::process::ExitCode;
 const AT_A_TIME: usize = 5;
 
 const TESTS: &[Test] = &[
+    // The longest first: the others run beside it.
+    ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("a_link_has_the_rate_it_is_given", links::rate),
     ("a_link_has_the_delay_it_is_given", links::delay),
     ("a_link_loses_what_it_should", links::loss),
@@ -48,7 +50,6 @@ const TESTS: &[Test] = &[
     ("nothing_is_left_after_kill_9", leftovers::after_kill),
     ("without_capabilities_a_user_namespace_serves", leftovers::in_a_user_namespace),
     ("a_channel_carries_what_the_timing_of_802_11_leaves", radio::saturated),
-    ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("errors_say_what_to_do", failures::errors),
 ];
 
