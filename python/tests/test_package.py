@@ -13,7 +13,7 @@ import prismux
 
 
 def test_stubs_agree_with_the_compiled_module() -> None:
-    command = [sys.executable, "-m", "mypy.stubtest", "prismux", "--concise"]
+    command = [sys.executable, "-m", "mypy.stubtest", "prismux", "--concise", "--mypy-config-file", "pyproject.toml"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "python", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
