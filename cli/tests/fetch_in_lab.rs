@@ -5,37 +5,16 @@ use prismux_namespaces::Test;
 use serde_json::Value;
 use std::process::{Command, ExitCode};
 
-const TESTS: &[Test] = &[
-    (
-        "a_handoff_with_overlap_moves_the_stream_to_the_new_interface",
-        a_handoff_with_overlap_moves_the_stream_to_the_new_interface,
-    ),
-    (
-        "an_interface_that_is_gone_is_replaced_by_the_new_one",
-        an_interface_that_is_gone_is_replaced_by_the_new_one,
-    ),
-    (
-        "a_migration_to_another_server_fetches_nothing_twice",
-        a_migration_to_another_server_fetches_nothing_twice,
-    ),
-    ("two_servers_over_two_interfaces_share_the_work", two_servers_over_two_interfaces_share_the_work),
-    (
-        "a_target_rate_is_never_passed_and_the_dear_interface_fills_in",
-        a_target_rate_is_never_passed_and_the_dear_interface_fills_in,
-    ),
-    (
-        "a_dear_interface_stands_by_until_the_cheap_one_goes_dark",
-        a_dear_interface_stands_by_until_the_cheap_one_goes_dark,
-    ),
-    (
-        "a_blackout_of_one_of_two_pipes_leaves_the_other_and_ends",
-        a_blackout_of_one_of_two_pipes_leaves_the_other_and_ends,
-    ),
-    ("one_pipe_of_rcp_is_a_server_and_a_client_too", one_pipe_of_rcp_is_a_server_and_a_client_too),
-    (
-        "what_has_no_meaning_in_the_lab_is_refused_with_a_remedy",
-        what_has_no_meaning_in_the_lab_is_refused_with_a_remedy,
-    ),
+const TESTS: &[Test] = prismux_namespaces::tests![
+    a_handoff_with_overlap_moves_the_stream_to_the_new_interface,
+    an_interface_that_is_gone_is_replaced_by_the_new_one,
+    a_migration_to_another_server_fetches_nothing_twice,
+    two_servers_over_two_interfaces_share_the_work,
+    a_target_rate_is_never_passed_and_the_dear_interface_fills_in,
+    a_dear_interface_stands_by_until_the_cheap_one_goes_dark,
+    a_blackout_of_one_of_two_pipes_leaves_the_other_and_ends,
+    one_pipe_of_rcp_is_a_server_and_a_client_too,
+    what_has_no_meaning_in_the_lab_is_refused_with_a_remedy,
 ];
 
 fn main() -> ExitCode {

@@ -2,13 +2,13 @@
 use crate::entropy::Entropy;
 use crate::noise;
 use alloc::string::String;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use core::fmt;
 use core::str::FromStr;
 
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
-/// The alphabet of base64 (RFC 4648 section 4).
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The public half of a key pair, 44 characters of base64 in text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub struct PublicKey(pub [u8; KEY_BYTES]);
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&to_base64(&self.0))
+        f.write_str(&STANDARD.encode(self.0))
     }
 }
 
@@ -74,7 +74,7 @@ impl KeyPair {
 
     /// The private key in text, for its file.
     pub fn private_text(&self) -> String {
-        to_base64(&self.private)
+        STANDARD.encode(self.private)
     }
 
     /// The public half.
@@ -87,35 +87,9 @@ impl KeyPair {
     }
 }
 
-fn to_base64(key: &[u8; KEY_BYTES]) -> String {
-    let mut text = String::with_capacity(44);
-    for chunk in key.chunks(3) {
-        let word =
-            chunk.iter().fold(0, |word, &byte| word << 8 | usize::from(byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = ALPHABET.get(word >> (18 - 6 * place) & 63).copied().unwrap_or_default();
-            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
-}
-
+/// One text for one key: digits that say nothing must be zero, and the padding must be there.
 fn from_base64(text: &str) -> Option<[u8; KEY_BYTES]> {
-    let digits = text.strip_suffix('=').filter(|digits| digits.len() == 43)?;
-    let (mut key, mut at) = ([0; KEY_BYTES], 0);
-    let (mut word, mut bits) = (0u32, 0);
-    for digit in digits.bytes() {
-        let value = ALPHABET.iter().position(|&known| known == digit)?;
-        word = (word << 6 | value as u32) & 0xffff;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            *key.get_mut(at)? = (word >> bits) as u8;
-            at += 1;
-        }
-    }
-    // What remains of the last digit must be zero: one text for one key.
-    (at == KEY_BYTES && word & ((1 << bits) - 1) == 0).then_some(key)
+    STANDARD.decode(text).ok()?.try_into().ok()
 }
 
 #[cfg(test)]

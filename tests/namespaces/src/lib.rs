@@ -8,6 +8,14 @@ use std::time::Instant;
 /// A test: its name, and what fails by panicking.
 pub type Test = (&'static str, fn());
 
+/// Tests that are named as their functions.
+#[macro_export]
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => {
+        &[$((stringify!($name), $name as fn())),*]
+    };
+}
+
 /// Runs the tests whose names contain the first argument of the program that is no option, or all of them, in threads,
 /// `at_a_time` of them at once; with `--list` it prints their names. Where namespaces cannot be had, it says so and
 /// runs none.

@@ -1,6 +1,7 @@
 //! One frame of `prismux top`, as lines of pieces: pure, for any width and height.
 use prismux_daemons::explain::{self, Use};
 use prismux_daemons::figures::{LinkName, LinkSample, Sample, links_of, name_of};
+use prismux_study::number;
 use prismux_trace::event::Line;
 use serde::Deserialize;
 use serde_json::Value;
@@ -103,9 +104,9 @@ fn link_rows(link: &Value, samples: &[Sample], rows: &mut Vec<Row>) {
             explained.used.name().to_owned(),
             rate(figures.map_or(0.0, |f| f.forward_bps)),
             rate(figures.map_or(0.0, |f| f.return_bps)),
-            known(|f| f.rtt_s).map_or("-".to_owned(), delay),
-            known(|f| f.queueing_delay_s).map_or("-".to_owned(), delay),
-            known(|f| f.loss).map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+            number::or_dash(known(|f| f.rtt_s), delay),
+            number::or_dash(known(|f| f.queueing_delay_s), delay),
+            number::or_dash(known(|f| f.loss), |share| number::percent(share.into())),
         ];
         let line = columns(cells);
         let start: usize = WIDTHS.iter().take(from).map(|width| width + 1).sum();
@@ -173,16 +174,11 @@ fn spark(values: &[f32]) -> String {
 }
 
 fn rate(bps: f32) -> String {
-    match bps {
-        bps if bps >= 1e9 => format!("{:.2} Gbit/s", bps / 1e9),
-        bps if bps >= 1e6 => format!("{:.1} Mbit/s", bps / 1e6),
-        bps if bps >= 1e3 => format!("{:.0} kbit/s", bps / 1e3),
-        bps => format!("{bps:.0} bit/s"),
-    }
+    if bps > 0.0 { number::rate(bps.into()) } else { "0 bit/s".to_owned() }
 }
 
 fn delay(seconds: f32) -> String {
-    if seconds >= 1.0 { format!("{seconds:.2} s") } else { format!("{:.0} ms", seconds * 1e3) }
+    if seconds >= 1.0 { number::seconds(seconds.into()) } else { number::milliseconds(seconds.into()) }
 }
 
 fn duration(seconds: f64) -> String {
@@ -261,7 +257,7 @@ prismux home house  version 1, up for 1 h 1 min
 down 14.0 Mbit/s   up 0 bit/s   connections 2
 
 link                            down           up round trip   queues    lost
-wan0           used      14.0 Mbit/s      0 bit/s      30 ms     4 ms   0.2 %
+wan0           used      14.0 Mbit/s      0 bit/s    30.0 ms  4.00 ms   0.2 %
                       ▂▄▆█ carries traffic
 evil?[2J       resting       0 bit/s      0 bit/s          -        -       -
                            loses too many packets

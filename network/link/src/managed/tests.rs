@@ -148,11 +148,10 @@ fn a_full_fq_codel_drops_from_the_longest_queue() {
     assert_eq!((link.stats().queue_drops, link.stats().dropped_packets()), (1, 1));
 }
 
-/// Floyd and Jacobson, figure 2: with the average held at 10 packets of 5 to 15 and a tenth at most, p_b is 1/20; a
-/// packet is counted before it is judged, so that the distances between two strikes are spread evenly over 1 to 19.
-#[test]
-fn red_spreads_its_strikes_evenly() {
-    let red = Red { weight: 1.0, ..Red::DEFAULT };
+/// The shortest, the mean and the longest distance between two strikes with the average held at 10 packets of 5 to 15,
+/// a tenth at most: p_b is 1/20.
+fn distances_between_strikes(wait: bool) -> (u32, f64, u32) {
+    let red = Red { weight: 1.0, wait, ..Red::DEFAULT };
     let mut state = super::red::RedState::new(red, Seed(3).stream("red"));
     let (mut gaps, mut gap) = (Vec::new(), 0);
     for step in 1..200_000u64 {
@@ -162,26 +161,24 @@ fn red_spreads_its_strikes_evenly() {
             gap = 0;
         }
     }
-    let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
-    assert!(gaps.iter().all(|gap| (1..=19).contains(gap)), "longest {:?}", gaps.iter().max());
+    let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
+    (*gaps.iter().min().unwrap(), mean, *gaps.iter().max().unwrap())
+}
+
+/// Floyd and Jacobson, figure 2: a packet is counted before it is judged, so that the distances are spread evenly over
+/// 1 to 19.
+#[test]
+fn red_spreads_its_strikes_evenly() {
+    let (shortest, mean, longest) = distances_between_strikes(false);
+    assert_eq!((shortest, longest), (1, 19));
     assert!((mean - 10.0).abs() < 0.2, "{mean}");
 }
 
 /// ns-2's `wait_`: the distances are spread evenly over 1/p to 2/p, 20 to 39 where 1 to 19 were.
 #[test]
 fn red_that_waits_keeps_the_inverse_of_the_chance_between_two_strikes() {
-    let red = Red { weight: 1.0, wait: true, ..Red::DEFAULT };
-    let mut state = super::red::RedState::new(red, Seed(3).stream("red"));
-    let (mut gaps, mut gap) = (Vec::new(), 0);
-    for step in 1..200_000u64 {
-        gap += 1;
-        if state.judge(at(step * 1000), 10, CAPABLE, 0.001) == super::Verdict::Mark {
-            gaps.push(gap);
-            gap = 0;
-        }
-    }
-    let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
-    assert!(gaps.iter().all(|gap| (20..=39).contains(gap)), "{:?}", gaps.iter().min());
+    let (shortest, mean, longest) = distances_between_strikes(true);
+    assert_eq!((shortest, longest), (20, 39));
     assert!((mean - 29.5).abs() < 0.3, "{mean}");
 }
 

@@ -208,7 +208,7 @@ const PURE: &[&str] = &[
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 /// The one that seals, and its primitives.
-const SEALING: (&str, &[&str]) = ("sealed", &["snow", "blake2", "chacha20", "chacha20poly1305"]);
+const SEALING: (&str, &[&str]) = ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305"]);
 
 /// The one whose wire format has hashes in it.
 const HASHING: (&str, &[&str]) = ("mptcp", &["hmac", "sha2"]);
