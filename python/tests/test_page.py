@@ -22,6 +22,8 @@ def has_namespaces() -> bool:
     return subprocess.run([*command, "ip", "tuntap", "add", "t0", "mode", "tun"], capture_output=True).returncode == 0
 
 
+# Without a browser or namespaces there is no page to look at; `.ci/setup tests` installs what is missing. What is
+# answered over HTTP, and to whom, the daemons' own tests say everywhere.
 pytestmark = [
     pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING),
     pytest.mark.skipif(not has_namespaces(), reason="needs namespaces and TUN devices"),
