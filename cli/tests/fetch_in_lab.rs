@@ -18,7 +18,7 @@ const TESTS: &[Test] = prismux_namespaces::tests![
 ];
 
 fn main() -> ExitCode {
-    prismux_namespaces::run(TESTS, 4)
+    prismux_namespaces::run(&[(TESTS, 4)])
 }
 
 /// Payload of a full data packet.

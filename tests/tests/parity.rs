@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const NETWORK: &str = r#"
-# The published profile takes reordering on a link for losses: 16 to 20 s. A run ends with its download.
+# A run ends with its download.
 duration = "60 s"
 [nodes]
 server = { kind = "host" }
@@ -52,6 +52,8 @@ join = "m2"
 [variants.modern]
 [variants.paper]
 nodes.proxy.profile = "paper"
+# It takes reordering on a link for losses, and is slow here.
+flows.download.bytes = "3 MB"
 flows.download.transport = "tcp-prism"
 flows.download.profile = "linux-2.4"
 [variants.striping]
@@ -100,7 +102,8 @@ fn record(variant: &str, folder: &Path) {
     let options = RunOptions { seed: 5, record: Some(folder.to_owned()), ..RunOptions::default() };
     let result =
         run::run(&scenario, Backend::Lab, &options).unwrap_or_else(|error| panic!("{variant}: {error}"));
-    assert_eq!(result.flows["download"].bytes, 6_000_000, "{variant}: the download is complete");
+    let bytes = if variant == "paper" { 3_000_000 } else { 6_000_000 };
+    assert_eq!(result.flows["download"].bytes, bytes, "{variant}: the download is complete");
 }
 
 /// Replays the recordings in `folder`, `count` of them, and returns what they hold together.
@@ -125,7 +128,7 @@ fn same_decisions(folder: &Path, count: usize) -> Replay {
         sum.released += one.released;
         sum.rewritten += one.rewritten;
     }
-    assert!(sum.forwarded >= 4000, "most of the download was recorded: {sum:?}");
+    assert!(sum.forwarded >= 2000, "most of the download was recorded: {sum:?}");
     sum
 }
 

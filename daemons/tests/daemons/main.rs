@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         ["member", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
         _ => {}
     }
-    prismux_namespaces::run(TESTS, 3)
+    prismux_namespaces::run(&[(TESTS, 3)])
 }
 
 /// This process is a daemon that a test has started.

@@ -23,6 +23,7 @@ const AT_A_TIME: usize = 5;
 
 const TESTS: &[Test] = &[
     // The longest first: the others run beside it.
+    ("a_connection_goes_over_relays_that_are_known", radio::relayed_by_known_routes),
     ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("a_link_has_the_rate_it_is_given", links::rate),
     ("a_link_has_the_delay_it_is_given", links::delay),
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
         _ => {}
     }
-    prismux_namespaces::run(TESTS, AT_A_TIME)
+    prismux_namespaces::run(&[(TESTS, AT_A_TIME)])
 }
 
 /// This process is a daemon that a lab has started.

@@ -53,6 +53,9 @@ pub fn fields(source: &str, name: &str) -> Vec<String> {
 
 /// True when the code reads the field `name` of something (`x.name`), or takes it out of a pattern by its name.
 pub fn reads_field(source: &str, name: &str) -> bool {
+    if !source.contains(name) {
+        return false;
+    }
     let code = blank_comments_and_literals(source);
     let mut at = 0;
     while let Some(found) = find_word(&code, at, name.as_bytes()) {

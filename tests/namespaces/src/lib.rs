@@ -16,15 +16,15 @@ macro_rules! tests {
     };
 }
 
-/// Runs the tests whose names contain the first argument of the program that is no option, or all of them, in threads,
-/// `at_a_time` of them at once; with `--list` it prints their names. Where namespaces cannot be had, it says so and
-/// runs none.
+/// Runs the tests whose names contain the first argument of the program that is no option, or all of them: one group
+/// after the other, in threads, of each group so many at a time. With `--list` it prints their names. Where namespaces
+/// cannot be had, it says so and runs none.
 ///
 /// To be called before the program has other threads, since the process enters a user namespace where it is not root.
-pub fn run(tests: &[Test], at_a_time: usize) -> ExitCode {
+pub fn run(groups: &[(&[Test], usize)]) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--list") {
-        tests.iter().for_each(|(name, _)| println!("{name}: test"));
+        groups.iter().flat_map(|(tests, _)| *tests).for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
     if let Err(error) = privileges::ensure_privileges() {
@@ -32,14 +32,21 @@ pub fn run(tests: &[Test], at_a_time: usize) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let chosen: Vec<_> =
-        tests.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))).collect();
-    let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
+    for &(tests, at_a_time) in groups {
+        let named = |test: &&Test| filter.is_none_or(|part| test.0.contains(part.as_str()));
+        let chosen: Vec<_> = tests.iter().filter(named).collect();
+        run_group(&chosen, at_a_time, &failed);
+    }
+    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn run_group(tests: &[&Test], at_a_time: usize, failed: &AtomicBool) {
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..at_a_time {
             scope.spawn(|| {
-                while let Some((name, test)) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((name, test)) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let start = Instant::now();
                     let passed = std::panic::catch_unwind(test).is_ok();
                     let verdict = if passed { "ok" } else { "FAILED" };
@@ -49,5 +56,4 @@ pub fn run(tests: &[Test], at_a_time: usize) -> ExitCode {
             });
         }
     });
-    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
