@@ -5,8 +5,8 @@
 
 use crate::registry::{self, name_of};
 use prismux_plan::{
-    Action, Flow, LinkDirection, MptcpSettings, NodeId, Plan, PtcpSettings, Role, StripingSettings, Traffic,
-    Transport,
+    Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, Role,
+    StripingSettings, Traffic, Transport,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
@@ -28,7 +28,7 @@ pub fn canonical(plan: &Plan) -> String {
     for medium in &plan.media {
         let attached: Vec<&str> = medium.attached.iter().map(|&node| plan[node].name.as_str()).collect();
         out.line(&format!("media.{}.attached", medium.name), attached.join(", "));
-        out.debug(&format!("media.{}.model", medium.name), &medium.model);
+        out.line(&format!("media.{}.model", medium.name), model(&medium.model));
     }
     for flow in &plan.flows {
         self::flow(&mut out, plan, flow);
@@ -54,6 +54,14 @@ pub fn hash(plan: &Plan) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
+const LATER_SETTINGS: [&str; 1] = ["rate_control: Fixed, "];
+
+fn model(model: &MediumModel) -> String {
+    let text = format!("{model:?}");
+    LATER_SETTINGS.iter().fold(text, |text, later| text.replace(later, ""))
 }
 
 struct Lines(String);

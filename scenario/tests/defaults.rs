@@ -294,7 +294,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
         .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))
-        .chain(names(registry::INTERFACE_QUEUES))
+        .chain(names(registry::INTERFACE_QUEUES).chain(names(registry::RATE_CONTROL)))
         .chain(names(registry::PROPAGATION))
         .chain(names(registry::FADING).chain(names(registry::RECEPTION)))
         .chain(names(registry::MOBILITY))

@@ -59,6 +59,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),
         ("keys energy", key_table(keys::ENERGY)),
+        ("names rate_control", name_table(registry::RATE_CONTROL)),
         ("names medium_access", name_table(registry::MEDIUM_ACCESS)),
         ("names interface_queue", name_table(registry::INTERFACE_QUEUES)),
         ("names propagation", name_table(registry::PROPAGATION)),

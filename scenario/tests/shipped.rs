@@ -44,3 +44,14 @@ fn equal_experiments_have_equal_hashes_and_others_do_not() {
     assert_ne!(hashes[0], hashes[2]);
     assert_eq!(hashes[0].len(), 64);
 }
+
+#[test]
+fn a_radio_that_says_nothing_of_later_settings_has_the_hash_that_it_had_before_them() {
+    for (name, expected) in [
+        ("adhoc-tcp", "fba11549aef15e4b9e650f90e6950a25ff1971c84a40cb5ef379237b2dc44e50"),
+        ("adhoc-cell", "dd391e615264adee276e9c31cc3554340ee1465253896ae26393bb9c2ead2464"),
+    ] {
+        let plan = shipped::find(name).unwrap().file().scenario(None, &[]).unwrap().plan;
+        assert_eq!(hash(&plan), expected, "{name}");
+    }
+}

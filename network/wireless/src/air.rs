@@ -1,5 +1,6 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+mod thresholds;
 
 use crate::energy::{Battery, EnergyConfig, Powers};
 use crate::error_rate::ErrorCurves;
@@ -8,7 +9,7 @@ use crate::field::Field;
 use crate::mac::config::{Mac, MacConfig};
 use crate::mac::dcf::{Dcf, Rule};
 use crate::mac::ear::Signal;
-use crate::mac::{Frame, FrameKind, Outgoing};
+use crate::mac::{Frame, Outgoing};
 use crate::mobility::{Mobility, Position};
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
@@ -22,6 +23,7 @@ use core::fmt;
 use frames::Frames;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
+use thresholds::Thresholds;
 
 /// How overlapping frames are judged.
 fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
@@ -30,7 +32,7 @@ fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
         Reception::ErrorCurves { noise_w } => noise_w,
     };
     let is_b = matches!(mac.modulation, Modulation::Dsss(_));
-    let curves = ErrorCurves::new(noise_w, mac.modulation.overhead(), mac.basic_rate, mac.data_rate);
+    let curves = ErrorCurves::new(noise_w, mac.modulation.overhead(), &mac.rates_in_use());
     let curves = curves.filter(|_| is_b).map(Rule::ErrorCurves);
     curves.ok_or("error curves are known for 802.11b's rates alone: 1, 2, 5.5 and 11 Mbit/s")
 }
@@ -118,6 +120,7 @@ pub struct Air<P> {
     mac: Mac,
     rule: Rule,
     radio: RadioConfig,
+    thresholds: Thresholds,
     loss: PathLoss,
     chance: Chance,
     field: Field,
@@ -177,6 +180,7 @@ impl<P: Copy> Air<P> {
             mac,
             rule,
             radio: config.radio,
+            thresholds: Thresholds::new(&config.radio, &config.mac),
             loss,
             chance,
             field: Field::new(moving, reach_m, max_speed),
@@ -247,9 +251,7 @@ impl<P: Copy> Air<P> {
     /// Writes the radiotap and 802.11 headers of a frame of this air behind `out`; in a capture, the packet of a data
     /// frame follows.
     pub fn emit_head(&self, frame: &Frame<P>, out: &mut Vec<u8>) {
-        let MacConfig { basic_rate, data_rate, modulation, .. } = self.mac.config;
-        let is_fast = frame.kind == FrameKind::Data && frame.to.is_some();
-        wire::emit(frame, if is_fast { data_rate } else { basic_rate }, modulation, out);
+        wire::emit(frame, self.mac.config.modulation, out);
     }
 
     /// What a host's radio and MAC have done by `now`.
@@ -330,17 +332,30 @@ impl<P: Copy> Air<P> {
     fn frame_begins(&mut self, now: Instant, slot: u32) {
         let Some((frame, mut hearers)) = self.frames.take(slot) else { return };
         let until = now + frame.airtime;
-        let Self { field, hosts, batteries, schedule, random, loss, chance, mac, rule, radio, .. } = self;
+        let Self {
+            field,
+            hosts,
+            batteries,
+            schedule,
+            random,
+            loss,
+            chance,
+            mac,
+            rule,
+            radio,
+            thresholds,
+            ..
+        } = self;
         let certain = chance.is_certain();
-        let at_basic_rate = frame.kind != FrameKind::Data || frame.to.is_none();
+        let threshold_w = thresholds.of(frame.rate);
         let mean_w = |distance_m2| loss.power_w(distance_m2);
         field.near(frame.from.0, now, mean_w, |host, mean| {
             let power_w = if certain { mean } else { mean * chance.draw(random) };
             if power_w < radio.carrier_threshold_w {
                 return;
             }
-            let decodable = power_w >= radio.receive_threshold_w;
-            let signal = Signal { frame: slot, power_w, until, decodable, at_basic_rate };
+            let decodable = power_w >= threshold_w;
+            let signal = Signal { frame: slot, power_w, until, decodable, rate: frame.rate };
             let machine = &mut hosts[host as usize];
             machine.signal_begins(now, signal, mac, rule);
             if mac.powers.is_some() {

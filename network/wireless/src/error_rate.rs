@@ -112,20 +112,15 @@ pub(crate) struct ErrorCurves {
     /// How long preamble and header last, which go at 1 Mbit/s.
     header: Duration,
     of_header: Curve,
-    basic: (Rate, Curve),
-    data: (Rate, Curve),
+    of_rates: Vec<(Rate, Curve)>,
 }
 
 impl ErrorCurves {
-    /// `None` when a rate is none of 802.11b's.
-    pub fn new(noise_w: f64, header: Duration, basic: Rate, data: Rate) -> Option<Self> {
-        Some(Self {
-            noise_w,
-            header,
-            of_header: Curve::new(Rate::from_mbps(1))?,
-            basic: (basic, Curve::new(basic)?),
-            data: (data, Curve::new(data)?),
-        })
+    /// `None` when one of `rates` is none of 802.11b's.
+    pub fn new(noise_w: f64, header: Duration, rates: &[Rate]) -> Option<Self> {
+        let with_curve = |&rate: &Rate| Some((rate, Curve::new(rate)?));
+        let of_rates = rates.iter().map(with_curve).collect::<Option<Vec<_>>>()?;
+        Some(Self { noise_w, header, of_header: Curve::new(Rate::from_mbps(1))?, of_rates })
     }
 
     /// Logarithm of the chance that the part of a frame survives from `from` to `until` after its beginning.
@@ -133,12 +128,11 @@ impl ErrorCurves {
         &self,
         power_w: f64,
         interference_w: f64,
-        at_basic_rate: bool,
+        rate: Rate,
         from: Duration,
         until: Duration,
     ) -> f64 {
         let sinr = power_w / (self.noise_w + interference_w);
-        let (rate, body) = if at_basic_rate { &self.basic } else { &self.data };
         let in_header = until.min(self.header) - from;
         let in_body = until - from.max(self.header);
         let bits = |time: Duration, bps: u64| time.as_secs_f64() * bps as f64;
@@ -147,7 +141,8 @@ impl ErrorCurves {
             ln += bits(in_header, 1_000_000) * self.of_header.ln_success(sinr);
         }
         if !in_body.is_zero() {
-            ln += bits(in_body, rate.as_bps()) * body.ln_success(sinr);
+            let body = self.of_rates.iter().find(|(known, _)| *known == rate);
+            ln += bits(in_body, rate.as_bps()) * body.map_or(0.0, |(_, curve)| curve.ln_success(sinr));
         }
         ln
     }

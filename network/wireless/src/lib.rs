@@ -28,6 +28,7 @@ mod mac;
 mod mobility;
 mod propagation;
 mod radio;
+mod rates;
 mod schedule;
 mod stats;
 mod wire;
@@ -35,7 +36,7 @@ mod wire;
 pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
-pub use mac::config::{AccessRules, MacConfig, QueueRule};
+pub use mac::config::{AccessRules, ArfConfig, MacConfig, QueueRule, RateControl};
 pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{
     Area, GaussMarkov, Leg, Manhattan, Mobility, Movement, MovementError, Position, RandomWaypoint,

@@ -2,6 +2,7 @@
 //!
 //! [`Dcf`](dcf::Dcf) is one host's machine. Under it lie [`Ear`](ear::Ear) (what overlapping signals become) and
 //! [`Contention`](contention::Contention) (back-off); above it the interface queue.
+mod arf;
 pub(crate) mod config;
 mod contention;
 pub(crate) mod dcf;
@@ -11,7 +12,7 @@ mod interference;
 mod queue;
 
 use crate::HostId;
-use prismux_units::Duration;
+use prismux_units::{Duration, Rate};
 
 /// A packet that a host hands to its MAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct Frame<P> {
     pub from: HostId,
     /// Whom it is for; all when `None`.
     pub to: Option<HostId>,
+    /// The rate of its bits.
+    pub rate: Rate,
     /// How long it lasts.
     pub airtime: Duration,
     /// For how long after its end it reserves the medium.

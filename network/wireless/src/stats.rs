@@ -47,6 +47,10 @@ pub struct HostStats {
     pub packets_without_power: u64,
     /// Attempts without an answer.
     pub timeouts: u64,
+    /// Steps to a faster rate.
+    pub rates_raised: u64,
+    /// Steps to a slower rate.
+    pub rates_lowered: u64,
     /// Packets taken in.
     pub packets_received: u64,
     /// Data frames that had come before.
@@ -81,6 +85,10 @@ impl HostStats {
             ("packets_given_up", self.packets_failed),
             ("acknowledged_bytes", self.acknowledged_bytes),
         ]);
+        if self.rates_raised + self.rates_lowered > 0 {
+            columns.push(("rates_raised", self.rates_raised));
+            columns.push(("rates_lowered", self.rates_lowered));
+        }
         if counts_energy {
             columns.push(("energy_drawn_uj", self.drawn_nj / 1000));
             columns.push(("frames_lost_without_power", self.lost_without_power));

@@ -3,7 +3,6 @@ use crate::HostId;
 use crate::mac::{Frame, FrameKind};
 use crate::radio::Modulation;
 use alloc::vec::Vec;
-use prismux_units::Rate;
 
 /// Bytes of the radiotap header: version, padding, length, fields present, then flags, rate and channel.
 const RADIOTAP_BYTES: u16 = 14;
@@ -38,7 +37,7 @@ fn address(host: Option<HostId>) -> [u8; 6] {
 
 /// Writes what stands before the packet in a frame, or the whole of a frame without one: the radiotap header, and that
 /// of 802.11. The checksum at the end is left out, as radiotap allows.
-pub(crate) fn emit<P>(frame: &Frame<P>, rate: Rate, modulation: Modulation, out: &mut Vec<u8>) {
+pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8>) {
     let (megahertz, channel): (u16, u16) = match modulation {
         Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
         Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
@@ -47,7 +46,7 @@ pub(crate) fn emit<P>(frame: &Frame<P>, rate: Rate, modulation: Modulation, out:
     out.extend([0, 0]);
     out.extend(RADIOTAP_BYTES.to_le_bytes());
     out.extend(RADIOTAP_FIELDS.to_le_bytes());
-    out.extend([0, (rate.as_bps() / RATE_UNIT_BPS).min(255) as u8]);
+    out.extend([0, (frame.rate.as_bps() / RATE_UNIT_BPS).min(255) as u8]);
     out.extend(megahertz.to_le_bytes());
     out.extend(channel.to_le_bytes());
 
@@ -86,6 +85,7 @@ mod tests {
             kind,
             from: HostId(1),
             to: to.map(HostId),
+            rate: MacConfig::ns2().data_rate,
             airtime: Duration::ZERO,
             nav: Duration::from_micros(300),
             sequence: 5,
@@ -93,7 +93,7 @@ mod tests {
             payload: None,
         };
         let mut out = Vec::new();
-        emit(&frame, MacConfig::ns2().data_rate, Modulation::Dsss(Preamble::Long), &mut out);
+        emit(&frame, Modulation::Dsss(Preamble::Long), &mut out);
         out
     }
 

@@ -5,9 +5,9 @@ use common::{air, assert_conserved, named, run, secs, stats, unicast};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    Air, AirConfig, AirEvent, Area, DutyCycle, EnergyConfig, Fading, GaussMarkov, HostId, HostStats,
-    MacConfig, Manhattan, Mobility, Outgoing, Position, Priority, Propagation, RadioConfig, RandomWaypoint,
-    Reception, WaypointStart,
+    Air, AirConfig, AirEvent, Area, ArfConfig, DutyCycle, EnergyConfig, Fading, GaussMarkov, HostId,
+    HostStats, MacConfig, Manhattan, Mobility, Outgoing, Position, Priority, Propagation, RadioConfig,
+    RandomWaypoint, RateControl, Reception, WaypointStart,
 };
 use proptest::prelude::*;
 
@@ -49,8 +49,18 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         Just(MacConfig::ofdm()),
         Just(MacConfig::erp_ofdm())
     ];
-    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32)
-        .prop_map(|(mac, rts, queue)| MacConfig { rts_threshold_bytes: rts, queue_packets: queue, ..mac })
+    let rates = prop_oneof![
+        2 => Just(RateControl::Fixed),
+        1 => Just(RateControl::Arf(ArfConfig::kamerman_monteban()))
+    ];
+    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32, rates).prop_map(
+        |(mac, rts_threshold_bytes, queue_packets, rate_control)| MacConfig {
+            rts_threshold_bytes,
+            queue_packets,
+            rate_control,
+            ..mac
+        },
+    )
 }
 
 /// What radios draw, when they sleep, and the batteries of the hosts in turn.

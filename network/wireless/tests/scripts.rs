@@ -3,10 +3,10 @@ mod common;
 
 use common::{assert_conserved, named};
 use prismux_endpoint::random::Seed;
-use prismux_units::{Duration, Instant};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wireless::{
-    AccessRules, Air, AirConfig, AirEvent, Frame, FrameKind, HostId, MacConfig, Mobility, Outgoing, Position,
-    Priority, RadioConfig, Reception,
+    AccessRules, Air, AirConfig, AirEvent, ArfConfig, Frame, FrameKind, HostId, MacConfig, Mobility,
+    Outgoing, Position, Priority, RadioConfig, RateControl, Reception,
 };
 use std::fs;
 use std::path::Path;
@@ -21,8 +21,8 @@ struct Script {
 }
 
 enum Expected {
-    /// A frame: the gap before it, its sender, kind and receiver.
-    Frame { gap: Gap, from: u32, kind: FrameKind, to: Option<u32> },
+    /// A frame: the gap before it, its sender, kind and receiver, and its rate if that matters.
+    Frame { gap: Gap, from: u32, kind: FrameKind, to: Option<u32>, rate: Option<Rate> },
     /// A counter of a host at the end.
     Counter { host: u32, name: String, value: u64 },
     /// No further frame.
@@ -100,7 +100,8 @@ fn frames_of(air: &mut Air<u64>, sends: &[(Instant, u32, Outgoing<u64>)]) -> Vec
 fn compare(script: &Script, air: &Air<u64>, frames: &[(Instant, Frame<u64>)]) -> Result<(), String> {
     let name = |host: u32| script.hosts[host as usize].0.as_str();
     let show = |(at, frame): &(Instant, Frame<u64>)| {
-        format!("{at}: {} {:?} {}", name(frame.from.0), frame.kind, frame.to.map_or("all", |to| name(to.0)))
+        let to = frame.to.map_or("all", |to| name(to.0));
+        format!("{at}: {} {:?} {to} at {}", name(frame.from.0), frame.kind, frame.rate)
     };
     let log = || frames.iter().take(40).map(show).collect::<Vec<_>>().join("\n");
     let mut played = frames.iter();
@@ -108,10 +109,12 @@ fn compare(script: &Script, air: &Air<u64>, frames: &[(Instant, Frame<u64>)]) ->
     for (line, expected) in &script.expected {
         let failed = |what: String| Err(format!("line {line}: {what}\n{}", log()));
         match expected {
-            Expected::Frame { gap, from, kind, to } => {
+            Expected::Frame { gap, from, kind, to, rate } => {
                 let Some(entry) = played.next() else { return failed("no further frame".into()) };
                 let (at, frame) = entry;
-                if (frame.from.0, frame.kind, frame.to.map(|to| to.0)) != (*from, *kind, *to) {
+                if (frame.from.0, frame.kind, frame.to.map(|to| to.0)) != (*from, *kind, *to)
+                    || rate.is_some_and(|rate| rate != frame.rate)
+                {
                     return failed(format!("found {}", show(entry)));
                 }
                 if !fits(*gap, *at, busy_until, script.mac.slot) {
@@ -170,6 +173,13 @@ fn standard() -> MacConfig {
 }
 
 fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), String> {
+    let (words, rate) = match words {
+        [words @ .., "at", mbps, "Mbit/s"] => {
+            let mbps: f64 = mbps.parse().map_err(|_| format!("{mbps} is no number"))?;
+            (words, Some(Rate::from_bps((mbps * 1e6) as u64)))
+        }
+        words => (words, None),
+    };
     let host = |name: &str| {
         let found = script.hosts.iter().position(|(known, _)| known == name);
         found.map(|index| index as u32).ok_or_else(|| format!("no host {name}"))
@@ -178,6 +188,10 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     match words {
         [] => {}
         ["rules", "ns2"] => script.mac.rules = AccessRules::Ns2,
+        ["rates", "802.11b", "arf"] => {
+            let rate_control = RateControl::Arf(ArfConfig::kamerman_monteban());
+            script.mac = MacConfig { rate_control, ..MacConfig::dsss() };
+        }
         ["reception", "error-curves"] => {
             script.radio.reception = Reception::ErrorCurves { noise_w: 4e-13 };
         }
@@ -211,7 +225,7 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
                 _ => FrameKind::Ack,
             };
             let gap = read_gap(gap, &script.mac)?;
-            let frame = Expected::Frame { gap, from: host(from)?, kind, to: receiver(to)? };
+            let frame = Expected::Frame { gap, from: host(from)?, kind, to: receiver(to)?, rate };
             script.expected.push((line, frame));
         }
         [name, counter, value] => {

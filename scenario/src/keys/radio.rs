@@ -12,6 +12,7 @@ pub const RADIO: &[Key] = &[
     ),
     key("data_rate", "rate", "that of `medium_access`", "rate of packets for one neighbour"),
     key("basic_rate", "rate", "that of `medium_access`", "rate of control frames and broadcasts"),
+    key("rate_control", "name", "\"fixed\"", "how the rate of packets for one neighbour is found"),
     key(
         "rts_threshold",
         "size or \"off\"",

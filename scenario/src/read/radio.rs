@@ -1,6 +1,7 @@
 //! `[radio]` and `[routing]`.
 
 mod energy;
+mod mac;
 mod mobility;
 
 use super::reader::{Problems, Reader};
@@ -8,7 +9,7 @@ use crate::document::Value;
 use crate::keys;
 use crate::registry;
 use prismux_plan::{Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
-use prismux_wireless::{Fading, MacConfig, Propagation, RadioConfig, Reception};
+use prismux_wireless::{Fading, Propagation, RadioConfig, Reception};
 use std::path::Path;
 
 /// What the air of a file is called.
@@ -35,7 +36,7 @@ pub(super) fn read(
         return None;
     };
     let attached = hosts(&reader, node_names, nodes);
-    let mac = medium_access(&reader);
+    let mac = mac::read(&reader);
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     reader.finish();
@@ -72,36 +73,6 @@ fn hosts(reader: &Reader<'_>, node_names: &[&str], nodes: &[Node]) -> Vec<NodeId
     };
     let host = |item| reader.reference_item("hosts", item, "nodes", node_names).map(NodeId::new);
     items.iter().filter_map(host).collect()
-}
-
-fn medium_access(reader: &Reader<'_>) -> MacConfig {
-    let standard = reader.name("medium_access", registry::MEDIUM_ACCESS);
-    let mut mac = standard.map_or_else(MacConfig::ns2, |standard| standard());
-    mac.data_rate = positive_rate(reader, "data_rate").unwrap_or(mac.data_rate);
-    mac.basic_rate = positive_rate(reader, "basic_rate").unwrap_or(mac.basic_rate);
-    let threshold = reader.entry("rts_threshold").map(|entry| &entry.item.value);
-    if matches!(threshold, Some(Value::Text(text)) if text == "off") {
-        mac.rts_threshold_bytes = u32::MAX;
-    } else if let Some(bytes) = reader.bytes("rts_threshold") {
-        mac.rts_threshold_bytes = u32::try_from(bytes.as_u64()).unwrap_or(u32::MAX);
-    }
-    let retries = |key| reader.integer(key, 1..=255).map(|n| n as u8);
-    mac.short_retry_limit = retries("short_retries").unwrap_or(mac.short_retry_limit);
-    mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
-    mac.queue_packets =
-        reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
-    mac.duty_cycle = energy::duty_cycle(reader);
-    mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
-    mac
-}
-
-fn positive_rate(reader: &Reader<'_>, key: &'static str) -> Option<prismux_units::Rate> {
-    let rate = reader.rate(key)?;
-    if rate.as_bps() == 0 {
-        reader.wrong(key, "found a rate of zero", "a rate above zero", None);
-        return None;
-    }
-    Some(rate)
 }
 
 fn radio_config(reader: &Reader<'_>) -> RadioConfig {

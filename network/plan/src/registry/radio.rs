@@ -4,7 +4,9 @@ use crate::Routing;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{Fading, MacConfig, Propagation, QueueRule, Reception, WaypointStart};
+use prismux_wireless::{
+    ArfConfig, Fading, MacConfig, Propagation, QueueRule, RateControl, Reception, WaypointStart,
+};
 
 /// Medium access of whole standards; single keys change them.
 pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
@@ -29,6 +31,16 @@ pub const INTERFACE_QUEUES: &[Name<QueueRule>] = &[
         "by-kind",
         QueueRule::ByKind,
         "a queue each for routing, acknowledgements of TCP and the rest, in this order: ns-2's with its DSR",
+    ),
+];
+
+/// How the rate of packets for a neighbour is found.
+pub const RATE_CONTROL: &[Name<RateControl>] = &[
+    name("fixed", RateControl::Fixed, "`data_rate` for every packet"),
+    name(
+        "arf",
+        RateControl::Arf(ArfConfig::kamerman_monteban()),
+        "automatic rate fallback up to `data_rate`; the slowest rate reaches `range_m`, faster ones less far",
     ),
 ];
 

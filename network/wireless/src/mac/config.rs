@@ -1,6 +1,8 @@
 //! The settings of 802.11's distributed coordination function.
 use crate::energy::{DutyCycle, Powers};
 use crate::radio::{Modulation, Preamble};
+use crate::rates;
+use alloc::vec::Vec;
 use prismux_units::{Duration, Rate};
 
 /// The medium access of all hosts on an [`Air`](crate::Air).
@@ -8,10 +10,12 @@ use prismux_units::{Duration, Rate};
 pub struct MacConfig {
     /// How bits become time.
     pub modulation: Modulation,
-    /// The rate of unicast data.
+    /// The rate of unicast data; the fastest, where the rate follows the losses.
     pub data_rate: Rate,
-    /// The rate of RTS, CTS, ACK and broadcasts.
+    /// The rate of broadcasts, and of RTS, CTS and ACK; slower for a packet that goes slower itself.
     pub basic_rate: Rate,
+    /// How the rate of unicast data is found.
+    pub rate_control: RateControl,
     /// One slot of back-off.
     pub slot: Duration,
     /// Short interframe space.
@@ -36,6 +40,35 @@ pub struct MacConfig {
     pub rules: AccessRules,
     /// When radios sleep, if they do: no exchange begins then.
     pub duty_cycle: Option<DutyCycle>,
+}
+
+/// How the rate of unicast data is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateControl {
+    /// [`MacConfig::data_rate`] for every packet.
+    Fixed,
+    /// Automatic rate fallback, for each neighbour, among the rates of the standard: faster ones need more power, from
+    /// [`RadioConfig::receive_threshold_w`](crate::RadioConfig::receive_threshold_w) of the slowest on.
+    Arf(ArfConfig),
+}
+
+/// Settings of automatic rate fallback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArfConfig {
+    /// Acknowledgements in a row until the next faster rate is tried.
+    pub raise_after: u8,
+    /// Attempts at one rate until the next faster is tried, at the first acknowledgement from then on.
+    pub probe_after: u8,
+    /// Failures in a row until the next slower rate is used.
+    pub lower_after: u8,
+}
+
+impl ArfConfig {
+    /// Ten acknowledgements, two failures (Kamerman and Monteban 1997); 15 attempts (Lacage, Manshaei and Turletti
+    /// 2004).
+    pub const fn kamerman_monteban() -> Self {
+        Self { raise_after: 10, probe_after: 15, lower_after: 2 }
+    }
 }
 
 /// Which packets wait together for the medium.
@@ -68,6 +101,7 @@ impl MacConfig {
             modulation: Modulation::Dsss(Preamble::Long),
             data_rate: Rate::from_mbps(2),
             basic_rate: Rate::from_mbps(1),
+            rate_control: RateControl::Fixed,
             slot: Duration::from_micros(20),
             sifs: Duration::from_micros(10),
             min_window: 31,
@@ -115,7 +149,7 @@ impl MacConfig {
     }
 
     /// What makes the settings impossible, if anything.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
+    pub fn fault(&self) -> Option<&'static str> {
         let rules = [
             (self.data_rate.as_bps() > 0 && self.basic_rate.as_bps() > 0, "rates must be above 0 bit/s"),
             (!self.slot.is_zero() && !self.sifs.is_zero(), "slot and SIFS must be above 0"),
@@ -126,7 +160,33 @@ impl MacConfig {
             (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
         ];
         let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
-        fault.or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
+        fault.or_else(|| self.rate_fault()).or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
+    }
+}
+
+impl MacConfig {
+    /// All rates at which frames may go.
+    pub(crate) fn rates_in_use(&self) -> Vec<Rate> {
+        match self.rate_control {
+            RateControl::Fixed => Vec::from([self.basic_rate, self.data_rate]),
+            RateControl::Arf(_) => {
+                let steps = self.modulation.rates().iter().map(|step| step.rate);
+                steps.filter(|rate| *rate <= self.data_rate.max(self.basic_rate)).collect()
+            }
+        }
+    }
+
+    fn rate_fault(&self) -> Option<&'static str> {
+        let RateControl::Arf(arf) = self.rate_control else { return None };
+        let steps = self.modulation.rates();
+        let known = |rate| rates::position(steps, rate).is_some();
+        if !known(self.data_rate) || !known(self.basic_rate) {
+            return Some(
+                "automatic rate fallback needs rates of the standard: those of 802.11b, or of 802.11a and g",
+            );
+        }
+        let some = arf.raise_after > 0 && arf.probe_after > 0 && arf.lower_after > 0;
+        (!some).then_some("automatic rate fallback must count to at least 1")
     }
 }
 
@@ -139,6 +199,22 @@ pub(crate) const ACK_BYTES: u32 = 14;
 /// What ns-2 allows for propagation, there and back, when it waits for an answer.
 const ROUND_TRIP_NS2: Duration = Duration::from_micros(4);
 
+/// Control frames at one rate, and how long they are on the air.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Control {
+    pub rate: Rate,
+    pub rts: Duration,
+    pub cts: Duration,
+    pub ack: Duration,
+}
+
+impl Control {
+    fn new(modulation: Modulation, rate: Rate) -> Self {
+        let airtime = |bytes| modulation.airtime(bytes, rate);
+        Self { rate, rts: airtime(RTS_BYTES), cts: airtime(CTS_BYTES), ack: airtime(ACK_BYTES) }
+    }
+}
+
 /// The settings with all durations worked out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mac {
@@ -147,9 +223,10 @@ pub(crate) struct Mac {
     pub difs: Duration,
     /// Extended interframe space, after a damaged frame.
     pub eifs: Duration,
-    pub rts: Duration,
-    pub cts: Duration,
-    pub ack: Duration,
+    /// Control frames at the basic rate.
+    basic: Control,
+    /// Which of the standard's rates that of data is, or the fastest of them.
+    pub fastest: u8,
     /// From a sender to all receivers.
     pub propagation_delay: Duration,
     /// Beyond SIFS and the answer itself, until a missing answer is noticed.
@@ -174,9 +251,8 @@ impl Mac {
             config,
             difs,
             eifs: config.sifs + slowest_ack + difs,
-            rts: airtime(RTS_BYTES),
-            cts: airtime(CTS_BYTES),
-            ack: airtime(ACK_BYTES),
+            basic: Control::new(config.modulation, config.basic_rate),
+            fastest: rates::position(config.modulation.rates(), config.data_rate).unwrap_or(0) as u8,
             propagation_delay,
             patience,
             powers: None,
@@ -187,9 +263,18 @@ impl Mac {
         self.config.rules == AccessRules::Ns2
     }
 
-    /// How long a data frame is on the air: broadcasts go at the basic rate.
-    pub fn data(&self, packet_bytes: u32, broadcast: bool) -> Duration {
-        let rate = if broadcast { self.config.basic_rate } else { self.config.data_rate };
+    /// The control frames that go with data at `data_rate`, and the answers to frames at that rate.
+    pub fn control(&self, data_rate: Rate) -> Control {
+        let MacConfig { modulation, basic_rate, rate_control, .. } = self.config;
+        let rate = match rate_control {
+            RateControl::Fixed => basic_rate,
+            RateControl::Arf(_) => rates::control_rate(modulation.rates(), data_rate, basic_rate),
+        };
+        if rate == basic_rate { self.basic } else { Control::new(modulation, rate) }
+    }
+
+    /// How long a data frame is on the air.
+    pub fn data(&self, packet_bytes: u32, rate: Rate) -> Duration {
         self.config.modulation.airtime(self.frame_bytes(packet_bytes), rate)
     }
 

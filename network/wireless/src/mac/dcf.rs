@@ -3,9 +3,11 @@
 //! Inputs: signals that begin and end, packets to send, the time. Outputs: frames to send, and events. The machine
 //! learns at once until when a signal lasts, so that it waits for nothing that it can work out: it has one deadline.
 mod power;
+mod rate;
 mod receive;
 mod send;
 
+use super::arf::Arf;
 use super::config::Mac;
 use super::contention::Contention;
 use super::ear::{Ear, Loss, Signal};
@@ -16,6 +18,7 @@ use crate::HostId;
 use crate::energy::Battery;
 use crate::error_rate::ErrorCurves;
 use crate::stats::HostStats;
+use alloc::collections::BTreeMap;
 use prismux_endpoint::random::RandomStream;
 use prismux_units::{Duration, Instant};
 
@@ -45,6 +48,8 @@ pub(crate) struct Dcf<P> {
     current: Option<Current<P>>,
     queue: InterfaceQueue<P>,
     duplicates: Duplicates,
+    /// The rate towards each neighbour, where it follows the losses.
+    rates: BTreeMap<HostId, Arf>,
     interference: Interference,
     random: RandomStream,
     stats: HostStats,
@@ -68,6 +73,7 @@ impl<P: Copy> Dcf<P> {
             current: None,
             queue: InterfaceQueue::new(),
             duplicates: Duplicates::default(),
+            rates: BTreeMap::new(),
             interference: Interference::default(),
             random,
             stats: HostStats::default(),
@@ -174,7 +180,7 @@ impl<P: Copy> Dcf<P> {
     /// A signal begins where error curves decide.
     fn interfere(&mut self, now: Instant, signal: Signal, mac: &Mac, curves: &ErrorCurves) {
         match self.ear.lock_or_lose(now, signal) {
-            None => self.interference.lock(now, signal.power_w, signal.at_basic_rate),
+            None => self.interference.lock(now, signal.power_w, signal.rate),
             Some(loss) => {
                 *counter(&mut self.stats, loss) += 1;
                 self.interference.add(now, signal.until, signal.power_w, curves);

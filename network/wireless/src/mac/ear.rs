@@ -1,5 +1,5 @@
 //! What one receiver makes of the signals that reach it.
-use prismux_units::{Duration, Instant};
+use prismux_units::{Duration, Instant, Rate};
 
 /// What became of one signal at one receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) struct Signal {
     pub until: Instant,
     /// Strong enough to decode, were it alone.
     pub decodable: bool,
-    /// Whether it goes at the rate of control frames and broadcasts.
-    pub at_basic_rate: bool,
+    /// The rate of its bits.
+    pub rate: Rate,
 }
 
 /// No frame.

@@ -2,7 +2,7 @@
 use super::Outgoing;
 use crate::HostId;
 use alloc::vec::Vec;
-use prismux_units::{Duration, Instant};
+use prismux_units::{Duration, Instant, Rate};
 
 /// The packet that a host tries to send.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +36,10 @@ impl Waiting {
 /// What a host sends SIFS after it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// To an RTS, with the NAV of that RTS.
-    Cts(HostId, Duration),
-    /// To data.
-    Ack(HostId),
+    /// To an RTS, with the NAV and the rate of that RTS.
+    Cts(HostId, Duration, Rate),
+    /// To data, with its rate.
+    Ack(HostId, Rate),
     /// To a CTS: the host's own packet.
     Data,
 }

@@ -1,7 +1,7 @@
 //! All signals at one receiver, and what they do to the frame that is being received.
 use crate::error_rate::ErrorCurves;
 use alloc::vec::Vec;
-use prismux_units::Instant;
+use prismux_units::{Instant, Rate};
 
 /// The signals at a receiver, and the chance that the frame it is locked on survives them.
 #[derive(Debug, Default)]
@@ -9,7 +9,7 @@ pub(crate) struct Interference {
     /// End and power of each signal but the locked one.
     others: Vec<(Instant, f64)>,
     power_w: f64,
-    at_basic_rate: bool,
+    rate: Rate,
     began: Instant,
     /// The chance is worked out until here.
     done_until: Instant,
@@ -20,10 +20,10 @@ pub(crate) struct Interference {
 
 impl Interference {
     /// A frame begins that the receiver locks on.
-    pub fn lock(&mut self, now: Instant, power_w: f64, at_basic_rate: bool) {
+    pub fn lock(&mut self, now: Instant, power_w: f64, rate: Rate) {
         self.others.retain(|(until, _)| *until > now);
         self.overlapped = !self.others.is_empty();
-        (self.power_w, self.at_basic_rate, self.began, self.done_until) = (power_w, at_basic_rate, now, now);
+        (self.power_w, self.rate, self.began, self.done_until) = (power_w, rate, now, now);
         self.ln_success = 0.0;
     }
 
@@ -50,8 +50,7 @@ impl Interference {
                 others_w += power_w;
             }
             let (began, power_w) = (self.began, self.power_w);
-            self.ln_success +=
-                curves.ln_success(power_w, others_w, self.at_basic_rate, from - began, until - began);
+            self.ln_success += curves.ln_success(power_w, others_w, self.rate, from - began, until - began);
             self.done_until = until;
         }
     }

@@ -34,7 +34,8 @@ impl<P: Copy> Dcf<P> {
                     && self.expecting_until <= now
                     && (mac.is_ns2() || self.nav_until <= now);
                 if free {
-                    self.answer = Some((now + mac.config.sifs, Answer::Cts(frame.from, frame.nav)));
+                    self.answer =
+                        Some((now + mac.config.sifs, Answer::Cts(frame.from, frame.nav, frame.rate)));
                 }
             }
             FrameKind::Cts => {
@@ -60,7 +61,7 @@ impl<P: Copy> Dcf<P> {
             return;
         }
         self.expecting_until = Instant::ZERO;
-        self.answer = Some((now + mac.config.sifs, Answer::Ack(frame.from)));
+        self.answer = Some((now + mac.config.sifs, Answer::Ack(frame.from, frame.rate)));
         if self.duplicates.seen(frame.from, frame.sequence) {
             self.stats.duplicates += 1;
         } else if let Some(payload) = frame.payload {

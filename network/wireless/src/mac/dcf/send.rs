@@ -2,11 +2,11 @@
 use super::Dcf;
 use crate::HostId;
 use crate::event::{AirEvent, Events};
-use crate::mac::config::Mac;
+use crate::mac::config::{Control, Mac};
 use crate::mac::exchange::{Answer, Current, Waiting};
 use crate::mac::{Frame, FrameKind, Outgoing};
 use alloc::vec::Vec;
-use prismux_units::{Duration, Instant};
+use prismux_units::{Duration, Instant, Rate};
 
 impl<P: Copy> Dcf<P> {
     /// Takes a packet to send. Answers with the packet that has no room.
@@ -86,10 +86,11 @@ impl<P: Copy> Dcf<P> {
         let Outgoing { to, bytes, .. } = current.packet;
         match to {
             Some(to) if mac.is_long(bytes) => {
-                let data = mac.data(bytes, false);
-                let nav = mac.config.sifs * 3 + mac.cts + data + mac.ack;
-                self.waiting = Waiting::Cts(now + mac.rts + mac.config.sifs + mac.cts + mac.patience);
-                Some(self.transmit(now, FrameKind::Rts, Some(to), mac.rts, nav, mac))
+                let rate = self.data_rate(Some(to), mac);
+                let Control { rate: control_rate, rts, cts, ack } = mac.control(rate);
+                let nav = mac.config.sifs * 3 + cts + mac.data(bytes, rate) + ack;
+                self.waiting = Waiting::Cts(now + rts + mac.config.sifs + cts + mac.patience);
+                Some(self.transmit(now, FrameKind::Rts, Some(to), (control_rate, rts), nav, mac))
             }
             _ => self.send_data(now, mac),
         }
@@ -99,14 +100,16 @@ impl<P: Copy> Dcf<P> {
     fn give(&mut self, now: Instant, answer: Answer, mac: &Mac) -> Option<Frame<P>> {
         let busy = mac.is_ns2() && self.idle_from(mac) > now;
         match answer {
-            Answer::Cts(_, _) if busy => None,
-            Answer::Cts(to, rts_nav) => {
-                let nav = rts_nav - mac.config.sifs - mac.cts;
-                self.expecting_until = now + mac.cts + nav - mac.config.sifs - mac.ack + mac.patience;
-                Some(self.transmit(now, FrameKind::Cts, Some(to), mac.cts, nav, mac))
+            Answer::Cts(..) if busy => None,
+            Answer::Cts(to, rts_nav, rate) => {
+                let Control { rate, cts, ack, .. } = mac.control(rate);
+                let nav = rts_nav - mac.config.sifs - cts;
+                self.expecting_until = now + cts + nav - mac.config.sifs - ack + mac.patience;
+                Some(self.transmit(now, FrameKind::Cts, Some(to), (rate, cts), nav, mac))
             }
-            Answer::Ack(to) => {
-                Some(self.transmit(now, FrameKind::Ack, Some(to), mac.ack, Duration::ZERO, mac))
+            Answer::Ack(to, rate) => {
+                let Control { rate, ack, .. } = mac.control(rate);
+                Some(self.transmit(now, FrameKind::Ack, Some(to), (rate, ack), Duration::ZERO, mac))
             }
             Answer::Data if busy => {
                 self.contention.widen(mac);
@@ -119,14 +122,15 @@ impl<P: Copy> Dcf<P> {
 
     fn send_data(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
         let Outgoing { to, bytes, payload, .. } = self.current.as_ref()?.packet;
-        let airtime = mac.data(bytes, to.is_none());
-        let nav = if to.is_some() { mac.config.sifs + mac.ack } else { Duration::ZERO };
+        let rate = self.data_rate(to, mac);
+        let airtime = mac.data(bytes, rate);
+        let nav = if to.is_some() { mac.config.sifs + mac.control(rate).ack } else { Duration::ZERO };
         self.waiting = match to {
             Some(_) => Waiting::Ack(now + airtime + nav + mac.patience),
             // Behind its receivers, who copy the packet.
             None => Waiting::End(now + airtime + mac.propagation_delay),
         };
-        let frame = self.transmit(now, FrameKind::Data, to, airtime, nav, mac);
+        let frame = self.transmit(now, FrameKind::Data, to, (rate, airtime), nav, mac);
         let announced = to.is_some() && mac.is_long(bytes);
         Some(Frame { payload: Some(payload), announced, ..frame })
     }
@@ -136,7 +140,7 @@ impl<P: Copy> Dcf<P> {
         now: Instant,
         kind: FrameKind,
         to: Option<HostId>,
-        airtime: Duration,
+        (rate, airtime): (Rate, Duration),
         nav: Duration,
         mac: &Mac,
     ) -> Frame<P> {
@@ -154,12 +158,17 @@ impl<P: Copy> Dcf<P> {
             (FrameKind::Ack, _) => &mut self.stats.acks_sent,
         } += 1;
         let sequence = self.current.as_ref().map_or(0, |current| current.sequence);
-        Frame { kind, from: self.host, to, airtime, nav, sequence, announced: false, payload: None }
+        Frame { kind, from: self.host, to, rate, airtime, nav, sequence, announced: false, payload: None }
     }
 
     /// No answer came, to data or to an RTS.
     fn retry(&mut self, now: Instant, to_data: bool, mac: &Mac, events: &mut Events<P>) {
         self.stats.timeouts += 1;
+        if let Some(to) = self.current.as_ref().and_then(|current| current.packet.to)
+            && (to_data || !self.asks_slowly(to, mac))
+        {
+            self.learn(to, false, mac);
+        }
         let Some(current) = &mut self.current else { return };
         let long = to_data && mac.is_long(current.packet.bytes);
         let (count, limit) = match long {
@@ -185,6 +194,9 @@ impl<P: Copy> Dcf<P> {
             self.stats.packets_sent += 1;
             self.stats.acknowledged_bytes += if to.is_some() { u64::from(bytes) } else { 0 };
             events.push_back(AirEvent::Sent { host: self.host, to, payload });
+            if let Some(to) = to {
+                self.learn(to, true, mac);
+            }
         }
         self.finish(now, mac);
     }

@@ -1,0 +1,49 @@
+//! The keys of `[radio]` that say who may send when, and how fast.
+use crate::document::Value;
+use crate::read::reader::Reader;
+use crate::registry;
+use prismux_wireless::MacConfig;
+
+/// Reads who may send when, and how fast.
+pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
+    let standard = reader.name("medium_access", registry::MEDIUM_ACCESS);
+    let mut mac = standard.map_or_else(MacConfig::ns2, |standard| standard());
+    mac.data_rate = positive_rate(reader, "data_rate").unwrap_or(mac.data_rate);
+    mac.basic_rate = positive_rate(reader, "basic_rate").unwrap_or(mac.basic_rate);
+    let threshold = reader.entry("rts_threshold").map(|entry| &entry.item.value);
+    if matches!(threshold, Some(Value::Text(text)) if text == "off") {
+        mac.rts_threshold_bytes = u32::MAX;
+    } else if let Some(bytes) = reader.bytes("rts_threshold") {
+        mac.rts_threshold_bytes = u32::try_from(bytes.as_u64()).unwrap_or(u32::MAX);
+    }
+    let retries = |key| reader.integer(key, 1..=255).map(|n| n as u8);
+    mac.short_retry_limit = retries("short_retries").unwrap_or(mac.short_retry_limit);
+    mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
+    mac.queue_packets =
+        reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
+    mac.duty_cycle = super::energy::duty_cycle(reader);
+    mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
+    rate_control(reader, &mut mac);
+    mac
+}
+
+fn positive_rate(reader: &Reader<'_>, key: &'static str) -> Option<prismux_units::Rate> {
+    let rate = reader.rate(key)?;
+    if rate.as_bps() == 0 {
+        reader.wrong(key, "found a rate of zero", "a rate above zero", None);
+        return None;
+    }
+    Some(rate)
+}
+
+/// How the rate follows the losses, and whether it can.
+fn rate_control(reader: &Reader<'_>, mac: &mut MacConfig) {
+    let Some(rate_control) = reader.name("rate_control", registry::RATE_CONTROL) else { return };
+    mac.rate_control = rate_control;
+    if let Some(fault) = mac.fault() {
+        let expected =
+            "rates that `medium_access` has: 1, 2, 5.5 and 11, or 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s";
+        reader.wrong("rate_control", fault.to_string(), expected, None);
+        mac.rate_control = prismux_wireless::RateControl::Fixed;
+    }
+}
