@@ -158,6 +158,7 @@ fn air(
         battery_j: radio.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
         // Only source routes tell bystanders anything.
         listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
+        role: radio.roles.get(index).cloned().unwrap_or_default(),
     };
     let hosts = stations.iter().zip(&radio.mobility).enumerate().map(host).collect();
     Air::new(&config, hosts, seed)

@@ -21,6 +21,7 @@ fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, Nod
         radio: RadioConfig::wavelan(),
         mac: MacConfig::ns2(),
         mobility: (0..hosts).map(place).collect(),
+        roles: Vec::new(),
         routing,
         compares_hops: false,
         power: None,

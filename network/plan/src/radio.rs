@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{EnergyConfig, MacConfig, Mobility, RadioConfig};
+use prismux_wireless::{EnergyConfig, MacConfig, Mobility, RadioConfig, Role};
 
 /// Hosts that share the air.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Radio {
     pub mac: MacConfig,
     /// How each moves, in the order in which they are attached.
     pub mobility: Vec<Mobility>,
+    /// What each is to the medium access, in the same order; all are stations where this is empty.
+    pub roles: Vec<Role>,
     /// Who finds routes.
     pub routing: Routing,
     /// Whether the hops of each packet that arrives are held against the fewest that were possible then.

@@ -115,6 +115,7 @@ fn plan(routing: Routing, sources: u32, pause_s: u64, seconds: u64) -> (Plan, f6
         radio: RadioConfig::wavelan(),
         mac: MacConfig { queue, ..MacConfig::ns2() },
         mobility: vec![Mobility::RandomWaypoint(waypoint); hosts.len()],
+        roles: Vec::new(),
         routing,
         compares_hops: true,
         power: None,

@@ -1,5 +1,6 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+pub(crate) mod setup;
 mod thresholds;
 
 use crate::energy::{Battery, EnergyConfig, Powers};
@@ -10,19 +11,18 @@ use crate::mac::config::{Mac, MacConfig};
 use crate::mac::dcf::{Dcf, Rule};
 use crate::mac::ear::Signal;
 use crate::mac::{Frame, Outgoing};
-use crate::mobility::{Mobility, Position};
+use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
 use crate::schedule::{Schedule, Target};
 use crate::stats::HostStats;
 use crate::wire;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use frames::Frames;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
+use setup::{AirConfig, AirError, HostConfig, Role};
 use thresholds::Thresholds;
 
 /// How overlapping frames are judged.
@@ -40,73 +40,6 @@ fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
 /// A host's number on an air, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
-
-/// What an air is made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AirConfig {
-    /// The radio of all hosts.
-    pub radio: RadioConfig,
-    /// The medium access of all hosts.
-    pub mac: MacConfig,
-    /// What radios draw; `None` where energy is not counted, and batteries last for ever.
-    pub energy: Option<EnergyConfig>,
-    /// Whether each frame is reported when it begins ([`AirEvent::OnAir`]).
-    pub reports_frames: bool,
-}
-
-/// A host on an air.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostConfig {
-    /// Its name: its random numbers follow from that.
-    pub name: String,
-    /// How it moves.
-    pub mobility: Mobility,
-    /// Its channel: hosts on different channels do not hear one another.
-    pub channel: u8,
-    /// What its battery holds, in joules; `None` for a host that needs none.
-    pub battery_j: Option<f64>,
-    /// Whether packets for others are reported ([`AirEvent::Overheard`]).
-    pub listens_to_all: bool,
-}
-
-/// Why an air cannot be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AirError {
-    /// The radio is impossible.
-    Radio(&'static str),
-    /// The medium access is impossible.
-    Mac(&'static str),
-    /// What radios draw is impossible.
-    Energy(&'static str),
-    /// A host's battery holds nothing, or is out of this world.
-    Battery {
-        /// The host.
-        host: String,
-    },
-    /// A host's movement is impossible.
-    Mobility {
-        /// The host.
-        host: String,
-        /// What is wrong.
-        what: &'static str,
-    },
-}
-
-impl fmt::Display for AirError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Radio(what) => write!(f, "radio: {what}"),
-            Self::Mac(what) => write!(f, "medium access: {what}"),
-            Self::Energy(what) => write!(f, "energy: {what}"),
-            Self::Battery { host } => {
-                write!(f, "battery of {host}: it must hold more than 0 J and less than 1e12 J")
-            }
-            Self::Mobility { host, what } => write!(f, "mobility of {host}: {what}"),
-        }
-    }
-}
-
-impl core::error::Error for AirError {}
 
 /// A shared radio medium with a MAC for each host on it.
 ///
@@ -151,6 +84,7 @@ impl<P: Copy> Air<P> {
         if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
             return Err(AirError::Energy(what));
         }
+        setup::check_roles(config, &hosts)?;
         let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
         let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
         mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
@@ -165,6 +99,9 @@ impl<P: Copy> Air<P> {
             let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
             let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
             machine.listens_to_all = host.listens_to_all;
+            if let Role::SlotOwner(numbers) = host.role {
+                machine.own(numbers);
+            }
             if let Some(joules) = host.battery_j {
                 let battery = Battery::new(joules);
                 let battery = battery.ok_or_else(|| AirError::Battery { host: host.name.clone() })?;

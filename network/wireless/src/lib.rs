@@ -33,10 +33,12 @@ mod schedule;
 mod stats;
 mod wire;
 
-pub use air::{Air, AirConfig, AirError, HostConfig, HostId};
+pub use air::setup::{AirConfig, AirError, HostConfig, Role};
+pub use air::{Air, HostId};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
-pub use mac::config::{AccessRules, ArfConfig, MacConfig, QueueRule, RateControl};
+pub use mac::config::{AccessRules, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
+pub use mac::slots::SlotConfig;
 pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{
     Area, GaussMarkov, Leg, Manhattan, Mobility, Movement, MovementError, Position, RandomWaypoint,

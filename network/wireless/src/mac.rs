@@ -1,4 +1,4 @@
-//! 802.11's distributed coordination function: who may use the medium when, and what is sent again.
+//! Who may use the medium when, and what is sent again: 802.11's distributed coordination function, or slots.
 //!
 //! [`Dcf`](dcf::Dcf) is one host's machine. Under it lie [`Ear`](ear::Ear) (what overlapping signals become) and
 //! [`Contention`](contention::Contention) (back-off); above it the interface queue.
@@ -10,6 +10,7 @@ pub(crate) mod ear;
 mod exchange;
 mod interference;
 mod queue;
+pub(crate) mod slots;
 
 use crate::HostId;
 use prismux_units::{Duration, Rate};

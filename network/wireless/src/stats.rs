@@ -33,7 +33,7 @@ pub struct HostStats {
 
     /// Packets handed to the MAC.
     pub packets_offered: u64,
-    /// Packets that were acknowledged, and broadcasts that were sent.
+    /// Packets that were acknowledged, or sent where nobody acknowledges: broadcasts, and all packets in slots.
     pub packets_sent: u64,
     /// Bytes of packets that were acknowledged, without MAC header.
     pub acknowledged_bytes: u64,
@@ -41,6 +41,8 @@ pub struct HostStats {
     pub packets_failed: u64,
     /// Packets that had no room in the interface queue.
     pub queue_drops: u64,
+    /// Packets that fit into none of the host's slots.
+    pub packets_without_slot: u64,
     /// Packets that the host took back.
     pub packets_withdrawn: u64,
     /// Packets lost because the host's battery was empty.
@@ -89,6 +91,9 @@ impl HostStats {
             columns.push(("rates_raised", self.rates_raised));
             columns.push(("rates_lowered", self.rates_lowered));
         }
+        if self.packets_without_slot > 0 {
+            columns.push(("packets_without_slot", self.packets_without_slot));
+        }
         if counts_energy {
             columns.push(("energy_drawn_uj", self.drawn_nj / 1000));
             columns.push(("frames_lost_without_power", self.lost_without_power));
@@ -113,6 +118,7 @@ impl HostStats {
         self.packets_sent
             + self.packets_failed
             + self.queue_drops
+            + self.packets_without_slot
             + self.packets_withdrawn
             + self.packets_without_power
     }

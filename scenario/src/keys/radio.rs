@@ -51,7 +51,25 @@ pub const RADIO: &[Key] = &[
     key("noise_dbm", "number", "-94", "error-curves: noise in the channel, in decibels above 1 mW"),
     key("sleep_period", "duration", "none", "radios wake once in such a period, all at once; needs `awake`"),
     key("awake", "duration", "required with `sleep_period`", "how long radios are awake in each period"),
+    key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
+];
+
+/// Keys of `[radio.slots]`.
+pub const SLOTS: &[Key] = &[
+    key(
+        "owners",
+        "list of nodes",
+        "required",
+        "the owner of each slot, in order; after the last the first begins again",
+    ),
+    key(
+        "slot",
+        "duration",
+        "required",
+        "how long a slot is: as many packets go in it as end before its guard time",
+    ),
+    key("guard", "duration", "10 us", "the part at the end of each slot in which nobody sends"),
 ];
 
 /// Keys of `[radio.energy]`.

@@ -3,6 +3,7 @@
 mod energy;
 mod mac;
 mod mobility;
+mod slots;
 
 use super::reader::{Problems, Reader};
 use crate::document::Value;
@@ -36,7 +37,8 @@ pub(super) fn read(
         return None;
     };
     let attached = hosts(&reader, node_names, nodes);
-    let mac = mac::read(&reader);
+    let mut mac = mac::read(&reader);
+    let roles = slots::read(&reader, &mut mac, &attached, node_names);
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     reader.finish();
@@ -56,7 +58,7 @@ pub(super) fn read(
     };
     let moving = mobility::read(&mobility, &names, folder, problems);
     mobility.finish();
-    let radio = Radio { radio, mac, mobility: moving?, routing, compares_hops, power };
+    let radio = Radio { radio, mac, mobility: moving?, roles, routing, compares_hops, power };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 

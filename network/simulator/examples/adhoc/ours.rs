@@ -89,7 +89,15 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let mac = MacConfig { queue, ..MacConfig::ns2() };
     let compares_hops = matches!(network.kind, Kind::Cbr { .. });
-    let radio = Radio { radio: RadioConfig::wavelan(), mac, mobility, routing, compares_hops, power: None };
+    let radio = Radio {
+        radio: RadioConfig::wavelan(),
+        mac,
+        mobility,
+        roles: Vec::new(),
+        routing,
+        compares_hops,
+        power: None,
+    };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     let tcp = TcpSettings {
         mss: Some(1000),

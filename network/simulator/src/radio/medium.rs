@@ -52,6 +52,7 @@ impl RadioMedium {
             battery_j: battery_of(index),
             // Only source routes tell bystanders anything.
             listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
+            role: radio.roles.get(index).cloned().unwrap_or_default(),
         };
         let hosts = attached.iter().zip(&radio.mobility).enumerate().map(host).collect();
         let mut numbers = vec![ABSENT; plan.nodes.len()];

@@ -53,6 +53,7 @@ fn captured(routing: Routing) -> Vec<Frame> {
         radio: RadioConfig::wavelan(),
         mac: MacConfig::ns2(),
         mobility: (0..3).map(place).collect(),
+        roles: Vec::new(),
         routing,
         compares_hops: false,
         power: None,

@@ -1,4 +1,5 @@
 //! The settings of 802.11's distributed coordination function.
+use super::slots::SlotConfig;
 use crate::energy::{DutyCycle, Powers};
 use crate::radio::{Modulation, Preamble};
 use crate::rates;
@@ -38,6 +39,8 @@ pub struct MacConfig {
     pub queue: QueueRule,
     /// Whose reading of the standard holds.
     pub rules: AccessRules,
+    /// Who says when a host may send.
+    pub coordination: Coordination,
     /// When radios sleep, if they do: no exchange begins then.
     pub duty_cycle: Option<DutyCycle>,
 }
@@ -82,6 +85,15 @@ pub enum QueueRule {
     ByKind,
 }
 
+/// Who says when a host may send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordination {
+    /// The hosts, by contention (IEEE 802.11-1999, 9.2).
+    Distributed,
+    /// A timetable: each slot is one host's own. There is no RTS, and nothing is acknowledged or sent again.
+    Slots(SlotConfig),
+}
+
 /// Readings of 802.11's rules of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessRules {
@@ -113,6 +125,7 @@ impl MacConfig {
             queue_packets: 50,
             queue: QueueRule::Shared,
             rules: AccessRules::Ns2,
+            coordination: Coordination::Distributed,
             duty_cycle: None,
         }
     }
@@ -160,11 +173,22 @@ impl MacConfig {
             (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
         ];
         let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
-        fault.or_else(|| self.rate_fault()).or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
+        fault
+            .or_else(|| self.rate_fault())
+            .or_else(|| self.slot_fault())
+            .or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
     }
 }
 
 impl MacConfig {
+    fn slot_fault(&self) -> Option<&'static str> {
+        let Coordination::Slots(_) = self.coordination else { return None };
+        if self.rate_control != RateControl::Fixed {
+            return Some("the rate follows acknowledgements, of which there are none in slots");
+        }
+        self.duty_cycle.map(|_| "radios sleep by their slots: leave the duty cycle out")
+    }
+
     /// All rates at which frames may go.
     pub(crate) fn rates_in_use(&self) -> Vec<Rate> {
         match self.rate_control {
@@ -225,6 +249,8 @@ pub(crate) struct Mac {
     pub eifs: Duration,
     /// Control frames at the basic rate.
     basic: Control,
+    /// The timetable, where there is one.
+    pub slots: Option<SlotConfig>,
     /// Which of the standard's rates that of data is, or the fastest of them.
     pub fastest: u8,
     /// From a sender to all receivers.
@@ -237,6 +263,12 @@ pub(crate) struct Mac {
 
 impl Mac {
     pub fn new(config: MacConfig, propagation_delay: Duration) -> Self {
+        let slots = match config.coordination {
+            Coordination::Slots(slots) => Some(slots),
+            Coordination::Distributed => None,
+        };
+        let rts_threshold_bytes = if slots.is_some() { u32::MAX } else { config.rts_threshold_bytes };
+        let config = MacConfig { rts_threshold_bytes, ..config };
         let airtime = |bytes| config.modulation.airtime(bytes, config.basic_rate);
         let difs = config.sifs + config.slot * 2;
         let slowest_ack = match config.modulation {
@@ -253,6 +285,7 @@ impl Mac {
             eifs: config.sifs + slowest_ack + difs,
             basic: Control::new(config.modulation, config.basic_rate),
             fastest: rates::position(config.modulation.rates(), config.data_rate).unwrap_or(0) as u8,
+            slots,
             propagation_delay,
             patience,
             powers: None,

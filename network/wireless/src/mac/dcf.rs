@@ -6,6 +6,7 @@ mod power;
 mod rate;
 mod receive;
 mod send;
+mod slot;
 
 use super::arf::Arf;
 use super::config::Mac;
@@ -14,6 +15,7 @@ use super::ear::{Ear, Loss, Signal};
 use super::exchange::{Answer, Current, Duplicates, Waiting};
 use super::interference::Interference;
 use super::queue::InterfaceQueue;
+use super::slots::OwnSlots;
 use crate::HostId;
 use crate::energy::Battery;
 use crate::error_rate::ErrorCurves;
@@ -47,6 +49,7 @@ pub(crate) struct Dcf<P> {
     sequence: u16,
     current: Option<Current<P>>,
     queue: InterfaceQueue<P>,
+    own_slots: OwnSlots,
     duplicates: Duplicates,
     /// The rate towards each neighbour, where it follows the losses.
     rates: BTreeMap<HostId, Arf>,
@@ -72,6 +75,7 @@ impl<P: Copy> Dcf<P> {
             sequence: 0,
             current: None,
             queue: InterfaceQueue::new(),
+            own_slots: OwnSlots::default(),
             duplicates: Duplicates::default(),
             rates: BTreeMap::new(),
             interference: Interference::default(),
@@ -133,7 +137,7 @@ impl<P: Copy> Dcf<P> {
     /// Something has changed that may keep the medium busy for longer.
     #[inline]
     fn refresh(&mut self, now: Instant, mac: &Mac) {
-        if self.contention.is_on() {
+        if self.contention.is_on() && mac.slots.is_none() {
             let ready = self.ready_from(mac);
             self.contention.extend(now, ready, mac, &mut self.random);
         }

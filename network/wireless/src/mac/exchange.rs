@@ -19,7 +19,7 @@ pub(crate) enum Waiting {
     Nothing,
     Cts(Instant),
     Ack(Instant),
-    /// Nobody answers a broadcast: its own end.
+    /// Nobody answers a broadcast, or a packet in a slot: its own end.
     End(Instant),
 }
 

@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     Air, AirConfig, AirEvent, HostConfig, HostId, HostStats, MacConfig, Mobility, Outgoing, Position,
-    Priority, RadioConfig,
+    Priority, RadioConfig, Role,
 };
 
 /// Hosts that stay, with the radio of ns-2.
@@ -28,6 +28,7 @@ pub fn named(hosts: Vec<Mobility>) -> Vec<HostConfig> {
         channel: 1,
         battery_j: None,
         listens_to_all: false,
+        role: Role::Station,
     };
     hosts.into_iter().enumerate().map(host).collect()
 }

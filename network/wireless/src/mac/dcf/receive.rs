@@ -61,7 +61,9 @@ impl<P: Copy> Dcf<P> {
             return;
         }
         self.expecting_until = Instant::ZERO;
-        self.answer = Some((now + mac.config.sifs, Answer::Ack(frame.from, frame.rate)));
+        if mac.slots.is_none() {
+            self.answer = Some((now + mac.config.sifs, Answer::Ack(frame.from, frame.rate)));
+        }
         if self.duplicates.seen(frame.from, frame.sequence) {
             self.stats.duplicates += 1;
         } else if let Some(payload) = frame.payload {

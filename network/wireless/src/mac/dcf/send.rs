@@ -16,6 +16,10 @@ impl<P: Copy> Dcf<P> {
             self.stats.packets_without_power += 1;
             return Some(packet);
         }
+        if !self.has_slot_for(&packet, mac) {
+            self.stats.packets_without_slot += 1;
+            return Some(packet);
+        }
         let refused = self.queue.push(packet, mac.config.queue_packets as usize, mac.config.queue);
         self.stats.queue_drops += u64::from(refused.is_some());
         if self.current.is_none() {
@@ -45,13 +49,16 @@ impl<P: Copy> Dcf<P> {
 
     /// A packet came to a host without back-off.
     fn contend(&mut self, now: Instant, mac: &Mac) {
-        match !mac.is_ns2() && self.idle_from(mac) <= now {
+        match mac.slots.is_none() && !mac.is_ns2() && self.idle_from(mac) <= now {
             true => self.contention.at_once(self.slots_from(now, mac)),
             false => self.draw(now, mac),
         }
     }
 
     fn draw(&mut self, now: Instant, mac: &Mac) {
+        if let Some(slots) = &mac.slots {
+            return self.wait_for_slot(now, slots, mac);
+        }
         let from = self.slots_from(now, mac);
         self.contention.draw(mac, &mut self.random, from);
     }
@@ -124,8 +131,9 @@ impl<P: Copy> Dcf<P> {
         let Outgoing { to, bytes, payload, .. } = self.current.as_ref()?.packet;
         let rate = self.data_rate(to, mac);
         let airtime = mac.data(bytes, rate);
-        let nav = if to.is_some() { mac.config.sifs + mac.control(rate).ack } else { Duration::ZERO };
-        self.waiting = match to {
+        let answers = to.filter(|_| mac.slots.is_none());
+        let nav = if answers.is_some() { mac.config.sifs + mac.control(rate).ack } else { Duration::ZERO };
+        self.waiting = match answers {
             Some(_) => Waiting::Ack(now + airtime + nav + mac.patience),
             // Behind its receivers, who copy the packet.
             None => Waiting::End(now + airtime + mac.propagation_delay),
@@ -188,11 +196,12 @@ impl<P: Copy> Dcf<P> {
         self.finish(now, mac);
     }
 
-    /// The current packet has been acknowledged, or was a broadcast.
+    /// The current packet has been acknowledged, or nobody is to acknowledge it.
     pub(super) fn sent(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) {
         if let Some(Current { packet: Outgoing { to, bytes, payload, .. }, .. }) = self.current {
             self.stats.packets_sent += 1;
-            self.stats.acknowledged_bytes += if to.is_some() { u64::from(bytes) } else { 0 };
+            let is_acknowledged = to.is_some() && mac.slots.is_none();
+            self.stats.acknowledged_bytes += if is_acknowledged { u64::from(bytes) } else { 0 };
             events.push_back(AirEvent::Sent { host: self.host, to, payload });
             if let Some(to) = to {
                 self.learn(to, true, mac);

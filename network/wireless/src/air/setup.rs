@@ -1,0 +1,124 @@
+//! What an air is made of, and why it cannot be.
+use crate::energy::EnergyConfig;
+#[cfg(doc)]
+use crate::event::AirEvent;
+use crate::mac::config::{Coordination, MacConfig};
+use crate::mobility::Mobility;
+use crate::radio::RadioConfig;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// What an air is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AirConfig {
+    /// The radio of all hosts.
+    pub radio: RadioConfig,
+    /// The medium access of all hosts.
+    pub mac: MacConfig,
+    /// What radios draw; `None` where energy is not counted, and batteries last for ever.
+    pub energy: Option<EnergyConfig>,
+    /// Whether each frame is reported when it begins ([`AirEvent::OnAir`]).
+    pub reports_frames: bool,
+}
+
+/// A host on an air.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostConfig {
+    /// Its name: its random numbers follow from that.
+    pub name: String,
+    /// How it moves.
+    pub mobility: Mobility,
+    /// Its channel: hosts on different channels do not hear one another.
+    pub channel: u8,
+    /// What its battery holds, in joules; `None` for a host that needs none.
+    pub battery_j: Option<f64>,
+    /// Whether packets for others are reported ([`AirEvent::Overheard`]).
+    pub listens_to_all: bool,
+    /// What it is to the medium access.
+    pub role: Role,
+}
+
+/// What a host is to the medium access of its air.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Role {
+    /// A station like others. Where slots are owned, it listens.
+    #[default]
+    Station,
+    /// The owner of these slots of a frame, counted from 0 ([`Coordination::Slots`]).
+    SlotOwner(Vec<u32>),
+}
+
+/// Why an air cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AirError {
+    /// The radio is impossible.
+    Radio(&'static str),
+    /// The medium access is impossible.
+    Mac(&'static str),
+    /// What radios draw is impossible.
+    Energy(&'static str),
+    /// A host cannot have its role.
+    Role {
+        /// The host.
+        host: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A host's battery holds nothing, or is out of this world.
+    Battery {
+        /// The host.
+        host: String,
+    },
+    /// A host's movement is impossible.
+    Mobility {
+        /// The host.
+        host: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for AirError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Radio(what) => write!(f, "radio: {what}"),
+            Self::Mac(what) => write!(f, "medium access: {what}"),
+            Self::Energy(what) => write!(f, "energy: {what}"),
+            Self::Battery { host } => {
+                write!(f, "battery of {host}: it must hold more than 0 J and less than 1e12 J")
+            }
+            Self::Role { host, what } => write!(f, "medium access of {host}: {what}"),
+            Self::Mobility { host, what } => write!(f, "mobility of {host}: {what}"),
+        }
+    }
+}
+
+impl core::error::Error for AirError {}
+
+/// Whether the hosts' roles fit the medium access, and one another.
+pub(super) fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
+    let Coordination::Slots(slots) = config.mac.coordination else {
+        let owner = hosts.iter().find(|host| matches!(host.role, Role::SlotOwner(_)));
+        let what = "there are no slots to own";
+        return owner.map_or(Ok(()), |host| Err(AirError::Role { host: host.name.clone(), what }));
+    };
+    if let Some(what) = slots.fault(config.radio.propagation_delay) {
+        return Err(AirError::Mac(what));
+    }
+    // A slot may have an owner on each channel.
+    let mut owned = BTreeSet::new();
+    for host in hosts {
+        let Role::SlotOwner(numbers) = &host.role else { continue };
+        for number in numbers {
+            let what = match owned.insert((host.channel, *number)) {
+                _ if *number >= slots.slots => "the frame has no such slot",
+                false => "one of its slots is another host's, or named twice",
+                true => continue,
+            };
+            return Err(AirError::Role { host: host.name.clone(), what });
+        }
+    }
+    Ok(())
+}
