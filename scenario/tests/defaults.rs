@@ -68,7 +68,8 @@ download = { from = "h-1", to = "h-2" }
 "#;
 
 /// Tables of keys that the file without wires has.
-const AIR_TABLES: [&str; 5] = ["radio", "radio.slots", "radio.energy", "mobility", "routing"];
+const AIR_TABLES: [&str; 6] =
+    ["radio", "radio.aggregation", "radio.slots", "radio.energy", "mobility", "routing"];
 
 /// What is said in words and not by a value.
 const IN_WORDS: &[&str] = &[
@@ -137,6 +138,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
         ("radio", keys::RADIO),
+        ("radio.aggregation", keys::AGGREGATION),
         ("radio.slots", keys::SLOTS),
         ("radio.energy", keys::ENERGY),
         ("mobility", keys::MOBILITY),
@@ -328,6 +330,9 @@ fn company(path: &str) -> Vec<String> {
         }
         "radio.sleep_period" => alone(&["radio.awake=10 ms"]),
         "radio.awake" => alone(&["radio.sleep_period=700 s"]),
+        "radio.aggregation.packets" | "radio.aggregation.bytes" | "radio.aggregation.airtime" => {
+            alone(&["radio.medium_access=802.11g", "radio.aggregation={}"])
+        }
         "radio.slots.owners" => alone(&["radio.slots.slot=10 ms"]),
         "radio.slots.slot" => alone(&["radio.slots.owners=[\"h-1\"]"]),
         "radio.slots.guard" => alone(&["radio.slots.owners=[\"h-1\"]", "radio.slots.slot=5 s"]),
@@ -350,8 +355,8 @@ fn company(path: &str) -> Vec<String> {
 }
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 9] =
-    ["nodes", "links", "flows", "events", "radio", "mobility", "routing", "energy", "slots"];
+const SECTIONS: [&str; 10] =
+    ["nodes", "links", "flows", "events", "radio", "mobility", "routing", "energy", "slots", "aggregation"];
 
 #[test]
 fn every_key_makes_a_difference() {

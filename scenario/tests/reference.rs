@@ -58,6 +58,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),
+        ("keys aggregation", key_table(keys::AGGREGATION)),
         ("keys slots", key_table(keys::SLOTS)),
         ("keys energy", key_table(keys::ENERGY)),
         ("names rate_control", name_table(registry::RATE_CONTROL)),

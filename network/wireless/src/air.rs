@@ -292,7 +292,8 @@ impl<P: Copy> Air<P> {
                 return;
             }
             let decodable = power_w >= threshold_w;
-            let signal = Signal { frame: slot, power_w, until, decodable, rate: frame.rate };
+            let Frame { from, continues, rate, .. } = frame;
+            let signal = Signal { frame: slot, from, continues, power_w, until, decodable, rate };
             let machine = &mut hosts[host as usize];
             machine.signal_begins(now, signal, mac, rule);
             if mac.powers.is_some() {

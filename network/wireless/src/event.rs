@@ -1,6 +1,7 @@
 //! What an air tells the hosts on it.
 use crate::HostId;
 use crate::mac::Frame;
+use crate::reorder::Reorder;
 use alloc::collections::VecDeque;
 use prismux_units::Instant;
 
@@ -63,5 +64,52 @@ pub enum AirEvent<P> {
     },
 }
 
-/// Events that nobody has taken yet.
-pub(crate) type Events<P> = VecDeque<AirEvent<P>>;
+/// Events that nobody has taken yet, and packets that cannot be told of since others come before them.
+#[derive(Debug)]
+pub(crate) struct Events<P> {
+    queue: VecDeque<AirEvent<P>>,
+    reorder: Reorder<P>,
+}
+
+impl<P: Copy> Events<P> {
+    pub const fn new() -> Self {
+        Self { queue: VecDeque::new(), reorder: Reorder::new() }
+    }
+
+    pub fn push_back(&mut self, event: AirEvent<P>) {
+        self.queue.push_back(event);
+    }
+
+    pub fn pop_front(&mut self) -> Option<AirEvent<P>> {
+        self.queue.pop_front()
+    }
+
+    /// A packet of an aggregate has come. Whether it is new.
+    pub fn receive_part(&mut self, to: HostId, from: HostId, sequence: u16, payload: P) -> bool {
+        let is_new = self.reorder.receive(to, from, sequence, payload);
+        self.hand_up(to, from);
+        is_new
+    }
+
+    /// The sender gives a packet of an aggregate up.
+    pub fn abandon(&mut self, to: HostId, from: HostId, sequence: u16) {
+        self.reorder.abandon(to, from, sequence);
+    }
+
+    /// Tells of what has come and has nothing missing before it.
+    pub fn hand_up(&mut self, host: HostId, from: HostId) {
+        while let Some(payload) = self.reorder.next(host, from) {
+            self.queue.push_back(AirEvent::Received { host, from, broadcast: false, payload });
+        }
+    }
+
+    /// What a block acknowledgement of `to` says.
+    pub fn received(&mut self, to: HostId, from: HostId) -> (u16, u64) {
+        self.reorder.received(to, from)
+    }
+
+    /// A host is no more: what it holds back is lost.
+    pub fn forget(&mut self, host: HostId) {
+        self.reorder.forget(host);
+    }
+}

@@ -29,6 +29,7 @@ mod mobility;
 mod propagation;
 mod radio;
 mod rates;
+mod reorder;
 mod schedule;
 mod stats;
 mod wire;
@@ -37,7 +38,7 @@ pub use air::setup::{AirConfig, AirError, HostConfig, Role};
 pub use air::{Air, HostId};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
-pub use mac::config::{AccessRules, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
+pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
 pub use mac::slots::SlotConfig;
 pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{

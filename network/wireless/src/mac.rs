@@ -3,6 +3,7 @@
 //! [`Dcf`](dcf::Dcf) is one host's machine. Under it lie [`Ear`](ear::Ear) (what overlapping signals become) and
 //! [`Contention`](contention::Contention) (back-off); above it the interface queue.
 mod arf;
+mod block;
 pub(crate) mod config;
 mod contention;
 pub(crate) mod dcf;
@@ -51,6 +52,8 @@ pub enum FrameKind {
     Data,
     /// Acknowledgement of data.
     Ack,
+    /// Acknowledgement of several packets that came together.
+    BlockAck,
 }
 
 /// A frame on the air.
@@ -68,8 +71,13 @@ pub struct Frame<P> {
     pub airtime: Duration,
     /// For how long after its end it reserves the medium.
     pub nav: Duration,
-    /// The number of the data in it, for the detection of duplicates.
+    /// The number of the data in it, for the detection of duplicates; of a block acknowledgement the number before
+    /// which everything has come.
     pub sequence: u16,
+    /// Of a block acknowledgement: which numbers have come, from `sequence` on, the lowest bit first.
+    pub bitmap: u64,
+    /// Whether it follows another at once, in one transmission.
+    pub continues: bool,
     /// Whether an RTS went before it.
     pub announced: bool,
     /// The packet in it.

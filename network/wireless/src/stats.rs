@@ -13,14 +13,14 @@ pub struct HostStats {
     pub data_sent: u64,
     /// Data frames sent to all.
     pub broadcasts_sent: u64,
-    /// ACK frames sent.
+    /// ACK frames sent, of single packets and of blocks.
     pub acks_sent: u64,
 
     /// Signals that reached the receiver with power above the carrier-sense threshold.
     pub signals: u64,
     /// Signals that became a frame.
     pub frames_received: u64,
-    /// Signals below the receive threshold.
+    /// Signals below the receive threshold, and packets of aggregates whose beginning was not heard.
     pub lost_weak: u64,
     /// Signals lost to others that overlapped.
     pub lost_collided: u64,

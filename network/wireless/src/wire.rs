@@ -21,6 +21,9 @@ const DATA: u16 = 0x0008;
 const RTS: u16 = 0x00b4;
 const CTS: u16 = 0x00c4;
 const ACK: u16 = 0x00d4;
+const BLOCK_ACK: u16 = 0x0094;
+/// Control field of a block acknowledgement: its bitmap is of the compressed kind.
+const COMPRESSED: u16 = 0x0004;
 /// Longest time, in microseconds, that the duration field can tell.
 const MAX_DURATION_US: u64 = 32_767;
 /// LLC and SNAP before an IPv4 packet (RFC 1042).
@@ -55,13 +58,19 @@ pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8
         FrameKind::Cts => CTS,
         FrameKind::Data => DATA,
         FrameKind::Ack => ACK,
+        FrameKind::BlockAck => BLOCK_ACK,
     };
     let duration_us = frame.nav.as_nanos().div_ceil(1000).min(MAX_DURATION_US) as u16;
     out.extend(control.to_le_bytes());
     out.extend(duration_us.to_le_bytes());
     out.extend(address(frame.to));
-    if matches!(frame.kind, FrameKind::Rts | FrameKind::Data) {
+    if matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAck) {
         out.extend(address(Some(frame.from)));
+    }
+    if frame.kind == FrameKind::BlockAck {
+        out.extend(COMPRESSED.to_le_bytes());
+        out.extend((frame.sequence << 4).to_le_bytes());
+        out.extend(frame.bitmap.to_le_bytes());
     }
     if frame.kind == FrameKind::Data {
         out.extend(NETWORK);
@@ -89,6 +98,8 @@ mod tests {
             airtime: Duration::ZERO,
             nav: Duration::from_micros(300),
             sequence: 5,
+            bitmap: 0,
+            continues: false,
             announced: false,
             payload: None,
         };
@@ -104,10 +115,10 @@ mod tests {
         assert_eq!(rts[..14], radiotap, "2 Mbit/s on 2412 MHz");
         assert_eq!(rts[14..18], [0xb4, 0, 44, 1], "300 us");
         assert_eq!(rts[18..], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], "from host 1 to host 2");
-        // 20, 14 and 14 bytes with the checksum that is left out.
-        let lengths =
-            [FrameKind::Rts, FrameKind::Cts, FrameKind::Ack].map(|kind| bytes(kind, Some(2)).len() - 14);
-        assert_eq!(lengths, [16, 10, 10]);
+        // 20, 14, 14 and 32 bytes with the checksum that is left out.
+        let lengths = [FrameKind::Rts, FrameKind::Cts, FrameKind::Ack, FrameKind::BlockAck]
+            .map(|kind| bytes(kind, Some(2)).len() - 14);
+        assert_eq!(lengths, [16, 10, 10, 28]);
         let data = bytes(FrameKind::Data, None);
         assert_eq!(data.len() - 14, 24 + 8, "MAC header, LLC and SNAP");
         assert_eq!(data[18..24], [0xff; 6]);

@@ -5,9 +5,9 @@ use common::{air, assert_conserved, named, run, secs, stats, unicast};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    Air, AirConfig, AirEvent, Area, ArfConfig, DutyCycle, EnergyConfig, Fading, GaussMarkov, HostId,
-    HostStats, MacConfig, Manhattan, Mobility, Outgoing, Position, Priority, Propagation, RadioConfig,
-    RandomWaypoint, RateControl, Reception, WaypointStart,
+    Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, DutyCycle, EnergyConfig, Fading, GaussMarkov,
+    HostId, HostStats, MacConfig, Manhattan, Mobility, Modulation, Outgoing, Position, Priority, Propagation,
+    RadioConfig, RandomWaypoint, RateControl, Reception, WaypointStart,
 };
 use proptest::prelude::*;
 
@@ -53,11 +53,15 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         2 => Just(RateControl::Fixed),
         1 => Just(RateControl::Arf(ArfConfig::kamerman_monteban()))
     ];
-    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32, rates).prop_map(
-        |(mac, rts_threshold_bytes, queue_packets, rate_control)| MacConfig {
+    let together = prop::option::of(1..=64_u8)
+        .prop_map(|packets| packets.map(|max_packets| Aggregation { max_packets, ..Aggregation::ht() }));
+    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32, rates, together).prop_map(
+        |(mac, rts_threshold_bytes, queue_packets, rate_control, together)| MacConfig {
             rts_threshold_bytes,
             queue_packets,
             rate_control,
+            // Of OFDM alone.
+            aggregation: together.filter(|_| !matches!(mac.modulation, Modulation::Dsss(_))),
             ..mac
         },
     )
@@ -165,7 +169,7 @@ fn play(
     if matches!(radio.reception, Reception::ErrorCurves { .. }) {
         // Curves are of 802.11b.
         let MacConfig { modulation, data_rate, basic_rate, .. } = MacConfig::dsss();
-        mac = MacConfig { modulation, data_rate, basic_rate, ..mac };
+        mac = MacConfig { modulation, data_rate, basic_rate, aggregation: None, ..mac };
     }
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: false };
     let mut named = named(hosts.to_vec());

@@ -5,8 +5,8 @@ use common::{assert_conserved, named};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wireless::{
-    AccessRules, Air, AirConfig, AirEvent, ArfConfig, Frame, FrameKind, HostId, MacConfig, Mobility,
-    Outgoing, Position, Priority, RadioConfig, RateControl, Reception,
+    AccessRules, Aggregation, Air, AirConfig, AirEvent, ArfConfig, Frame, FrameKind, HostId, MacConfig,
+    Mobility, Outgoing, Position, Priority, RadioConfig, RateControl, Reception,
 };
 use std::fs;
 use std::path::Path;
@@ -188,6 +188,11 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     match words {
         [] => {}
         ["rules", "ns2"] => script.mac.rules = AccessRules::Ns2,
+        ["aggregates", "of", packets, "packets"] => {
+            let max_packets = number(packets)? as u8;
+            let aggregation = Some(Aggregation { max_packets, ..Aggregation::ht() });
+            script.mac = MacConfig { aggregation, ..MacConfig::ofdm() };
+        }
         ["rates", "802.11b", "arf"] => {
             let rate_control = RateControl::Arf(ArfConfig::kamerman_monteban());
             script.mac = MacConfig { rate_control, ..MacConfig::dsss() };
@@ -217,11 +222,12 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
             script.sends.push((at, host(from)?, packet));
         }
         ["silence"] => script.expected.push((line, Expected::Silence)),
-        [gap @ .., from, kind @ ("RTS" | "CTS" | "data" | "ACK"), to] => {
+        [gap @ .., from, kind @ ("RTS" | "CTS" | "data" | "ACK" | "BA"), to] => {
             let kind = match *kind {
                 "RTS" => FrameKind::Rts,
                 "CTS" => FrameKind::Cts,
                 "data" => FrameKind::Data,
+                "BA" => FrameKind::BlockAck,
                 _ => FrameKind::Ack,
             };
             let gap = read_gap(gap, &script.mac)?;
@@ -242,6 +248,7 @@ fn read_gap(words: &[&str], mac: &MacConfig) -> Result<Gap, String> {
     let eifs = mac.sifs + Duration::from_micros(304) + difs;
     match words {
         ["..."] => Ok(Gap::Any),
+        ["at", "once"] => Ok(Gap::Exactly(Duration::ZERO)),
         ["SIFS"] => Ok(Gap::Exactly(mac.sifs)),
         ["DIFS"] => Ok(Gap::Exactly(difs)),
         ["EIFS"] => Ok(Gap::Exactly(eifs)),

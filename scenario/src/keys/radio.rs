@@ -51,8 +51,16 @@ pub const RADIO: &[Key] = &[
     key("noise_dbm", "number", "-94", "error-curves: noise in the channel, in decibels above 1 mW"),
     key("sleep_period", "duration", "none", "radios wake once in such a period, all at once; needs `awake`"),
     key("awake", "duration", "required with `sleep_period`", "how long radios are awake in each period"),
+    key("aggregation", "table", "none", "several packets for one neighbour go together; 802.11a and g"),
     key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
+];
+
+/// Keys of `[radio.aggregation]`.
+pub const AGGREGATION: &[Key] = &[
+    key("packets", "whole number", "64", "most packets in one transmission, 1 to 64"),
+    key("bytes", "size", "65535 B", "most bytes in it, headers and delimiters included"),
+    key("airtime", "duration", "5484 us", "longest time on the air"),
 ];
 
 /// Keys of `[radio.slots]`.

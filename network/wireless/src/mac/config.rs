@@ -35,6 +35,8 @@ pub struct MacConfig {
     pub long_retry_limit: u8,
     /// Packets that wait for the medium: of each kind, where every kind has a queue.
     pub queue_packets: u32,
+    /// How many packets for one neighbour go together; `None` where each goes alone.
+    pub aggregation: Option<Aggregation>,
     /// Which packets wait together.
     pub queue: QueueRule,
     /// Whose reading of the standard holds.
@@ -71,6 +73,25 @@ impl ArfConfig {
     /// 2004).
     pub const fn kamerman_monteban() -> Self {
         Self { raise_after: 10, probe_after: 15, lower_after: 2 }
+    }
+}
+
+/// Several packets for one neighbour in one transmission, each acknowledged alone in one block acknowledgement (A-MPDU,
+/// IEEE 802.11-2012, 8.6.1 and 9.21). A host sends together what waits, and waits for no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aggregation {
+    /// Most packets, up to 64: as many as a block acknowledgement has bits.
+    pub max_packets: u8,
+    /// Most bytes, headers and delimiters included.
+    pub max_bytes: u32,
+    /// Longest time on the air.
+    pub max_airtime: Duration,
+}
+
+impl Aggregation {
+    /// What 802.11n permits: 64 packets, 65535 bytes, 5.484 ms.
+    pub const fn ht() -> Self {
+        Self { max_packets: 64, max_bytes: 65_535, max_airtime: Duration::from_micros(5484) }
     }
 }
 
@@ -123,6 +144,7 @@ impl MacConfig {
             short_retry_limit: 7,
             long_retry_limit: 4,
             queue_packets: 50,
+            aggregation: None,
             queue: QueueRule::Shared,
             rules: AccessRules::Ns2,
             coordination: Coordination::Distributed,
@@ -173,14 +195,23 @@ impl MacConfig {
             (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
         ];
         let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
-        fault
-            .or_else(|| self.rate_fault())
-            .or_else(|| self.slot_fault())
-            .or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
+        let fault = fault.or_else(|| self.rate_fault()).or_else(|| self.slot_fault());
+        fault.or_else(|| self.aggregation_fault()).or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
     }
 }
 
 impl MacConfig {
+    fn aggregation_fault(&self) -> Option<&'static str> {
+        let limits = self.aggregation?;
+        let rules = [
+            ((1..=64).contains(&limits.max_packets), "an aggregate holds 1 to 64 packets"),
+            (!matches!(self.modulation, Modulation::Dsss(_)), "aggregates are of OFDM: 802.11a or g"),
+            (self.rules == AccessRules::Standard, "aggregates are of the standard, not of ns-2's rules"),
+            (self.coordination == Coordination::Distributed, "aggregates need contention"),
+        ];
+        rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
+    }
+
     fn slot_fault(&self) -> Option<&'static str> {
         let Coordination::Slots(_) = self.coordination else { return None };
         if self.rate_control != RateControl::Fixed {
@@ -220,6 +251,8 @@ pub(crate) const RTS_BYTES: u32 = 20;
 pub(crate) const CTS_BYTES: u32 = 14;
 /// Bytes of an ACK frame.
 pub(crate) const ACK_BYTES: u32 = 14;
+/// Bytes of a compressed block acknowledgement.
+pub(crate) const BLOCK_ACK_BYTES: u32 = 32;
 /// What ns-2 allows for propagation, there and back, when it waits for an answer.
 const ROUND_TRIP_NS2: Duration = Duration::from_micros(4);
 
@@ -230,12 +263,19 @@ pub(crate) struct Control {
     pub rts: Duration,
     pub cts: Duration,
     pub ack: Duration,
+    pub block_ack: Duration,
 }
 
 impl Control {
     fn new(modulation: Modulation, rate: Rate) -> Self {
         let airtime = |bytes| modulation.airtime(bytes, rate);
-        Self { rate, rts: airtime(RTS_BYTES), cts: airtime(CTS_BYTES), ack: airtime(ACK_BYTES) }
+        Self {
+            rate,
+            rts: airtime(RTS_BYTES),
+            cts: airtime(CTS_BYTES),
+            ack: airtime(ACK_BYTES),
+            block_ack: airtime(BLOCK_ACK_BYTES),
+        }
     }
 }
 

@@ -7,8 +7,10 @@ mod rate;
 mod receive;
 mod send;
 mod slot;
+mod together;
 
 use super::arf::Arf;
+use super::block::Block;
 use super::config::Mac;
 use super::contention::Contention;
 use super::ear::{Ear, Loss, Signal};
@@ -48,6 +50,10 @@ pub(crate) struct Dcf<P> {
     pub listens_to_all: bool,
     sequence: u16,
     current: Option<Current<P>>,
+    /// Packets that go together, the current one among them.
+    block: Block<P>,
+    /// The sender of the aggregate that is being received, and when the part of it ends that is on the air.
+    following: Option<(HostId, Instant)>,
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
     duplicates: Duplicates,
@@ -74,6 +80,8 @@ impl<P: Copy> Dcf<P> {
             listens_to_all: false,
             sequence: 0,
             current: None,
+            block: Block::new(),
+            following: None,
             queue: InterfaceQueue::new(),
             own_slots: OwnSlots::default(),
             duplicates: Duplicates::default(),
@@ -98,7 +106,7 @@ impl<P: Copy> Dcf<P> {
 
     /// Packets that the host still tries to send.
     pub fn waiting_packets(&self) -> usize {
-        self.queue.len() + usize::from(self.current.is_some())
+        self.queue.len() + usize::from(self.current.is_some()).max(self.block.len())
     }
 
     // The medium.
@@ -145,7 +153,7 @@ impl<P: Copy> Dcf<P> {
 
     /// A signal begins.
     #[inline]
-    pub fn signal_begins(&mut self, now: Instant, signal: Signal, mac: &Mac, rule: &Rule) {
+    pub fn signal_begins(&mut self, now: Instant, mut signal: Signal, mac: &Mac, rule: &Rule) {
         if self.ear.reception_ends() <= now {
             self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
         }
@@ -159,11 +167,15 @@ impl<P: Copy> Dcf<P> {
             Rule::Capture(ratio) => *ratio,
             Rule::ErrorCurves(curves) => return self.interfere(now, signal, mac, curves),
         };
+        signal.decodable &= !signal.continues || self.follows(now, signal.from);
         let (stats, mut overpowered) = (&mut self.stats, false);
         self.ear.signal_begins(now, signal, ratio, mac.is_ns2(), |loss| {
             overpowered |= loss == Loss::Overpowered;
             *counter(stats, loss) += 1;
         });
+        if mac.config.aggregation.is_some() {
+            self.follow(now, &signal);
+        }
         if overpowered && mac.is_ns2() {
             self.nav_until = self.nav_until.max(signal.until + mac.eifs);
         }

@@ -1,4 +1,5 @@
 //! What one receiver makes of the signals that reach it.
+use crate::HostId;
 use prismux_units::{Duration, Instant, Rate};
 
 /// What became of one signal at one receiver.
@@ -19,6 +20,9 @@ pub(crate) enum Loss {
 pub(crate) struct Signal {
     /// The frame's place among those on the air.
     pub frame: u32,
+    pub from: HostId,
+    /// Whether it follows another of the sender's at once.
+    pub continues: bool,
     pub power_w: f64,
     /// When it ends.
     pub until: Instant,
@@ -68,6 +72,11 @@ impl Ear {
     /// End of the latest reception, intact or not.
     pub fn reception_ends(&self) -> Instant {
         self.until
+    }
+
+    /// Whether this frame is being received intact.
+    pub fn is_locked_on(&self, frame: u32) -> bool {
+        self.locked == frame
     }
 
     /// Whether the end of the latest reception passed unnoticed, since the host was sending.

@@ -42,6 +42,10 @@ pub(crate) enum Answer {
     Ack(HostId, Rate),
     /// To a CTS: the host's own packet.
     Data,
+    /// To data that came together, with its rate.
+    BlockAck(HostId, Rate),
+    /// To itself: the next packet of what it sends together.
+    Part(HostId),
 }
 
 /// The number of the latest data from each of the neighbours heard of last.

@@ -48,6 +48,20 @@ impl<P> InterfaceQueue<P> {
         self.kinds.iter_mut().find_map(VecDeque::pop_front)
     }
 
+    /// The packet for a neighbour that goes first among them.
+    pub fn first_for(&self, neighbour: HostId) -> Option<&Outgoing<P>> {
+        self.kinds.iter().flatten().find(|packet| packet.to == Some(neighbour))
+    }
+
+    /// Takes that packet out.
+    pub fn pop_for(&mut self, neighbour: HostId) -> Option<Outgoing<P>> {
+        let take = |queue: &mut VecDeque<Outgoing<P>>| {
+            let at = queue.iter().position(|packet| packet.to == Some(neighbour))?;
+            queue.remove(at)
+        };
+        self.kinds.iter_mut().find_map(take)
+    }
+
     /// Takes out all packets for `neighbour`, in order.
     pub fn withdraw(&mut self, neighbour: HostId) -> Vec<P> {
         let mut taken = Vec::new();

@@ -1,8 +1,9 @@
 //! The keys of `[radio]` that say who may send when, and how fast.
 use crate::document::Value;
+use crate::keys;
 use crate::read::reader::Reader;
 use crate::registry;
-use prismux_wireless::MacConfig;
+use prismux_wireless::{Aggregation, MacConfig, RateControl};
 
 /// Reads who may send when, and how fast.
 pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
@@ -24,6 +25,7 @@ pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
     mac.duty_cycle = super::energy::duty_cycle(reader);
     mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
     rate_control(reader, &mut mac);
+    aggregation(reader, &mut mac);
     mac
 }
 
@@ -44,6 +46,23 @@ fn rate_control(reader: &Reader<'_>, mac: &mut MacConfig) {
         let expected =
             "rates that `medium_access` has: 1, 2, 5.5 and 11, or 6, 9, 12, 18, 24, 36, 48 and 54 Mbit/s";
         reader.wrong("rate_control", fault.to_string(), expected, None);
-        mac.rate_control = prismux_wireless::RateControl::Fixed;
+        mac.rate_control = RateControl::Fixed;
+    }
+}
+
+/// Which packets go together, and whether they can.
+fn aggregation(reader: &Reader<'_>, mac: &mut MacConfig) {
+    let Some(table) = reader.table("aggregation", keys::AGGREGATION) else { return };
+    let most = Aggregation::ht();
+    let max_packets = table.integer("packets", 1..=64).map_or(most.max_packets, |packets| packets as u8);
+    let bytes = table.bytes("bytes").map(|bytes| u32::try_from(bytes.as_u64()).unwrap_or(u32::MAX));
+    let max_bytes = bytes.unwrap_or(most.max_bytes);
+    let max_airtime = table.duration("airtime").unwrap_or(most.max_airtime);
+    table.finish();
+    mac.aggregation = Some(Aggregation { max_packets, max_bytes, max_airtime });
+    if let Some(fault) = mac.fault() {
+        let remedy = "for instance medium_access = \"802.11g\"".to_string();
+        reader.wrong("aggregation", fault.to_string(), "802.11a or g", Some(remedy));
+        mac.aggregation = None;
     }
 }

@@ -83,11 +83,16 @@ impl<P: Copy> Dcf<P> {
         self.stats.lost_without_power += u64::from(self.ear.power_off(now));
         (self.waiting, self.answer) = (Waiting::Nothing, None);
         self.contention.stop();
+        events.forget(self.host);
         let current = self.current.take().map(|current| current.packet);
-        let waiting = core::iter::from_fn(|| self.queue.pop());
-        for packet in current.into_iter().chain(waiting) {
+        let unsent = match current.and_then(|packet| packet.to).filter(|_| !self.block.is_empty()) {
+            Some(to) => self.break_off_block(to, events),
+            None => current.iter().map(|packet| packet.payload).collect(),
+        };
+        let waiting = core::iter::from_fn(|| self.queue.pop()).map(|packet| packet.payload);
+        for payload in unsent.into_iter().chain(waiting) {
             self.stats.packets_without_power += 1;
-            events.push_back(AirEvent::PoweredOff { host: self.host, payload: packet.payload });
+            events.push_back(AirEvent::PoweredOff { host: self.host, payload });
         }
     }
 }

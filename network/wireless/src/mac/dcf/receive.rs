@@ -45,7 +45,11 @@ impl<P: Copy> Dcf<P> {
                     self.answer = Some((now + mac.config.sifs, Answer::Data));
                 }
             }
+            FrameKind::Data if mac.config.aggregation.is_some() => {
+                self.receive_part(now, frame, mac, events);
+            }
             FrameKind::Data => self.receive_data(now, frame, mac, events),
+            FrameKind::BlockAck => self.receive_block_ack(now, frame, mac, events),
             FrameKind::Ack => {
                 if matches!(self.waiting, Waiting::Ack(_)) {
                     self.sent(now, mac, events);

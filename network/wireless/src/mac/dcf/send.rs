@@ -23,7 +23,7 @@ impl<P: Copy> Dcf<P> {
         let refused = self.queue.push(packet, mac.config.queue_packets as usize, mac.config.queue);
         self.stats.queue_drops += u64::from(refused.is_some());
         if self.current.is_none() {
-            self.load();
+            self.load(mac);
             if self.current.is_some() && !self.contention.is_on() {
                 self.contend(now, mac);
             }
@@ -39,11 +39,12 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// Makes the next packet the current one.
-    fn load(&mut self) {
+    fn load(&mut self, mac: &Mac) {
         if let Some(packet) = self.queue.pop() {
             self.sequence = self.sequence.wrapping_add(1);
             self.current =
                 Some(Current { packet, sequence: self.sequence, short_retries: 0, long_retries: 0 });
+            self.begin_block(mac);
         }
     }
 
@@ -55,7 +56,7 @@ impl<P: Copy> Dcf<P> {
         }
     }
 
-    fn draw(&mut self, now: Instant, mac: &Mac) {
+    pub(super) fn draw(&mut self, now: Instant, mac: &Mac) {
         if let Some(slots) = &mac.slots {
             return self.wait_for_slot(now, slots, mac);
         }
@@ -70,7 +71,7 @@ impl<P: Copy> Dcf<P> {
                 return None;
             }
             self.answer = None;
-            return self.give(now, answer, mac);
+            return self.give(now, answer, mac, events);
         }
         if self.waiting.until() <= now {
             match core::mem::replace(&mut self.waiting, Waiting::Nothing) {
@@ -89,22 +90,41 @@ impl<P: Copy> Dcf<P> {
             return None;
         }
         self.contention.stop();
-        let current = self.current.as_ref()?;
-        let Outgoing { to, bytes, .. } = current.packet;
+        let to = self.current.as_ref()?.packet.to;
+        if let (Some(to), Some(limits)) = (to, &mac.config.aggregation) {
+            self.fill_block(to, limits, mac);
+        }
         match to {
-            Some(to) if mac.is_long(bytes) => {
-                let rate = self.data_rate(Some(to), mac);
-                let Control { rate: control_rate, rts, cts, ack } = mac.control(rate);
-                let nav = mac.config.sifs * 3 + cts + mac.data(bytes, rate) + ack;
-                self.waiting = Waiting::Cts(now + rts + mac.config.sifs + cts + mac.patience);
-                Some(self.transmit(now, FrameKind::Rts, Some(to), (control_rate, rts), nav, mac))
-            }
+            Some(to) if self.is_long(mac) => Some(self.ask(now, to, mac)),
             _ => self.send_data(now, mac),
         }
     }
 
+    /// Whether what is to be sent is announced by an RTS.
+    fn is_long(&self, mac: &Mac) -> bool {
+        match self.block.is_empty() {
+            true => self.current.as_ref().is_some_and(|current| mac.is_long(current.packet.bytes)),
+            false => self.block.frame_bytes(mac) >= mac.config.rts_threshold_bytes,
+        }
+    }
+
+    /// Sends the RTS for what is to be sent.
+    fn ask(&mut self, now: Instant, to: HostId, mac: &Mac) -> Frame<P> {
+        let rate = self.data_rate(Some(to), mac);
+        let control = mac.control(rate);
+        let Control { rts, cts, .. } = control;
+        let bytes = self.current.as_ref().map_or(0, |current| current.packet.bytes);
+        let exchange = match self.block.is_empty() {
+            true => mac.data(bytes, rate) + control.ack,
+            false => self.block.airtime(rate, mac) + control.block_ack,
+        };
+        let nav = mac.config.sifs * 3 + cts + exchange;
+        self.waiting = Waiting::Cts(now + rts + mac.config.sifs + cts + mac.patience);
+        self.transmit(now, FrameKind::Rts, Some(to), (control.rate, rts), nav, mac)
+    }
+
     /// Sends the answer that was due.
-    fn give(&mut self, now: Instant, answer: Answer, mac: &Mac) -> Option<Frame<P>> {
+    fn give(&mut self, now: Instant, answer: Answer, mac: &Mac, events: &mut Events<P>) -> Option<Frame<P>> {
         let busy = mac.is_ns2() && self.idle_from(mac) > now;
         match answer {
             Answer::Cts(..) if busy => None,
@@ -124,11 +144,16 @@ impl<P: Copy> Dcf<P> {
                 None
             }
             Answer::Data => self.send_data(now, mac),
+            Answer::Part(to) => self.send_part(now, to, mac),
+            Answer::BlockAck(to, rate) => Some(self.give_block_ack(now, (to, rate), mac, events)),
         }
     }
 
     fn send_data(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
         let Outgoing { to, bytes, payload, .. } = self.current.as_ref()?.packet;
+        if let (Some(to), false) = (to, self.block.is_empty()) {
+            return self.send_block(now, to, mac);
+        }
         let rate = self.data_rate(to, mac);
         let airtime = mac.data(bytes, rate);
         let answers = to.filter(|_| mac.slots.is_none());
@@ -143,7 +168,7 @@ impl<P: Copy> Dcf<P> {
         Some(Frame { payload: Some(payload), announced, ..frame })
     }
 
-    fn transmit(
+    pub(super) fn transmit(
         &mut self,
         now: Instant,
         kind: FrameKind,
@@ -163,10 +188,22 @@ impl<P: Copy> Dcf<P> {
             (FrameKind::Cts, _) => &mut self.stats.cts_sent,
             (FrameKind::Data, Some(_)) => &mut self.stats.data_sent,
             (FrameKind::Data, None) => &mut self.stats.broadcasts_sent,
-            (FrameKind::Ack, _) => &mut self.stats.acks_sent,
+            (FrameKind::Ack | FrameKind::BlockAck, _) => &mut self.stats.acks_sent,
         } += 1;
         let sequence = self.current.as_ref().map_or(0, |current| current.sequence);
-        Frame { kind, from: self.host, to, rate, airtime, nav, sequence, announced: false, payload: None }
+        Frame {
+            kind,
+            from: self.host,
+            to,
+            rate,
+            airtime,
+            nav,
+            sequence,
+            bitmap: 0,
+            continues: false,
+            announced: false,
+            payload: None,
+        }
     }
 
     /// No answer came, to data or to an RTS.
@@ -176,6 +213,11 @@ impl<P: Copy> Dcf<P> {
             && (to_data || !self.asks_slowly(to, mac))
         {
             self.learn(to, false, mac);
+        }
+        if let (Some(to), false) =
+            (self.current.as_ref().and_then(|current| current.packet.to), self.block.is_empty())
+        {
+            return self.retry_block(now, to, to_data, mac, events);
         }
         let Some(current) = &mut self.current else { return };
         let long = to_data && mac.is_long(current.packet.bytes);
@@ -211,11 +253,11 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// The current packet is done with: the host backs off before the next.
-    fn finish(&mut self, now: Instant, mac: &Mac) {
+    pub(super) fn finish(&mut self, now: Instant, mac: &Mac) {
         self.waiting = Waiting::Nothing;
         self.current = None;
         self.contention.reset_window(mac);
-        self.load();
+        self.load(mac);
         self.draw(now, mac);
     }
 }
