@@ -68,8 +68,8 @@ download = { from = "h-1", to = "h-2" }
 "#;
 
 /// Tables of keys that the file without wires has.
-const AIR_TABLES: [&str; 6] =
-    ["radio", "radio.aggregation", "radio.slots", "radio.energy", "mobility", "routing"];
+const AIR_TABLES: [&str; 7] =
+    ["radio", "radio.aggregation", "radio.polling", "radio.slots", "radio.energy", "mobility", "routing"];
 
 /// What is said in words and not by a value.
 const IN_WORDS: &[&str] = &[
@@ -112,6 +112,7 @@ const IN_WORDS: &[&str] = &[
     "required with `radio`",
     "required with `sleep_period`",
     "all hosts",
+    "all others on the air",
     "that of `medium_access`",
     "required, but for files, and where all have `places`",
     "random",
@@ -139,6 +140,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("measure", keys::MEASURE),
         ("radio", keys::RADIO),
         ("radio.aggregation", keys::AGGREGATION),
+        ("radio.polling", keys::POLLING),
         ("radio.slots", keys::SLOTS),
         ("radio.energy", keys::ENERGY),
         ("mobility", keys::MOBILITY),
@@ -303,7 +305,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::MOBILITY))
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING));
-    let of_the_air = ["off", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]"];
+    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]"];
     plain.into_iter().chain(of_the_air).map(str::to_string).chain(registered).collect()
 }
 
@@ -333,6 +335,16 @@ fn company(path: &str) -> Vec<String> {
         "radio.aggregation.packets" | "radio.aggregation.bytes" | "radio.aggregation.airtime" => {
             alone(&["radio.medium_access=802.11g", "radio.aggregation={}"])
         }
+        "radio.polling.access_point" => alone(&["radio.medium_access=802.11b"]),
+        "radio.polling.stations" | "radio.polling.period" | "radio.polling.longest" => alone(&[
+            "radio.medium_access=802.11b",
+            "radio.polling.access_point=h-3",
+            if path.ends_with("longest") {
+                "radio.polling.period=50 s"
+            } else {
+                "radio.hosts=[\"h-1\", \"h-2\", \"h-3\"]"
+            },
+        ]),
         "radio.slots.owners" => alone(&["radio.slots.slot=10 ms"]),
         "radio.slots.slot" => alone(&["radio.slots.owners=[\"h-1\"]"]),
         "radio.slots.guard" => alone(&["radio.slots.owners=[\"h-1\"]", "radio.slots.slot=5 s"]),
@@ -355,8 +367,19 @@ fn company(path: &str) -> Vec<String> {
 }
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 10] =
-    ["nodes", "links", "flows", "events", "radio", "mobility", "routing", "energy", "slots", "aggregation"];
+const SECTIONS: [&str; 11] = [
+    "nodes",
+    "links",
+    "flows",
+    "events",
+    "radio",
+    "mobility",
+    "routing",
+    "energy",
+    "slots",
+    "aggregation",
+    "polling",
+];
 
 #[test]
 fn every_key_makes_a_difference() {

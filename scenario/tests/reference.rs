@@ -59,6 +59,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),
         ("keys aggregation", key_table(keys::AGGREGATION)),
+        ("keys polling", key_table(keys::POLLING)),
         ("keys slots", key_table(keys::SLOTS)),
         ("keys energy", key_table(keys::ENERGY)),
         ("names rate_control", name_table(registry::RATE_CONTROL)),

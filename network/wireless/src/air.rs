@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use frames::Frames;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
-use setup::{AirConfig, AirError, HostConfig, Role};
+use setup::{AirConfig, AirError, HostConfig};
 use thresholds::Thresholds;
 
 /// How overlapping frames are judged.
@@ -84,9 +84,9 @@ impl<P: Copy> Air<P> {
         if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
             return Err(AirError::Energy(what));
         }
-        setup::check_roles(config, &hosts)?;
         let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
         let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
+        setup::check_roles(config, &hosts)?;
         mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
         let chance = Chance::new(config.radio.propagation, config.radio.fading);
@@ -99,9 +99,7 @@ impl<P: Copy> Air<P> {
             let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
             let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
             machine.listens_to_all = host.listens_to_all;
-            if let Role::SlotOwner(numbers) = host.role {
-                machine.own(numbers);
-            }
+            machine.take_role(host.role, &mac);
             if let Some(joules) = host.battery_j {
                 let battery = Battery::new(joules);
                 let battery = battery.ok_or_else(|| AirError::Battery { host: host.name.clone() })?;
@@ -132,6 +130,7 @@ impl<P: Copy> Air<P> {
         };
         for host in 0..air.hosts.len() as u32 {
             air.watch_battery(Instant::ZERO, host);
+            air.arm(Instant::ZERO, host);
         }
         Ok(air)
     }

@@ -39,6 +39,7 @@ pub use air::{Air, HostId};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
 pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
+pub use mac::point::PollingConfig;
 pub use mac::slots::SlotConfig;
 pub use mac::{Frame, FrameKind, Outgoing, Priority};
 pub use mobility::{

@@ -1,4 +1,5 @@
-//! Who may use the medium when, and what is sent again: 802.11's distributed coordination function, or slots.
+//! Who may use the medium when, and what is sent again: 802.11's distributed and point coordination
+//! functions, or slots.
 //!
 //! [`Dcf`](dcf::Dcf) is one host's machine. Under it lie [`Ear`](ear::Ear) (what overlapping signals become) and
 //! [`Contention`](contention::Contention) (back-off); above it the interface queue.
@@ -10,6 +11,7 @@ pub(crate) mod dcf;
 pub(crate) mod ear;
 mod exchange;
 mod interference;
+pub(crate) mod point;
 mod queue;
 pub(crate) mod slots;
 
@@ -54,6 +56,12 @@ pub enum FrameKind {
     Ack,
     /// Acknowledgement of several packets that came together.
     BlockAck,
+    /// The beginning of a contention-free period.
+    Beacon,
+    /// The end of one.
+    CfEnd,
+    /// A data frame without data: what it says is in its flags, or that there is nothing to send.
+    Null,
 }
 
 /// A frame on the air.
@@ -78,6 +86,10 @@ pub struct Frame<P> {
     pub bitmap: u64,
     /// Whether it follows another at once, in one transmission.
     pub continues: bool,
+    /// Whether it polls its receiver (CF-Poll).
+    pub cf_poll: bool,
+    /// Whether it acknowledges the data that came before it, whoever sent that (CF-Ack).
+    pub cf_ack: bool,
     /// Whether an RTS went before it.
     pub announced: bool,
     /// The packet in it.

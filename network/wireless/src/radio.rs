@@ -22,6 +22,9 @@ pub struct RadioConfig {
     pub propagation_delay: Duration,
 }
 
+/// Longest way of a frame, in time: 30 km.
+pub(crate) const MAX_PROPAGATION_DELAY: Duration = Duration::from_micros(100);
+
 /// What becomes of frames that overlap at a receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reception {
@@ -110,7 +113,7 @@ impl RadioConfig {
             (ratio.is_finite() && ratio >= 1.0, "the capture ratio must be at least 1"),
             (positive(noise_w), "the noise must be above 0 W"),
             (!self.propagation_delay.is_zero(), "the propagation delay must be above 0"),
-            (self.propagation_delay <= Duration::from_micros(100), "the propagation delay is over 100 us"),
+            (self.propagation_delay <= MAX_PROPAGATION_DELAY, "the propagation delay is over 100 us"),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
     }

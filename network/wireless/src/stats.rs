@@ -15,6 +15,10 @@ pub struct HostStats {
     pub broadcasts_sent: u64,
     /// ACK frames sent, of single packets and of blocks.
     pub acks_sent: u64,
+    /// Frames sent that begin or end contention-free periods.
+    pub beacons_sent: u64,
+    /// Data frames sent without data: polls, acknowledgements, and that there is nothing to send.
+    pub nulls_sent: u64,
 
     /// Signals that reached the receiver with power above the carrier-sense threshold.
     pub signals: u64,
@@ -75,7 +79,13 @@ pub struct HostStats {
 impl HostStats {
     /// Frames sent.
     pub const fn frames_sent(&self) -> u64 {
-        self.rts_sent + self.cts_sent + self.data_sent + self.broadcasts_sent + self.acks_sent
+        self.rts_sent
+            + self.cts_sent
+            + self.data_sent
+            + self.broadcasts_sent
+            + self.acks_sent
+            + self.beacons_sent
+            + self.nulls_sent
     }
 
     /// What results show of a host, under its names there; energy where `counts_energy`.

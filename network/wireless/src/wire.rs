@@ -18,6 +18,18 @@ const GHZ_5: u16 = 0x0100;
 
 /// Frame control: type and subtype, least significant byte first.
 const DATA: u16 = 0x0008;
+/// Bits of the subtype of data: it acknowledges, it polls, it has no data.
+const CF_ACK: u16 = 0x0010;
+const CF_POLL: u16 = 0x0020;
+const NO_DATA: u16 = 0x0040;
+const BEACON: u16 = 0x0080;
+const CF_END: u16 = 0x00e4;
+/// What the duration field says in contention-free periods.
+const CONTENTION_FREE: u16 = 0x8000;
+/// The element of a beacon that tells of contention-free periods: its number and length.
+const CF_PARAMETERS: [u8; 2] = [4, 6];
+/// A time unit of 802.11, in nanoseconds.
+const TIME_UNIT_NS: u64 = 1_024_000;
 const RTS: u16 = 0x00b4;
 const CTS: u16 = 0x00c4;
 const ACK: u16 = 0x00d4;
@@ -57,14 +69,25 @@ pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
         FrameKind::Data => DATA,
+        FrameKind::Null => DATA | NO_DATA,
+        FrameKind::Beacon => BEACON,
+        FrameKind::CfEnd => CF_END,
         FrameKind::Ack => ACK,
         FrameKind::BlockAck => BLOCK_ACK,
     };
+    let control = control | if frame.cf_ack { CF_ACK } else { 0 } | if frame.cf_poll { CF_POLL } else { 0 };
+    let is_contention_free = frame.cf_poll || frame.cf_ack || frame.kind == FrameKind::Null;
     let duration_us = frame.nav.as_nanos().div_ceil(1000).min(MAX_DURATION_US) as u16;
     out.extend(control.to_le_bytes());
-    out.extend(duration_us.to_le_bytes());
+    let duration = match frame.kind {
+        FrameKind::Beacon => CONTENTION_FREE,
+        FrameKind::CfEnd => 0,
+        _ if is_contention_free => CONTENTION_FREE,
+        _ => duration_us,
+    };
+    out.extend(duration.to_le_bytes());
     out.extend(address(frame.to));
-    if matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAck) {
+    if !matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) {
         out.extend(address(Some(frame.from)));
     }
     if frame.kind == FrameKind::BlockAck {
@@ -72,11 +95,21 @@ pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8
         out.extend((frame.sequence << 4).to_le_bytes());
         out.extend(frame.bitmap.to_le_bytes());
     }
-    if frame.kind == FrameKind::Data {
+    if matches!(frame.kind, FrameKind::Data | FrameKind::Null | FrameKind::Beacon) {
         out.extend(NETWORK);
         // Twelve bits of number, behind four of fragment.
         out.extend((frame.sequence << 4).to_le_bytes());
+    }
+    if frame.kind == FrameKind::Data {
         out.extend(SNAP_IPV4);
+    }
+    if frame.kind == FrameKind::Beacon {
+        // Time, interval and capabilities are not told; of contention-free periods what is left of this one.
+        out.extend([0; 12]);
+        out.extend(CF_PARAMETERS);
+        out.extend([0; 4]);
+        let left = (frame.nav.as_nanos() / TIME_UNIT_NS).min(u64::from(u16::MAX)) as u16;
+        out.extend(left.to_le_bytes());
     }
 }
 
@@ -100,6 +133,8 @@ mod tests {
             sequence: 5,
             bitmap: 0,
             continues: false,
+            cf_poll: false,
+            cf_ack: false,
             announced: false,
             payload: None,
         };

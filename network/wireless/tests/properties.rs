@@ -5,12 +5,15 @@ use common::{air, assert_conserved, named, run, secs, stats, unicast};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, DutyCycle, EnergyConfig, Fading, GaussMarkov,
-    HostId, HostStats, MacConfig, Manhattan, Mobility, Modulation, Outgoing, Position, Priority, Propagation,
-    RadioConfig, RandomWaypoint, RateControl, Reception, WaypointStart,
+    AccessRules, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, Coordination, DutyCycle,
+    EnergyConfig, Fading, GaussMarkov, HostId, HostStats, MacConfig, Manhattan, Mobility, Modulation,
+    Outgoing, PollingConfig, Position, Priority, Propagation, RadioConfig, RandomWaypoint, RateControl,
+    Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
 
+/// Hosts of a history, at most.
+const MAX_HOSTS: u32 = 12;
 const AREA: Area = Area { width_m: 800.0, height_m: 500.0 };
 
 fn mobility() -> impl Strategy<Value = Mobility> {
@@ -55,16 +58,44 @@ fn mac() -> impl Strategy<Value = MacConfig> {
     ];
     let together = prop::option::of(1..=64_u8)
         .prop_map(|packets| packets.map(|max_packets| Aggregation { max_packets, ..Aggregation::ht() }));
-    (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32, rates, together).prop_map(
-        |(mac, rts_threshold_bytes, queue_packets, rate_control, together)| MacConfig {
+    let contending = (base, prop_oneof![Just(0), Just(500), Just(u32::MAX)], 1..50_u32, rates, together)
+        .prop_map(|(mac, rts_threshold_bytes, queue_packets, rate_control, together)| MacConfig {
             rts_threshold_bytes,
             queue_packets,
             rate_control,
             // Of OFDM alone.
             aggregation: together.filter(|_| !matches!(mac.modulation, Modulation::Dsss(_))),
             ..mac
-        },
-    )
+        });
+    (contending, coordination()).prop_map(|(mac, coordination)| match coordination {
+        Coordination::Distributed => mac,
+        // Polling is of the standard; neither goes with rates that follow losses, or with aggregation.
+        Coordination::Polling(_) if mac.rules == AccessRules::Ns2 => mac,
+        _ => MacConfig { coordination, rate_control: RateControl::Fixed, aggregation: None, ..mac },
+    })
+}
+
+fn coordination() -> impl Strategy<Value = Coordination> {
+    let slots =
+        SlotConfig { slots: MAX_HOSTS, slot: Duration::from_millis(15), guard: Duration::from_micros(20) };
+    let polling =
+        PollingConfig { period: Duration::from_millis(100), max_duration: Duration::from_millis(60) };
+    prop_oneof![
+        3 => Just(Coordination::Distributed),
+        1 => Just(Coordination::Slots(slots)),
+        2 => Just(Coordination::Polling(polling))
+    ]
+}
+
+/// The first host polls all but the last; each owns the slot of its number.
+fn role(coordination: Coordination, host: u32, hosts: u32) -> Role {
+    match coordination {
+        Coordination::Polling(_) if host == 0 => {
+            Role::AccessPoint((1..hosts.max(2) - 1).map(HostId).collect())
+        }
+        Coordination::Slots(_) => Role::SlotOwner(vec![host]),
+        _ => Role::Station,
+    }
 }
 
 /// What radios draw, when they sleep, and the batteries of the hosts in turn.
@@ -171,10 +202,16 @@ fn play(
         let MacConfig { modulation, data_rate, basic_rate, .. } = MacConfig::dsss();
         mac = MacConfig { modulation, data_rate, basic_rate, aggregation: None, ..mac };
     }
+    if mac.coordination != Coordination::Distributed {
+        mac.duty_cycle = None;
+    }
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: false };
     let mut named = named(hosts.to_vec());
     for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {
         host.battery_j = *battery_j;
+    }
+    for (index, host) in named.iter_mut().enumerate() {
+        host.role = role(mac.coordination, index as u32, hosts.len() as u32);
     }
     let mut air = Air::new(&config, named, Seed(seed)).expect("a possible air");
     let mut seen = String::new();
@@ -199,7 +236,7 @@ fn play(
     }
     // A minute of being awake.
     let periods = |duty: DutyCycle| duty.period.as_nanos().div_ceil(duty.awake.as_nanos());
-    let end = secs(60 * power.duty_cycle.map_or(1, periods));
+    let end = secs(60 * mac.duty_cycle.map_or(1, periods));
     run(&mut air, end, |_, at, event| note(at, event));
     assert_conserved(&air, end, hosts.len());
     for (index, host) in stats(&air, end, hosts.len()).iter().enumerate() {
@@ -215,7 +252,7 @@ proptest! {
     #[test]
     fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history(
         radio in radio(), mac in mac(), power in power(),
-        hosts in prop::collection::vec(mobility(), 1..12), sends in sends(),
+        hosts in prop::collection::vec(mobility(), 1..MAX_HOSTS as usize), sends in sends(),
         seed in any::<u64>(),
     ) {
         let first = play(radio, mac, &power, &hosts, &sends, seed);

@@ -5,8 +5,9 @@ use common::{assert_conserved, named};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wireless::{
-    AccessRules, Aggregation, Air, AirConfig, AirEvent, ArfConfig, Frame, FrameKind, HostId, MacConfig,
-    Mobility, Outgoing, Position, Priority, RadioConfig, RateControl, Reception,
+    AccessRules, Aggregation, Air, AirConfig, AirEvent, ArfConfig, Coordination, Frame, FrameKind, HostId,
+    MacConfig, Mobility, Outgoing, PollingConfig, Position, Priority, RadioConfig, RateControl, Reception,
+    Role,
 };
 use std::fs;
 use std::path::Path;
@@ -16,18 +17,23 @@ struct Script {
     mac: MacConfig,
     radio: RadioConfig,
     hosts: Vec<(String, Position)>,
+    /// Which hosts have roles of their own.
+    roles: Vec<(u32, Role)>,
     sends: Vec<(Instant, u32, Outgoing<u64>)>,
     expected: Vec<(usize, Expected)>,
 }
 
 enum Expected {
     /// A frame: the gap before it, its sender, kind and receiver, and its rate if that matters.
-    Frame { gap: Gap, from: u32, kind: FrameKind, to: Option<u32>, rate: Option<Rate> },
+    Frame { gap: Gap, from: u32, kind: Kind, to: Option<u32>, rate: Option<Rate> },
     /// A counter of a host at the end.
     Counter { host: u32, name: String, value: u64 },
     /// No further frame.
     Silence,
 }
+
+/// A kind of frame, whether it polls, whether it acknowledges what came before it.
+type Kind = (FrameKind, bool, bool);
 
 /// The idle time before a frame.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +73,9 @@ fn play(text: &str) -> Result<(), String> {
     let mut hosts = named(script.hosts.iter().map(|(_, place)| Mobility::Static(*place)).collect());
     for (host, (name, _)) in hosts.iter_mut().zip(&script.hosts) {
         host.name.clone_from(name);
+    }
+    for (host, role) in &script.roles {
+        hosts[*host as usize].role = role.clone();
     }
     let mut air: Air<u64> = Air::new(&config, hosts, Seed(1)).map_err(|e| e.to_string())?;
     let frames = frames_of(&mut air, &script.sends);
@@ -112,7 +121,8 @@ fn compare(script: &Script, air: &Air<u64>, frames: &[(Instant, Frame<u64>)]) ->
             Expected::Frame { gap, from, kind, to, rate } => {
                 let Some(entry) = played.next() else { return failed("no further frame".into()) };
                 let (at, frame) = entry;
-                if (frame.from.0, frame.kind, frame.to.map(|to| to.0)) != (*from, *kind, *to)
+                let found = (frame.kind, frame.cf_poll, frame.cf_ack);
+                if (frame.from.0, found, frame.to.map(|to| to.0)) != (*from, *kind, *to)
                     || rate.is_some_and(|rate| rate != frame.rate)
                 {
                     return failed(format!("found {}", show(entry)));
@@ -156,6 +166,7 @@ fn read(text: &str) -> Result<Script, String> {
         mac: standard(),
         radio: RadioConfig::wavelan(),
         hosts: Vec::new(),
+        roles: Vec::new(),
         sends: Vec::new(),
         expected: Vec::new(),
     };
@@ -208,8 +219,7 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
         ["rts", "from", bytes, "B"] => script.mac.rts_threshold_bytes = number(bytes)? as u32,
         ["host", name, x, y] => {
             let metres = |word: &str| word.parse::<f64>().map_err(|_| format!("{word} is no number"));
-            let place = Position { x_m: metres(x)?, y_m: metres(y)? };
-            script.hosts.push(((*name).to_string(), place));
+            script.hosts.push(((*name).to_string(), Position { x_m: metres(x)?, y_m: metres(y)? }));
         }
         [time, "us", from, "sends", bytes, "B", "to", to] => {
             let packet = Outgoing {
@@ -222,14 +232,15 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
             script.sends.push((at, host(from)?, packet));
         }
         ["silence"] => script.expected.push((line, Expected::Silence)),
-        [gap @ .., from, kind @ ("RTS" | "CTS" | "data" | "ACK" | "BA"), to] => {
-            let kind = match *kind {
-                "RTS" => FrameKind::Rts,
-                "CTS" => FrameKind::Cts,
-                "data" => FrameKind::Data,
-                "BA" => FrameKind::BlockAck,
-                _ => FrameKind::Ack,
-            };
+        ["access", "point", name, "polls", stations @ .., "for", longest, "us", "of", period, "us"] => {
+            let stations = stations.iter().map(|name| host(name).map(HostId)).collect::<Result<_, _>>()?;
+            let access_point = host(name)?;
+            script.roles.push((access_point, Role::AccessPoint(stations)));
+            let [period, max_duration] = [number(period)?, number(longest)?].map(Duration::from_micros);
+            script.mac.coordination = Coordination::Polling(PollingConfig { period, max_duration });
+        }
+        [gap @ .., from, kind, to] if kind_of(kind).is_some() => {
+            let Some(kind) = kind_of(kind) else { return Ok(()) };
             let gap = read_gap(gap, &script.mac)?;
             let frame = Expected::Frame { gap, from: host(from)?, kind, to: receiver(to)?, rate };
             script.expected.push((line, frame));
@@ -243,6 +254,28 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     Ok(())
 }
 
+fn kind_of(word: &str) -> Option<Kind> {
+    let plain = |kind| Some((kind, false, false));
+    match word {
+        "RTS" => plain(FrameKind::Rts),
+        "CTS" => plain(FrameKind::Cts),
+        "data" => plain(FrameKind::Data),
+        "ACK" => plain(FrameKind::Ack),
+        "BA" => plain(FrameKind::BlockAck),
+        "beacon" => plain(FrameKind::Beacon),
+        "null" => plain(FrameKind::Null),
+        "CF-End" => plain(FrameKind::CfEnd),
+        "CF-End+CF-Ack" => Some((FrameKind::CfEnd, false, true)),
+        "CF-Ack" => Some((FrameKind::Null, false, true)),
+        "CF-Poll" => Some((FrameKind::Null, true, false)),
+        "CF-Ack+CF-Poll" => Some((FrameKind::Null, true, true)),
+        "data+CF-Ack" => Some((FrameKind::Data, false, true)),
+        "data+CF-Poll" => Some((FrameKind::Data, true, false)),
+        "data+CF-Ack+CF-Poll" => Some((FrameKind::Data, true, true)),
+        _ => None,
+    }
+}
+
 fn read_gap(words: &[&str], mac: &MacConfig) -> Result<Gap, String> {
     let difs = mac.sifs + mac.slot * 2;
     let eifs = mac.sifs + Duration::from_micros(304) + difs;
@@ -250,6 +283,7 @@ fn read_gap(words: &[&str], mac: &MacConfig) -> Result<Gap, String> {
         ["..."] => Ok(Gap::Any),
         ["at", "once"] => Ok(Gap::Exactly(Duration::ZERO)),
         ["SIFS"] => Ok(Gap::Exactly(mac.sifs)),
+        ["PIFS"] => Ok(Gap::Exactly(mac.sifs + mac.slot)),
         ["DIFS"] => Ok(Gap::Exactly(difs)),
         ["EIFS"] => Ok(Gap::Exactly(eifs)),
         ["DIFS", "back-off"] => Ok(Gap::BackOff(difs)),

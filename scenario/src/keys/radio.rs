@@ -52,6 +52,7 @@ pub const RADIO: &[Key] = &[
     key("sleep_period", "duration", "none", "radios wake once in such a period, all at once; needs `awake`"),
     key("awake", "duration", "required with `sleep_period`", "how long radios are awake in each period"),
     key("aggregation", "table", "none", "several packets for one neighbour go together; 802.11a and g"),
+    key("polling", "table", "none", "contention-free periods, in which an access point polls"),
     key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
 ];
@@ -61,6 +62,24 @@ pub const AGGREGATION: &[Key] = &[
     key("packets", "whole number", "64", "most packets in one transmission, 1 to 64"),
     key("bytes", "size", "65535 B", "most bytes in it, headers and delimiters included"),
     key("airtime", "duration", "5484 us", "longest time on the air"),
+];
+
+/// Keys of `[radio.polling]`.
+pub const POLLING: &[Key] = &[
+    key("access_point", "node", "required", "who polls"),
+    key("stations", "list of nodes", "all others on the air", "who is polled, in order"),
+    key(
+        "period",
+        "duration",
+        "100 ms",
+        "from the beginning of one contention-free period to that of the next",
+    ),
+    key(
+        "longest",
+        "duration",
+        "50 ms",
+        "how long such a period lasts at most; it ends when nobody has anything to send",
+    ),
 ];
 
 /// Keys of `[radio.slots]`.

@@ -3,6 +3,7 @@
 mod energy;
 mod mac;
 mod mobility;
+mod polling;
 mod slots;
 
 use super::reader::{Problems, Reader};
@@ -38,7 +39,9 @@ pub(super) fn read(
     };
     let attached = hosts(&reader, node_names, nodes);
     let mut mac = mac::read(&reader);
-    let roles = slots::read(&reader, &mut mac, &attached, node_names);
+    let owners = slots::read(&reader, &mut mac, &attached, node_names);
+    let polled = polling::read(&reader, &mut mac, &attached, node_names);
+    let roles = if polled.is_empty() { owners } else { polled };
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     reader.finish();

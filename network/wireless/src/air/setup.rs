@@ -1,8 +1,10 @@
 //! What an air is made of, and why it cannot be.
+use crate::HostId;
 use crate::energy::EnergyConfig;
 #[cfg(doc)]
 use crate::event::AirEvent;
 use crate::mac::config::{Coordination, MacConfig};
+use crate::mac::slots::SlotConfig;
 use crate::mobility::Mobility;
 use crate::radio::RadioConfig;
 use alloc::collections::BTreeSet;
@@ -48,6 +50,8 @@ pub enum Role {
     Station,
     /// The owner of these slots of a frame, counted from 0 ([`Coordination::Slots`]).
     SlotOwner(Vec<u32>),
+    /// The access point that polls these stations in turn ([`Coordination::Polling`]).
+    AccessPoint(Vec<HostId>),
 }
 
 /// Why an air cannot be.
@@ -99,15 +103,28 @@ impl core::error::Error for AirError {}
 
 /// Whether the hosts' roles fit the medium access, and one another.
 pub(super) fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
-    let Coordination::Slots(slots) = config.mac.coordination else {
-        let owner = hosts.iter().find(|host| matches!(host.role, Role::SlotOwner(_)));
-        let what = "there are no slots to own";
-        return owner.map_or(Ok(()), |host| Err(AirError::Role { host: host.name.clone(), what }));
-    };
-    if let Some(what) = slots.fault(config.radio.propagation_delay) {
-        return Err(AirError::Mac(what));
+    let refused = |host: &HostConfig, what| Err(AirError::Role { host: host.name.clone(), what });
+    for host in hosts {
+        match (&host.role, &config.mac.coordination) {
+            (Role::Station, _)
+            | (Role::SlotOwner(_), Coordination::Slots(_))
+            | (Role::AccessPoint(_), Coordination::Polling(_)) => {}
+            (Role::SlotOwner(_), _) => return refused(host, "there are no slots to own"),
+            (Role::AccessPoint(_), _) => return refused(host, "there are no contention-free periods"),
+        }
     }
-    // A slot may have an owner on each channel.
+    match config.mac.coordination {
+        Coordination::Distributed => Ok(()),
+        Coordination::Slots(slots) => {
+            slots.fault(config.radio.propagation_delay).map_or(Ok(()), |what| Err(AirError::Mac(what)))?;
+            check_slots(&slots, hosts)
+        }
+        Coordination::Polling(_) => check_polling(hosts),
+    }
+}
+
+/// Whether each slot is there and has one owner on each channel.
+fn check_slots(slots: &SlotConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
     let mut owned = BTreeSet::new();
     for host in hosts {
         let Role::SlotOwner(numbers) = &host.role else { continue };
@@ -121,4 +138,25 @@ pub(super) fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether each channel has one access point, which polls others on it.
+fn check_polling(hosts: &[HostConfig]) -> Result<(), AirError> {
+    let mut channels = BTreeSet::new();
+    for (index, host) in hosts.iter().enumerate() {
+        let Role::AccessPoint(list) = &host.role else { continue };
+        let polls = |station: &HostId| {
+            let known = hosts.get(station.0 as usize).is_some_and(|other| other.channel == host.channel);
+            known && station.0 as usize != index
+        };
+        let what = match channels.insert(host.channel) {
+            false => "its channel has another access point",
+            true if !list.iter().all(polls) => "it polls itself, or a host that is not on its channel",
+            true => continue,
+        };
+        return Err(AirError::Role { host: host.name.clone(), what });
+    }
+    let alone = hosts.iter().find(|host| !channels.contains(&host.channel));
+    let what = "its channel has no access point";
+    alone.map_or(Ok(()), |host| Err(AirError::Role { host: host.name.clone(), what }))
 }

@@ -1,7 +1,8 @@
 //! The settings of 802.11's distributed coordination function.
+use super::point::PollingConfig;
 use super::slots::SlotConfig;
 use crate::energy::{DutyCycle, Powers};
-use crate::radio::{Modulation, Preamble};
+use crate::radio::{MAX_PROPAGATION_DELAY, Modulation, Preamble};
 use crate::rates;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Rate};
@@ -113,6 +114,9 @@ pub enum Coordination {
     Distributed,
     /// A timetable: each slot is one host's own. There is no RTS, and nothing is acknowledged or sent again.
     Slots(SlotConfig),
+    /// An access point, at fixed times: it polls those on its list ([`Role::AccessPoint`](crate::Role::AccessPoint)).
+    /// Between these times the hosts contend (IEEE 802.11-1999, 9.3).
+    Polling(PollingConfig),
 }
 
 /// Readings of 802.11's rules of access.
@@ -196,6 +200,7 @@ impl MacConfig {
         ];
         let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
         let fault = fault.or_else(|| self.rate_fault()).or_else(|| self.slot_fault());
+        let fault = fault.or_else(|| self.polling_fault());
         fault.or_else(|| self.aggregation_fault()).or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
     }
 }
@@ -210,6 +215,17 @@ impl MacConfig {
             (self.coordination == Coordination::Distributed, "aggregates need contention"),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
+    }
+
+    fn polling_fault(&self) -> Option<&'static str> {
+        let Coordination::Polling(polling) = self.coordination else { return None };
+        let rules = [
+            (self.rules == AccessRules::Standard, "polling is of the standard, not of ns-2's rules"),
+            (self.rate_control == RateControl::Fixed, "who is polled sends at a fixed rate"),
+            (self.duty_cycle.is_none(), "who is polled does not sleep: leave the duty cycle out"),
+        ];
+        let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
+        fault.or_else(|| polling.fault(&Mac::new(*self, MAX_PROPAGATION_DELAY)))
     }
 
     fn slot_fault(&self) -> Option<&'static str> {
@@ -253,6 +269,15 @@ pub(crate) const CTS_BYTES: u32 = 14;
 pub(crate) const ACK_BYTES: u32 = 14;
 /// Bytes of a compressed block acknowledgement.
 pub(crate) const BLOCK_ACK_BYTES: u32 = 32;
+/// Bytes of a beacon: header 24, fixed fields 12, name of the network 8, rates 6, channel 3, contention-free periods 8,
+/// traffic map 7, checksum 4.
+pub(crate) const BEACON_BYTES: u32 = 72;
+/// Bytes of the frame that ends a contention-free period.
+pub(crate) const CF_END_BYTES: u32 = 20;
+/// Bytes of a data frame without data.
+pub(crate) const NULL_BYTES: u32 = 28;
+/// Bytes of the longest frame (802.11-1999, 7.1.2).
+pub(crate) const MAX_FRAME_BYTES: u32 = 2346;
 /// What ns-2 allows for propagation, there and back, when it waits for an answer.
 const ROUND_TRIP_NS2: Duration = Duration::from_micros(4);
 
@@ -291,6 +316,8 @@ pub(crate) struct Mac {
     basic: Control,
     /// The timetable, where there is one.
     pub slots: Option<SlotConfig>,
+    /// Contention-free periods, where there are any.
+    pub polling: Option<PollingConfig>,
     /// Which of the standard's rates that of data is, or the fastest of them.
     pub fastest: u8,
     /// From a sender to all receivers.
@@ -303,9 +330,10 @@ pub(crate) struct Mac {
 
 impl Mac {
     pub fn new(config: MacConfig, propagation_delay: Duration) -> Self {
-        let slots = match config.coordination {
-            Coordination::Slots(slots) => Some(slots),
-            Coordination::Distributed => None,
+        let (slots, polling) = match config.coordination {
+            Coordination::Distributed => (None, None),
+            Coordination::Slots(slots) => (Some(slots), None),
+            Coordination::Polling(polling) => (None, Some(polling)),
         };
         let rts_threshold_bytes = if slots.is_some() { u32::MAX } else { config.rts_threshold_bytes };
         let config = MacConfig { rts_threshold_bytes, ..config };
@@ -326,6 +354,7 @@ impl Mac {
             basic: Control::new(config.modulation, config.basic_rate),
             fastest: rates::position(config.modulation.rates(), config.data_rate).unwrap_or(0) as u8,
             slots,
+            polling,
             propagation_delay,
             patience,
             powers: None,

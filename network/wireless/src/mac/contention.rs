@@ -86,6 +86,11 @@ impl Contention {
         self.from = from;
     }
 
+    /// The medium is idle sooner than it was said to be: slots pass from `from` on.
+    pub fn resume(&mut self, from: Instant) {
+        self.from = from;
+    }
+
     /// An attempt failed: the window doubles.
     pub fn widen(&mut self, mac: &Mac) {
         self.window = (self.window * 2 + 1).min(mac.config.max_window);

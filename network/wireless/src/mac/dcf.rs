@@ -2,9 +2,11 @@
 //!
 //! Inputs: signals that begin and end, packets to send, the time. Outputs: frames to send, and events. The machine
 //! learns at once until when a signal lasts, so that it waits for nothing that it can work out: it has one deadline.
+mod point;
 mod power;
 mod rate;
 mod receive;
+mod role;
 mod send;
 mod slot;
 mod together;
@@ -16,6 +18,7 @@ use super::contention::Contention;
 use super::ear::{Ear, Loss, Signal};
 use super::exchange::{Answer, Current, Duplicates, Waiting};
 use super::interference::Interference;
+use super::point::{Coordinator, Point};
 use super::queue::InterfaceQueue;
 use super::slots::OwnSlots;
 use crate::HostId;
@@ -56,6 +59,8 @@ pub(crate) struct Dcf<P> {
     following: Option<(HostId, Instant)>,
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
+    /// Contention-free periods, where there are any.
+    point: Option<Point<P>>,
     duplicates: Duplicates,
     /// The rate towards each neighbour, where it follows the losses.
     rates: BTreeMap<HostId, Arf>,
@@ -84,6 +89,7 @@ impl<P: Copy> Dcf<P> {
             following: None,
             queue: InterfaceQueue::new(),
             own_slots: OwnSlots::default(),
+            point: None,
             duplicates: Duplicates::default(),
             rates: BTreeMap::new(),
             interference: Interference::default(),
@@ -97,16 +103,19 @@ impl<P: Copy> Dcf<P> {
     /// When [`Dcf::timeout`] must be called.
     #[inline]
     pub fn due(&self, mac: &Mac) -> Instant {
-        match (&self.answer, self.waiting) {
+        let due = match (&self.answer, self.waiting) {
             (Some((at, _)), _) => *at,
             (None, Waiting::Nothing) => self.contention.due(mac.config.slot),
             (None, waiting) => waiting.until(),
-        }
+        };
+        self.point.as_ref().map_or(due, |point| due.min(self.point_due(point, mac)))
     }
 
     /// Packets that the host still tries to send.
     pub fn waiting_packets(&self) -> usize {
-        self.queue.len() + usize::from(self.current.is_some()).max(self.block.len())
+        let coordinator = self.point.as_ref().and_then(|point| point.coordinator.as_ref());
+        let pending = coordinator.map_or(0, Coordinator::pending_packets);
+        self.queue.len() + usize::from(self.current.is_some()).max(self.block.len()) + pending
     }
 
     // The medium.

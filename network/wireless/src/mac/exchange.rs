@@ -19,6 +19,8 @@ pub(crate) enum Waiting {
     Nothing,
     Cts(Instant),
     Ack(Instant),
+    /// The access point's next frame, which acknowledges what a polled host sent, or does not.
+    CfAck(Instant),
     /// Nobody answers a broadcast, or a packet in a slot: its own end.
     End(Instant),
 }
@@ -28,7 +30,7 @@ impl Waiting {
     pub fn until(self) -> Instant {
         match self {
             Self::Nothing => Instant::MAX,
-            Self::Cts(until) | Self::Ack(until) | Self::End(until) => until,
+            Self::Cts(until) | Self::Ack(until) | Self::CfAck(until) | Self::End(until) => until,
         }
     }
 }
@@ -44,6 +46,8 @@ pub(crate) enum Answer {
     Data,
     /// To data that came together, with its rate.
     BlockAck(HostId, Rate),
+    /// To a poll of an access point, and whether a packet came with it.
+    Polled(HostId, bool),
     /// To itself: the next packet of what it sends together.
     Part(HostId),
 }

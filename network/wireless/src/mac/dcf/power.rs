@@ -5,6 +5,7 @@ use crate::event::{AirEvent, Events};
 use crate::mac::config::Mac;
 use crate::mac::exchange::Waiting;
 use crate::stats::HostStats;
+use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
 /// A battery that lasts this long whatever happens is looked at no sooner.
@@ -89,8 +90,11 @@ impl<P: Copy> Dcf<P> {
             Some(to) => self.break_off_block(to, events),
             None => current.iter().map(|packet| packet.payload).collect(),
         };
+        let point = self.point.take().and_then(|point| point.coordinator);
+        let pending = point.map_or_else(Vec::new, |mut coordinator| coordinator.take_all());
+        let unsent = unsent.into_iter().chain(pending.into_iter().map(|pending| pending.packet.payload));
         let waiting = core::iter::from_fn(|| self.queue.pop()).map(|packet| packet.payload);
-        for payload in unsent.into_iter().chain(waiting) {
+        for payload in unsent.chain(waiting) {
             self.stats.packets_without_power += 1;
             events.push_back(AirEvent::PoweredOff { host: self.host, payload });
         }

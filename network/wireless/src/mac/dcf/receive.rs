@@ -9,6 +9,9 @@ use prismux_units::Instant;
 impl<P: Copy> Dcf<P> {
     /// A frame has arrived intact.
     pub fn receive(&mut self, now: Instant, frame: &Frame<P>, mac: &Mac, events: &mut Events<P>) {
+        if self.point.is_some() && self.point_receive(now, frame, mac, events) {
+            return;
+        }
         if frame.to != Some(self.host) {
             self.nav_until = self.nav_until.max(now + frame.nav);
             self.refresh(now, mac);
@@ -49,6 +52,7 @@ impl<P: Copy> Dcf<P> {
                 self.receive_part(now, frame, mac, events);
             }
             FrameKind::Data => self.receive_data(now, frame, mac, events),
+            FrameKind::Beacon | FrameKind::CfEnd | FrameKind::Null => {}
             FrameKind::BlockAck => self.receive_block_ack(now, frame, mac, events),
             FrameKind::Ack => {
                 if matches!(self.waiting, Waiting::Ack(_)) {

@@ -39,7 +39,7 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// Makes the next packet the current one.
-    fn load(&mut self, mac: &Mac) {
+    pub(super) fn load(&mut self, mac: &Mac) {
         if let Some(packet) = self.queue.pop() {
             self.sequence = self.sequence.wrapping_add(1);
             self.current =
@@ -66,6 +66,13 @@ impl<P: Copy> Dcf<P> {
 
     /// A deadline has come. The frame to send, if any.
     pub fn timeout(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) -> Option<Frame<P>> {
+        if self.point.is_some() {
+            self.begin_period(now, mac);
+            let frame = self.coordinate(now, mac, events);
+            if frame.is_some() {
+                return frame;
+            }
+        }
         if let Some((at, answer)) = self.answer {
             if at > now {
                 return None;
@@ -78,6 +85,7 @@ impl<P: Copy> Dcf<P> {
                 Waiting::Nothing => {}
                 Waiting::Cts(_) => self.retry(now, false, mac, events),
                 Waiting::Ack(_) => self.retry(now, true, mac, events),
+                Waiting::CfAck(_) => self.miss_acknowledgement(now, mac, events),
                 Waiting::End(_) => self.sent(now, mac, events),
             }
             return None;
@@ -144,12 +152,13 @@ impl<P: Copy> Dcf<P> {
                 None
             }
             Answer::Data => self.send_data(now, mac),
+            Answer::Polled(from, cf_ack) => self.answer_poll(now, from, cf_ack, mac),
             Answer::Part(to) => self.send_part(now, to, mac),
             Answer::BlockAck(to, rate) => Some(self.give_block_ack(now, (to, rate), mac, events)),
         }
     }
 
-    fn send_data(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
+    pub(super) fn send_data(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
         let Outgoing { to, bytes, payload, .. } = self.current.as_ref()?.packet;
         if let (Some(to), false) = (to, self.block.is_empty()) {
             return self.send_block(now, to, mac);
@@ -189,6 +198,8 @@ impl<P: Copy> Dcf<P> {
             (FrameKind::Data, Some(_)) => &mut self.stats.data_sent,
             (FrameKind::Data, None) => &mut self.stats.broadcasts_sent,
             (FrameKind::Ack | FrameKind::BlockAck, _) => &mut self.stats.acks_sent,
+            (FrameKind::Beacon | FrameKind::CfEnd, _) => &mut self.stats.beacons_sent,
+            (FrameKind::Null, _) => &mut self.stats.nulls_sent,
         } += 1;
         let sequence = self.current.as_ref().map_or(0, |current| current.sequence);
         Frame {
@@ -201,6 +212,8 @@ impl<P: Copy> Dcf<P> {
             sequence,
             bitmap: 0,
             continues: false,
+            cf_poll: false,
+            cf_ack: false,
             announced: false,
             payload: None,
         }
@@ -230,10 +243,16 @@ impl<P: Copy> Dcf<P> {
             self.contention.widen(mac);
             return self.draw(now, mac);
         }
-        let Outgoing { to, payload, .. } = current.packet;
-        self.stats.packets_failed += 1;
-        if let Some(next_hop) = to {
-            events.push_back(AirEvent::Failed { host: self.host, next_hop, payload });
+        self.give_up(now, mac, events);
+    }
+
+    /// The current packet is not sent again.
+    pub(super) fn give_up(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) {
+        if let Some(Current { packet: Outgoing { to, payload, .. }, .. }) = self.current {
+            self.stats.packets_failed += 1;
+            if let Some(next_hop) = to {
+                events.push_back(AirEvent::Failed { host: self.host, next_hop, payload });
+            }
         }
         self.finish(now, mac);
     }
