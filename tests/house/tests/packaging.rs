@@ -22,6 +22,7 @@ const EMBEDDABLE: &[&str] = &[
     "striping",
     "receipts",
     "datagrams",
+    "sharing",
     "sealed",
     "routing",
     "dsr",
