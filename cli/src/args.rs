@@ -10,8 +10,8 @@ mod trace;
 mod up;
 
 pub(crate) use daemon::{
-    DaemonArguments, ExplainArguments, KeygenArguments, LogFormatName, ProxyArguments, StatusArguments,
-    TopArguments,
+    AccountsArguments, DaemonArguments, ExplainArguments, KeygenArguments, LogFormatName, Period,
+    ProxyArguments, StatusArguments, TopArguments,
 };
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use mixes::MixesArguments;
@@ -151,6 +151,9 @@ pub(crate) enum Command {
     /// Say for each link in a sentence whether it is used, and why not.
     #[command(after_help = "Examples:\n  prismux explain\n  prismux explain wan1")]
     Explain(ExplainArguments),
+    /// Say what links have carried, by billing month or day, also before the daemons were last started.
+    #[command(after_help = "Examples:\n  prismux accounts\n  prismux accounts --by day --csv > accounts.csv")]
+    Accounts(AccountsArguments),
     /// Say what this machine can do: TUN devices, namespaces, MPTCP, congestion controls.
     #[command(after_help = "Example: prismux doctor")]
     Doctor(JsonArguments),

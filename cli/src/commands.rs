@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod accounts;
 mod agree;
 mod check;
 mod compare;
@@ -53,6 +54,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Status(arguments) => status::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Accounts(arguments) => accounts::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Mixes(arguments) => mixes::run(&arguments),
         Command::Rough(arguments) => rough::run(&arguments),

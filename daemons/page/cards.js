@@ -1,6 +1,6 @@
 // A card for each link: what becomes of it and why, what it carries, how long it takes.
 import { drawLines } from "./chart.js";
-import { delay, percent, rate, rateParts } from "./words.js";
+import { bytes, delay, percent, rate, rateParts } from "./words.js";
 
 const USES = { used: "In use", resting: "Resting", silent: "Silent", down: "Down" };
 
@@ -68,11 +68,12 @@ class Card {
     const list = add(card, "dl", undefined, "figures");
     [this.forward, this.back, this.rtt, this.queue, this.loss] =
       ["Down", "Up", "Round trip", "Queues", "Lost"].map((title) => figure(list, title));
+    this.booked = add(card, "p", "", "booked");
     this.rates = drawing(card, "rates", `What ${name} carries over time`);
     this.times = drawing(card, "times", `The round trip of ${name} over time`);
   }
 
-  show(source, { key, use, why }) {
+  show(source, { key, use, why, booked }) {
     const now = source.samples.at(-1)?.links.get(key);
     this.badge.textContent = USES[use] ?? use;
     this.badge.className = `badge ${use}`;
@@ -84,6 +85,7 @@ class Card {
     this.rtt.textContent = delay(now?.rtt);
     this.queue.textContent = delay(now?.queue);
     this.loss.textContent = percent(now?.loss);
+    this.booked.textContent = booked ? accountOf(booked) : "";
     drawLines(this.rates, source, key, [{ of: "forward", kind: "carried" }, { of: "back", kind: "carried up" }], 1e4,
       (most) => `down and up, to ${rate(most)}`);
     drawLines(this.times, source, key, [{ of: "rtt", kind: "delay" }], 0.01,
@@ -98,6 +100,12 @@ function drawing(parent, className, label) {
   svg.setAttribute("aria-label", label);
   parent.append(svg);
   return svg;
+}
+
+/** What was carried today and this billing month, and how much may be. */
+function accountOf({ today_bytes, month_bytes, month_from, cap_per_day_bytes, cap_per_month_bytes }) {
+  const of = (carried, cap) => ((cap ?? null) === null ? bytes(carried) : `${bytes(carried)} of ${bytes(cap)}`);
+  return `Today ${of(today_bytes, cap_per_day_bytes)}, since ${month_from} ${of(month_bytes, cap_per_month_bytes)}`;
 }
 
 /** Words as a sentence. */

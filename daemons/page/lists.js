@@ -1,10 +1,10 @@
 // What was decided, the busiest connections, and what went nowhere.
 import { add } from "./cards.js";
-import { clock } from "./words.js";
+import { clock, rate } from "./words.js";
 
 /** Decisions in sight: the newest. */
 const MAX_DECISIONS = 100;
-/** Connections in sight: those with the most under way. */
+/** Connections in sight. */
 const MAX_FLOWS = 10;
 
 /** Shows decisions, the newest first. */
@@ -23,18 +23,21 @@ export function showDecisions(list, { decisions, start }) {
   }
 }
 
-/** Shows the connections with the most packets under way. */
-export function showFlows(table, more, { flows, flow_count: count }) {
+/** Shows the connections that carried most in the last seconds, of any protocol. */
+export function showFlows(table, more, { busiest: all, flows, flow_count: count }) {
   table.replaceChildren();
-  const busiest = [...(flows ?? [])].sort((a, b) => b.recorded_packets - a.recorded_packets).slice(0, MAX_FLOWS);
+  const busiest = (all ?? []).slice(0, MAX_FLOWS);
+  const known = new Map((flows ?? []).map((flow) => [flow.flow, flow]));
   more.textContent = count === undefined ? "This daemon does not know connections."
     : count === 0 ? "No TCP connection now." : `${count} TCP connection${count === 1 ? "" : "s"} known.`;
   if (busiest.length === 0) return;
   const head = add(table, "tr");
-  for (const title of ["Connection", "Packets under way", "ACKs held", "State"]) add(head, "th", title);
+  for (const title of ["Connection", "Down", "Up", "Packets under way", "Protocol"]) add(head, "th", title);
   for (const flow of busiest) {
     const row = add(table, "tr");
-    for (const value of [flow.flow, flow.recorded_packets, flow.held_acks, flow.state]) add(row, "td", String(value));
+    const underWay = String(known.get(flow.flow)?.recorded_packets ?? "–");
+    const values = [flow.flow, rate(flow.forward_bps), rate(flow.return_bps), underWay, flow.protocol];
+    for (const value of values) add(row, "td", value);
   }
 }
 

@@ -19,6 +19,14 @@ function digits(value) {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+/** Bytes: 12.3 GB. */
+export function bytes(count) {
+  for (const [factor, unit] of [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]) {
+    if (count >= factor) return `${digits(count / factor)} ${unit}`;
+  }
+  return `${count} B`;
+}
+
 /** A short time: 34 ms. */
 export function delay(seconds) {
   if (seconds === null || seconds === undefined) return "–";

@@ -1,15 +1,17 @@
 //! What proxy and home do alike: packets from the kernel and frames from tunnels go into a core, and its verdicts out.
 //!
 //! * [`Striping`]: a core with its clock, and one packet into it in each direction.
-//! * [`datagrams`]: what the core does not stripe.
+//! * [`datagrams`]: what the core does not stripe. [`busiest`]: the connections that carry most.
 //! * [`batches`]: many packets for each wake-up. [`rewrite`]: the core's changes as bytes.
 pub(crate) mod batches;
+pub(crate) mod busiest;
 pub(crate) mod datagrams;
 pub(crate) mod rewrite;
 
 use crate::config::Datagrams;
 use crate::device;
 use crate::tunnel::socket::Frame;
+use busiest::{Busiest, Busy, Way};
 use datagrams::Spreading;
 use prismux_endpoint::{Deadline, Host, drive, expire};
 use prismux_linux::packet::{PacketBuf, PacketPool};
@@ -17,7 +19,7 @@ use prismux_prism::{LinkConfig, LinkId, ProxyConfig};
 use prismux_receipts::LinkEstimate;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
-use prismux_wire::{IpPacket, TcpPacket, flow_hash};
+use prismux_wire::{FlowKey, IpPacket, TcpPacket, flow_hash};
 
 /// The protocol machine, with packets as bytes.
 pub(crate) type Core = prismux_prism::Proxy<PacketBuf>;
@@ -47,13 +49,17 @@ pub(crate) struct Striping {
     inner_mtu_bytes: usize,
     /// Where both ends know how.
     spreading: Option<Spreading>,
+    /// What goes into the tunnels is on its way to the receivers; at a home, from them.
+    outbound: Way,
+    busiest: Busiest,
 }
 
 impl Striping {
     /// No links, no flows. The MSS of SYNs is clamped by address family, which the core's single number cannot.
     pub fn new(settings: ProxyConfig, inner_mtu_bytes: usize) -> Self {
         let core = Core::new(ProxyConfig { mss_clamp: None, ..settings });
-        Self { core, deadline: None, inner_mtu_bytes, spreading: None }
+        let (outbound, busiest) = (Way::Forward, Busiest::default());
+        Self { core, deadline: None, inner_mtu_bytes, spreading: None, outbound, busiest }
     }
 
     /// With what is not TCP spread by these rules, and numbers that begin at `first`.
@@ -61,6 +67,18 @@ impl Striping {
     pub fn with_datagrams(mut self, rules: Option<Datagrams>, first: u32) -> Self {
         self.spreading = rules.map(|rules| Spreading::new(rules, first));
         self
+    }
+
+    /// At a home, whose own packets go into the tunnels.
+    #[must_use]
+    pub fn at_home(mut self) -> Self {
+        self.outbound = Way::Return;
+        self
+    }
+
+    /// The connections that carry most now.
+    pub fn busiest(&self, now: Instant) -> Vec<Busy> {
+        self.busiest.shown(now)
     }
 
     /// When [`Striping::expire`] has something to do.
@@ -116,6 +134,7 @@ impl Striping {
 
     /// A packet on its way into the tunnels, whose header has been read.
     pub fn outbound(&mut self, now: Instant, ip: IpPacket, mut packet: PacketBuf, exits: &mut impl Exits) {
+        self.busiest.count(now, FlowKey::of_packet(&ip, &packet), self.outbound, ip.total_bytes);
         let tcp = TcpPacket::from_ip(ip, &packet);
         let class = |spreading: &Spreading| spreading.class_of(&ip, &packet, tcp.is_ok());
         if let Some(class) = self.spreading.as_ref().and_then(class) {
@@ -155,6 +174,8 @@ impl Striping {
         exits: &mut impl Exits,
     ) -> Result<(), DropReason> {
         let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
+        let flow = FlowKey::of_packet(&ip, inner).reversed();
+        self.busiest.count(now, flow, self.outbound.other(), ip.total_bytes);
         let mut packet = exits.pool().copy_of(inner).ok_or(DropReason::TooLong)?;
         if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
             return Err(DropReason::CongestionMark);

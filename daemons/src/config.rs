@@ -12,6 +12,7 @@ mod member;
 mod prism;
 mod proxy;
 mod role;
+mod sharing;
 mod text;
 mod tun;
 mod web;
@@ -31,6 +32,7 @@ pub use member::{MemberConfig, TunnelToProxy};
 pub use prism::{prism_settings_from_toml, prism_settings_to_toml};
 pub use proxy::{Liveness, ProxyConfig, StaticMember, TunnelListeners};
 pub use role::Role;
+pub use sharing::{Sharing, accounts_file};
 pub use tun::TunConfig;
 pub use web::WebConfig;
 

@@ -18,7 +18,7 @@ use prismux_units::Instant;
 use serde::Serialize;
 use std::io;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const TUN: Token = 0;
 const STATUS: Token = 1;
@@ -36,6 +36,8 @@ pub trait Role: Sized {
 
     /// Where it answers `prismux status`.
     fn status_socket(config: &Self::Config) -> &Path;
+    /// Where it keeps its accounts.
+    fn accounts_file(config: &Self::Config) -> PathBuf;
     /// Where it answers over HTTP, and whom.
     fn web(config: &Self::Config) -> WebConfig;
     /// Opens device, routes and tunnels, and has `wakes` report them.
@@ -102,7 +104,7 @@ pub struct Daemon<R: Role> {
 /// Runs a daemon until SIGINT or SIGTERM.
 pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
-    let status_socket = R::status_socket(&config).to_owned();
+    let files = [R::status_socket(&config).to_owned(), R::accounts_file(&config)];
     let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
     // Packets wait for the daemon; what else runs here waits for nothing that would expire.
     let scheduling = process::prefer_this_thread(process::CARRIER_PRIORITY);
@@ -112,8 +114,8 @@ pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     if let Err(error) = capabilities::keep_network_only() {
         tracing::warn!(%error, "privileges could not be dropped");
     }
-    let folder = status_socket.parent().unwrap_or(&status_socket);
-    match confinement::confine(&[folder]) {
+    let folders = files.each_ref().map(|file| file.parent().unwrap_or(file));
+    match confinement::confine(&folders) {
         Ok(confined) => tracing::debug!(?confined, "confined"),
         Err(error) => tracing::warn!(%error, "files and system calls could not be restricted"),
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 pub enum Use {
     /// It carries traffic, or would.
     Used,
-    /// It works and is left out, because it would slow others down.
+    /// It is left out: because it would slow others down, or by its owner's wish.
     Resting,
     /// It has stopped to answer, and is asked again and again.
     Silent,
@@ -43,6 +43,9 @@ pub fn link(link: &Value) -> Explained {
     let text = |key: &str| link[key].as_str();
     let is = |key: &str, value: bool| link[key].as_bool() == Some(value);
     let explained = |used: Use, why: String| Explained { used, why };
+    if let Some(rests) = text("rests") {
+        return explained(Use::Resting, rests.to_owned());
+    }
     if let Some(refused) = text("refused") {
         let remedy = "Is it plugged in, and has it an address and a default route (ip route), or a router in the file?";
         return explained(Use::Down, format!("nothing can be sent over it ({refused}). {remedy}"));
@@ -80,7 +83,9 @@ pub fn sentence(page: &Value) -> String {
     let name = page["name"].as_str().unwrap_or("?");
     let Explained { used, why } = link(page);
     let has_reason = page["up"].as_bool() != Some(false) && page["silent"].as_bool() != Some(true);
-    let is_told = page["refused"].is_string() || page["registered"].as_bool() == Some(false);
+    let is_told = page["rests"].is_string()
+        || page["refused"].is_string()
+        || page["registered"].as_bool() == Some(false);
     if is_told || !has_reason {
         let stop = if why.ends_with('?') { "" } else { "." };
         return format!("{name} is not used: {why}{stop}");
@@ -111,6 +116,12 @@ mod tests {
         assert_eq!(sentence(&standby), "wan1 is not used now: loses too many packets, 31.0 % lost.");
         assert_eq!(link(&standby).used, Use::Resting);
         for (key, value, found, expected) in [
+            (
+                "rests",
+                json!("its cap of 5 GB a month is used up until 1 December"),
+                Use::Resting,
+                "its cap of 5 GB",
+            ),
             ("refused", json!("wan1: Network is unreachable"), Use::Down, "nothing can be sent over it"),
             ("silent", json!(true), Use::Silent, "it has stopped to answer"),
             ("registered", json!(false), Use::Down, "the gateway has not answered"),

@@ -11,17 +11,19 @@
 //!
 //! * `uplink`: one of them. `links`: registration, receipts, silence and return of them all.
 //! * `inlet`: packets from the kernel and from the gateway. `outlet`: carrying out the core's verdicts.
-//! * `routes`: what goes where. `report`: the status page.
+//! * `shares`: what owners of uplinks allow. `routes`: what goes where. `report`: the status page.
 
 mod inlet;
 mod links;
 mod outlet;
 mod report;
 pub(crate) mod routes;
+mod shares;
 mod uplink;
 
+use crate::accounts::Accounts;
 use crate::carrier::{Striping, batches};
-use crate::config::{HomeConfig, WebConfig};
+use crate::config::{HomeConfig, WebConfig, accounts_file};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -37,7 +39,7 @@ use prismux_units::Instant;
 use routes::HomeRoutes;
 use serde::Serialize;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use uplink::Uplink;
 
 /// A running home.
@@ -51,6 +53,7 @@ pub struct Home {
     striping: Striping,
     outlet: Outlet,
     routes: HomeRoutes,
+    accounts: Accounts,
     /// Kept for what it undoes.
     _footprint: Footprint,
     stopped: bool,
@@ -70,6 +73,10 @@ impl Role for Home {
 
     fn status_socket(config: &HomeConfig) -> &Path {
         &config.status_socket
+    }
+
+    fn accounts_file(config: &HomeConfig) -> PathBuf {
+        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
     }
 
     fn web(config: &HomeConfig) -> WebConfig {
@@ -107,9 +114,11 @@ impl Role for Home {
             inner_mtu_bytes,
             receivers,
             striping: Striping::new(settings, inner_mtu_bytes)
-                .with_datagrams(Some(config.datagrams.clone()), first),
+                .with_datagrams(Some(config.datagrams.clone()), first)
+                .at_home(),
             outlet,
             routes,
+            accounts: Accounts::open(Self::accounts_file(&config)),
             _footprint: footprint,
             stopped: false,
             config,
@@ -119,7 +128,8 @@ impl Role for Home {
     fn deadline(&self) -> Option<Instant> {
         let core = self.striping.deadline();
         let uplinks = self.outlet.uplinks.iter().filter_map(Uplink::deadline).min();
-        [core, uplinks, self.outlet.meters.deadline()].into_iter().flatten().min()
+        let accounts = Some(self.accounts.deadline());
+        [core, uplinks, accounts, self.outlet.meters.deadline()].into_iter().flatten().min()
     }
 
     fn expire(&mut self, now: Instant) {

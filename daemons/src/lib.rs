@@ -3,6 +3,7 @@
 //!
 //! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
+//! * `accounts`: what links have carried, over restarts.
 //! * `carrier`: what proxies and homes do alike. [`daemon`]: the loop that all run in. `events`: what they tell.
 //!   [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
@@ -10,6 +11,7 @@
 //! * [`replay`]: a proxy's recording, decided once more.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
+mod accounts;
 mod carrier;
 pub mod config;
 pub mod counters;

@@ -6,18 +6,21 @@
 //!   proxy <- tunnel <- TUN <- kernel <- wireless LAN <- receiver
 //! ```
 //!
-//! * [`registration`]: when to call the proxy. `return_rules`: the way back, which stands while the member is
-//!   registered.
-//! * `keys`: those of a sealed tunnel. `report`: the status page.
+//! * [`registration`]: when to call the proxy. `calls`: what both say. `return_rules`: the way back, which stands while
+//!   the member is registered.
+//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `report`: the status page.
 //!   `departure`: what is still under way when a member leaves.
 
+mod calls;
 mod departure;
 mod keys;
 pub mod registration;
 mod report;
 mod return_rules;
+mod shares;
 
-use crate::config::{MemberConfig, WebConfig};
+use crate::accounts::Accounts;
+use crate::config::{MemberConfig, WebConfig, accounts_file};
 use crate::counters::{DropCounters, sealed_refusal};
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -28,21 +31,22 @@ use crate::tunnel::control::{self, Message};
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
 use departure::Departure;
-use prismux_endpoint::{Drain, Endpoint, Output, expire};
+use prismux_endpoint::{Endpoint, expire};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
-use prismux_linux::packet::PacketPool;
+use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
-use prismux_trace::event::{DropReason, Event, EventSink};
+use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::gre::ether_type;
 use prismux_wire::{Ecn, GreHeader, IpPacket};
-use registration::{Answer, Intervals, Registration, RegistrationEvent, State};
+use registration::{Intervals, Registration, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
 use std::io;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A running member.
 pub type MemberDaemon = Daemon<Member>;
@@ -60,6 +64,15 @@ pub struct Member {
     registration: Registration,
     receipts: Receipts,
     traffic: Traffic,
+    /// What has passed on its line, headers of the tunnel and messages included.
+    carried: Carried,
+    account: Account,
+    accounts: Accounts,
+    share: Share,
+    /// What waits for its rate limit, if it has one.
+    shaper: Option<Shaper<(GreHeader, Ecn, PacketBuf)>>,
+    /// When it takes leave again, if the proxy has not heard that it rests.
+    leave_at: Instant,
     drops: DropCounters,
     events: Events,
     /// When the keys of a sealed tunnel were made.
@@ -82,6 +95,10 @@ impl Role for Member {
 
     fn status_socket(config: &MemberConfig) -> &Path {
         &config.status_socket
+    }
+
+    fn accounts_file(config: &MemberConfig) -> PathBuf {
+        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
     }
 
     fn web(config: &MemberConfig) -> WebConfig {
@@ -107,7 +124,8 @@ impl Role for Member {
         let first_counter = daemon::time_of_day_micros();
         Ok(Self {
             registration: Registration::new(&config.name, config.rate, intervals, first_counter)
-                .with_receipts(config.tunnel.receipts),
+                .with_receipts(config.tunnel.receipts)
+                .with_terms(Tier::Primary, config.sharing.rate_limit),
             receipts: Receipts::new(config.tunnel.overhead_bytes()),
             token,
             tun,
@@ -117,6 +135,12 @@ impl Role for Member {
             receiver: Some(receiver),
             sender,
             traffic: Traffic::default(),
+            carried: Carried::default(),
+            account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
+            accounts: Accounts::open(Self::accounts_file(&config)),
+            share: Share::new(config.sharing.terms()),
+            shaper: config.sharing.rate_limit.map(Shaper::new),
+            leave_at: Instant::ZERO,
             drops: DropCounters::default(),
             events: Events::default(),
             keyed_at: None,
@@ -128,11 +152,13 @@ impl Role for Member {
     fn deadline(&self) -> Option<Instant> {
         let call = self.registration.poll_timeout().map(|deadline| deadline.at);
         let sealing = self.sender.sealing().and_then(Sealing::deadline);
-        let next = [call, self.receipts.deadline(), sealing].into_iter().flatten().min();
+        let shares = Some(self.shares_deadline());
+        let next = [call, self.receipts.deadline(), sealing, shares].into_iter().flatten().min();
         self.departure.as_ref().map_or(next, |departure| Some(departure.deadline()))
     }
 
     fn expire(&mut self, now: Instant) {
+        self.expire_shares(now);
         if expire(&mut self.registration, now) {
             self.drain(now);
         }
@@ -183,53 +209,6 @@ impl Role for Member {
 }
 
 impl Member {
-    /// Carries out what the registration asks for: to be called after every mutation of it.
-    fn drain(&mut self, now: Instant) {
-        let mut drain = Drain::new();
-        while let Some(output) = drain.next(&mut self.registration, now) {
-            match output {
-                Output::Transmit(message) => {
-                    self.send_control(&message);
-                    self.call_if_unanswered(now);
-                }
-                Output::Event(event) => self.registration_changed(now, event),
-            }
-        }
-    }
-
-    fn registration_changed(&mut self, now: Instant, event: RegistrationEvent) {
-        let registered = self.registration.state() == State::Registered;
-        if self.departure.is_none() {
-            self.return_rules.set(&self.config, registered);
-        }
-        let cause = match event {
-            RegistrationEvent::ReceiptsOffered { epoch } => return self.receipts.offered(now, epoch),
-            RegistrationEvent::Registered => None,
-            RegistrationEvent::Unanswered { since } => Some(format!(
-                "no answer for {:.0} s: is the proxy running, its address right, and the token the same?",
-                now.saturating_since(since).as_secs_f64()
-            )),
-            RegistrationEvent::NameContested => {
-                if !self.events.may_tell_refusal(now, DropReason::ReplayedControl) {
-                    return;
-                }
-                Some("the proxy has heard from another member of this name: give each its own".to_owned())
-            }
-        };
-        let (member, proxy) = (self.config.name.as_str().into(), self.config.tunnel.proxy.to_string().into());
-        let cause = cause.map(Into::into);
-        self.events.event(now, &Event::RegistrationChanged { member, proxy, registered, cause });
-    }
-
-    /// A message that was not the proxy's, or not made with this member's token.
-    fn refuse(&mut self, now: Instant, reason: DropReason) {
-        if self.events.may_tell_refusal(now, reason) {
-            let (node, peer) =
-                (self.config.name.as_str().into(), self.config.tunnel.proxy.to_string().into());
-            self.events.event(now, &Event::RegistrationRefused { node, peer, reason });
-        }
-    }
-
     /// One batch from the kernel: what receivers send to the internet.
     fn read_packets(&mut self, clock: Clock) -> io::Result<()> {
         for _ in 0..BATCH_PACKETS {
@@ -242,10 +221,7 @@ impl Member {
             self.traffic.return_packets += 1;
             self.traffic.return_bytes += packet.len() as u64;
             let (protocol, ecn) = device::protocol_and_ecn(&packet);
-            if self.sender.is_full() {
-                self.flush();
-            }
-            self.sender.push(self.config.tunnel.proxy, &GreHeader::plain(protocol), ecn, packet);
+            self.pass(clock.now(), GreHeader::plain(protocol), ecn, packet);
         }
         Ok(())
     }
@@ -284,6 +260,7 @@ impl Member {
         if !frame.peer.is_same_end(&self.config.tunnel.proxy) {
             return Err(DropReason::UnknownPeer);
         }
+        self.came(now, frame);
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, frame),
             ether_type::IPV4 | ether_type::IPV6 => self.data(now, frame),
@@ -320,38 +297,6 @@ impl Member {
         Ok(())
     }
 
-    fn control(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
-        match Message::parse(frame.inner, &self.token) {
-            // Whoever has said goodbye is not called back.
-            Ok(_) if self.departure.is_some() => {}
-            Ok(Message::Welcome(welcome)) => self.answered(now, Answer::Welcome(welcome)),
-            Ok(Message::Challenge(challenge)) => self.answered(now, Answer::Challenge(challenge)),
-            Ok(Message::Accept(accept)) => self.answered(now, Answer::Accept(accept)),
-            Ok(
-                Message::Hello(_)
-                | Message::Bye(_)
-                | Message::Offer(_)
-                | Message::Receipt(_)
-                | Message::Probe(_)
-                | Message::Echo(_)
-                | Message::Lost(_),
-            )
-            | Err(control::ControlError::Malformed) => {
-                return Err(DropReason::MalformedControl);
-            }
-            Err(control::ControlError::BadTag) => {
-                self.refuse(now, DropReason::BadToken);
-                return Err(DropReason::BadToken);
-            }
-        }
-        Ok(())
-    }
-
-    fn answered(&mut self, now: Instant, answer: Answer) {
-        self.registration.handle_input(now, answer);
-        self.drain(now);
-    }
-
     /// Receipts that are due; a member that has said goodbye owes none.
     fn write_receipts(&mut self, now: Instant) {
         while let Some(receipt) = self.receipts.poll(now) {
@@ -362,12 +307,17 @@ impl Member {
     }
 
     fn send_control(&mut self, message: &Message) {
+        if let Some(packet) = self.pool.copy_of(&message.emit(&self.token)) {
+            self.push(&GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
+        }
+    }
+
+    fn push(&mut self, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
         if self.sender.is_full() {
             self.flush();
         }
-        if let Some(packet) = self.pool.copy_of(&message.emit(&self.token)) {
-            let (to, header) = (self.config.tunnel.proxy, GreHeader::plain(control::PROTOCOL_TYPE));
-            self.sender.push(to, &header, Ecn::NotEct, packet);
-        }
+        let to = self.config.tunnel.proxy;
+        self.carry(Carried { forward_bytes: 0, return_bytes: to.line_bytes(packet.len(), false, false) });
+        self.sender.push(to, header, ecn, packet);
     }
 }

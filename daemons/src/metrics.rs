@@ -29,6 +29,10 @@ const LINKS: &[OfLink] = &[
     ("loss", "link_loss_ratio", Kind::Gauge, "Share of packets lost lately", 1.0),
     ("share", "link_share_ratio", Kind::Gauge, "Share of recent packets that went over it", 1.0),
     ("in_flight_packets", "link_in_flight_packets", Kind::Gauge, "Packets in flight", 1.0),
+    ("today_bytes", "link_today_bytes", Kind::Gauge, "Bytes on the line today, both ways", 1.0),
+    ("month_bytes", "link_billing_month_bytes", Kind::Gauge, "Bytes on the line this billing month", 1.0),
+    ("cap_per_day_bytes", "link_cap_per_day_bytes", Kind::Gauge, "Most bytes of a day", 1.0),
+    ("cap_per_month_bytes", "link_cap_per_month_bytes", Kind::Gauge, "Most bytes of a billing month", 1.0),
 ];
 
 /// Values under `receipts`.
@@ -140,7 +144,7 @@ mod tests {
             "role": "home", "version": "1", "uptime_s": 2.5, "flow_count": 3,
             "links": [
                 { "name": "wan0", "up": true, "state": "active", "forward_bytes": 10, "rate_bps": 8_000_000,
-                  "hrtt_s": 0.04 },
+                  "hrtt_s": 0.04, "month_bytes": 7, "cap_per_month_bytes": null },
                 { "name": "w\"1", "up": false, "state": null, "forward_bytes": 20, "rate_bps": null },
             ],
             "counters": { "data_packets": 7 }, "drops": { "forged": 1 },
@@ -155,6 +159,7 @@ mod tests {
             "prismux_link_rate_bytes_per_second{link=\"wan0\"} 1000000",
             "prismux_link_round_trip_seconds{link=\"wan0\"} 0.04",
             "prismux_link_up{link=\"w\\\"1\"} 0",
+            "prismux_link_billing_month_bytes{link=\"wan0\"} 7",
             "prismux_link_state{link=\"wan0\",state=\"active\"} 1",
             "prismux_core_data_packets_total 7",
             "prismux_dropped_packets_total{reason=\"forged\"} 1",

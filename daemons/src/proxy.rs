@@ -9,6 +9,7 @@
 //! * `inlet`: one packet into a core, in each direction. `outlet`: carrying out its verdicts.
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
+//! * `limits`: what goes to members that want no more than so much.
 //! * `known`: where members were before the proxy was restarted.
 //! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
@@ -20,6 +21,7 @@ mod community;
 mod homes;
 mod inlet;
 mod known;
+mod limits;
 pub mod members;
 pub(crate) mod meters;
 pub(crate) mod outlet;
@@ -28,8 +30,9 @@ pub mod recorder;
 mod registry;
 pub(crate) mod report;
 
+use crate::accounts::{self, Accounts};
 use crate::carrier::{Striping, batches};
-use crate::config::{ProxyConfig, WebConfig, prism_settings_to_toml};
+use crate::config::{ProxyConfig, WebConfig, accounts_file, prism_settings_to_toml};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
@@ -39,10 +42,11 @@ use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use community::{Communities, Community, Links, Turn};
 use known::Known;
-use members::Members;
+use members::{Member, Members};
 use outlet::Outlet;
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
+use prismux_sharing::Account;
 use prismux_units::{Duration, Instant};
 use recorder::{CoreInput, Recorder};
 use registry::Callers;
@@ -62,6 +66,7 @@ pub struct Proxy {
     communities: Communities,
     outlet: Outlet,
     callers: Callers,
+    accounts: Accounts,
     stopped: bool,
 }
 
@@ -79,6 +84,10 @@ impl Role for Proxy {
 
     fn status_socket(config: &ProxyConfig) -> &Path {
         &config.status_socket
+    }
+
+    fn accounts_file(config: &ProxyConfig) -> PathBuf {
+        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
     }
 
     fn web(config: &ProxyConfig) -> WebConfig {
@@ -108,8 +117,17 @@ impl Role for Proxy {
             events: Events::default(),
         };
         let callers = Callers::new(token, Known::read(config.members_file()));
-        let mut proxy =
-            Self { inner_mtu_bytes, receivers, communities, outlet, callers, stopped: false, config };
+        let accounts = Accounts::open(Self::accounts_file(&config));
+        let mut proxy = Self {
+            inner_mtu_bytes,
+            receivers,
+            communities,
+            outlet,
+            callers,
+            accounts,
+            stopped: false,
+            config,
+        };
         let now = wakes.clock().now();
         if let Some(mut turn) = proxy.turn(0) {
             turn.join_listed(now);
@@ -120,7 +138,7 @@ impl Role for Proxy {
 
     fn deadline(&self) -> Option<Instant> {
         let sealing = self.outlet.sealing().and_then(Sealing::deadline);
-        [self.communities.deadline(), sealing].into_iter().flatten().min()
+        [self.communities.deadline(), sealing, Some(self.accounts.deadline())].into_iter().flatten().min()
     }
 
     /// The cores' timers, and members that have fallen silent.
@@ -134,6 +152,7 @@ impl Role for Proxy {
             sealing.expire(now);
         }
         self.session_events(now);
+        self.book(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
@@ -170,6 +189,21 @@ impl Role for Proxy {
 }
 
 impl Proxy {
+    /// Books what members have carried, each second.
+    fn book(&mut self, now: Instant) {
+        if !self.accounts.is_due(now) {
+            return;
+        }
+        let of = |community: &'_ Community| {
+            let home = community.links.home.clone();
+            let account =
+                move |member: &Member| Account::new(&member.name, home.as_deref().unwrap_or(&member.name));
+            let members = community.links.members.iter();
+            members.map(|member| (account(member), member.carried)).collect::<Vec<_>>()
+        };
+        self.accounts.book(now, accounts::time_now(), self.communities.iter().flat_map(of));
+    }
+
     /// What happens to one community.
     fn turn(&mut self, index: usize) -> Option<Turn<'_>> {
         let Community { striping, links, .. } = self.communities.get_mut(index)?;
@@ -187,6 +221,7 @@ impl Turn<'_> {
         }
         let (striping, mut way) = self.way();
         striping.expire_datagrams(now, &mut way);
+        way.serve_all(now);
         self.expire_members(now);
         let lost = self.links.meters.expire(now);
         self.tell_lost(now, lost);

@@ -3,7 +3,7 @@
 //!
 //! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries
 //!   lack.
-//! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping.
+//! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping. [`local_time`]: the calendar.
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
 //!   in them.
@@ -19,6 +19,7 @@ pub mod confinement;
 mod error;
 pub mod event_loop;
 pub mod handoff;
+pub mod local_time;
 pub mod namespace;
 pub mod netconf;
 pub mod netlink;

@@ -15,6 +15,7 @@ HOSTILE = "<script>"
 SCRIPT = r"""
 set -e
 mount -t tmpfs none /run
+mount -t tmpfs none /var/lib
 ip link set lo up
 unshare --net sleep 600 & gateway=$!
 until [ "$(readlink /proc/$gateway/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done

@@ -1,4 +1,4 @@
-//! The arguments of `proxy`, `member`, `keygen`, `status`, `top` and `explain`.
+//! The arguments of `proxy`, `member`, `keygen`, `status`, `top`, `explain` and `accounts`.
 use clap::{Args, ValueEnum};
 use prismux_daemons::logging::{LogFormat, LogLevel};
 use std::path::PathBuf;
@@ -57,6 +57,34 @@ pub(crate) struct ExplainArguments {
     /// Socket of the daemon [default: those of the daemons on this host].
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+}
+
+/// What accounts are summed up over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Period {
+    /// A day, by the calendar of this host.
+    Day,
+    /// A billing month.
+    Month,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AccountsArguments {
+    /// A daemon's file [default: those of the daemons on this host].
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Sum up what was carried in this time.
+    #[arg(long, value_name = "PERIOD", default_value = "month")]
+    pub by: Period,
+    /// The day of the month on which a billing month begins; in shorter months it is the last.
+    #[arg(long, value_name = "DAY", default_value_t = 1)]
+    pub reset_day: u8,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Print comma-separated values (RFC 4180).
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 #[derive(Debug, Args)]

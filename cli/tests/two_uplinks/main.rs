@@ -1,13 +1,14 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with a word behind it (throughput, failover, uploads, datagrams) that alone. With
+//! failover takes; with a word behind it (throughput, failover, uploads, datagrams, backup) that alone. With
 //! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
 #![allow(
     clippy::disallowed_macros,
     reason = "a program that tells what it measures, and why a test is skipped"
 )]
 
+mod caps;
 mod datagrams;
 mod emulator;
 mod measure;
@@ -30,6 +31,9 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("a_home_that_is_killed_is_tidied_up_after", killed_home),
     ("connections_survive_either_end_being_killed", killed_and_started_again),
     ("a_route_of_the_owner_is_not_touched", foreign_routes),
+    ("an_uplink_whose_cap_is_used_up_rests_and_downloads_go_on_over_the_other_one", caps::cap_is_used_up),
+    ("a_backup_carries_nothing_while_the_first_uplink_lives_and_takes_over_when_it_dies", caps::backup),
+    ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
 ];
 

@@ -1,4 +1,5 @@
 //! What two uplinks give, and how long failover takes.
+use crate::caps::network_with_backup;
 use crate::datagrams::{
     DUPLICATED, Flow, LINE_BYTES, PINNED, RESEQUENCED, network_with_classes, out_of_order,
 };
@@ -34,8 +35,20 @@ const MEASURES: [Measure; 6] = [
     ("datagrams resequenced", |network| datagrams(network, "resequence", RESEQUENCED)),
 ];
 
+/// How long nothing arrives until a backup takes over.
+const BACKUP: &str = "backup";
+
 /// Measures what has `part` in its name.
 pub fn print(part: &str) {
+    if BACKUP.contains(part) {
+        let network = network_with_backup();
+        for direction in [Direction::Down, Direction::Up] {
+            for failure in [Failure::Unplugged, Failure::Silent] {
+                let gaps = (0..2 * FAILURES).map(|_| gap(&network, direction, failure, 0));
+                tell(&format!("backup, {direction:?}, {failure:?}"), gaps.collect());
+            }
+        }
+    }
     let network = network_with_classes();
     for (name, measure) in MEASURES {
         if name.contains(part) {

@@ -6,8 +6,8 @@
 //!   server 192.0.2.1 ──────┘    └─ emulated ─ provider 2 (NAT) ─ 192.168.1.0/24 ─ wan1 ┘
 //! ```
 //!
-//! Both providers give the same subnet. The server and the home have folders `/etc` and `/run` of their own. Of homes,
-//! with providers of their own, there may be several.
+//! Both providers give the same subnet. The server and the home have folders `/etc`, `/run` and `/var/lib` of their
+//! own. Of homes, with providers of their own, there may be several.
 use crate::emulator::{Emulated, Emulator, Line};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf;
@@ -136,7 +136,7 @@ fn default_route(home: &Namespace, n: usize) {
     ip(home, &format!("route add default via 192.168.1.1 dev wan{n} metric {}", 100 * (n + 1)));
 }
 
-/// A host with processes, and with `/etc` and `/run` of its own; all of it ends with this.
+/// A host with processes, and with `/etc`, `/run` and `/var/lib` of its own; all of it ends with this.
 pub struct Machine {
     pub space: Namespace,
     keeper: Child,
@@ -147,7 +147,8 @@ impl Machine {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c"]);
         command.arg(format!(
-            "mount -t tmpfs none /etc && mount -t tmpfs none /run && echo ready && sleep {LIFETIME_S}"
+            "mount -t tmpfs none /etc && mount -t tmpfs none /run && mount -t tmpfs none /var/lib && echo ready && \
+             sleep {LIFETIME_S}"
         ));
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         space.host(&mut command);

@@ -51,6 +51,10 @@ pub struct GatewayConfig {
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
+    /// The file with accounts of what was carried. By default it is named as the status socket, with `/var/lib` for
+    /// `/run`.
+    #[serde(default)]
+    pub accounts_file: Option<PathBuf>,
     /// The TUN device.
     #[serde(default)]
     pub tun: TunConfig,
@@ -138,6 +142,7 @@ impl GatewayConfig {
             page: self.page,
             page_password_file: self.page_password_file.clone(),
             status_socket: self.status_socket.clone(),
+            accounts_file: self.accounts_file.clone(),
             tun: self.tun.clone(),
             prism: self.prism.clone(),
             datagrams: Some(self.datagrams.clone()),

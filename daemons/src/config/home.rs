@@ -3,6 +3,7 @@ use super::datagrams::Datagrams;
 use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
 use super::prism;
+use super::sharing::Sharing;
 use super::text;
 use super::tun::TunConfig;
 use super::web::WebConfig;
@@ -11,6 +12,7 @@ use crate::tunnel::{Peer, Transport};
 use hmac::{Hmac, Mac};
 use prismux_linux::netconf::Prefix;
 use prismux_sealed::{Entropy, KeyPair, PublicKey};
+use prismux_sharing::Tier;
 use prismux_units::Duration;
 use prismux_wire::IpFamily;
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -63,6 +65,10 @@ pub struct HomeConfig {
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
+    /// The file with accounts of what was carried. By default it is named as the status socket, with `/var/lib` for
+    /// `/run`.
+    #[serde(default)]
+    pub accounts_file: Option<PathBuf>,
     /// The TUN device.
     #[serde(default)]
     pub tun: TunConfig,
@@ -101,6 +107,12 @@ pub struct Uplink {
     /// The local address to use; by default the kernel chooses.
     #[serde(default, deserialize_with = "text::optional")]
     pub address: Option<IpAddr>,
+    /// It carries nothing while one of a better tier lives: "primary", "secondary", "backup" or "never".
+    #[serde(default, deserialize_with = "text::one")]
+    pub tier: Tier,
+    /// How much it may carry, and when.
+    #[serde(default)]
+    pub sharing: Sharing,
 }
 
 impl HomeConfig {
@@ -209,6 +221,7 @@ impl Checked for HomeConfig {
             if self.uplinks.iter().take(index).any(|other| other.device == uplink.device) {
                 return Err(("uplinks", format!("{} is listed twice", uplink.device)));
             }
+            uplink.sharing.check()?;
             let family = self.gateway.endpoint.is_ipv6();
             if uplink.router.into_iter().chain(uplink.address).any(|own| own.is_ipv6() != family) {
                 return Err(("uplinks", "expected addresses of the same family as the gateway's".to_owned()));

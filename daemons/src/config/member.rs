@@ -1,6 +1,7 @@
 //! A member's file.
 use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
+use super::sharing::Sharing;
 use super::tun::TunConfig;
 use super::web::WebConfig;
 use super::{check_receivers, read_token, text};
@@ -48,8 +49,15 @@ pub struct MemberConfig {
     /// The rate of the uplink, if it is known. Nobody needs to type it: the proxy learns it.
     #[serde(default, deserialize_with = "text::optional")]
     pub rate: Option<Rate>,
+    /// How much its owner lends, and when.
+    #[serde(default)]
+    pub sharing: Sharing,
     /// The way to the proxy.
     pub tunnel: TunnelToProxy,
+    /// The file with accounts of what was carried. By default it is named as the status socket, with `/var/lib` for
+    /// `/run`.
+    #[serde(default)]
+    pub accounts_file: Option<PathBuf>,
     /// The TUN device.
     #[serde(default)]
     pub tun: TunConfig,
@@ -162,8 +170,10 @@ impl MemberConfig {
             page: None,
             page_password_file: None,
             status_socket: default_status_socket(),
+            accounts_file: None,
             receivers,
             rate: None,
+            sharing: Sharing::default(),
             tunnel: TunnelToProxy::new(proxy),
             tun: TunConfig::default(),
             routing_table: default_table(),
@@ -230,6 +240,7 @@ impl Checked for MemberConfig {
         if !(1..=252).contains(&self.routing_table) && self.routing_table < 256 {
             return Err(("routing_table", "expected a table other than 0 and 253 to 255".to_owned()));
         }
+        self.sharing.check()?;
         self.web().check()?;
         self.tun.check()
     }

@@ -50,6 +50,10 @@ pub struct ProxyConfig {
     /// Where `prismux status` asks.
     #[serde(default = "default_status_socket")]
     pub status_socket: PathBuf,
+    /// The file with accounts of what was carried. By default it is named as the status socket, with `/var/lib` for
+    /// `/run`.
+    #[serde(default)]
+    pub accounts_file: Option<PathBuf>,
     /// The TUN device.
     #[serde(default)]
     pub tun: TunConfig,
@@ -188,6 +192,7 @@ impl ProxyConfig {
             page: None,
             page_password_file: None,
             status_socket: default_status_socket(),
+            accounts_file: None,
             tun: TunConfig::default(),
             tunnel,
             liveness: Liveness::default(),

@@ -1,8 +1,9 @@
 use super::file::parse;
-use super::{GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, make_private_key};
+use super::{GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, accounts_file, make_private_key};
 use crate::tunnel::{Peer, Transport};
 use prismux_prism::{RpcMode, SchedulerKind};
-use prismux_units::{Duration, Rate};
+use prismux_sharing::ResetDay;
+use prismux_units::{ByteCount, Duration, Rate};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -223,6 +224,19 @@ fn a_file_says_what_its_host_is() {
         "what a sealed tunnel over IPv4 and a packet's number leave"
     );
     let classes = "resequence = [\"udp/443\"]\nduplicate = [\"tcp/22\", \"icmp\"]\n[gateway]";
+    assert_eq!(
+        accounts_file(None, &home.status_socket),
+        home.accounts_file.clone().unwrap(),
+        "the usual place"
+    );
+    let beside = accounts_file(None, Path::new("/srv/prismux/home.sock"));
+    assert_eq!(beside, Path::new("/srv/prismux/home.accounts"));
+    let Role::Home(lent) = role("home", &HOME.replace("# sharing", "sharing")).unwrap() else {
+        panic!("no home")
+    };
+    let terms = lent.uplinks[1].sharing.terms();
+    assert_eq!(terms.cap_per_month, Some(ByteCount::new(5_000_000_000)));
+    assert_eq!(ResetDay::new(15), Some(terms.reset_day));
     let Role::Home(other) = role("home", &HOME.replace("[gateway]", classes)).unwrap() else { panic!() };
     assert_eq!(other.tun_mtu_bytes() + 4, home.tun_mtu_bytes(), "and a packet's order");
     let keys: Vec<String> = home.read_keys().unwrap().iter().map(|keys| keys.public().to_string()).collect();
@@ -250,6 +264,20 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("device = \"eth0\"", "device = \"\""), "home.toml:", "compare with: ip link"),
         (home("\"10.77.0.2\"", ""), "home.toml:8:", "the gateway gave this home"),
         (home("path_mtu = 1500", "path_mtu = 500"), "home.toml:12:", "1400 to 9000"),
+        (home("tier = \"primary\"", "tier = \"third\""), "home.toml:", "\"third\" is no tier"),
+        (
+            home("# sharing = { cap_per_day = \"500 MB\"", "sharing = { cap_per_day = \"0 B\""),
+            "home.toml:",
+            "more than nothing",
+        ),
+        (
+            home("# sharing = { cap_per_day = \"500 MB\"", "sharing = { cap = 3"),
+            "home.toml:",
+            "unknown field `cap`",
+        ),
+        (home("# sharing", "sharing = { reset_day = 32 } #"), "home.toml:", "expected 1 to 31"),
+        (home("# sharing", "sharing = { hours = [\"9-17\"] } #"), "home.toml:", "22:00-06:00"),
+        (home("# sharing", "sharing = { rate_limit = \"1 kbit/s\" } #"), "home.toml:", "at least 64 kbit/s"),
         (home("# router = \"192.168.8.1\"", "router = \"fd00::1\""), "home.toml:", "the same family"),
         (home("share = true", "metrics = \"0.0.0.0:9586\""), "home.toml:10:", "a loopback address"),
         (
@@ -265,7 +293,7 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:33:",
+            "home.toml:35:",
             "invalid socket address",
         ),
         (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:24:", "no member's name"),

@@ -37,7 +37,7 @@ impl Carrier for Home {
 
     fn frame(&mut self, now: Instant, socket: usize, frame: &Frame<'_>) -> Result<(), DropReason> {
         if let Some(uplink) = self.outlet.uplinks.get_mut(socket) {
-            uplink.liveness.heard();
+            uplink.came(frame);
         }
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, socket, frame),
@@ -64,6 +64,7 @@ impl Home {
             uplink.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
         }
         uplink.registration.note_traffic(now);
+        self.came_at_rest(now, index);
         let link = LinkId(index as u8);
         self.striping.inbound(now, link, ip, frame, &mut self.outlet)
     }

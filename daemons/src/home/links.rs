@@ -9,6 +9,7 @@ use prismux_endpoint::{Endpoint, expire};
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
 use prismux_sealed::SessionEvent;
+use prismux_sharing::Tier;
 use prismux_trace::event::{DropReason, Event, EventSink, LinkState};
 use prismux_units::Instant;
 
@@ -16,16 +17,17 @@ use prismux_units::Instant;
 const ASKER: u64 = 1;
 
 impl Home {
-    fn uplink(&mut self, index: usize) -> Option<&mut Uplink> {
+    pub(super) fn uplink(&mut self, index: usize) -> Option<&mut Uplink> {
         self.outlet.uplinks.get_mut(index)
     }
 
-    fn numbers(&self) -> std::ops::Range<usize> {
+    pub(super) fn numbers(&self) -> std::ops::Range<usize> {
         0..self.outlet.uplinks.len()
     }
 
     /// Does what is due at all uplinks.
     pub(super) fn expire_links(&mut self, now: Instant) {
+        self.expire_shares(now);
         for index in self.numbers() {
             let config = &self.config;
             let Some(uplink) = self.outlet.uplinks.get_mut(index) else { continue };
@@ -37,6 +39,7 @@ impl Home {
             self.drain_registration(now, index);
             self.session_events(now, index);
             self.expire_liveness(now, index);
+            self.outlet.serve(now, index);
         }
         for (link, position) in self.outlet.meters.expire(now) {
             self.striping.core.handle_lost(now, link, position);
@@ -46,7 +49,7 @@ impl Home {
     }
 
     /// Carries out what a registration asks for: to be called after every mutation of it.
-    fn drain_registration(&mut self, now: Instant, index: usize) {
+    pub(super) fn drain_registration(&mut self, now: Instant, index: usize) {
         while let Some(message) = self.uplink(index).and_then(|uplink| uplink.registration.poll_transmit(now))
         {
             self.send_control(now, index, &message);
@@ -78,12 +81,11 @@ impl Home {
             }
         };
         let device = uplink.config.device.clone();
-        match registered {
-            true => self.join(now, index),
-            false => self.leave(now, index),
+        self.rank(now);
+        if !registered {
+            self.leave(now, index);
         }
-        let any = self.outlet.uplinks.iter().any(Uplink::is_registered);
-        self.routes.set(any && !self.stopped);
+        self.lead_traffic();
         let (member, proxy) = (device.into(), self.config.gateway.endpoint.to_string().into());
         let cause = cause.map(Into::into);
         self.outlet.events.event(now, &Event::RegistrationChanged { member, proxy, registered, cause });
@@ -99,17 +101,32 @@ impl Home {
         self.drain(now);
     }
 
-    fn leave(&mut self, now: Instant, index: usize) {
+    /// Has the core use the working uplinks of the best tier, and after that no longer those of others.
+    pub(super) fn rank(&mut self, now: Instant) {
+        let working = self.outlet.uplinks.iter().filter(|uplink| uplink.works());
+        let in_use = Tier::in_use(working.map(|uplink| uplink.config.tier));
+        let is_wanted = |uplink: &Uplink| uplink.works().then_some(Some(uplink.config.tier) == in_use);
+        let wanted: Vec<_> = self.outlet.uplinks.iter().map(is_wanted).collect();
+        for (index, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted == Some(true)) {
+            self.join(now, index);
+        }
+        for (index, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted == Some(false)) {
+            self.leave(now, index);
+        }
+    }
+
+    pub(super) fn leave(&mut self, now: Instant, index: usize) {
         if self.uplink(index).is_some_and(|uplink| std::mem::replace(&mut uplink.joined, false)) {
             self.striping.leave(now, link(index));
             self.drain(now);
         }
     }
 
-    /// Traffic flows: every uplink calls often enough to be known alive when it is needed.
+    /// Traffic flows: every uplink in use calls often enough to be known alive when it is needed.
     pub(super) fn note_traffic(&mut self, now: Instant) {
         for index in self.numbers() {
-            if let Some(uplink) = self.uplink(index) {
+            // One that stands by is to cost little.
+            if let Some(uplink) = self.uplink(index).filter(|uplink| uplink.joined) {
                 uplink.registration.note_traffic(now);
             }
         }
@@ -143,10 +160,14 @@ impl Home {
         let cause = uplink.refused.clone().unwrap_or_else(|| "it does not answer".to_owned());
         let (name, device) = (uplink.name.clone(), uplink.config.device.clone());
         self.tell_link(now, device, LinkState::Silent, Some(cause));
-        self.leave(now, index);
-        // What it has under way may still arrive; a new life gives it up, so that it goes out again at once.
-        self.join(now, index);
-        self.leave(now, index);
+        // Whoever stands by is there before it is left.
+        self.rank(now);
+        if self.uplink(index).is_some_and(|uplink| uplink.joined) {
+            self.leave(now, index);
+            // What it has under way may still arrive; a new life gives it up, so that it goes out again at once.
+            self.join(now, index);
+            self.leave(now, index);
+        }
         if let Some(other) = self.outlet.uplinks.iter().position(Uplink::works)
             && let Some(uplink) = self.uplink(other)
         {
@@ -155,7 +176,13 @@ impl Home {
         }
     }
 
-    fn tell_link(&mut self, now: Instant, device: String, state: LinkState, cause: Option<String>) {
+    pub(super) fn tell_link(
+        &mut self,
+        now: Instant,
+        device: String,
+        state: LinkState,
+        cause: Option<String>,
+    ) {
         let (node, member) = (self.config.name.clone().into(), device.into());
         let event = Event::LinkStateChanged { node, member, state, cause: cause.map(Into::into) };
         self.outlet.events.event(now, &event);
@@ -168,6 +195,9 @@ impl Home {
         index: usize,
         frame: &Frame<'_>,
     ) -> Result<(), DropReason> {
+        if self.came_at_rest(now, index) {
+            return Ok(());
+        }
         match Message::parse(frame.inner, &Token::inside_a_session()) {
             Ok(Message::Welcome(welcome)) => self.answered(now, index, Answer::Welcome(welcome)),
             Ok(Message::Challenge(challenge)) => self.answered(now, index, Answer::Challenge(challenge)),
@@ -229,7 +259,7 @@ impl Home {
             uplink.refused = None;
             let device = uplink.config.device.clone();
             self.tell_link(now, device, LinkState::Active, None);
-            self.join(now, index);
+            self.rank(now);
         }
     }
 

@@ -112,8 +112,30 @@ impl Outlet {
         // Seen from the gateway, as on its page: forward is towards the home.
         uplink.traffic.return_packets += 1;
         uplink.traffic.return_bytes += packet.len() as u64;
-        if !uplink.push(&GreHeader { sequence, key: order, ..GreHeader::plain(protocol) }, ecn, packet) {
-            self.drops.count(DropReason::NoLink);
+        let header = GreHeader { sequence, key: order, ..GreHeader::plain(protocol) };
+        let bytes = uplink.line_bytes(&header, &packet);
+        let Some(shaper) = &mut uplink.shaper else {
+            if !uplink.push(&header, ecn, packet) {
+                self.drops.count(DropReason::NoLink);
+            }
+            return;
+        };
+        match shaper.push(bytes, (header, ecn, packet)) {
+            Ok(()) => self.serve(now, usize::from(link.0)),
+            Err(_) => self.drops.count(DropReason::RateLimited),
+        }
+    }
+
+    /// Sends what the rate limit of an uplink lets go.
+    pub fn serve(&mut self, now: Instant, index: usize) {
+        let Some(uplink) = self.uplinks.get_mut(index) else { return };
+        while let Some((header, ecn, packet)) = uplink.shaper.as_mut().and_then(|shaper| shaper.poll(now)) {
+            if uplink.is_full() {
+                uplink.flush((&self.tun, &self.pool), &mut self.drops);
+            }
+            if !uplink.push(&header, ecn, packet) {
+                self.drops.count(DropReason::NoLink);
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! What `prismux status` shows of a home.
 use super::Home;
 use super::uplink::Uplink;
+use crate::accounts::{Accounts, Booked};
+use crate::carrier::busiest::Busy;
 use crate::carrier::datagrams;
 use crate::counters::DropCounters;
 use crate::events::Shown;
@@ -10,6 +12,7 @@ use prismux_prism::{LinkId, LinkStatus};
 use prismux_units::{Duration, Instant};
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::path::Path;
 
 /// The status page of a home. Rates in bit/s, times in seconds; `null` where nothing is known yet. As on the gateway's
 /// page `forward` is towards the home; what the core has learned of a link and what receipts say is of the way up.
@@ -27,11 +30,13 @@ pub(super) struct Report<'a> {
     links: Vec<Link<'a>>,
     receipts: Vec<Measured<'a>>,
     flows: Vec<Flow>,
+    busiest: Vec<Busy>,
     flow_count: usize,
     flow_memory_bytes: usize,
     counters: Counters,
     datagrams: Option<datagrams::Report>,
     drops: &'a DropCounters,
+    accounts_file: Option<&'a Path>,
     events: &'a VecDeque<Shown>,
 }
 
@@ -46,6 +51,11 @@ struct Link<'a> {
     /// Why nothing leaves by it, in the kernel's words.
     refused: Option<&'a str>,
     rtt_s: Option<f64>,
+    tier: &'static str,
+    /// Why it is not to be used for now.
+    rests: Option<String>,
+    #[serde(flatten)]
+    booked: Booked,
     #[serde(flatten)]
     traffic: Traffic,
     #[serde(flatten)]
@@ -55,7 +65,8 @@ struct Link<'a> {
 pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
     let status = home.striping.core.link_status();
     let numbered = || (0_u8..).zip(&home.outlet.uplinks);
-    let link = |(number, uplink)| link(number, uplink, status.iter().find(|s| s.id == LinkId(number)));
+    let status_of = |number| status.iter().find(|s| s.id == LinkId(number));
+    let link = |(number, uplink)| link(number, uplink, &home.accounts, status_of(number));
     Report {
         role: "home",
         version: env!("CARGO_PKG_VERSION"),
@@ -72,16 +83,18 @@ pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
             })
             .collect(),
         flows: flows(std::iter::once(&home.striping.core)),
+        busiest: home.striping.busiest(now),
         flow_count: home.striping.core.flow_count(),
         flow_memory_bytes: home.striping.core.flow_memory_bytes(),
         counters: counters(std::iter::once(&home.striping.core)),
         datagrams: home.striping.datagrams(),
         drops: &home.outlet.drops,
+        accounts_file: home.accounts.file(),
         events: home.outlet.events.shown(),
     }
 }
 
-fn link<'a>(number: u8, uplink: &'a Uplink, status: Option<&LinkStatus>) -> Link<'a> {
+fn link<'a>(number: u8, uplink: &'a Uplink, accounts: &Accounts, status: Option<&LinkStatus>) -> Link<'a> {
     Link {
         link: number,
         name: &uplink.config.device,
@@ -90,6 +103,9 @@ fn link<'a>(number: u8, uplink: &'a Uplink, status: Option<&LinkStatus>) -> Link
         silent: uplink.liveness.is_silent(),
         refused: uplink.refused.as_deref(),
         rtt_s: uplink.registration.rtt().map(Duration::as_secs_f64),
+        tier: uplink.config.tier.name(),
+        rests: uplink.rests(),
+        booked: accounts.booked(uplink.account.link(), uplink.share.terms()),
         traffic: uplink.traffic,
         learned: status.map(learned),
     }

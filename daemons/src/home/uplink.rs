@@ -10,13 +10,14 @@ use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
 use crate::tunnel::control::{Message, Token};
 use crate::tunnel::sealing::Sealing;
-use crate::tunnel::socket::{self, SendError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::socket::{self, Frame, SendError, SocketOptions, TunnelReceiver, TunnelSender};
 use crate::tunnel::{Peer, Transport, control};
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_sealed::KeyPair;
+use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
 use prismux_trace::event::DropReason;
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -25,6 +26,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Keys made so lately have not been lost.
 const NEW_KEYS: Duration = Duration::from_secs(1);
+
+/// A gateway that still sends this long after it should have heard that an uplink rests is told again.
+const LEAVE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How often an uplink that does not work is given its device and its router anew.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -39,6 +43,12 @@ pub(super) struct Uplink {
     /// Receipts for what comes over it.
     pub receipts: Receipts,
     pub traffic: Traffic,
+    /// What has passed on its line, headers of the tunnel and messages included.
+    pub carried: Carried,
+    pub account: Account,
+    pub share: Share,
+    /// What waits for its rate limit, if it has one.
+    pub shaper: Option<Shaper<(GreHeader, Ecn, PacketBuf)>>,
     /// The core knows it.
     pub joined: bool,
     /// Why nothing can be sent over it, in the kernel's words.
@@ -52,6 +62,8 @@ pub(super) struct Uplink {
     /// There is a device of its name, or was.
     bound: bool,
     retry_at: Instant,
+    /// When it takes leave again, if the gateway has not heard that it rests.
+    leave_at: Instant,
     keyed_at: Option<Instant>,
     token: Token,
 }
@@ -84,12 +96,22 @@ impl Uplink {
         let intervals = Intervals { active: config.hello, idle: config.keep_alive };
         let name = config.uplink_name(index);
         let first_counter = daemon::time_of_day_micros();
+        let mut registration = Registration::new(&name, None, intervals, first_counter)
+            .with_receipts(true)
+            .with_terms(uplink.tier, uplink.sharing.rate_limit);
+        if uplink.tier == Tier::Never {
+            registration.rest();
+        }
         let new = Self {
-            registration: Registration::new(&name, None, intervals, first_counter).with_receipts(true),
+            registration,
             name,
             liveness: Liveness::default(),
             receipts: Receipts::new(config.overhead_bytes() - SEQUENCE_BYTES).within(MAX_RECEIPT_WAIT),
             traffic: Traffic::default(),
+            carried: Carried::default(),
+            account: Account::new(&uplink.device, &gateway.address.to_string()),
+            share: Share::new(uplink.sharing.terms()),
+            shaper: uplink.sharing.rate_limit.map(Shaper::new),
             joined: false,
             refused: None,
             accepted: 0,
@@ -98,6 +120,7 @@ impl Uplink {
             sender,
             bound: false,
             retry_at: Instant::ZERO,
+            leave_at: Instant::ZERO,
             keyed_at: None,
             token: Token::inside_a_session(),
             config: uplink.clone(),
@@ -115,15 +138,59 @@ impl Uplink {
         self.registration.state() == State::Registered
     }
 
-    /// Whether it carries traffic.
+    /// Whether it carries traffic, or could.
     pub fn works(&self) -> bool {
-        self.joined
+        self.is_registered() && !self.liveness.is_silent()
+    }
+
+    /// Why it is not to be used for now, in words.
+    pub fn rests(&self) -> Option<String> {
+        match self.config.tier {
+            Tier::Never => Some("its tier is never".to_owned()),
+            _ if self.works() && !self.joined => Some("one of a better tier lives".to_owned()),
+            _ => self.share.rest().map(|rest| rest.to_string()),
+        }
+    }
+
+    /// Whether what it may carry has to be asked for anew.
+    pub fn is_used_up(&self) -> bool {
+        self.config.tier != Tier::Never && self.share.is_used_up()
+    }
+
+    /// Takes leave of the gateway for a time.
+    pub fn rest(&mut self, now: Instant) {
+        self.registration.rest();
+        self.liveness.end_silence();
+        self.refused = None;
+        self.leave_at = now + self.leave_interval();
+    }
+
+    /// Takes leave once more, if the gateway should have heard it by now.
+    pub fn takes_leave_again(&mut self, now: Instant) -> bool {
+        let is_due = self.leave_at <= now && self.registration.is_known();
+        if is_due {
+            self.leave_at = now + self.leave_interval();
+            self.registration.bye();
+        }
+        is_due
+    }
+
+    fn leave_interval(&self) -> Duration {
+        self.registration.rtt().unwrap_or_default() + LEAVE_INTERVAL
+    }
+
+    /// Something came over it.
+    pub fn came(&mut self, frame: &Frame<'_>) {
+        let bytes = frame.line_bytes();
+        self.carried = self.carried.plus(Carried { forward_bytes: bytes, return_bytes: 0 });
+        self.share.carry(bytes);
+        self.liveness.heard();
     }
 
     /// Gives it its device and router anew, from time to time while it does not work: devices come and go, and another
     /// may have its name.
     pub fn retry(&mut self, now: Instant, home: &HomeConfig, index: usize) {
-        if self.works() || now < self.retry_at {
+        if self.works() || self.registration.is_resting() || now < self.retry_at {
             return;
         }
         self.retry_at = now + RETRY_INTERVAL;
@@ -143,17 +210,30 @@ impl Uplink {
     /// When something is due.
     pub fn deadline(&self) -> Option<Instant> {
         let call = self.registration.poll_timeout().map(|deadline| deadline.at);
-        let retry = (!self.works()).then_some(self.retry_at);
+        let retry = (!self.works() && !self.registration.is_resting()).then_some(self.retry_at);
         let sealing = self.sealing().and_then(Sealing::deadline);
-        [call, retry, sealing, self.receipts.deadline(), self.liveness.deadline()].into_iter().flatten().min()
+        let used_up = self.is_used_up().then_some(Instant::ZERO);
+        let shaped = self.shaper.as_ref().and_then(Shaper::deadline);
+        [used_up, shaped, call, retry, sealing, self.receipts.deadline(), self.liveness.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Queues a packet for the gateway; false when there is no device to send it by.
     pub fn push(&mut self, header: &GreHeader, ecn: Ecn, packet: PacketBuf) -> bool {
         if self.bound {
+            let bytes = self.line_bytes(header, &packet);
+            self.carried = self.carried.plus(Carried { forward_bytes: 0, return_bytes: bytes });
+            self.share.carry(bytes);
             self.sender.push(self.gateway, header, ecn, packet);
         }
         self.bound
+    }
+
+    /// Bytes of a packet on the line.
+    pub fn line_bytes(&self, header: &GreHeader, packet: &[u8]) -> u64 {
+        self.gateway.line_bytes(packet.len(), header.sequence.is_some(), header.key.is_some())
     }
 
     /// Bytes that the tunnel adds to a packet without a number.

@@ -1,6 +1,7 @@
 //! When a member calls the proxy, and what it concludes from the answers. No clock, no sockets: testable alone.
 use crate::tunnel::control::{Accept, Bye, Challenge, Hello, Lost, MAX_LEAP, Message, Offer, Welcome};
 use prismux_endpoint::{Deadline, Endpoint};
+use prismux_sharing::Tier;
 use prismux_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -75,6 +76,8 @@ struct Offered {
 pub struct Registration {
     name: String,
     rate: Option<Rate>,
+    tier: Tier,
+    limit: Option<Rate>,
     intervals: Intervals,
     state: State,
     session: u64,
@@ -89,6 +92,8 @@ pub struct Registration {
     /// Receipts can be written, and what came of that.
     offers_receipts: bool,
     offered: Option<Offered>,
+    /// It has taken leave for a time.
+    is_resting: bool,
     messages: VecDeque<Message>,
     events: VecDeque<RegistrationEvent>,
 }
@@ -100,6 +105,8 @@ impl Registration {
         Self {
             name: name.to_owned(),
             rate,
+            tier: Tier::Primary,
+            limit: None,
             intervals,
             state: State::Calling,
             session: 0,
@@ -112,6 +119,7 @@ impl Registration {
             rtt: None,
             offers_receipts: false,
             offered: None,
+            is_resting: false,
             messages: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -121,6 +129,13 @@ impl Registration {
     #[must_use]
     pub fn with_receipts(mut self, offers_receipts: bool) -> Self {
         self.offers_receipts = offers_receipts;
+        self
+    }
+
+    /// Has it say that its link is to stand by while one of a better tier lives, and how much it wants at most.
+    #[must_use]
+    pub const fn with_terms(mut self, tier: Tier, limit: Option<Rate>) -> Self {
+        (self.tier, self.limit) = (tier, limit);
         self
     }
 
@@ -135,8 +150,34 @@ impl Registration {
 
     /// Has it call at once: the proxy is there again, or another one.
     pub fn call_now(&mut self, now: Instant) {
-        self.next_hello = self.next_hello.min(now);
-        self.handle_timeout(now);
+        if !self.is_resting {
+            self.next_hello = self.next_hello.min(now);
+            self.handle_timeout(now);
+        }
+    }
+
+    /// Takes leave for a time: nothing is sent until [`Registration::resume`].
+    pub fn rest(&mut self) {
+        if self.state == State::Registered {
+            self.bye();
+        }
+        (self.state, self.is_resting, self.unanswered) = (State::Calling, true, 0);
+        self.next_hello = Instant::MAX;
+    }
+
+    /// Calls again after a rest.
+    pub fn resume(&mut self, now: Instant) {
+        (self.is_resting, self.next_hello) = (false, now);
+    }
+
+    /// Whether there is a session of the proxy to take leave of.
+    pub const fn is_known(&self) -> bool {
+        self.session != 0
+    }
+
+    /// Whether it has taken leave for a time.
+    pub const fn is_resting(&self) -> bool {
+        self.is_resting
     }
 
     /// Whether a hello before the last has had no answer yet.
@@ -189,6 +230,8 @@ impl Registration {
             counter: self.counter,
             next_within: interval,
             rate: self.rate,
+            tier: self.tier,
+            limit: self.limit,
             name: self.name.clone(),
         }));
     }
@@ -263,6 +306,9 @@ impl Endpoint for Registration {
     type Event = RegistrationEvent;
 
     fn handle_input(&mut self, now: Instant, answer: Answer) {
+        if self.is_resting {
+            return;
+        }
         match answer {
             Answer::Welcome(welcome) => self.welcome(now, welcome),
             Answer::Challenge(challenge) => self.challenge(now, challenge),

@@ -1,12 +1,14 @@
 //! What `prismux status` shows of a member.
 use super::Member;
 use super::registration::State;
+use crate::accounts::Booked;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use crate::proxy::members::Traffic;
 use prismux_units::{Duration, Instant};
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::path::Path;
 
 /// The status page of a member. `forward` is towards the receivers. Times in seconds.
 #[derive(Debug, Serialize)]
@@ -18,6 +20,11 @@ pub(super) struct Report<'a> {
     proxy: String,
     state: &'static str,
     rtt_s: Option<f64>,
+    /// Why it is not to be used for now.
+    rests: Option<String>,
+    #[serde(flatten)]
+    booked: Booked,
+    accounts_file: Option<&'a Path>,
     device: &'a str,
     mtu_bytes: usize,
     #[serde(flatten)]
@@ -41,6 +48,9 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
             State::Registered => "registered",
         },
         rtt_s: member.registration.rtt().map(Duration::as_secs_f64),
+        rests: member.share.rest().map(|rest| rest.to_string()),
+        booked: member.accounts.booked(member.account.link(), member.share.terms()),
+        accounts_file: member.accounts.file(),
         device: member.tun.name(),
         mtu_bytes: member.inner_mtu_bytes,
         traffic: member.traffic,

@@ -4,6 +4,7 @@
 //! for all, and for each home a table of links, since what is planned for one home's uplinks must not count on
 //! another's.
 use super::homes::HomeLinks;
+use super::limits::Limits;
 use super::members::Members;
 use super::meters::Meters;
 use super::outlet::{Outlet, Way};
@@ -39,6 +40,8 @@ pub(super) struct Links {
     pub meters: Meters,
     /// What uplinks of a home have beside.
     pub homes: HomeLinks,
+    /// Members that want no more than so much.
+    pub limits: Limits,
     /// What passes is recorded, if asked for.
     pub recorder: Option<Box<Recorder>>,
 }
@@ -46,8 +49,8 @@ pub(super) struct Links {
 impl Links {
     /// No links yet.
     pub fn new(home: Option<String>, members: Members, recorder: Option<Recorder>) -> Self {
-        let (meters, homes) = (Meters::default(), HomeLinks::default());
-        Self { home, members, meters, homes, recorder: recorder.map(Box::new) }
+        let (meters, homes, limits) = (Meters::default(), HomeLinks::default(), Limits::default());
+        Self { home, members, meters, homes, limits, recorder: recorder.map(Box::new) }
     }
 
     /// Adds to the recording, if there is one; a recording that cannot be written ends.
@@ -70,9 +73,9 @@ impl Community {
     /// When something is due.
     fn due(&self) -> Option<Instant> {
         if self.is_touched.take() {
-            let Links { members, meters, homes, .. } = &self.links;
-            let all = [self.striping.deadline(), members.deadline(), meters.deadline(), homes.deadline()];
-            self.due.set(all.into_iter().flatten().min());
+            let Links { members, meters, homes, limits, .. } = &self.links;
+            let all = [members.deadline(), meters.deadline(), homes.deadline(), limits.deadline()];
+            self.due.set(all.into_iter().chain([self.striping.deadline()]).flatten().min());
         }
         self.due.get()
     }

@@ -11,6 +11,7 @@ use crate::tunnel::control::{Lost, Message, Probe};
 use crate::tunnel::socket::Frame;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::Receipt;
+use prismux_sharing::Tier;
 use prismux_trace::event::{DropReason, Event, LinkState};
 use prismux_units::{Duration, Instant};
 
@@ -165,6 +166,11 @@ impl Turn<'_> {
         let new = self.links.homes.of(link).is_some_and(|home| home.liveness.fall_silent(now));
         if new {
             self.tell_link(now, link, LinkState::Silent, Some(cause));
+            // Whoever stands by is there before it is left.
+            self.rank(now);
+            if !self.links.members.get(link).is_some_and(|member| member.joined) {
+                return;
+            }
             self.leave(now, link);
             // What a departed member has under way may still arrive; a new life gives it up, so that it goes out again
             // over the other links at once.
@@ -179,8 +185,39 @@ impl Turn<'_> {
         let Some(member) = self.links.members.get(link) else { return };
         let round_trip = self.links.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
         let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };
-        self.record_join(now, link, &config);
-        self.striping.join(now, link, config);
+        self.join(now, link, config);
+    }
+
+    fn lives(&self, member: &Member) -> bool {
+        member.up && !self.links.homes.is_silent(member.link)
+    }
+
+    /// The best tier of which a link lives.
+    fn tier_in_use(&self) -> Option<Tier> {
+        Tier::in_use(self.links.members.iter().filter(|member| self.lives(member)).map(|member| member.tier))
+    }
+
+    /// Whether the core is to use a link.
+    pub(super) fn is_in_use(&self, link: LinkId) -> bool {
+        let member = self.links.members.get(link).filter(|member| self.lives(member));
+        member.is_some_and(|member| Some(member.tier) == self.tier_in_use())
+    }
+
+    /// Has the core use the living links of the best tier, and after that no longer those of others.
+    pub(super) fn rank(&mut self, now: Instant) {
+        let in_use = self.tier_in_use();
+        let lives = |member: &&Member| self.lives(member);
+        let (wanted, others): (Vec<_>, Vec<_>) =
+            self.links.members.iter().filter(lives).partition(|member| Some(member.tier) == in_use);
+        let joining: Vec<_> =
+            wanted.iter().filter(|member| !member.joined).map(|member| member.link).collect();
+        let leaving: Vec<_> =
+            others.iter().filter(|member| member.joined).map(|member| member.link).collect();
+        joining.iter().for_each(|&link| self.rejoin(now, link));
+        leaving.iter().for_each(|&link| self.leave(now, link));
+        if !joining.is_empty() || !leaving.is_empty() {
+            self.drain(now);
+        }
     }
 
     fn tell_link(&mut self, now: Instant, link: LinkId, state: LinkState, cause: Option<&'static str>) {
@@ -217,8 +254,7 @@ impl Turn<'_> {
         };
         if self.links.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number)) {
             self.tell_link(now, link, LinkState::Active, None);
-            self.rejoin(now, link);
-            self.drain(now);
+            self.rank(now);
         }
     }
 

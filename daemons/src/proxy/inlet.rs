@@ -9,6 +9,7 @@ use crate::tunnel::socket::{Frame, TunnelReceiver};
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_prism::LinkId;
+use prismux_sharing::Carried;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::IpPacket;
@@ -53,6 +54,9 @@ impl Proxy {
     fn control(&mut self, now: Instant, index: usize, frame: &Frame<'_>) {
         if let Some(mut turn) = self.turn(index) {
             turn.control(now, frame);
+            if let Some(link) = turn.links.members.link_of(frame.peer) {
+                turn.links.members.carry(link, came(frame));
+            }
         }
     }
 
@@ -65,9 +69,15 @@ impl Proxy {
             turn.challenge_known(now, frame.peer);
             return Err(DropReason::UnknownPeer);
         };
+        turn.links.members.carry(link, came(frame));
         turn.links.homes.arrived(now, link, frame);
         turn.reverse(now, link, frame, of_source.map(|source| source == index))
     }
+}
+
+/// What a frame is on its member's line.
+fn came(frame: &Frame<'_>) -> Carried {
+    Carried { forward_bytes: 0, return_bytes: frame.line_bytes() }
 }
 
 impl Turn<'_> {

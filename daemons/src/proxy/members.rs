@@ -2,6 +2,7 @@
 use crate::tunnel::control::{Bye, Challenge, Hello, MAX_LEAP, Offer, Welcome};
 use crate::tunnel::{Peer, Transport};
 use prismux_prism::LinkId;
+use prismux_sharing::{Carried, Tier};
 use prismux_units::{Duration, Instant, Rate};
 
 /// Most members of one proxy. Numbers of members that left are used again when all others are taken.
@@ -31,12 +32,18 @@ pub struct Member {
     pub peer: Peer,
     /// The rate it states.
     pub rate: Option<Rate>,
-    /// True while it carries traffic.
+    /// It carries nothing while a link of a better tier lives.
+    pub tier: Tier,
+    /// True while it is there.
     pub up: bool,
+    /// True while the core may use it.
+    pub joined: bool,
     /// When anything was last heard from it.
     pub last_heard: Instant,
     /// What went to it and came from it.
     pub traffic: Traffic,
+    /// What has passed on its line, headers of the tunnel and messages included.
+    pub carried: Carried,
     /// Listed in the configuration: it never registers and never expires.
     listed: bool,
     /// The counter of its last hello.
@@ -87,6 +94,8 @@ pub enum Registration {
     Repeat(Challenge),
     /// The member left.
     Left(LinkId),
+    /// It had left already, and says so once more.
+    Gone,
     /// A bye from nobody, or one played back.
     Ignored,
     /// No room for another member.
@@ -140,6 +149,7 @@ impl Members {
         };
         let from = std::mem::replace(&mut member.peer, peer);
         member.rate = hello.rate;
+        member.tier = hello.tier;
         member.counter = hello.counter;
         member.last_heard = now;
         member.unanswered_since = None;
@@ -187,9 +197,11 @@ impl Members {
         match self.members.iter_mut().find(|m| m.name == bye.name) {
             Some(member) if bye.session == session && bye.counter > member.counter => {
                 member.counter = bye.counter;
-                member.up = false;
                 member.left_at = Some(now);
-                Registration::Left(member.link)
+                match std::mem::replace(&mut member.up, false) {
+                    true => Registration::Left(member.link),
+                    false => Registration::Gone,
+                }
             }
             _ => Registration::Ignored,
         }
@@ -240,6 +252,18 @@ impl Members {
         Some(member.peer)
     }
 
+    /// Bytes have passed on the line of a link.
+    pub fn carry(&mut self, link: LinkId, carried: Carried) {
+        if let Some(member) = self.members.get_mut(usize::from(link.0)) {
+            member.carried = member.carried.plus(carried);
+        }
+    }
+
+    /// The link of the member that `peer` is, if it is one.
+    pub fn link_of(&self, peer: Peer) -> Option<LinkId> {
+        self.members.iter().find(|member| member.peer.is_same_end(&peer)).map(|member| member.link)
+    }
+
     /// Marks the next member that has been silent for too long as gone, and returns it; call until `None`.
     pub fn expire(&mut self, now: Instant) -> Option<&Member> {
         let dead_after = self.dead_after;
@@ -264,6 +288,13 @@ impl Members {
         self.members.get(usize::from(link.0))
     }
 
+    /// Whether the core may use a link.
+    pub fn set_joined(&mut self, link: LinkId, joined: bool) {
+        if let Some(member) = self.members.get_mut(usize::from(link.0)) {
+            member.joined = joined;
+        }
+    }
+
     /// A member under the next free number.
     fn blank(&self, now: Instant, name: &str, peer: Peer, rate: Option<Rate>) -> Option<Member> {
         let gone = || self.members.iter().position(|m| !m.up && !m.listed);
@@ -273,9 +304,12 @@ impl Members {
             name: name.to_owned(),
             peer,
             rate,
+            tier: Tier::Primary,
             up: true,
+            joined: false,
             last_heard: now,
             traffic: Traffic::default(),
+            carried: Carried::default(),
             listed: false,
             counter: 0,
             next_hello_by: Instant::MAX,

@@ -14,6 +14,7 @@ use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
+use prismux_sharing::Carried;
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary};
 use prismux_units::Instant;
 use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
@@ -163,12 +164,10 @@ impl Way<'_> {
                 let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES + order_bytes;
                 let sequence = links.meters.number(now, link, bytes, position).map(|number| number.0);
                 links.homes.sent(now, link);
-                outlet.push(
-                    peer,
-                    &GreHeader { sequence, key: order, ..GreHeader::plain(protocol) },
-                    ecn,
-                    packet,
-                );
+                let on_line = peer.line_bytes(packet.len(), sequence.is_some(), order.is_some());
+                links.members.carry(link, Carried { forward_bytes: on_line, return_bytes: 0 });
+                let header = GreHeader { sequence, key: order, ..GreHeader::plain(protocol) };
+                self.pass(now, link, (peer, header, ecn, packet));
             }
             None => outlet.drops.count(DropReason::NoLink),
         }

@@ -13,6 +13,7 @@ use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
 use prismux_sealed::SessionEvent;
+use prismux_sharing::Carried;
 use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEQUENCE_BYTES;
@@ -80,8 +81,7 @@ impl Turn<'_> {
             if let Some(link) = self.links.members.add_listed(now, &member.name, member.peer, member.rate) {
                 self.tell_joined(now, &member.name, member.peer);
                 let config = LinkConfig { name: member.name, advertised_rate: member.rate, round_trip: None };
-                self.record_join(now, link, &config);
-                self.striping.join(now, link, config);
+                self.join(now, link, config);
                 self.drain(now);
             }
         }
@@ -93,14 +93,23 @@ impl Turn<'_> {
             let (link, name) = (member.link, member.name.clone());
             let cause = Some("it fell silent".into());
             self.tell(now, &Event::MemberLeft { member: name.into(), cause });
+            self.rank(now);
             self.leave(now, link);
             self.drain(now);
         }
     }
 
     pub(super) fn leave(&mut self, now: Instant, link: LinkId) {
+        self.links.members.set_joined(link, false);
         self.links.record(|recorder| recorder.core_input(now, &CoreInput::Leave { link: link.0 }));
         self.striping.leave(now, link);
+    }
+
+    /// The core may use the link, from the beginning.
+    pub(super) fn join(&mut self, now: Instant, link: LinkId, config: LinkConfig) {
+        self.links.members.set_joined(link, true);
+        self.record_join(now, link, &config);
+        self.striping.join(now, link, config);
     }
 
     /// A control message.
@@ -119,24 +128,7 @@ impl Turn<'_> {
             {
                 self.refuse(now, frame.peer, DropReason::ForeignName);
             }
-            Ok(Message::Hello(hello)) => {
-                let registration = self.links.members.hello(now, frame.peer, &hello);
-                if let Registration::Moved { from, contested, .. } = registration {
-                    self.tell_moved(now, &hello.name, (from, frame.peer), contested);
-                }
-                if let Registration::Joined(link, _) = registration {
-                    self.tell_joined(now, &hello.name, frame.peer);
-                    // Listed members do not register, and are not called: they may know GRE alone.
-                    self.callers.known.note(&hello.name, frame.peer);
-                    self.links.meters.joined(link, &hello.name);
-                    self.links.homes.end_silence(link);
-                    let round_trip = self.callers.challenged.answered(now, frame.peer);
-                    let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
-                    self.record_join(now, link, &config);
-                    self.striping.join(now, link, config);
-                }
-                self.registered(now, frame.peer, registration);
-            }
+            Ok(Message::Hello(hello)) => self.called(now, frame.peer, hello),
             Ok(Message::Bye(bye)) => {
                 let registration = self.links.members.bye(now, &bye);
                 self.registered(now, frame.peer, registration);
@@ -152,6 +144,35 @@ impl Turn<'_> {
             }
             Err(ControlError::BadTag) => self.refuse(now, frame.peer, DropReason::BadToken),
         }
+    }
+
+    /// A hello of somebody who may send it.
+    fn called(&mut self, now: Instant, peer: Peer, hello: Hello) {
+        let (limit, registration) = (hello.limit, self.links.members.hello(now, peer, &hello));
+        if let Registration::Moved { from, contested, .. } = registration {
+            self.tell_moved(now, &hello.name, (from, peer), contested);
+        }
+        if let Registration::Joined(link, _) = registration {
+            self.tell_joined(now, &hello.name, peer);
+            // Listed members do not register, and are not called: they may know GRE alone.
+            self.callers.known.note(&hello.name, peer);
+            self.links.meters.joined(link, &hello.name);
+            self.links.homes.end_silence(link);
+            let round_trip = self.callers.challenged.answered(now, peer);
+            let config = LinkConfig { name: hello.name, advertised_rate: hello.rate, round_trip };
+            if self.is_in_use(link) {
+                self.join(now, link, config);
+            }
+        }
+        if let Registration::Joined(link, _)
+        | Registration::Refreshed(link, _)
+        | Registration::Moved { link, .. } = registration
+        {
+            self.links.limits.set(link, limit);
+            // It may have another tier than before.
+            self.rank(now);
+        }
+        self.registered(now, peer, registration);
     }
 
     /// A member can write receipts.
@@ -231,8 +252,11 @@ impl Turn<'_> {
                 self.callers.known.forget(&member);
                 let member = member.into();
                 self.tell(now, &Event::MemberLeft { member, cause: None });
+                self.links.homes.end_silence(link);
+                self.rank(now);
                 self.leave(now, link);
             }
+            Registration::Gone => {}
             Registration::Ignored => self.refuse(now, peer, DropReason::ReplayedControl),
             Registration::Full => self.refuse(now, peer, DropReason::TooManyMembers),
         }
@@ -299,7 +323,7 @@ impl Turn<'_> {
     }
 
     /// Records that a member offers its link.
-    pub(super) fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
+    fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
         self.links.record(|recorder| {
             let (name, rate) = (config.name.clone(), config.advertised_rate);
             let advertised_rate_bps = rate.map(prismux_units::Rate::as_bps);
@@ -313,6 +337,10 @@ impl Turn<'_> {
         let token = self.token_of(peer);
         let packet = token.and_then(|token| self.outlet.pool.copy_of(&message.emit(&token)));
         if let Some(packet) = packet {
+            let bytes = peer.line_bytes(packet.len(), false, false);
+            if let Some(link) = self.links.members.link_of(peer) {
+                self.links.members.carry(link, Carried { forward_bytes: bytes, return_bytes: 0 });
+            }
             self.outlet.push(peer, &GreHeader::plain(control::PROTOCOL_TYPE), Ecn::NotEct, packet);
         }
     }

@@ -3,15 +3,22 @@ use super::Proxy;
 use super::community::Community;
 use super::members::{Member, Traffic};
 use super::meters::Meters;
+use crate::accounts::{Accounts, Booked};
+use crate::carrier::busiest::Busy;
 use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
+use prismux_sharing::Terms;
 use prismux_units::{Duration, Instant};
 use prismux_wire::FlowKey;
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::path::Path;
+
+/// Of a link that lives and is not used.
+const STANDS_BY: &str = "one of a better tier lives";
 
 /// Nobody reads more, and writing them takes time away from packets.
 const MAX_FLOWS: usize = 1000;
@@ -33,12 +40,14 @@ pub(super) struct Report<'a> {
     receipts: Vec<Measured<'a>>,
     /// At most [`MAX_FLOWS`] of them.
     flows: Vec<Flow>,
+    busiest: Vec<Busy>,
     flow_count: usize,
     flow_memory_bytes: usize,
     counters: Counters,
     /// What is not TCP, by home.
     datagrams: Vec<Datagrams<'a>>,
     drops: &'a DropCounters,
+    accounts_file: Option<&'a Path>,
     events: &'a VecDeque<Shown>,
 }
 
@@ -58,8 +67,13 @@ struct Link<'a> {
     home: Option<&'a str>,
     peer: String,
     up: bool,
+    tier: &'static str,
+    /// Why it is not to be used for now.
+    rests: Option<&'static str>,
     last_heard_s: f64,
     advertised_rate_bps: Option<u64>,
+    #[serde(flatten)]
+    booked: Booked,
     #[serde(flatten)]
     traffic: Traffic,
     #[serde(flatten)]
@@ -145,23 +159,33 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         mtu_bytes: daemon.inner_mtu_bytes,
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
-        links: daemon.communities.iter().flat_map(|community| links(community, now)).collect(),
+        links: daemon.communities.iter().flat_map(|c| links(c, &daemon.accounts, now)).collect(),
         receipts: daemon.communities.iter().flat_map(|community| receipts(community, now)).collect(),
         flows: flows(cores()),
+        busiest: Busy::of_all(daemon.communities.iter().map(|community| community.striping.busiest(now))),
         flow_count: cores().map(Core::flow_count).sum(),
         flow_memory_bytes: cores().map(Core::flow_memory_bytes).sum(),
         counters: counters(cores()),
         datagrams: daemon.communities.iter().filter_map(datagrams_of).collect(),
         drops: &daemon.outlet.drops,
+        accounts_file: daemon.accounts.file(),
         events: daemon.outlet.events.shown(),
     }
 }
 
-fn links(community: &Community, now: Instant) -> Vec<Link<'_>> {
+fn links<'a>(community: &'a Community, accounts: &Accounts, now: Instant) -> Vec<Link<'a>> {
     let learned = community.striping.core.link_status();
     let home = community.links.home.as_deref();
     let of = |member: &Member| learned.iter().find(|status| status.id == member.link);
-    community.links.members.iter().map(|member| link(member, home, of(member), now)).collect()
+    let booked = |member: &Member| accounts.booked(&member.name, &Terms::default());
+    let members = community.links.members.iter();
+    let stands_by =
+        |member: &Member| member.up && !member.joined && !community.links.homes.is_silent(member.link);
+    let one = |member| Link {
+        rests: stands_by(member).then_some(STANDS_BY),
+        ..link(member, home, booked(member), of(member), now)
+    };
+    members.map(one).collect()
 }
 
 fn datagrams_of(community: &Community) -> Option<Datagrams<'_>> {
@@ -194,6 +218,7 @@ pub(crate) fn flows<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<Flow> {
 fn link<'a>(
     member: &'a Member,
     home: Option<&'a str>,
+    booked: Booked,
     status: Option<&LinkStatus>,
     now: Instant,
 ) -> Link<'a> {
@@ -203,8 +228,11 @@ fn link<'a>(
         home,
         peer: member.peer.to_string(),
         up: member.up,
+        tier: member.tier.name(),
+        rests: None,
         last_heard_s: (now - member.last_heard).as_secs_f64(),
         advertised_rate_bps: member.rate.map(prismux_units::Rate::as_bps),
+        booked,
         traffic: member.traffic,
         learned: status.map(learned),
     }

@@ -17,11 +17,13 @@
 //! that numbers what it sends gets receipts too, in the epoch that the [`Accept`] names.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
-//! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]).
+//! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]). The
+//! hellos of an uplink say that it is to stand by while others live, or that it has a rate limit.
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};
 use prismux_receipts::{MESSAGE_BYTES, Receipt};
+pub use prismux_sharing::Tier;
 use prismux_units::{Duration, Rate};
 use sha2::Sha256;
 use std::fmt;
@@ -52,6 +54,8 @@ const RECEIPT: u8 = 7;
 const PROBE: u8 = 8;
 const ECHO: u8 = 9;
 const LOST: u8 = 10;
+/// A hello with a tier and a rate limit behind the rate.
+const HELLO_WITH_TERMS: u8 = 11;
 
 /// What the writers of receipts take a message's frame for.
 const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
@@ -96,8 +100,19 @@ pub struct Hello {
     pub next_within: Duration,
     /// The link's rate, if the member cares to state it.
     pub rate: Option<Rate>,
+    /// It wants nothing while a link of a better tier lives.
+    pub tier: Tier,
+    /// It wants no more than this, whatever its link carries.
+    pub limit: Option<Rate>,
     /// The member's name: 1 to 32 letters, digits, dots, dashes and underscores.
     pub name: String,
+}
+
+impl Hello {
+    /// Whether it says more than older proxies know.
+    fn has_terms(&self) -> bool {
+        self.tier != Tier::Primary || self.limit.is_some()
+    }
 }
 
 /// The proxy's answer to a hello it accepts.
@@ -225,6 +240,10 @@ impl Message {
                 let within = u32::try_from(hello.next_within.as_millis()).unwrap_or(u32::MAX);
                 out.extend_from_slice(&within.to_be_bytes());
                 out.extend_from_slice(&hello.rate.map_or(0, Rate::as_bps).to_be_bytes());
+                if hello.has_terms() {
+                    out.push(hello.tier as u8);
+                    out.extend_from_slice(&hello.limit.map_or(0, Rate::as_bps).to_be_bytes());
+                }
                 out.extend_from_slice(hello.name.as_bytes());
             }
             Self::Welcome(Welcome { session, counter })
@@ -275,6 +294,7 @@ impl Message {
 
     fn kind(&self) -> u8 {
         match self {
+            Self::Hello(hello) if hello.has_terms() => HELLO_WITH_TERMS,
             Self::Hello(_) => HELLO,
             Self::Welcome(_) => WELCOME,
             Self::Challenge(_) => CHALLENGE,
@@ -296,10 +316,11 @@ impl Reader<'_> {
     fn message(&mut self, kind: u8) -> Option<Message> {
         let (session, counter) = (self.u64()?, self.u64()?);
         Some(match kind {
-            HELLO => {
+            HELLO | HELLO_WITH_TERMS => {
                 let next_within = Duration::from_millis(u64::from(self.u32()?));
                 let rate = Some(self.u64()?).filter(|&bps| bps > 0).map(Rate::from_bps);
-                Message::Hello(Hello { session, counter, next_within, rate, name: self.name()? })
+                let (tier, limit) = if kind == HELLO { (Tier::Primary, None) } else { self.terms()? };
+                Message::Hello(Hello { session, counter, next_within, rate, tier, limit, name: self.name()? })
             }
             WELCOME => Message::Welcome(Welcome { session, counter }),
             CHALLENGE => Message::Challenge(Challenge { session, counter }),
@@ -311,6 +332,15 @@ impl Reader<'_> {
             BYE => Message::Bye(Bye { session, counter, name: self.name()? }),
             _ => return None,
         })
+    }
+
+    /// Tier and rate limit: a hello without either has another kind, and one of no tier in use is not sent.
+    fn terms(&mut self) -> Option<(Tier, Option<Rate>)> {
+        let (&number, rest) = self.0.split_first()?;
+        self.0 = rest;
+        let tier = *Tier::ALL.get(usize::from(number)).filter(|tier| **tier != Tier::Never)?;
+        let limit = Some(self.u64()?).filter(|&bps| bps > 0).map(Rate::from_bps);
+        (tier != Tier::Primary || limit.is_some()).then_some((tier, limit))
     }
 
     fn u32(&mut self) -> Option<u32> {

@@ -1,5 +1,5 @@
 //! The far end of a tunnel.
-use prismux_wire::gre::GRE_IN_UDP_PORT;
+use prismux_wire::gre::{GRE_IN_UDP_PORT, KEY_BYTES, SEQUENCE_BYTES};
 use prismux_wire::{Encapsulation, IpFamily};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -65,6 +65,15 @@ impl Peer {
     /// Bytes that the tunnel adds to a packet without a number.
     pub fn overhead_bytes(&self) -> usize {
         self.transport.overhead_bytes(IpFamily::of(&self.address.ip().to_canonical()))
+    }
+
+    /// Bytes of a packet on the line, outer headers included, of which `inner_bytes` are what the tunnel carries,
+    /// behind a header with a sequence number and a key or without.
+    pub fn line_bytes(&self, inner_bytes: usize, has_sequence: bool, has_key: bool) -> u64 {
+        let optional = [(has_sequence, SEQUENCE_BYTES), (has_key, KEY_BYTES)];
+        let optional_bytes: usize =
+            optional.into_iter().map(|(has, bytes)| if has { bytes } else { 0 }).sum();
+        (inner_bytes + self.overhead_bytes() + optional_bytes) as u64
     }
 
     /// GRE in UDP to `address`.

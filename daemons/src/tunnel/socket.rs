@@ -111,6 +111,13 @@ pub struct Frame<'a> {
     pub outer_ecn: Option<Ecn>,
 }
 
+impl Frame<'_> {
+    /// Its bytes on the line, outer headers included.
+    pub fn line_bytes(&self) -> u64 {
+        self.peer.line_bytes(self.inner.len(), self.number.is_some(), self.order.is_some())
+    }
+}
+
 /// Why something that arrived is no [`Frame`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameError {

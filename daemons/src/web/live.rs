@@ -7,6 +7,10 @@ use crate::figures::{LinkName, MAX_LINKS, Sample, links_of, name_of};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// What a link's account says.
+const BOOKED: [&str; 5] =
+    ["today_bytes", "month_bytes", "month_from", "cap_per_day_bytes", "cap_per_month_bytes"];
+
 /// The answer to `level=0&after_ms=1234&decisions_from=7`; what is left out means everything.
 pub(super) fn answer(published: &Published, request: &Request) -> Value {
     let level = request.number("level").and_then(|level| usize::try_from(level).ok()).unwrap_or(0);
@@ -34,7 +38,9 @@ pub(super) fn answer(published: &Published, request: &Request) -> Value {
 fn told(link: &Value) -> Value {
     let LinkName { home, name } = name_of(link);
     let explained = explain::link(link);
-    json!({ "home": home, "name": name, "use": explained.used, "why": explained.why })
+    let account = || BOOKED.iter().map(|key| ((*key).to_owned(), link[*key].clone())).collect::<Value>();
+    let booked = link["today_bytes"].is_u64().then(account);
+    json!({ "home": home, "name": name, "use": explained.used, "why": explained.why, "booked": booked })
 }
 
 /// A sample as a list: milliseconds, flows, and a list for each link. Names are told once, in `names`.

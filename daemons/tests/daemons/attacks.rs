@@ -2,7 +2,7 @@
 use super::network::{Daemon, Network, SENDER, TOKEN, wait_for};
 use super::scenarios::{gre_socket, udp_packet};
 use super::transfer::{Direction, Transfer};
-use prismux_daemons::tunnel::control::{Bye, Hello, Message, Token};
+use prismux_daemons::tunnel::control::{Bye, Hello, Message, Tier, Token};
 use prismux_linux::socket_option;
 use prismux_units::Duration;
 use prismux_wire::checksum::checksum;
@@ -93,6 +93,8 @@ pub fn last_counters() {
         counter: 1,
         next_within: Duration::from_secs(1),
         rate: None,
+        tier: Tier::Primary,
+        limit: None,
         name: name.to_owned(),
     };
     say(&Message::Hello(hello("m2")));

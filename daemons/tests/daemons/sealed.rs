@@ -3,7 +3,7 @@ use crate::network::{Daemon, Network, SENDER, SENDER_V6, wait_for};
 use crate::scenarios::udp_packet;
 use crate::transfer::{Direction, Transfer};
 use prismux_daemons::config::make_private_key;
-use prismux_daemons::tunnel::control::{Hello, Message, PROTOCOL_TYPE, Token};
+use prismux_daemons::tunnel::control::{Hello, Message, PROTOCOL_TYPE, Tier, Token};
 use prismux_daemons::tunnel::sealing::os_entropy;
 use prismux_endpoint::Endpoint;
 use prismux_linux::namespace::Namespace;
@@ -294,6 +294,8 @@ pub fn dishonest_member() {
             counter: 1,
             next_within: Duration::from_secs(1),
             rate: None,
+            tier: Tier::Primary,
+            limit: None,
             name: name.to_owned(),
         });
         message.emit(&Token::inside_a_session())

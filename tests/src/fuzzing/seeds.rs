@@ -3,7 +3,7 @@ use super::bytes::REWRITE_RECIPE_BYTES;
 use super::machines::STEP_BYTES;
 use super::text::TOKEN;
 use core::net::IpAddr;
-use prismux_daemons::tunnel::control::{Bye, Hello, Message, Token, Welcome};
+use prismux_daemons::tunnel::control::{Bye, Hello, Message, Tier, Token, Welcome};
 use prismux_endpoint::random::Seed;
 use prismux_trace::event::{Event, EventSink, JsonLines, PacketSummary};
 use prismux_trace::pcapng::{CapturedPacket, Direction, PcapNg};
@@ -235,11 +235,13 @@ pub(super) fn control() -> Vec<Vec<u8>> {
     let token = Token::new(TOKEN).expect("long enough");
     let (session, counter, name) = (7, 8, "m1".to_string());
     let next_within = Duration::from_secs(25);
-    let hello = Hello { session, counter, next_within, rate: Some(Rate::from_kbps(600)), name: name.clone() };
+    let rate = Some(Rate::from_kbps(600));
+    let hello = |tier, limit| Hello { session, counter, next_within, rate, tier, limit, name: name.clone() };
     let messages = [
-        Message::Hello(hello),
+        Message::Hello(hello(Tier::Primary, None)),
+        Message::Hello(hello(Tier::Backup, rate)),
         Message::Welcome(Welcome { session, counter }),
-        Message::Bye(Bye { session, counter, name }),
+        Message::Bye(Bye { session, counter, name: name.clone() }),
     ];
     messages.iter().map(|message| message.emit(&token)).collect()
 }

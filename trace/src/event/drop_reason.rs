@@ -96,6 +96,8 @@ drop_reasons! {
         StaleAck = "stale_ack",
         /// A retransmission of data that the receiver has, or that the proxy resends itself.
         SpuriousRetransmission = "spurious_retransmission",
+        /// More than the link's owner lets pass in a second.
+        RateLimited = "rate_limited",
         /// The socket's send buffer was full.
         SendBufferFull = "send_buffer_full",
         /// Larger than the path to the peer: the sender has been told (ICMP).

@@ -38,6 +38,8 @@ pub(super) struct Row(Vec<(Look, String)>);
 /// Columns of a link's figures: the name's, what becomes of it, down, up, round trip, queues, lost.
 const WIDTHS: [usize; 7] = [14, 8, 12, 12, 10, 8, 7];
 const TITLES: [&str; 7] = ["link", "", "down", "up", "round trip", "queues", "lost"];
+/// Busiest connections in sight.
+const MAX_BUSY: usize = 5;
 /// Of a small line.
 const SPARK_COLUMNS: usize = 24;
 const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -90,6 +92,23 @@ fn daemon_rows(daemon: &Seen, rows: &mut Vec<Row>) {
     rows.push(Row::of(Look::Faint, &columns(TITLES.map(str::to_owned))));
     for link in links_of(status) {
         link_rows(link, &daemon.samples, rows);
+    }
+    busy_rows(status, rows);
+}
+
+/// The connections that carried most in the last seconds: down, up, protocol, ends.
+fn busy_rows(status: &Value, rows: &mut Vec<Row>) {
+    let busiest = status["busiest"].as_array().map_or(&[][..], Vec::as_slice);
+    if busiest.is_empty() {
+        return;
+    }
+    rows.extend([Row::default(), Row::of(Look::Faint, "busiest connections")]);
+    for flow in busiest.iter().take(MAX_BUSY) {
+        let of = |key: &str| rate(flow[key].as_f64().unwrap_or(0.0) as f32);
+        let text = |key: &str| flow[key].as_str().unwrap_or("");
+        let (down, up) = (of("forward_bps"), of("return_bps"));
+        let line = format!("{down:>12} {up:>12}  {:<5} {}", text("protocol"), text("flow"));
+        rows.push(Row::of(Look::Usual, &line));
     }
 }
 
@@ -240,6 +259,8 @@ mod tests {
                     { "name": "evil\u{1b}[2J", "up": true, "state": "standby", "reason": "loses too many packets",
                       "forward_bytes": 0, "return_bytes": 0 },
                 ],
+                "busiest": [{ "flow": "203.0.113.1:443 > 10.77.0.2:5", "protocol": "TCP",
+                    "forward_bps": 13_500_000, "return_bps": 240_000 }],
                 "receipts": [{ "name": "wan0", "rtt_s": 0.03, "queueing_delay_s": 0.004 }],
                 "events": [{ "number": 0, "time_ns": 3_690_000_000_000_u64, "event": "link_state_changed",
                     "node": "house", "member": "wan1", "state": "silent" }] })
@@ -261,6 +282,9 @@ wan0           used      14.0 Mbit/s      0 bit/s    30.0 ms  4.00 ms   0.2 %
                       ▂▄▆█ carries traffic
 evil?[2J       resting       0 bit/s      0 bit/s          -        -       -
                            loses too many packets
+
+busiest connections
+ 13.5 Mbit/s   240 kbit/s  TCP   203.0.113.1:443 > 10.77.0.2:5
 
 what was decided
         10 s ago  house: the link of member wan1 is silent";

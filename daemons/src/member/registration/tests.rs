@@ -209,3 +209,27 @@ fn a_proxy_that_has_been_restarted_is_offered_receipts_anew() {
     let again = offer(&mut registration, at(1070)).expect("another offer");
     assert!(again.session == 10 && again.epoch != first.epoch);
 }
+
+#[test]
+fn a_member_that_rests_says_goodbye_and_nothing_more_until_it_is_over() {
+    let mut registration = registered();
+    registration.rest();
+    assert!(matches!(registration.poll_transmit(at(200)), Some(Message::Bye(bye)) if bye.session == 9));
+    registration.note_traffic(at(300));
+    registration.call_now(at(400));
+    challenge(&mut registration, at(500), 9, 9000);
+    assert!(!welcome(&mut registration, at(600), 9, 9001), "an answer that was under way");
+    assert!(is_quiet(&mut registration, at(1_000_000)) && registration.poll_timeout().is_none());
+    registration.bye();
+    assert!(
+        matches!(registration.poll_transmit(at(1_000_000)), Some(Message::Bye(_))),
+        "once more, if need be"
+    );
+    registration.resume(at(2_000_000));
+    let again = hello(&mut registration, at(2_000_000));
+    assert_eq!(again.session, 9);
+    assert!(welcome(&mut registration, at(2_000_040), 9, again.counter));
+    let mut unknown = new();
+    unknown.rest();
+    assert!(is_quiet(&mut unknown, at(5000)), "there is nobody to take leave of");
+}

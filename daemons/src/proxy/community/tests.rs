@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::{SealedPeer, TunnelListeners};
-use crate::tunnel::control::Hello;
+use crate::tunnel::control::{Hello, Tier};
 use prismux_prism::ProxyConfig as Settings;
 use prismux_sealed::{Entropy, KeyPair};
 use prismux_units::Duration;
@@ -63,6 +63,8 @@ fn only_what_is_touched_is_asked_anew_when_something_is_due() {
         counter: 1,
         next_within: Duration::from_secs(1),
         rate: None,
+        tier: Tier::Primary,
+        limit: None,
         name: "m1".to_owned(),
     };
     let now = Instant::from_secs(5);

@@ -1,6 +1,6 @@
 use super::{MAX_MEMBERS, Members, Registration};
 use crate::tunnel::Peer;
-use crate::tunnel::control::{Bye, Challenge, Hello, Welcome};
+use crate::tunnel::control::{Bye, Challenge, Hello, Tier, Welcome};
 use prismux_prism::LinkId;
 use prismux_units::{Duration, Instant};
 
@@ -16,6 +16,8 @@ fn hello(name: &str, counter: u64, next_within_s: u64) -> Hello {
         counter,
         next_within: Duration::from_secs(next_within_s),
         rate: None,
+        tier: Tier::Primary,
+        limit: None,
         name: name.to_owned(),
     }
 }

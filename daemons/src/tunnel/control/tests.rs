@@ -1,6 +1,8 @@
 use super::{
-    Accept, Bye, Challenge, ControlError, Hello, Lost, Message, Offer, Probe, Token, Welcome, is_valid_name,
+    Accept, Bye, Challenge, ControlError, Hello, Lost, Message, Offer, Probe, Tier, Token, Welcome,
+    is_valid_name,
 };
+use hmac::Mac;
 use prismux_receipts::{NumberRange, Receipt};
 use prismux_units::{Duration, Rate};
 use prismux_wire::SeqNumber;
@@ -15,6 +17,8 @@ fn hello() -> Hello {
         counter: 1_000_000,
         next_within: Duration::from_secs(25),
         rate: Some(Rate::from_mbps(50)),
+        tier: Tier::Primary,
+        limit: None,
         name: "kitchen-lte.1".to_owned(),
     }
 }
@@ -34,6 +38,9 @@ fn messages() -> Vec<Message> {
     vec![
         Message::Hello(hello()),
         Message::Hello(Hello { rate: None, name: "x".repeat(32), ..hello() }),
+        Message::Hello(Hello { tier: Tier::Backup, ..hello() }),
+        Message::Hello(Hello { tier: Tier::Secondary, limit: Some(Rate::from_mbps(3)), ..hello() }),
+        Message::Hello(Hello { limit: Some(Rate::from_bps(1)), ..hello() }),
         Message::Welcome(Welcome { session: 1, counter: u64::MAX }),
         Message::Challenge(Challenge { session: u64::MAX, counter: 0 }),
         Message::Bye(Bye { session: 3, counter: 4, name: "m1".to_owned() }),
@@ -63,6 +70,22 @@ fn the_layout_of_a_hello_is_fixed() {
     assert_eq!(bytes[26..34], 50_000_000u64.to_be_bytes());
     assert_eq!(bytes[34..47], *b"kitchen-lte.1");
     assert_eq!(bytes.len(), 47 + 16);
+}
+
+#[test]
+fn a_hello_with_terms_has_a_kind_of_its_own_and_one_without_is_none_of_it() {
+    let bytes = Message::Hello(Hello { tier: Tier::Backup, ..hello() }).emit(&token());
+    assert_eq!(
+        (bytes[5], bytes[34], &bytes[35..43], &bytes[43..56]),
+        (11, 2, &[0; 8][..], &b"kitchen-lte.1"[..])
+    );
+    for tier in [0, 3, 4, 255] {
+        let mut signed = bytes[..bytes.len() - 16].to_vec();
+        signed[34] = tier;
+        let tag = token().mac(&signed).finalize().into_bytes();
+        signed.extend_from_slice(&tag[..16]);
+        assert_eq!(Message::parse(&signed, &token()), Err(ControlError::Malformed), "tier {tier}");
+    }
 }
 
 #[test]
