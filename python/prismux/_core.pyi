@@ -10,7 +10,12 @@ __all__ = [
     "Diagnostic",
     "LinkView",
     "OfferView",
+    "PacketView",
+    "PipeOfferView",
+    "PipeView",
     "RateView",
+    "RequestPipeView",
+    "RequestView",
     "RunError",
     "RunResult",
     "Scenario",
@@ -38,7 +43,11 @@ _Set: TypeAlias = Mapping[str, object] | Sequence[str]
 _Scenario: TypeAlias = "Scenario | str | os.PathLike[str]"
 
 #: now_s, links, packet_bytes, retransmission
-_Scheduler: TypeAlias = "Callable[[float, list[LinkView], int, bool], LinkView | None]"
+_Scheduler: TypeAlias = "Callable[[float, list[LinkView], int, bool], LinkView | float | None]"
+
+@type_check_only
+class _LinkScheduler(Protocol):
+    def choose(self, links: list[LinkView], packet: PacketView, /) -> LinkView | float | None: ...
 
 @type_check_only
 class _Congestion(Protocol):
@@ -53,9 +62,20 @@ class _RateBased(Protocol):
 class _SubflowScheduler(Protocol):
     def choose(self, subflows: list[SubflowView], offer: OfferView, /) -> SubflowView | None: ...
 
+@type_check_only
+class _PipeScheduler(Protocol):
+    def choose(self, pipes: list[PipeView], offer: PipeOfferView, /) -> PipeView | None: ...
+
+@type_check_only
+class _RequestScheduler(Protocol):
+    def choose(self, pipes: list[RequestPipeView], request: RequestView, /) -> int | None: ...
+
+_Schedulers: TypeAlias = "_Scheduler | Callable[[str], _LinkScheduler] | str"
 _Control: TypeAlias = "Callable[[], _Congestion | _RateBased] | str"
 _Policies: TypeAlias = "_Control | Mapping[str, _Control]"
 _Subflows: TypeAlias = "Callable[[str], _SubflowScheduler] | str"
+_Pipes: TypeAlias = "Callable[[str], _PipeScheduler] | str"
+_Requests: TypeAlias = "Callable[[str], _RequestScheduler] | str"
 
 class ScenarioError(ValueError):
     diagnostics: list[Diagnostic]
@@ -143,6 +163,25 @@ class LinkView:
     def scheduled_packets(self) -> int: ...
 
 @final
+class PacketView:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def flow(self) -> str: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def packet_bytes(self) -> int: ...
+    @property
+    def retransmission(self) -> bool: ...
+    @property
+    def window_bytes(self) -> int | None: ...
+    @property
+    def flow_in_flight_bytes(self) -> int: ...
+    @property
+    def deadline_s(self) -> float | None: ...
+
+@final
 class AckView:
     @property
     def now_s(self) -> float: ...
@@ -211,6 +250,70 @@ class OfferView:
     def window_bytes(self) -> int: ...
     @property
     def was_blocked(self) -> bool: ...
+
+@final
+class PipeView:
+    @property
+    def id(self) -> int: ...
+    @property
+    def usable(self) -> bool: ...
+    @property
+    def has_room(self) -> bool: ...
+    @property
+    def srtt_s(self) -> float | None: ...
+    @property
+    def rttvar_s(self) -> float: ...
+    @property
+    def cwnd_bytes(self) -> int: ...
+    @property
+    def in_flight_bytes(self) -> int: ...
+    @property
+    def segment_bytes(self) -> int: ...
+    @property
+    def place(self) -> int: ...
+
+@final
+class PipeOfferView:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def next_byte(self) -> int: ...
+    @property
+    def unsent_bytes(self) -> int: ...
+    @property
+    def window_bytes(self) -> int: ...
+
+@final
+class RequestPipeView:
+    @property
+    def id(self) -> int: ...
+    @property
+    def usable(self) -> bool: ...
+    @property
+    def round_trip_s(self) -> float: ...
+    @property
+    def asked_s(self) -> list[float]: ...
+    @property
+    def outstanding_bytes(self) -> int: ...
+    @property
+    def cwnd_bytes(self) -> int: ...
+    @property
+    def cost(self) -> int: ...
+
+@final
+class RequestView:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def pipe(self) -> int: ...
+    @property
+    def next_byte(self) -> int: ...
+    @property
+    def pending_byte(self) -> int: ...
+    @property
+    def room_bytes(self) -> int: ...
+    @property
+    def segment_bytes(self) -> int: ...
 
 @final
 class WindowView:
@@ -292,9 +395,11 @@ def run(
     record: str | os.PathLike[str] | None = None,
     pcap: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
-    scheduler: _Scheduler | str | None = None,
+    scheduler: _Schedulers | None = None,
     congestion: _Policies | None = None,
     subflow_scheduler: _Subflows | None = None,
+    pipe_scheduler: _Pipes | None = None,
+    request_scheduler: _Requests | None = None,
 ) -> RunResult: ...
 def compare(
     scenario: _Scenario,
@@ -304,9 +409,11 @@ def compare(
     runs: int = 1,
     set: _Set | None = None,
     jobs: int | None = None,
-    scheduler: _Scheduler | str | None = None,
+    scheduler: _Schedulers | None = None,
     congestion: _Policies | None = None,
     subflow_scheduler: _Subflows | None = None,
+    pipe_scheduler: _Pipes | None = None,
+    request_scheduler: _Requests | None = None,
 ) -> Comparison: ...
 def claims_json(name: str, *, only: Sequence[str], quick: bool, seeds: int | None, jobs: int | None) -> str: ...
 def mixes_json(
@@ -331,6 +438,11 @@ class SweepPlan:
         variants: Sequence[str] | None = None,
         seed: int = 1,
         seeds: int = 1,
+        scheduler: str | None = None,
+        congestion: str | Mapping[str, str] | None = None,
+        subflow_scheduler: str | None = None,
+        pipe_scheduler: str | None = None,
+        request_scheduler: str | None = None,
     ) -> SweepPlan: ...
     @property
     def scenario(self) -> str: ...

@@ -54,6 +54,11 @@ def sweep(
     progress: bool | None = None,
     prune: bool = False,
     keep: bool = False,
+    scheduler: str | None = None,
+    congestion: str | Mapping[str, str] | None = None,
+    subflow_scheduler: str | None = None,
+    pipe_scheduler: str | None = None,
+    request_scheduler: str | None = None,
 ) -> SweepResult:
     """Run a scenario at every point of ``over`` with each of ``seeds`` seeds, into one Parquet file.
 
@@ -67,8 +72,27 @@ def sweep(
     experiments (another scenario, or this one before a change), unless ``prune`` removes them or ``keep`` leaves
     them in the file, beside the new ones; the table has the rows of this call only. A path whose values change
     nothing is warned of. ``progress`` draws a bar on standard error, by default on a terminal only.
+
+    ``scheduler``, ``congestion``, ``subflow_scheduler``, ``pipe_scheduler`` and ``request_scheduler`` are as
+    for ``run``, each named by its import path, "module:name", which the workers of a cluster must be able to
+    import too. They decide wherever they have something to do. The columns ``policy`` and ``policy_hash`` say
+    which did and from what source: the file of the module and the attribute ``version`` of the policy, if it
+    has one. Rows of an edited policy are rows of another experiment. A policy without anything to do at any
+    point raises ScenarioError, and an exception in one ends the sweep and is raised.
     """
-    plan = SweepPlan(scenario, dict(over), set=set, variants=variants, seed=seed, seeds=seeds)
+    plan = SweepPlan(
+        scenario,
+        dict(over),
+        set=set,
+        variants=variants,
+        seed=seed,
+        seeds=seeds,
+        scheduler=scheduler,
+        congestion=congestion,
+        subflow_scheduler=subflow_scheduler,
+        pipe_scheduler=pipe_scheduler,
+        request_scheduler=request_scheduler,
+    )
     path = Path(out) if out is not None else Path(f"{plan.scenario}-sweep.parquet")
     store = SweepStore(path, plan, prune=prune, keep=keep)
     try:

@@ -1,11 +1,11 @@
 //! A congestion control written in Python.
 
-use crate::policy::Asked;
+use crate::policy::{self, Asked};
 use prismux_tcp::engine::Phase;
 use prismux_tcp::engine::congestion::{
     AckSample, CongestionControl, CongestionSignal, CustomControl, RateSample, Window,
 };
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{Duration, Rate};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -70,7 +70,7 @@ impl RateView {
 impl From<&RateSample> for RateView {
     fn from(sample: &RateSample) -> Self {
         Self {
-            now_s: sample.now.saturating_since(Instant::ZERO).as_secs_f64(),
+            now_s: policy::seconds(sample.now),
             delivered_bytes: sample.delivered,
             newly_delivered_bytes: sample.newly_delivered,
             newly_lost_bytes: sample.newly_lost,
@@ -202,7 +202,7 @@ fn seconds(duration: Option<Duration>) -> Option<f64> {
 impl CongestionControl for PythonControl {
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
         let ack = AckView {
-            now_s: sample.now.saturating_since(Instant::ZERO).as_secs_f64(),
+            now_s: policy::seconds(sample.now),
             delivered_bytes: sample.bytes,
             rtt_s: seconds(sample.rtt),
             smoothed_rtt_s: seconds(sample.srtt),

@@ -2,8 +2,9 @@
 //!
 //! * [`mod@scenario`]: texts, files and dictionaries become scenarios. [`mod@error`]: what is wrong with them.
 //! * [`mod@run`]: runs and comparisons, without the interpreter's lock and stopped by Ctrl-C.
-//! * [`mod@policies`]: what runs take of policies written in Python: [`mod@policy`], [`mod@subflows`] and
-//!   [`mod@congestion`] are schedulers of proxies, schedulers of MPTCP and congestion controls.
+//! * [`mod@policies`]: what runs take of policies written in Python: [`mod@policy`], [`mod@subflows`], [`mod@pipes`]
+//!   and [`mod@congestion`] are schedulers of proxies, of MPTCP, of pTCP and R²CP, and congestion controls;
+//!   [`mod@source`] is where they come from.
 //! * [`mod@study`]: published claims and random mixes.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the
 //!   Arrow PyCapsule interface.
@@ -12,11 +13,13 @@
 mod congestion;
 mod dictionary;
 mod error;
+mod pipes;
 mod policies;
 mod policy;
 mod result;
 mod run;
 mod scenario;
+mod source;
 mod study;
 mod subflows;
 mod sweep;
@@ -32,7 +35,9 @@ mod _core {
     #[pymodule_export]
     use crate::error::{RunError, ScenarioError, SweepFileError};
     #[pymodule_export]
-    use crate::policy::LinkView;
+    use crate::pipes::{PipeOfferView, PipeView, RequestPipeView, RequestView};
+    #[pymodule_export]
+    use crate::policy::{LinkView, PacketView};
     #[pymodule_export]
     use crate::result::{Comparison, RunResult};
     #[pymodule_export]

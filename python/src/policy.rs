@@ -1,12 +1,12 @@
-//! A scheduler written in Python.
+//! A scheduler of a proxy written in Python.
 
 use prismux_prism::LinkId;
 use prismux_prism::link_table::{Link, LinkTable};
-use prismux_prism::scheduler::{PacketView, Scheduler};
-use prismux_units::Instant;
+use prismux_prism::scheduler::{Choice, PacketView as Packet, Scheduler};
+use prismux_units::{self as units, Instant};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyFloat, PyList, PyType};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -60,6 +60,55 @@ impl LinkView {
     }
 }
 
+/// A packet as a scheduler written in Python sees it.
+#[pyclass(frozen, get_all, module = "prismux")]
+pub(crate) struct PacketView {
+    /// Time of the run in seconds.
+    now_s: f64,
+    /// The connection, in the direction of its data: "10.0.0.1:80 > 10.0.0.2:5001".
+    flow: String,
+    /// Its first sequence number.
+    sequence: u32,
+    /// Sequence space that it takes, in bytes.
+    packet_bytes: u32,
+    /// Whether it was sent before, by its sender or by the proxy.
+    retransmission: bool,
+    /// Bytes behind it that the receiver's window leaves; None while the window is unknown.
+    window_bytes: Option<u32>,
+    /// Bytes of its connection in flight on all links.
+    flow_in_flight_bytes: u64,
+    /// Time of the run, in seconds, until which it may be kept waiting; None for a packet that has to leave now.
+    deadline_s: Option<f64>,
+}
+
+#[pymethods]
+impl PacketView {
+    fn __repr__(&self) -> String {
+        let Self { now_s, flow, packet_bytes, .. } = self;
+        format!("<prismux.PacketView at {now_s:.3} s: {packet_bytes} bytes of {flow}>")
+    }
+}
+
+impl PacketView {
+    fn new(now: Instant, packet: &Packet) -> Self {
+        Self {
+            now_s: seconds(now),
+            flow: packet.flow.to_string(),
+            sequence: packet.seq.0,
+            packet_bytes: packet.bytes,
+            retransmission: packet.retransmission,
+            window_bytes: packet.window_bytes,
+            flow_in_flight_bytes: packet.flow_in_flight_bytes,
+            deadline_s: packet.deadline.map(seconds),
+        }
+    }
+}
+
+/// Time of the run in seconds.
+pub(crate) fn seconds(at: Instant) -> f64 {
+    at.saturating_since(Instant::ZERO).as_secs_f64()
+}
+
 /// What the decisions of a run cost, and why they ended early.
 #[derive(Debug, Default)]
 pub(crate) struct Decisions {
@@ -80,29 +129,63 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// What comes of `question`, which is no decision; None once anything raised an exception.
+    pub fn set_up<R>(&self, question: impl FnOnce(Python<'_>) -> PyResult<R>) -> Option<R> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        Python::attach(question)
+            .map_err(|error| {
+                let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+                decisions.raised.get_or_insert(error);
+                self.stop.store(true, Ordering::Relaxed);
+            })
+            .ok()
+    }
+
     /// What `question` answers; None once it, or another one before, raised an exception.
     pub fn ask<R>(&self, question: impl FnOnce(Python<'_>) -> PyResult<R>) -> Option<R> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
         let start = std::time::Instant::now();
-        let answer = Python::attach(question);
+        let answer = self.set_up(question);
         let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         decisions.count += 1;
         decisions.time += start.elapsed();
         answer
-            .map_err(|error| {
-                decisions.raised.get_or_insert(error);
-                self.stop.store(true, Ordering::Relaxed);
-            })
-            .ok()
     }
 }
 
-/// Calls a Python function for every packet.
+/// What is asked of an object.
+pub(crate) const CHOOSE: &str = "choose";
+
+/// The object that `class` makes from the name of a flow, which must have the method [`CHOOSE`].
+pub(crate) fn made(class: &Py<PyAny>, flow: &str, asked: &Asked) -> Option<Py<PyAny>> {
+    asked.set_up(|py| {
+        let object = class.call1(py, (flow,))?;
+        match object.bind(py).hasattr(CHOOSE)? {
+            true => Ok(object),
+            false => Err(PyTypeError::new_err(format!(
+                "{} has no method {CHOOSE}\n  expected: a class whose objects have it",
+                object.bind(py).repr()?
+            ))),
+        }
+    })
+}
+
+/// Asks Python for every packet: a function, or the method `choose` of an object.
 pub(crate) struct PythonScheduler {
-    pub function: Py<PyAny>,
-    pub asked: Asked,
+    policy: Option<Policy>,
+    asked: Asked,
+}
+
+/// How a scheduler is asked.
+enum Policy {
+    /// By the time, the links, the packet's bytes and whether it is a retransmission.
+    Function(Py<PyAny>),
+    /// By the links and a [`PacketView`].
+    Object(Py<PyAny>),
 }
 
 impl std::fmt::Debug for PythonScheduler {
@@ -111,38 +194,60 @@ impl std::fmt::Debug for PythonScheduler {
     }
 }
 
-impl Scheduler for PythonScheduler {
-    fn choose(&mut self, now: Instant, links: &LinkTable, packet: PacketView) -> Option<LinkId> {
-        let choice = self.asked.ask(|py| self.ask(py, now, links, packet));
-        // The run ends at once: any link does.
-        choice.unwrap_or_else(|| links.usable().next().map(|(id, _)| id))
-    }
-}
-
 impl PythonScheduler {
-    fn ask(
-        &self,
-        py: Python<'_>,
-        now: Instant,
-        links: &LinkTable,
-        packet: PacketView,
-    ) -> PyResult<Option<LinkId>> {
+    /// Asks `policy`, or where it is a class with `choose`, the object that it makes from the name of the proxy.
+    pub fn new(policy: &Py<PyAny>, proxy: &str, asked: Asked) -> Self {
+        let made = asked.set_up(|py| {
+            let policy = policy.bind(py);
+            Ok(match policy.is_instance_of::<PyType>() && policy.hasattr(CHOOSE)? {
+                true => Policy::Object(policy.call1((proxy,))?.unbind()),
+                false => Policy::Function(policy.clone().unbind()),
+            })
+        });
+        Self { policy: made, asked }
+    }
+
+    fn ask(&self, py: Python<'_>, now: Instant, links: &LinkTable, packet: &Packet) -> PyResult<Choice> {
         let views: PyResult<Vec<Bound<'_, LinkView>>> =
             links.usable().map(|(id, link)| Bound::new(py, LinkView::new(now, id, link))).collect();
         let views = PyList::new(py, views?)?;
-        let now_s = now.saturating_since(Instant::ZERO).as_secs_f64();
-        let choice = self.function.bind(py).call1((now_s, &views, packet.bytes, packet.retransmission))?;
+        let choice = match &self.policy {
+            Some(Policy::Function(function)) => {
+                function.bind(py).call1((seconds(now), &views, packet.bytes, packet.retransmission))?
+            }
+            Some(Policy::Object(object)) => {
+                object.bind(py).call_method1(CHOOSE, (&views, PacketView::new(now, packet)))?
+            }
+            None => return Ok(Choice::NoLink),
+        };
         if choice.is_none() {
-            return Ok(None);
+            return Ok(if views.is_empty() { Choice::NoLink } else { Choice::Wait(Instant::MAX) });
         }
-        match choice.cast::<LinkView>() {
-            Ok(view) if links.usable().any(|(id, _)| id.0 == view.get().id) => {
-                Ok(Some(LinkId(view.get().id)))
+        if let Ok(view) = choice.cast::<LinkView>()
+            && links.usable().any(|(id, _)| id.0 == view.get().id)
+        {
+            return Ok(Choice::Over(LinkId(view.get().id)));
+        }
+        match choice.cast::<PyFloat>().map(|number| number.value()) {
+            Ok(until_s) if until_s > seconds(now) && until_s < MAX_SECONDS => {
+                Ok(Choice::Wait(Instant::ZERO + units::Duration::from_secs_f64(until_s)))
             }
             _ => Err(PyTypeError::new_err(format!(
-                "the scheduler returned {}\n  expected: one of the links that it was given, or None",
+                "the scheduler returned {}\n  expected: one of the links that it was given, None to wait, or a later \
+                 time of the run in seconds",
                 choice.repr()?
             ))),
         }
+    }
+}
+
+/// No run lasts longer: a hundred years.
+const MAX_SECONDS: f64 = 3.2e9;
+
+impl Scheduler for PythonScheduler {
+    fn choose(&mut self, now: Instant, links: &LinkTable, packet: &Packet) -> Choice {
+        let choice = self.asked.ask(|py| self.ask(py, now, links, packet));
+        // The run ends at once: any link does.
+        choice.unwrap_or_else(|| links.usable().next().map(|(id, _)| id).into())
     }
 }

@@ -82,7 +82,8 @@ impl RunResult {
         self.0.total.efficiency
     }
 
-    /// Goodput of all flows in steady state, bit/s; None where it is unknown.
+    /// Goodput of all flows in steady state, bit/s; None where one has none: it did not outlast the warm-up, or the run
+    /// ended before it had carried 95 % of its bytes.
     #[getter]
     fn steady_goodput_bps(&self) -> Option<f64> {
         self.0.total.steady_goodput_bps

@@ -9,6 +9,7 @@ use crate::scenario::file_of;
 use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
+use prismux_study::policies::{PolicyRole, at_work, refuse_idle};
 use prismux_study::run::{RunError, RunOptions, Watch};
 use prismux_study::{compare as study, jobs, run as single, variant};
 use pyo3::exceptions::PyRuntimeError;
@@ -111,9 +112,12 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// of every link to that folder; with `events` every event of the run to that file. Other threads of Python run
 /// meanwhile; Ctrl-C stops the run.
 ///
-/// `scheduler` is a function that picks the link for each packet at every proxy, in place of the scheduler that the
-/// scenario names: `scheduler(now_s, links, packet_bytes, retransmission)` gets a list of LinkView and returns one of
-/// them, or None when none will do.
+/// `scheduler` picks the link for each packet at every proxy, in place of the scheduler that the scenario names. It
+/// is a function, `scheduler(now_s, links, packet_bytes, retransmission)`, or a class that is called with the name of
+/// the proxy and whose objects have `choose(links, packet)`, which sees connection, sequence number, window and
+/// deadline in a PacketView. Both get a list of LinkView and return one of them, None to wait until an
+/// acknowledgement changes the links, or a later time of the run in seconds (a float) to wait until then. A packet
+/// whose deadline has come, and one that the proxy cannot keep, leaves over the link with the least hRTT.
 ///
 /// `congestion` is called for each sender of TCP and returns its congestion control, in place of the one that the
 /// scenario names: an object with `on_ack(ack, window)`, which gets an AckView and a WindowView and returns the new
@@ -125,7 +129,10 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 ///
 /// `subflow_scheduler` is called with the name of each flow over MPTCP and returns its scheduler: an object with
 /// `choose(subflows, offer)`, which gets a list of SubflowView and an OfferView and returns one of the subflows, or
-/// None to wait.
+/// None to wait. `pipe_scheduler` is the same for each flow over pTCP, with a list of PipeView and a PipeOfferView.
+/// `request_scheduler` is called with the name of each flow over R²CP and returns an object with `choose(pipes,
+/// request)`, which gets a list of RequestPipeView and a RequestView and returns which of the segments that no pipe
+/// was asked for the pipe asks for, counted from 0, or None to wait.
 ///
 /// Each of them may be a text that says where to import it from, "module:name". An exception in one ends the run and
 /// is raised; one that would have nothing to do is refused. Such a result has no scenario hash, since the scenario
@@ -134,7 +141,8 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 /// Raises ScenarioError for a scenario that is wrong, RunError for a run that fails.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, seed=1, set=None, variant=None, on="sim", record=None, pcap=None,
-    events=None, scheduler=None, congestion=None, subflow_scheduler=None))]
+    events=None, scheduler=None, congestion=None, subflow_scheduler=None, pipe_scheduler=None,
+    request_scheduler=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -149,18 +157,26 @@ pub(crate) fn run(
     scheduler: Option<&Bound<'_, PyAny>>,
     congestion: Option<&Bound<'_, PyAny>>,
     subflow_scheduler: Option<&Bound<'_, PyAny>>,
+    pipe_scheduler: Option<&Bound<'_, PyAny>>,
+    request_scheduler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<RunResult> {
     let backend = simulator_only(py, on)?;
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
-    let policies = Policies::new(scheduler, congestion, subflow_scheduler)?;
+    let policies = Policies::new([
+        (PolicyRole::Scheduler, scheduler),
+        (PolicyRole::Congestion, congestion),
+        (PolicyRole::SubflowScheduler, subflow_scheduler),
+        (PolicyRole::PipeScheduler, pipe_scheduler),
+        (PolicyRole::RequestScheduler, request_scheduler),
+    ])?;
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let flag = Arc::new(AtomicBool::new(false));
     let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
-    let options = RunOptions { seed, record, pcap, events, ..RunOptions::default() };
-    let options = policies.apply(py, &asked, options);
+    let policies = policies.make(py, &asked);
+    let options = RunOptions { seed, record, pcap, events, policies, ..RunOptions::default() };
     let result = in_place(py, &flag, |watch| {
         let (interrupt, watch) = (Some(flag.clone()), Some(watch));
         single::run(&scenario, backend, &RunOptions { interrupt, watch, ..options })
@@ -178,12 +194,13 @@ pub(crate) fn run(
 ///
 /// `variants` are those of the file, else "single", "striping", "prism" and "tcp-prism"; a name may end in "-cubic"
 /// or "-newreno". `runs` seeds from `seed` on; `jobs` runs at the same time, by default one for each processor.
-/// `scheduler`, `congestion` and `subflow_scheduler` are as for `run`, and serve every variant. Ctrl-C stops it.
+/// Policies are as for `run`, and serve the variants in which they have something
+/// to do; the table's columns `policy` and `policy_hash` say which, and of what source. Ctrl-C stops it.
 ///
-/// Raises ScenarioError for a scenario or a variant that is wrong.
+/// Raises ScenarioError for a scenario or a variant that is wrong, and for a policy that no variant has a use for.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, variants=None, seed=1, runs=1, set=None, jobs=None, scheduler=None, congestion=None,
-    subflow_scheduler=None))]
+    subflow_scheduler=None, pipe_scheduler=None, request_scheduler=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn compare(
     py: Python<'_>,
@@ -196,21 +213,34 @@ pub(crate) fn compare(
     scheduler: Option<&Bound<'_, PyAny>>,
     congestion: Option<&Bound<'_, PyAny>>,
     subflow_scheduler: Option<&Bound<'_, PyAny>>,
+    pipe_scheduler: Option<&Bound<'_, PyAny>>,
+    request_scheduler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
-    let policies = Policies::new(scheduler, congestion, subflow_scheduler)?;
+    let policies = Policies::new([
+        (PolicyRole::Scheduler, scheduler),
+        (PolicyRole::Congestion, congestion),
+        (PolicyRole::SubflowScheduler, subflow_scheduler),
+        (PolicyRole::PipeScheduler, pipe_scheduler),
+        (PolicyRole::RequestScheduler, request_scheduler),
+    ])?;
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let variants = variant::variants(&file, &variants.unwrap_or_default(), &set, Backend::Sim)
         .map_err(|error| scenario_error(py, &error))?;
+    let candidates = variants.iter().flat_map(|variant| &variant.candidates);
+    let plans = candidates.map(|candidate| &candidate.scenario.plan);
+    refuse_idle(&policies.roles(), plans).map_err(|what| unsupported(py, &what))?;
+    let names = policies.names(py)?;
     let seeds: Vec<u64> = (0..runs).map(|run| seed.wrapping_add(run)).collect();
     let parallel = jobs.unwrap_or_else(jobs::processors);
     let outcomes = interruptible(py, &|| Ok(()), |flag| {
         let once = |scenario: &Scenario, seed| -> Result<_, RunError> {
-            let options = RunOptions { seed, interrupt: Some(flag.clone()), ..RunOptions::default() };
             let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
-            let options = Python::attach(|py| policies.apply(py, &asked, options));
+            let made = Python::attach(|py| policies.make(py, &asked));
+            let (interrupt, policies) = (Some(flag.clone()), at_work(&made, &scenario.plan));
+            let options = RunOptions { seed, interrupt, policies, ..RunOptions::default() };
             single::run(scenario, Backend::Sim, &options)
         };
         study::compete(&variants, &seeds, parallel, once, || ())
@@ -218,5 +248,7 @@ pub(crate) fn compare(
     if let Some(raised) = decisions.lock().unwrap_or_else(PoisonError::into_inner).raised.take() {
         return Err(raised);
     }
-    outcomes.map(Comparison).map_err(|error| run_error(py, &error))
+    let mut outcomes = outcomes.map_err(|error| run_error(py, &error))?;
+    study::note_policies(&mut outcomes, &variants, &names);
+    Ok(Comparison(outcomes))
 }

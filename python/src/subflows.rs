@@ -1,8 +1,7 @@
 //! A scheduler of MPTCP written in Python.
 
-use crate::policy::Asked;
+use crate::policy::{Asked, CHOOSE, made, seconds};
 use prismux_mptcp::scheduler::{CustomScheduler, Offer, SubflowView as Subflow};
-use prismux_units::Instant;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -79,7 +78,7 @@ impl OfferView {
 impl From<&Offer> for OfferView {
     fn from(offer: &Offer) -> Self {
         Self {
-            now_s: offer.now.saturating_since(Instant::ZERO).as_secs_f64(),
+            now_s: seconds(offer.now),
             next_byte: offer.next_byte,
             unsent_bytes: offer.unsent_bytes,
             window_bytes: offer.window_bytes,
@@ -97,8 +96,7 @@ pub(crate) struct PythonSubflowScheduler {
 impl PythonSubflowScheduler {
     /// Makes the object by calling `class` with the name of the flow.
     pub fn new(class: &Py<PyAny>, flow: &str, asked: Asked) -> Self {
-        let object = asked.ask(|py| class.call1(py, (flow,)));
-        Self { object, asked }
+        Self { object: made(class, flow, &asked), asked }
     }
 }
 
@@ -115,7 +113,7 @@ impl CustomScheduler for PythonSubflowScheduler {
             let subflows: PyResult<Vec<_>> =
                 views.iter().enumerate().map(|(id, view)| Bound::new(py, SubflowView::new(id, view))).collect();
             let subflows = PyList::new(py, subflows?)?;
-            let choice = object.bind(py).call_method1("choose", (subflows, OfferView::from(offer)))?;
+            let choice = object.bind(py).call_method1(CHOOSE, (subflows, OfferView::from(offer)))?;
             if choice.is_none() {
                 return Ok(None);
             }

@@ -2,17 +2,20 @@
 
 use crate::dictionary;
 use crate::error::{RunError, SweepFileError, run_error, scenario_error, unsupported};
+use crate::policies::Policies;
+use crate::policy::{Asked, Decisions};
 use crate::run::interruptible;
 use crate::scenario::file_of;
 use crate::table::Table;
 use prismux_study::jobs;
+use prismux_study::policies::PolicyRole;
 use prismux_study::sweep::{self, Axis, PlanError, SweepRequest, local, merge, parquet};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The tasks of a sweep, every one checked.
@@ -20,14 +23,17 @@ use std::time::Duration;
 pub(crate) struct SweepPlan {
     request: SweepRequest,
     tasks: Vec<sweep::Task>,
+    policies: Policies,
 }
 
 #[pymethods]
 impl SweepPlan {
     /// Plans `seeds` runs at every point of `over`, which maps a path to a list of values or a range such as
-    /// "500ms..1000ms/50ms".
+    /// "500ms..1000ms/50ms". Policies are named by their import paths.
     #[new]
-    #[pyo3(signature = (scenario, over, *, set=None, variants=None, seed=1, seeds=1))]
+    #[pyo3(signature = (scenario, over, *, set=None, variants=None, seed=1, seeds=1, scheduler=None, congestion=None,
+        subflow_scheduler=None, pipe_scheduler=None, request_scheduler=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
         scenario: &Bound<'_, PyAny>,
@@ -36,7 +42,19 @@ impl SweepPlan {
         variants: Option<Vec<String>>,
         seed: u64,
         seeds: u64,
+        scheduler: Option<&Bound<'_, PyAny>>,
+        congestion: Option<&Bound<'_, PyAny>>,
+        subflow_scheduler: Option<&Bound<'_, PyAny>>,
+        pipe_scheduler: Option<&Bound<'_, PyAny>>,
+        request_scheduler: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let policies = Policies::new([
+            (PolicyRole::Scheduler, scheduler),
+            (PolicyRole::Congestion, congestion),
+            (PolicyRole::SubflowScheduler, subflow_scheduler),
+            (PolicyRole::PipeScheduler, pipe_scheduler),
+            (PolicyRole::RequestScheduler, request_scheduler),
+        ])?;
         let request = SweepRequest {
             file: file_of(scenario)?,
             set: dictionary::overrides(set)?,
@@ -44,9 +62,10 @@ impl SweepPlan {
             axes: axes(over)?,
             first_seed: seed,
             seeds,
+            policies: policies.names_with_sources(py)?,
         };
         let tasks = sweep::plan(&request).map_err(|error| plan_error(py, error))?;
-        Ok(Self { request, tasks })
+        Ok(Self { request, tasks, policies })
     }
 
     /// Name of the scenario.
@@ -169,8 +188,11 @@ impl SweepStore {
         let parallel = jobs.unwrap_or_else(jobs::processors);
         let count = AtomicU64::new(0);
         let report = || tell(progress.as_ref(), count.load(Ordering::Relaxed));
+        let decisions = Arc::new(Mutex::new(Decisions::default()));
         let outcome = interruptible(py, &report, |flag| {
-            local::run(&plan.tasks, &store, parallel, &flag, || {
+            let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
+            let policies = Python::attach(|py| plan.policies.make(py, &asked));
+            local::run(&plan.tasks, &policies, &store, parallel, &flag, || {
                 count.fetch_add(1, Ordering::Relaxed);
             })
         });
@@ -178,6 +200,7 @@ impl SweepStore {
         let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
         *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(store);
         let busy: Result<Duration, local::SweepError> = outcome?;
+        raise(&decisions)?;
         report()?;
         busy.map(|busy| busy.as_secs_f64()).map_err(|error| match error {
             local::SweepError::Store(error) => store_error(error),
@@ -210,6 +233,11 @@ fn finished() -> PyErr {
     PyValueError::new_err("the store is closed")
 }
 
+/// What a policy raised in the course of runs.
+fn raise(decisions: &Mutex<Decisions>) -> PyResult<()> {
+    decisions.lock().unwrap_or_else(PoisonError::into_inner).raised.take().map_or(Ok(()), Err)
+}
+
 fn tell(progress: Option<&Py<PyAny>>, count: u64) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
     Python::attach(|py| progress.call1(py, (count,)).map(|_| ()))
@@ -217,14 +245,20 @@ fn tell(progress: Option<&Py<PyAny>>, count: u64) -> PyResult<()> {
 
 /// Runs the task of a message and returns its row: what a worker of a cluster does.
 ///
-/// Raises ValueError where this process would make another run of it (another version of prismux).
+/// Raises ValueError where this process would make another run of it (another version of prismux, another source of a
+/// policy).
 #[pyfunction]
 pub(crate) fn run_task(py: Python<'_>, message: &str) -> PyResult<String> {
     let message: sweep::TaskMessage = serde_json::from_str(message)
         .map_err(|error| PyValueError::new_err(format!("this is no task: {error}")))?;
     let task = message.task().map_err(|error| plan_error(py, error))?;
+    let decisions = Arc::new(Mutex::new(Decisions::default()));
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Asked { decisions: decisions.clone(), stop: stop.clone() };
+    let policies = Policies::named(py, &task.point.policies)?.make(py, &asked);
     // Workers of a cluster run tasks on threads of their own, where no signal arrives.
-    let row = py.detach(|| local::run_task(&task, None));
+    let row = py.detach(|| local::run_task(&task, &policies, Some(stop)));
+    raise(&decisions)?;
     row.map(|row| row.to_json()).map_err(|error| run_error(py, &error))
 }
 

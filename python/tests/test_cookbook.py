@@ -42,6 +42,7 @@ def test_the_cookbook_has_the_tasks_of_a_first_day() -> None:
         "A sweep on a cluster",
         "A published figure with other parameters",
         "A comparison with MPTCP",
+        "Schedulers that wait, in a sweep",
     ]
 
 

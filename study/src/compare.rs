@@ -2,6 +2,7 @@
 
 use crate::jobs;
 use crate::measures::managed_queues;
+use crate::policies::{self, PolicyName};
 use crate::repetition;
 use crate::run::RunError;
 use crate::statistics::Summary;
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub results: Vec<RunResult>,
     /// Why it could not run.
     pub failure: Option<String>,
+    /// The policies from outside that decided.
+    pub policies: Vec<PolicyName>,
 }
 
 impl Outcome {
@@ -89,7 +92,7 @@ pub fn run_all(
         let label = &variant.candidates[k].label;
         let name =
             if label.is_empty() { variant.name.clone() } else { format!("{} ({label})", variant.name) };
-        let mut outcome = Outcome { name, results: Vec::new(), failure: None };
+        let mut outcome = Outcome { name, results: Vec::new(), failure: None, policies: Vec::new() };
         let own = work.iter().zip(&results).filter(|((wc, wk, ..), _)| (*wc, *wk) == (c, k));
         for (_, result) in own {
             match result {
@@ -123,6 +126,21 @@ pub fn compete(
     let mut outcomes = run_all(variants, seeds, parallel, once, done)?;
     measure_against_one_capacity(&mut outcomes);
     Ok(outcomes)
+}
+
+/// Notes of each outcome which of `policies` have something to do in its variant.
+pub fn note_policies(outcomes: &mut [Outcome], variants: &[Variant], policies: &[PolicyName]) {
+    for outcome in outcomes {
+        let of_outcome = |variant: &&Variant| {
+            outcome
+                .name
+                .strip_prefix(&variant.name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        };
+        let candidates = variants.iter().filter(of_outcome).flat_map(|variant| &variant.candidates);
+        let mut plans = candidates.map(|candidate| &candidate.scenario.plan);
+        outcome.policies = plans.next().map_or_else(Vec::new, |plan| policies::useful(policies, plan));
+    }
 }
 
 /// Variant, candidate, scenario and seed of one run.
@@ -166,6 +184,10 @@ pub fn table(outcomes: &[Outcome]) -> RecordBatch {
     columns.whole("marked_packets", "1", "marked by managed queues; null without any", managed(1));
     let hashes = rows().map(|(_, result)| Some(result.scenario_hash.as_str()));
     columns.text("scenario_hash", "SHA-256 of the scenario as it ran", hashes);
+    policies::add_columns(
+        &mut columns,
+        &rows().map(|(outcome, _)| &outcome.policies[..]).collect::<Vec<_>>(),
+    );
     let first = rows().next().map(|(_, result)| birth(result)).unwrap_or_default();
     let shared = ["scenario", "backend", "version"];
     columns.finish(first.into_iter().filter(|(key, _)| shared.contains(&key.as_str())).collect())

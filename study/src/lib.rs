@@ -8,16 +8,19 @@
 //! * [`text_table`]: tables for people.
 //! * [`measures`]: figures that are read off a result. [`statistics`]: means and intervals; [`repetition`]: runs that
 //!   differ in nothing. [`number`]: numbers for people.
+//! * [`policies`]: policies from outside the crates, and how results name them.
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 pub mod claims;
 pub mod compare;
+mod digest;
 pub mod jobs;
 pub mod measures;
 pub mod mixes;
 mod mptcp_mixes;
 pub mod number;
+pub mod policies;
 mod record;
 pub mod repetition;
 pub mod rough;

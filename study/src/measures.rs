@@ -1,4 +1,5 @@
 //! Figures that are read off a result: pauses, round trips, how two series go together.
+use prismux_plan::{Flow, Plan};
 use prismux_trace::results::RunResult;
 
 /// The longest time between `from_s` and `to_s` in which nothing came for the application of `flow`, in seconds and
@@ -32,6 +33,23 @@ pub fn managed_queues(result: &RunResult) -> Option<[u64; 2]> {
     });
     let counts = ways.filter_map(|(early, marked)| Some([early?, marked?]));
     counts.reduce(|sum, way| [sum[0] + way[0], sum[1] + way[1]])
+}
+
+/// Why the flows together have no goodput in steady state; `None` where they have one.
+pub fn why_no_steady_state(plan: &Plan, result: &RunResult) -> Option<String> {
+    if result.total.steady_goodput_bps.is_some() {
+        return None;
+    }
+    let unknown =
+        |flow: &&Flow| result.flows.get(&flow.name).is_some_and(|it| it.steady_goodput_bps.is_none());
+    let flow = plan.flows.iter().find(unknown)?;
+    let is_whole = result.flows.get(&flow.name)?.completion_s.is_some();
+    Some(match flow.file_bytes() {
+        Some(_) if !is_whole => {
+            format!("the run ended before \"{}\" had carried 95 % of its bytes", flow.name)
+        }
+        _ => format!("\"{}\" did not outlast the warm-up", flow.name),
+    })
 }
 
 /// Pearson's correlation, as far as both series go; `None` where one does not vary.

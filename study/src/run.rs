@@ -5,6 +5,7 @@ mod error;
 #[cfg(all(feature = "lab", target_os = "linux"))]
 mod lab;
 
+use crate::policies::Policies;
 use crate::record::EventLog;
 pub use doubt::doubt;
 pub use error::{RunError, RunFailure};
@@ -14,12 +15,10 @@ use prismux_plan::Plan;
 use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
-pub use prismux_simulator::{CongestionFactory, SchedulerFactory, SubflowSchedulerFactory};
 use prismux_simulator::{Simulation, SimulationError, SimulationOptions};
 use prismux_trace::event::{EVENTS_FILE, SharedLog};
 use prismux_trace::results::RunResult;
 use prismux_units::Instant;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -45,24 +44,8 @@ pub struct RunOptions {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Called a thousand times in a run (simulator).
     pub watch: Option<Watch>,
-    /// Scheduler of every proxy, in place of those that the scenario names (simulator).
-    pub scheduler: Option<SchedulerFactory>,
-    /// Congestion control of every sender of TCP, in place of those that the scenario names (simulator).
-    pub congestion: Option<CongestionFactory>,
-    /// Congestion controls of single senders of TCP, by flow or group, before `congestion` (simulator).
-    pub congestion_of: BTreeMap<String, CongestionFactory>,
-    /// Scheduler of every MPTCP sender, in place of those that the scenario names (simulator).
-    pub subflow_scheduler: Option<SubflowSchedulerFactory>,
-}
-
-impl RunOptions {
-    /// Whether policies from outside decide what the scenario does not say.
-    fn has_policies(&self) -> bool {
-        self.scheduler.is_some()
-            || self.congestion.is_some()
-            || !self.congestion_of.is_empty()
-            || self.subflow_scheduler.is_some()
-    }
+    /// Policies from outside, in place of those that the scenario names (simulator).
+    pub policies: Policies,
 }
 
 /// Called now and then by the thread that does a run, which it may end with [`RunOptions::interrupt`]. It is for
@@ -128,13 +111,8 @@ fn event_log(
 fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Result<RunResult, RunError> {
     let stem = format!("{}-seed{}", plan.name.replace(['/', ' '], "-"), options.seed);
     prismux_simulator::check_supported(plan)?;
-    let mut simulated = SimulationOptions {
-        scheduler: options.scheduler.clone(),
-        congestion: options.congestion.clone(),
-        congestion_of: options.congestion_of.clone(),
-        subflow_scheduler: options.subflow_scheduler.clone(),
-        ..SimulationOptions::default()
-    };
+    let mut simulated =
+        SimulationOptions { policies: options.policies.clone(), ..SimulationOptions::default() };
     if let Some(folder) = &options.pcap {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
         simulated.capture = Some(Box::new(create(&folder.join(format!("{stem}.pcapng")))?));
@@ -148,7 +126,7 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
         error => RunFailure::Simulation(error).into(),
     })?;
     // With a policy from outside the scenario alone does not say what ran.
-    let hash = if options.has_policies() { String::new() } else { prismux_scenario::hash(plan) };
+    let hash = if !options.policies.is_empty() { String::new() } else { prismux_scenario::hash(plan) };
     simulation.set_scenario(&plan.name, &hash);
     pass_time(&mut simulation, plan, options)?;
     let result = simulation.result();

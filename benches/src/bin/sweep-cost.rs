@@ -5,6 +5,7 @@ use prismux_benches::cpu::{Stopwatch, process_seconds};
 use prismux_endpoint::random::Seed;
 use prismux_scenario::ScenarioFile;
 use prismux_simulator::{Simulation, SimulationOptions};
+use prismux_study::policies::Policies;
 use prismux_study::sweep::{Axis, Others, Store, SweepRequest, Task, local, plan};
 use prismux_study::text_table::Table;
 use prismux_units::Instant as Moment;
@@ -62,6 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         axes: vec![Axis::parse("links.wwan2.delay=500ms..950ms/50ms")?],
         first_seed: 1,
         seeds: (arguments.runs / 10).max(1),
+        policies: Vec::new(),
     };
     let tasks = plan(&request)?;
     let (core_cpu_s, around_cpu_s) = runs_alone(&tasks)?;
@@ -133,7 +135,7 @@ fn sweep(request: &SweepRequest, threads: usize) -> Result<Measured, Box<dyn Err
     let tasks = plan(request)?;
     let scenario = &tasks[0].point.scenario.plan.name;
     let store = Mutex::new(Store::open(&target, &request.axes, scenario, &tasks, Others::Refuse)?);
-    local::run(&tasks, &store, threads, &Default::default(), || {})?;
+    local::run(&tasks, &Policies::default(), &store, threads, &Default::default(), || {})?;
     store.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     let measured = Measured {
         cpu_s: process_seconds().unwrap_or(f64::NAN) - cpu_s,

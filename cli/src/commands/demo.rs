@@ -86,7 +86,7 @@ fn rows(arguments: &DemoArguments, backend: Backend) -> Result<Vec<Row>, Failure
     let outcomes = slow.into_iter().map(|outcome| (0, outcome)).chain(fast?.into_iter().map(|o| (1, o)));
     let mut rows: Vec<Row> = Vec::new();
     for ((mix, outcome), variant) in outcomes.zip(plans.iter().flatten()) {
-        let Outcome { name, mut results, failure } = outcome;
+        let Outcome { name, mut results, failure, .. } = outcome;
         let result = results.pop().ok_or_else(|| failure.unwrap_or_else(|| "no result".to_string()));
         let way = if result.is_ok() { name } else { variant.name.clone() };
         rows.push(Row { mix, way: described(&way), result });

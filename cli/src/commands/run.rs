@@ -5,8 +5,10 @@ use crate::failure::Failure;
 use crate::jobs;
 use crate::output::{measures, print};
 use prismux_lab as lab;
+use prismux_plan::Plan;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
+use prismux_study::measures::why_no_steady_state;
 use prismux_study::number::{bytes, or_dash, percent, rate, seconds};
 use prismux_study::repetition;
 use prismux_study::run::{self, RunError, RunOptions};
@@ -37,7 +39,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         if common.json {
             return Ok(print(result.to_json())?);
         }
-        print(one_table(&result))?;
+        print(one_table(&scenario.plan, &result))?;
         let over_time = result.series.as_ref().filter(|_| arguments.series.is_some());
         return over_time.map_or(Ok(()), |series| Ok(print(format!("\n{}", measures::over_time(series)))?));
     }
@@ -86,7 +88,7 @@ pub(crate) fn parallel(common: &Common) -> usize {
     common.jobs.unwrap_or_else(jobs::processors).max(1)
 }
 
-fn one_table(result: &RunResult) -> String {
+fn one_table(plan: &Plan, result: &RunResult) -> String {
     let head = format!(
         "{} ({}, seed {}, {})",
         result.scenario,
@@ -129,10 +131,10 @@ fn one_table(result: &RunResult) -> String {
     let latency = measures::latency(result).map_or_else(String::new, |table| format!("\n\n{table}"));
     let groups = measures::groups(result).map_or_else(String::new, |table| format!("\n\n{table}"));
     let queues = measures::managed_queues(result).map_or_else(String::new, |table| format!("\n\n{table}"));
-    format!("{head}\n\n{flows}{latency}{groups}\n\n{links}{queues}\n\n{}", total_line(result))
+    format!("{head}\n\n{flows}{latency}{groups}\n\n{links}{queues}\n\n{}", total_line(plan, result))
 }
 
-fn total_line(result: &RunResult) -> String {
+fn total_line(plan: &Plan, result: &RunResult) -> String {
     let total = &result.total;
     let mut line = format!("total {}", rate(total.goodput_bps));
     if let Some(efficiency) = total.efficiency {
@@ -143,6 +145,9 @@ fn total_line(result: &RunResult) -> String {
         if let Some(efficiency) = total.steady_efficiency {
             line += &format!(" ({})", percent(efficiency));
         }
+    }
+    if let Some(why) = why_no_steady_state(plan, result) {
+        line += &format!("; no steady state: {why}");
     }
     if let Some(jain) = total.jain {
         line += &format!("; Jain's index {jain:.3}");

@@ -7,6 +7,7 @@ use crate::jobs;
 use crate::output::print;
 use prismux_scenario::ScenarioFile;
 use prismux_study::number::{digits, or_dash, percent, rate, seconds};
+use prismux_study::policies::Policies;
 use prismux_study::repetition::one_run;
 use prismux_study::statistics::Summary;
 use prismux_study::sweep::local::{self, SweepError};
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let store = Mutex::new(store);
     let bar = jobs::progress_bar(tasks.len() - before, "sweep");
     let start = Instant::now();
-    let result = local::run(&tasks, &store, parallel, &Default::default(), || bar.inc(1));
+    let result =
+        local::run(&tasks, &Policies::default(), &store, parallel, &Default::default(), || bar.inc(1));
     let elapsed = start.elapsed().as_secs_f64();
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -119,6 +121,7 @@ fn request(arguments: &SweepArguments) -> Result<SweepRequest, Failure> {
         axes: axes.map_err(usage)?,
         first_seed: arguments.seed,
         seeds: arguments.seeds,
+        policies: Vec::new(),
     })
 }
 

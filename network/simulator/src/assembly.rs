@@ -2,6 +2,7 @@
 pub(crate) mod capability;
 mod network;
 pub(crate) mod options;
+pub(crate) mod policies;
 
 use crate::core::ids::{LinkId, NodeId, PortId};
 use crate::flows::record::FlowRecord;
@@ -16,9 +17,10 @@ use crate::simulation::delays::Delays;
 use crate::simulation::records::{LinkRecord, Report};
 use crate::simulation::series::Sampler;
 use crate::simulation::{Planned, Simulation};
-use capability::{SimulationError, bypassed_proxies, check_names, check_policies, check_supported};
+use capability::{SimulationError, bypassed_proxies, check_names, check_supported};
 use network::Parts;
 use options::SimulationOptions;
+use policies::check_policies;
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkChange;
 use prismux_plan::{Action, Directions, FullPacket, FullSegment, IpFamily, Plan, Role, Unsupported};
@@ -47,7 +49,7 @@ impl Simulation {
         let places = network::places(plan, &medium_exits, &addresses);
         let mut routes = Routes::shortest_paths(&places);
         let ground = Ground { plan, seed, places: &places, routes: &routes };
-        let found = crate::nodes::registry::planned(&ground, &bypassed, options.scheduler.as_ref())?;
+        let found = crate::nodes::registry::planned(&ground, &bypassed, options.policies.scheduler.as_ref())?;
         let mut report = report(plan, seed);
         for link in found.community.members.iter().flat_map(|member| &member.links) {
             report.links[link.index()].in_use = false;
@@ -103,8 +105,10 @@ impl Simulation {
                 plan: &plan[flow],
                 seed,
                 checks: self.checks,
-                congestion: options.congestion_for(&plan[flow]),
-                subflow_scheduler: options.subflow_scheduler.as_ref(),
+                congestion: options.policies.congestion_for(&plan[flow]),
+                subflow_scheduler: options.policies.subflow_scheduler.as_ref(),
+                pipe_scheduler: options.policies.pipe_scheduler.as_ref(),
+                request_scheduler: options.policies.request_scheduler.as_ref(),
                 links: plan.access_links(&plan[flow]),
                 addresses,
                 network: &self.network,
@@ -157,7 +161,7 @@ fn transports(plan: &Plan, options: &SimulationOptions) -> Result<Vec<AnyTranspo
     let outside = |flow: &prismux_plan::Flow| options.transports.get(&flow.name).cloned();
     let transports = plan.flows.iter().map(|flow| outside(flow).unwrap_or_else(|| planned(flow)));
     let transports: Vec<AnyTransport> = transports.collect();
-    check_policies(plan, options, &transports)?;
+    check_policies(plan, &options.policies, &transports)?;
     Ok(transports)
 }
 

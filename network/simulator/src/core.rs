@@ -7,4 +7,5 @@ pub(crate) mod factory;
 pub(crate) mod ids;
 pub(crate) mod observer;
 pub(crate) mod packet;
+pub(crate) mod policy_role;
 pub(crate) mod site;

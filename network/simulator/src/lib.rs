@@ -29,14 +29,19 @@ mod simulation;
 
 pub use assembly::capability::{SimulationError, check_supported};
 pub use assembly::options::SimulationOptions;
+pub use assembly::policies::{Policies, check_policy};
 pub use core::counters::NetworkCounters;
 pub use core::factory::NamedFactory;
 pub use core::packet::{BehindIp, Content, Transit};
+pub use core::policy_role::{PolicyRole, UnknownRole};
 pub use flows::context::{Arrival, FlowContext};
 pub use flows::flow::{Flow, Window};
 pub use flows::mptcp::MptcpFlow;
 pub use flows::names::PipeNames;
-pub use flows::policy::{CongestionFactory, ExtensionFactory, Factory, SubflowSchedulerFactory};
+pub use flows::policy::{
+    CongestionFactory, ExtensionFactory, Factory, PipeSchedulerFactory, RequestSchedulerFactory,
+    SubflowSchedulerFactory,
+};
 pub use flows::ptcp::PtcpFlow;
 pub use flows::r2cp::{R2cpFlow, R2cpPath};
 pub use flows::rcp::RcpFlow;

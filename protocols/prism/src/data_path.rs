@@ -4,7 +4,7 @@ use crate::flow::Flow;
 use crate::flow::history::Record;
 use crate::ids::LinkId;
 use crate::micros::Micros;
-use crate::scheduler::PacketView;
+use crate::scheduler::{self, Choice, PacketView};
 use crate::shared::Shared;
 use crate::verdict::{DataRewrite, DropReason, Verdict};
 use crate::{dispatch, ending, flight, pacing, probe, spurious, transmit};
@@ -38,6 +38,10 @@ pub(crate) fn handle<P: Clone>(
         Placement::Waits => {
             shared.counters.waited_packets += 1;
             pacing::send_or_wait(flow, shared, now);
+        }
+        Placement::Kept(until) => {
+            shared.counters.waited_packets += 1;
+            pacing::keep(flow, until, shared, now);
         }
         Placement::Over(link, _) | Placement::Unrecorded(link) => {
             let position = if let Placement::Over(_, position) = placement { position } else { None };
@@ -73,6 +77,9 @@ enum Placement {
     Unrecorded(LinkId),
     /// Nowhere yet: a copy must be kept, which leaves when there is room.
     Waits,
+    /// Nowhere yet, on the scheduler's word: a copy must be kept, of which the scheduler is asked again, at this time
+    /// at the latest.
+    Kept(Instant),
     /// Nowhere: see [`crate::spurious`].
     Spurious,
 }
@@ -101,8 +108,14 @@ fn schedule<P: Clone>(
     if retransmission && payload_bytes > 0 && spurious::is_spurious(flow, start, end, shared, now) {
         return Some(Placement::Spurious);
     }
-    let view = PacketView { bytes: length, retransmission, paced: false };
-    let link = shared.scheduler.choose(now, &shared.links, view)?;
+    let can_wait = payload_bytes > 0 && start == sent_end && may_wait(flow, start, shared);
+    let deadline = can_wait.then(|| now + scheduler::patience(flow.sender_rtt.timeout()));
+    let view = PacketView { retransmission, deadline, ..dispatch::view(flow, start, length) };
+    let (link, told_to_wait) = match shared.scheduler.choose(now, &shared.links, &view) {
+        Choice::Over(link) => (link, None),
+        Choice::Wait(until) => (shared.links.fastest(now)?, deadline.map(|deadline| until.min(deadline))),
+        Choice::NoLink => return None,
+    };
     if acknowledged {
         probe::on_repeated(flow, start, end, shared);
     }
@@ -112,7 +125,7 @@ fn schedule<P: Clone>(
     }
     let full = !flow.backlog.is_empty() || dispatch::is_overfull(now, &shared.links, link, length);
     let mut position = None;
-    let waits = full && payload_bytes > 0 && start == sent_end && may_wait(flow, start, shared);
+    let waits = can_wait && (full || told_to_wait.is_some());
     if waits {
         flow.history.insert(Record::waiting(start, length as u16, Micros::at(now)));
         flow.backlog.insert_new(start, length as u16, &mut shared.totals.backlog_bytes);
@@ -125,7 +138,11 @@ fn schedule<P: Clone>(
         let bytes = end.distance_from(sent_end.max(start)) as u32;
         flight::on_new_data(flow, bytes, echo, shared, now);
     }
-    Some(if waits { Placement::Waits } else { Placement::Over(link, position) })
+    Some(match told_to_wait {
+        Some(until) => Placement::Kept(until),
+        None if waits => Placement::Waits,
+        None => Placement::Over(link, position),
+    })
 }
 
 /// Takes note of what a packet says of its connection; false for one that is carried without changing anything.

@@ -11,7 +11,8 @@ use crate::flow::backlog::Kind;
 use crate::flow::history::PacketState;
 use crate::ids::LinkId;
 use crate::link_table::{Link, LinkTable};
-use crate::scheduler::PacketView;
+use crate::micros::Micros;
+use crate::scheduler::{self, Choice, PacketView};
 use crate::shared::Shared;
 use crate::transmit;
 use crate::verdict::{DataRewrite, Verdict};
@@ -43,6 +44,21 @@ fn fills_beyond(fill: f64, links: &LinkTable, link: LinkId, bytes: u32) -> bool 
     })
 }
 
+/// A new packet of a flow, as schedulers see it, that leaves now or never.
+pub(crate) fn view<P>(flow: &Flow<P>, seq: SeqNumber, bytes: u32) -> PacketView {
+    let left = |edge: SeqNumber| edge.distance_from(seq + bytes).max(0) as u32;
+    PacketView {
+        flow: flow.key,
+        seq,
+        bytes,
+        window_bytes: flow.window.edge().map(left),
+        flow_in_flight_bytes: flow.bytes_out,
+        deadline: None,
+        retransmission: false,
+        paced: false,
+    }
+}
+
 /// Sends what waits while there is room, at the pace of the links.
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     for kind in [Kind::Repair, Kind::New] {
@@ -69,8 +85,25 @@ fn send_one<P: Clone>(
     let copy = flow.copies.find(seq).filter(|copy| copy.length == length);
     let (Some(at), Some(copy)) = (waits, copy) else { return true };
     let again = flow.history.get(at).sends() > 0;
-    let view = PacketView { bytes: u32::from(length), retransmission: again, paced: true };
-    let Some(link) = shared.scheduler.choose(now, &shared.links, view) else { return false };
+    let waited = Micros::at(now).since(flow.history.get(at).sent);
+    let left = scheduler::patience(flow.sender_rtt.timeout()).saturating_sub(waited);
+    let deadline = (!again).then(|| now + left);
+    let view = PacketView {
+        retransmission: again,
+        paced: true,
+        deadline,
+        ..self::view(flow, seq, u32::from(length))
+    };
+    let link = match (shared.scheduler.choose(now, &shared.links, &view), deadline) {
+        (Choice::Over(link), _) => Some(link),
+        (Choice::Wait(until), Some(deadline)) if now < deadline => {
+            shared.pacer.wait_ends = shared.pacer.wait_ends.min(until.min(deadline));
+            None
+        }
+        (Choice::Wait(_), _) => shared.links.fastest(now),
+        (Choice::NoLink, _) => None,
+    };
+    let Some(link) = link else { return false };
     if fills_beyond(MAX_FILL, &shared.links, link, u32::from(length)) {
         return false;
     }

@@ -33,7 +33,7 @@ const SEGMENT_BYTES: i32 = 1460;
 pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
     let at = pacer.next_release - PACING_QUANTUM;
     let paced = if at > now { at } else { Instant::MAX };
-    let next = paced.min(pacer.backlog_at).min(pacer.gap_ends);
+    let next = paced.min(pacer.backlog_at).min(pacer.gap_ends).min(pacer.wait_ends);
     let next = if pacer.waiting.is_empty() { Instant::MAX } else { next };
     pacer.serve_at = if next < Instant::MAX { next.max(now + MIN_WAIT) } else { next };
 }
@@ -42,9 +42,22 @@ pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
 pub(crate) fn send_or_wait<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     dispatch::send(flow, shared, now);
     let waits = release_ready(flow, shared, now) || !flow.backlog.is_empty();
-    if waits && !flow.acks.queued {
+    if waits {
+        join_queue(flow, &mut shared.pacer);
+    }
+}
+
+/// The flow's newest packet was kept on the scheduler's word, which is asked again at `until` at the latest.
+pub(crate) fn keep<P>(flow: &mut Flow<P>, until: Instant, shared: &mut Shared<P>, now: Instant) {
+    shared.pacer.wait_ends = shared.pacer.wait_ends.min(until);
+    join_queue(flow, &mut shared.pacer);
+    plan_service(&mut shared.pacer, now);
+}
+
+fn join_queue<P>(flow: &mut Flow<P>, pacer: &mut AckPacer) {
+    if !flow.acks.queued {
         flow.acks.queued = true;
-        shared.pacer.waiting.push_back(flow.number);
+        pacer.waiting.push_back(flow.number);
     }
 }
 

@@ -197,6 +197,11 @@ impl<P: Clone> Proxy<P> {
             pacer.gap_ends = Instant::MAX;
             turns = pacer.waiting.len();
         }
+        if pacer.wait_ends <= now {
+            // Nor whose packet waited.
+            pacer.wait_ends = Instant::MAX;
+            turns = pacer.waiting.len();
+        }
         for _ in 0..turns {
             let Some(number) = self.shared.pacer.waiting.pop_front() else { break };
             self.with_flow(now, number, |flow, shared| {

@@ -111,6 +111,8 @@ pub(crate) struct AckPacer {
     pub(crate) gap_ends: Instant,
     /// When packets that wait for the pace of a link are looked at; [`Instant::MAX`] when none do.
     pub(crate) backlog_at: Instant,
+    /// When the first packet is looked at that waits on the scheduler's word; [`Instant::MAX`] when none does.
+    pub(crate) wait_ends: Instant,
     /// What the usable links carry, bytes per second.
     pub(crate) rate: f64,
 }
@@ -123,6 +125,7 @@ impl Default for AckPacer {
             serve_at: Instant::MAX,
             gap_ends: Instant::MAX,
             backlog_at: Instant::MAX,
+            wait_ends: Instant::MAX,
             rate: 0.0,
         }
     }

@@ -19,8 +19,10 @@ use crate::config::{PtcpConfig, ResumeOrder};
 use crate::event::{Events, PtcpEvent};
 use crate::pipe::Pipe;
 use crate::receive_buffer::ReceiveBuffer;
+use crate::scheduler::Scheduler;
 use crate::segment::{Path, Segment, SegmentOut};
 use crate::send_buffer::SendBuffer;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -92,6 +94,8 @@ pub struct Connection {
     pipe_config: Arc<TcpConfig>,
     identity: Identity,
     random: RandomStream,
+    /// Says which pipe gets the next bytes, in place of the windows alone.
+    scheduler: Option<Box<dyn Scheduler>>,
     state: State,
     pipes: Vec<Pipe>,
     /// Pipes that both sides agreed on, once known: for our stream, for the peer's.
@@ -115,6 +119,11 @@ impl Connection {
             self.send_buffer.written = self.send_buffer.written.saturating_add(bytes);
             self.resume_all();
         }
+    }
+
+    /// Lets a scheduler from outside say which pipe gets the next bytes.
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = Some(scheduler);
     }
 
     /// The application has taken `bytes` of what is readable.

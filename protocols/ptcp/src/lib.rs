@@ -10,6 +10,7 @@
 //! * `binding`: what each virtual segment of a pipe stands for; `send_buffer`: the bytes that are bound to no pipe,
 //!   and those whose delivery is not confirmed;
 //! * `receive_buffer`: the buffer that all pipes share for what arrives, and its one window.
+//! * [`scheduler`]: where somebody outside says which pipe gets the next bytes.
 //! * [`header`]: the wire format (over UDP). [`PtcpConfig`]: every switch.
 //!
 //! As in [`prismux_tcp`], payload is a pair (stream offset, length); the host keeps the bytes.
@@ -26,6 +27,7 @@ pub mod header;
 mod pipe;
 mod range_map;
 mod receive_buffer;
+pub mod scheduler;
 mod segment;
 mod send_buffer;
 

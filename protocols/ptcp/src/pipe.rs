@@ -15,6 +15,7 @@ mod bytes;
 pub(crate) use bytes::Settle;
 
 use crate::binding::Bindings;
+use crate::scheduler::PipeView;
 use crate::segment::Path;
 use crate::send_buffer::SendBuffer;
 use alloc::boxed::Box;
@@ -85,6 +86,8 @@ pub(crate) struct Pipe {
     silent: bool,
     /// The pipe may have something to send.
     resumed: bool,
+    /// It took no bytes when it was offered some, and nothing has happened to it since.
+    full: bool,
     /// Our stream may use it; otherwise it carries acknowledgements and the peer's alone.
     pub carries_ours: bool,
     /// Its handshake is complete and it has not ended.
@@ -142,6 +145,7 @@ impl Pipe {
             timeouts: 0,
             silent: false,
             resumed: true,
+            full: false,
             carries_ours: true,
             established: false,
             ended: false,
@@ -182,6 +186,7 @@ impl Pipe {
     /// `resume`: there is something to send, or to say.
     pub(crate) fn resume(&mut self) {
         self.resumed = true;
+        self.full = false;
     }
 
     /// Resumed and not yet silent again.
@@ -209,6 +214,22 @@ impl Pipe {
     /// increase, as [`PtcpConfig::coupled`](crate::PtcpConfig::coupled) says.
     pub(crate) fn set_increase_share(&mut self, share: f64) {
         self.tcp.set_increase_share(share).ok();
+    }
+
+    /// As schedulers see it.
+    pub(crate) fn view(&self) -> PipeView {
+        let metrics = self.tcp.engine().metrics();
+        PipeView {
+            id: self.id,
+            path: self.path,
+            usable: self.is_live(),
+            has_room: !self.full,
+            srtt: metrics.srtt,
+            rttvar: metrics.rttvar,
+            window_bytes: metrics.cwnd_bytes,
+            in_flight_bytes: metrics.outstanding_bytes,
+            segment_bytes: self.tcp.segment_bytes(),
+        }
     }
 
     pub(crate) fn state(&self) -> State {
@@ -262,7 +283,7 @@ impl Pipe {
         let header = TcpHeader { window: NO_LIMIT, ..*header };
         let acked = self.tcp.stream_acked();
         self.tcp.handle_input(now, SegmentIn { header, payload_bytes: virtual_bytes, ecn });
-        self.resumed = true;
+        self.resume();
         self.quiet_since = now;
         self.silent &= self.tcp.stream_acked() == acked && header.options.sack.is_empty();
         let update = self.update();
@@ -274,7 +295,7 @@ impl Pipe {
     pub(crate) fn fire(&mut self, now: Instant) -> PipeUpdate {
         let due = self.tcp.engine().deadline().filter(|deadline| deadline.at <= now);
         self.tcp.handle_timeout(now);
-        self.resumed = true;
+        self.resume();
         PipeUpdate { probes: due.is_some_and(|deadline| deadline.why == "tlp"), ..self.update() }
     }
 
@@ -311,16 +332,17 @@ impl Pipe {
     }
 
     /// The next segment of this pipe, if it has one: control and acknowledgements, what it has to repeat, and as much
-    /// new as its window lets it and `send_buffer` has for it. With `quicker`, what it repeats is offered to other
-    /// pipes too.
+    /// new as its window lets it and `send_buffer` has for it, if it `takes_new` bytes. With `quicker`, what it
+    /// repeats is offered to other pipes too.
     pub(crate) fn send(
         &mut self,
         now: Instant,
         send_buffer: &mut SendBuffer,
+        takes_new: bool,
         quicker: bool,
     ) -> Option<PipeSegment> {
         let most = self.tcp.segment_bytes();
-        let offered = if self.is_live() { send_buffer.offer(self.id, most) } else { 0 };
+        let offered = if takes_new && self.is_live() { send_buffer.offer(self.id, most) } else { 0 };
         self.tcp.offer(u64::from(offered));
         let segment = self.tcp.poll_transmit(now);
         let new =
@@ -329,6 +351,7 @@ impl Pipe {
         let Some(mut segment) = segment else {
             // Full, or frozen: it will be resumed.
             self.resumed = false;
+            self.full |= takes_new;
             return None;
         };
         if let Some(marker) = &mut self.marker {

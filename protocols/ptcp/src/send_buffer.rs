@@ -208,6 +208,21 @@ impl SendBuffer {
         self.frontier - self.acked
     }
 
+    /// The first byte that waits for a pipe and may leave, and how many wait, those included for which there is no room
+    /// yet; `None` where none may leave.
+    pub(crate) fn waiting(&self) -> Option<(u64, u64)> {
+        let unbound: u64 = self.unbound().map(|range| range.end - range.start).sum();
+        let new = self.written - self.frontier;
+        let first = self.unbound.first().map(|piece| piece.start);
+        let next = first.or((new > 0 && self.has_room()).then_some(self.frontier))?;
+        Some((next, unbound + new))
+    }
+
+    /// Bytes beyond the frontier that the peer's buffer and ours have room for.
+    pub(crate) fn room(&self) -> u64 {
+        self.edge().saturating_sub(self.frontier)
+    }
+
     /// The peer's buffer, or ours, has room beyond the frontier.
     pub(crate) fn has_room(&self) -> bool {
         self.frontier < self.edge()

@@ -2,7 +2,8 @@
 mod harness;
 
 use harness::{Weather, World, config};
-use prismux_endpoint::random::Seed;
+use prismux_endpoint::random::{RandomStream, Seed};
+use prismux_ptcp::scheduler::{Offer, PipeView, Scheduler};
 use prismux_ptcp::{Reassignment, State};
 use prismux_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -20,6 +21,17 @@ fn weather() -> impl Strategy<Value = Weather> {
             }),
         },
     )
+}
+
+/// Any pipe, with or without room, and often none.
+#[derive(Debug)]
+struct Capricious(RandomStream);
+
+impl Scheduler for Capricious {
+    fn choose(&mut self, pipes: &[PipeView], offer: &Offer) -> Option<usize> {
+        assert!(offer.unsent_bytes > 0 && pipes.iter().any(|pipe| pipe.usable && pipe.has_room));
+        usize::try_from(self.0.below(pipes.len() as u64 * 2)).ok().filter(|&place| place < pipes.len())
+    }
 }
 
 proptest! {
@@ -50,6 +62,24 @@ proptest! {
         world.run(Instant::ZERO + Duration::from_secs(100_000));
         prop_assert_eq!(world.received(1), bytes, "seed {}", seed);
         prop_assert_eq!(world.received(0), back, "seed {}", seed);
+        prop_assert!(world.both_closed(), "seed {}: {:?} {:?}", seed, world.state(0), world.state(1));
+    }
+
+    #[test]
+    fn a_scheduler_that_waits_and_chooses_as_it_likes_loses_no_byte(
+        seed in any::<u64>(),
+        paths in prop::collection::vec(weather(), 1..5),
+        bytes in 1u64..100_000,
+        buffer in 3_000u64..200_000,
+        profile in 0usize..3,
+    ) {
+        let mut world = World::new(Seed(seed), config(profile, paths.len() as u8, buffer), paths);
+        world.mutate(0, |client, _| client.set_scheduler(Box::new(Capricious(Seed(seed).stream("caprice")))));
+        world.write(0, bytes);
+        world.close(0);
+        world.close(1);
+        world.run(Instant::ZERO + Duration::from_secs(100_000));
+        prop_assert_eq!(world.received(1), bytes, "seed {}", seed);
         prop_assert!(world.both_closed(), "seed {}: {:?} {:?}", seed, world.state(0), world.state(1));
     }
 

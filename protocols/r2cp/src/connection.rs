@@ -12,6 +12,8 @@ use crate::config::{R2cpConfig, Scheduling};
 use crate::event::R2cpEvent;
 use crate::pending::Pending;
 use crate::policy::{Buckets, Cost};
+use crate::scheduler::Scheduler;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -86,6 +88,8 @@ pub struct PipeMetrics {
 pub struct Connection {
     pub(crate) config: R2cpConfig,
     rcp: Arc<RcpConfig>,
+    /// Chooses segments in place of [`R2cpConfig::scheduling`].
+    pub(crate) scheduler: Option<Box<dyn Scheduler>>,
     pub(crate) pipes: Vec<Slot>,
     /// Positions that have arrived, the end counted.
     pub(crate) stream: Ranges,
@@ -108,6 +112,7 @@ impl Connection {
                 receive_buffer: ByteCount::new(config.rcp.receive_buffer.as_u64() * MAX_SPANS),
                 ..config.rcp.clone()
             }),
+            scheduler: None,
             pipes: Vec::new(),
             stream: Ranges::default(),
             pending: Pending::default(),
@@ -120,6 +125,11 @@ impl Connection {
             events: VecDeque::new(),
             config,
         }
+    }
+
+    /// Lets a scheduler from outside choose segments, in place of [`R2cpConfig::scheduling`].
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.scheduler = Some(scheduler);
     }
 
     /// Opens a pipe: over another interface, to another server, or both. `initial` should be unpredictable on a real

@@ -9,7 +9,8 @@
 //! * [`Connection`]: the pipes and the stream; opening, handoff, migration. Its parts: rank, by which a pipe's next
 //!   request takes the segment that will be due when its data arrives; arriving data, losses, the end of the stream.
 //! * `binding`: which data each unit of a pipe stands for, and since when. `pending`: what no pipe has been asked for.
-//! * [`policy`]: a target rate by token buckets, pipes that cost more.
+//! * [`policy`]: a target rate by token buckets, pipes that cost more. [`scheduler`]: where somebody outside chooses
+//!   the segment.
 //! * [`R2cpConfig`]: every switch.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -22,6 +23,7 @@ mod connection;
 mod event;
 mod pending;
 pub mod policy;
+pub mod scheduler;
 
 pub use config::{R2cpConfig, Scheduling};
 pub use connection::{Connection, ConnectionMetrics, PipeId, PipeMetrics};

@@ -12,7 +12,7 @@ pub(super) fn run(
     options: &RunOptions,
     events: Option<SharedLog>,
 ) -> Result<RunResult, RunError> {
-    if options.has_policies() {
+    if !options.policies.is_empty() {
         return Err(RunError::Unsupported(Unsupported {
             what: "the lab takes no scheduler or congestion control from outside".to_string(),
             remedy: "use --on sim".to_string(),

@@ -4,6 +4,7 @@ use super::plan::Task;
 use super::rows::Row;
 use super::store::{Store, StoreError};
 use crate::jobs;
+use crate::policies::{self, Policies};
 use crate::run::{self, RunError, RunOptions};
 use prismux_scenario::registry::Backend;
 use std::fmt;
@@ -36,22 +37,28 @@ impl fmt::Display for SweepError {
 
 impl std::error::Error for SweepError {}
 
-/// Runs one task.
+/// Runs one task. Of `policies` those decide that the task names.
 ///
 /// # Errors
 /// As [`run::run`].
-pub fn run_task(task: &Task, interrupt: Option<Arc<AtomicBool>>) -> Result<Row, RunError> {
-    let options = RunOptions { seed: task.seed, interrupt, ..RunOptions::default() };
+pub fn run_task(
+    task: &Task,
+    policies: &Policies,
+    interrupt: Option<Arc<AtomicBool>>,
+) -> Result<Row, RunError> {
+    let policies = policies::named(policies, &task.point.policies);
+    let options = RunOptions { seed: task.seed, interrupt, policies, ..RunOptions::default() };
     run::run(&task.point.scenario, Backend::Sim, &options).map(|result| Row::new(task, result))
 }
 
-/// Runs those of `tasks` that `store` does not have, `parallel` at a time. `done` is called after each. Returns the
-/// time that all threads together spent in the runs themselves.
+/// Runs those of `tasks` that `store` does not have, `parallel` at a time, with those of `policies` that they name.
+/// `done` is called after each. Returns the time that all threads together spent in the runs themselves.
 ///
 /// # Errors
 /// [`SweepError`] for the first run that fails and for a full disk.
 pub fn run(
     tasks: &[Task],
+    policies: &Policies,
     store: &Mutex<Store>,
     parallel: usize,
     interrupt: &Arc<AtomicBool>,
@@ -64,7 +71,7 @@ pub fn run(
     let busy_ns = AtomicU64::new(0);
     let work = |task: &&Task| {
         let start = Instant::now();
-        let row = run_task(task, Some(interrupt.clone()))
+        let row = run_task(task, policies, Some(interrupt.clone()))
             .map_err(|error| SweepError::Run { what: describe(task), error })?;
         busy_ns.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);

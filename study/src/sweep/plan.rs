@@ -1,11 +1,12 @@
 //! The tasks of a sweep: every point of the axes, with every seed, checked before the first one runs.
 
 use super::axis::Axis;
+use crate::digest;
+use crate::policies::{self, PolicyName};
 use prismux_plan::Unsupported;
 use prismux_scenario::{Scenario, ScenarioError, ScenarioFile, canonical};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 
 /// What a sweep is to do.
@@ -23,12 +24,14 @@ pub struct SweepRequest {
     pub first_seed: u64,
     /// Number of seeds at each point.
     pub seeds: u64,
+    /// Policies from outside, which decide wherever they have something to do.
+    pub policies: Vec<PolicyName>,
 }
 
 /// One run of a sweep.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// SHA-256 (hex) of everything that decides the row: version, backend, canonical scenario, seed, point.
+    /// SHA-256 (hex) of everything that decides the row: version, backend, canonical scenario, seed, point, policies.
     pub id: String,
     /// Where on the axes, and how it is run.
     pub point: Arc<Point>,
@@ -45,6 +48,8 @@ pub struct Point {
     pub values: Vec<(String, String)>,
     /// What runs here.
     pub scenario: Scenario,
+    /// The policies from outside that have something to do here.
+    pub policies: Vec<PolicyName>,
 }
 
 /// A task in words that another process understands.
@@ -67,6 +72,9 @@ pub struct TaskMessage {
     pub values: Vec<(String, String)>,
     /// Seed.
     pub seed: u64,
+    /// Policies from outside, those without anything to do at the point too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyName>,
 }
 
 /// Why a sweep cannot begin.
@@ -95,7 +103,8 @@ impl std::error::Error for PlanError {}
 /// Every task of a sweep, in order: by variant, then by axes, then by seed.
 ///
 /// # Errors
-/// [`PlanError`] for the first point whose scenario is wrong or cannot be simulated.
+/// [`PlanError`] for the first point whose scenario is wrong or cannot be simulated, and for a policy that has
+/// nothing to do at any point.
 pub fn plan(request: &SweepRequest) -> Result<Vec<Task>, PlanError> {
     if request.seeds == 0 {
         return Err(PlanError::Sweep("a sweep needs at least one seed".to_string()));
@@ -112,7 +121,7 @@ pub fn plan(request: &SweepRequest) -> Result<Vec<Task>, PlanError> {
     let mut tasks = Vec::new();
     for variant in variants {
         for values in grid(&request.axes) {
-            let point = Arc::new(point(&request.file, &request.set, variant, values)?);
+            let point = Arc::new(point(request, variant, values)?);
             let canonical = canonical(&point.scenario.plan);
             tasks.extend((0..request.seeds).map(|k| {
                 let seed = request.first_seed.wrapping_add(k);
@@ -120,20 +129,23 @@ pub fn plan(request: &SweepRequest) -> Result<Vec<Task>, PlanError> {
             }));
         }
     }
+    let roles: Vec<_> = request.policies.iter().filter_map(|policy| policy.role.parse().ok()).collect();
+    let plans = tasks.iter().map(|task| &task.point.scenario.plan);
+    policies::refuse_idle(&roles, plans).map_err(PlanError::Unsupported)?;
     Ok(tasks)
 }
 
 fn point(
-    file: &ScenarioFile,
-    set: &[String],
+    request: &SweepRequest,
     variant: Option<&str>,
     values: Vec<(String, String)>,
 ) -> Result<Point, PlanError> {
     let moved: Vec<String> = values.iter().map(|(path, value)| format!("{path}={value}")).collect();
-    let all: Vec<&str> = set.iter().chain(&moved).map(String::as_str).collect();
-    let scenario = file.scenario(variant, &all).map_err(PlanError::Scenario)?;
+    let all: Vec<&str> = request.set.iter().chain(&moved).map(String::as_str).collect();
+    let scenario = request.file.scenario(variant, &all).map_err(PlanError::Scenario)?;
     prismux_simulator::check_supported(&scenario.plan).map_err(PlanError::Unsupported)?;
-    Ok(Point { variant: variant.map(str::to_string), values, scenario })
+    let policies = policies::useful(&request.policies, &scenario.plan);
+    Ok(Point { variant: variant.map(str::to_string), values, scenario, policies })
 }
 
 /// Every combination of the axes' values, the last axis fastest.
@@ -151,27 +163,16 @@ fn grid(axes: &[Axis]) -> Vec<Vec<(String, String)>> {
 }
 
 fn task_id(canonical: &str, point: &Point, seed: u64) -> String {
-    let mut hash = Sha256::new();
-    // Every part is preceded by its length, so that no two lists of parts are the same bytes.
-    let mut add = |part: &str| {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    };
-    add("prismux task 1");
-    add(env!("CARGO_PKG_VERSION"));
-    add("sim");
-    add(canonical);
-    add(&seed.to_string());
-    add(point.variant.as_deref().unwrap_or(""));
-    for (path, value) in &point.values {
-        add(path);
-        add(value);
+    let seed = seed.to_string();
+    let variant = point.variant.as_deref().unwrap_or("");
+    let mut parts =
+        vec!["prismux task 1", env!("CARGO_PKG_VERSION"), "sim", canonical, seed.as_str(), variant];
+    parts.extend(point.values.iter().flat_map(|(path, value)| [path.as_str(), value.as_str()]));
+    let policies = policies::hash(&point.policies);
+    if !policies.is_empty() {
+        parts.extend(["policies", policies.as_str()]);
     }
-    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    digest::of_parts(parts)
 }
 
 impl Task {
@@ -186,6 +187,7 @@ impl Task {
             variant: self.point.variant.clone(),
             values: self.point.values.clone(),
             seed: self.seed,
+            policies: request.policies.clone(),
         }
     }
 }
@@ -197,8 +199,16 @@ impl TaskMessage {
     /// [`PlanError::Sweep`] when this process would give the task another id: another version, or another file behind a
     /// name. [`PlanError::Scenario`] and [`PlanError::Unsupported`] as in [`plan`].
     pub fn task(&self) -> Result<Task, PlanError> {
-        let file = ScenarioFile::from_text(&self.name, &self.text).in_folder(self.folder.as_deref());
-        let point = point(&file, &self.set, self.variant.as_deref(), self.values.clone())?;
+        let request = SweepRequest {
+            file: ScenarioFile::from_text(&self.name, &self.text).in_folder(self.folder.as_deref()),
+            set: self.set.clone(),
+            variants: Vec::new(),
+            axes: Vec::new(),
+            first_seed: self.seed,
+            seeds: 1,
+            policies: self.policies.clone(),
+        };
+        let point = point(&request, self.variant.as_deref(), self.values.clone())?;
         let id = task_id(&canonical(&point.scenario.plan), &point, self.seed);
         if id != self.id {
             return Err(PlanError::Sweep(format!(

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, in_base_unit};
 use super::plan::Task;
+use crate::policies::{self, POLICY, POLICY_HASH, PolicyName};
 use crate::table::{
     Columns, FLOW_QUANTITIES, GROUP_QUANTITIES, LINK_QUANTITIES, Quantity, TOTAL_QUANTITIES, completion_s,
 };
@@ -16,7 +17,8 @@ use std::collections::{HashMap, HashSet};
 pub const TASK: &str = "task";
 
 /// Columns that every sweep has and that say what ran, not what came of it.
-pub(super) const SETTINGS: &[&str] = &[TASK, "variant", "seed", "scenario", "scenario_hash", "version"];
+pub(super) const SETTINGS: &[&str] =
+    &[TASK, "variant", "seed", "scenario", "scenario_hash", POLICY, POLICY_HASH, "version"];
 
 /// A finished task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,14 +32,21 @@ pub struct Row {
     pub values: Vec<(String, String)>,
     /// What was measured.
     pub result: RunResult,
+    /// The policies from outside that decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyName>,
 }
 
 impl Row {
     /// The row of `task`. Series are left out: a sweep keeps one row for each run.
     pub fn new(task: &Task, mut result: RunResult) -> Self {
         result.series = None;
+        if !task.point.policies.is_empty() {
+            // The row names scenario and policies apart.
+            result.scenario_hash = prismux_scenario::hash(&task.point.scenario.plan);
+        }
         let (variant, values) = (task.point.variant.clone(), task.point.values.clone());
-        Self { task: task.id.clone(), variant, values, result }
+        Self { task: task.id.clone(), variant, values, result, policies: task.point.policies.clone() }
     }
 
     /// The row as another process sends it.
@@ -81,6 +90,7 @@ pub fn table(axes: &[Axis], rows: &[Row], metadata: HashMap<String, String>) -> 
     columns.text("scenario", "name of the scenario", texts(rows, |row| Some(&row.result.scenario)));
     let hash = texts(rows, |row| Some(&row.result.scenario_hash));
     columns.text("scenario_hash", "SHA-256 of the scenario as it ran", hash);
+    policies::add_columns(&mut columns, &rows.iter().map(|row| &row.policies[..]).collect::<Vec<_>>());
     columns.text("version", "version of prismux", texts(rows, |row| Some(&row.result.version)));
     let duration = rows.iter().map(|row| Some(row.result.duration_s));
     columns.float("duration_s", "s", "length of the run", duration);

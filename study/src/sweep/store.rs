@@ -10,6 +10,7 @@ use super::merge::{merge, select, tasks, texts};
 use super::parquet::{self, FileError};
 use super::plan::Task;
 use super::rows::{self, Row};
+use crate::policies::{self, POLICY_HASH};
 use arrow_array::RecordBatch;
 use std::collections::HashSet;
 use std::fmt;
@@ -48,9 +49,9 @@ impl fmt::Display for StoreError {
             Self::OtherRows { path, count } => write!(
                 f,
                 "{}: {count} rows there are of other experiments: another scenario, this one as it was before a \
-                 change, points that are not asked for, or another version\n  remedy: prune them, keep them beside \
-                 the new ones (the columns scenario, scenario_hash and version tell them apart), or choose \
-                 another file",
+                 change, points that are not asked for, other policies, or another version\n  remedy: prune them, \
+                 keep them beside the new ones (the columns scenario, scenario_hash, policy_hash and version tell \
+                 them apart), or choose another file",
                 path.display()
             ),
         }
@@ -65,8 +66,8 @@ impl From<FileError> for StoreError {
     }
 }
 
-/// What becomes of rows of other experiments: their scenario, as it ran, is none of this sweep's, or another version
-/// ran them. (Other seeds of the sweep's own points are the same experiment, and stay.)
+/// What becomes of rows of other experiments: their scenario, as it ran, is none of this sweep's, other policies
+/// decided, or another version ran them. (Other seeds of the sweep's own points are the same experiment, and stay.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Others {
     /// A file that has any is refused.
@@ -104,13 +105,18 @@ pub struct Store {
 /// Tasks in `tables` that are of none of the experiments of `plan`.
 fn foreign(tables: &[RecordBatch], plan: &[Task]) -> HashSet<String> {
     let points = plan.chunk_by(|a, b| Arc::ptr_eq(&a.point, &b.point));
-    let own: HashSet<String> =
-        points.map(|seeds| prismux_scenario::hash(&seeds[0].point.scenario.plan)).collect();
+    let own: HashSet<(String, String)> = points
+        .map(|seeds| &seeds[0].point)
+        .map(|point| (prismux_scenario::hash(&point.scenario.plan), policies::hash(&point.policies)))
+        .collect();
     let mut foreign = HashSet::new();
     for table in tables {
-        let ran = texts(table, "scenario_hash").into_iter().zip(texts(table, "version"));
-        for (id, (hash, version)) in tasks(table).into_iter().zip(ran) {
-            if !own.contains(hash) || version != env!("CARGO_PKG_VERSION") {
+        let what = texts(table, "scenario_hash").into_iter().zip(texts(table, POLICY_HASH));
+        let ran = what.zip(texts(table, "version"));
+        for (id, ((scenario, policies), version)) in tasks(table).into_iter().zip(ran) {
+            if !own.contains(&(scenario.to_string(), policies.to_string()))
+                || version != env!("CARGO_PKG_VERSION")
+            {
                 foreign.insert(id.to_string());
             }
         }

@@ -1,9 +1,12 @@
+mod policies;
+
 use super::axis::{Axis, in_base_unit};
 use super::local::{run, run_task};
 use super::merge::{merge, tasks};
 use super::{
     Effects, Others, PlanError, Row, Store, StoreError, SweepRequest, Task, TaskMessage, parquet, plan,
 };
+use crate::policies::Policies;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use prismux_scenario::ScenarioFile;
@@ -30,7 +33,16 @@ fn request(axes: &[&str], seeds: u64) -> SweepRequest {
         axes: axes.iter().map(|axis| Axis::parse(axis).unwrap()).collect(),
         first_seed: 1,
         seeds,
+        policies: Vec::new(),
     }
+}
+
+fn none() -> Policies {
+    Policies::default()
+}
+
+fn one_row() -> Row {
+    run_task(&plan(&request(&[], 1)).unwrap()[0], &none(), None).unwrap()
 }
 
 /// A folder of this test's own, removed afterwards.
@@ -67,8 +79,12 @@ fn sweep(folder: &Folder, request: &SweepRequest) -> arrow_array::RecordBatch {
 
 /// Runs what is missing, and closes the store.
 fn finish(tasks: &[Task], store: Store) -> arrow_array::RecordBatch {
+    finish_with(tasks, &none(), store)
+}
+
+fn finish_with(tasks: &[Task], policies: &Policies, store: Store) -> arrow_array::RecordBatch {
     let store = Mutex::new(store);
-    run(tasks, &store, 2, &Arc::new(AtomicBool::new(false)), || ()).unwrap();
+    run(tasks, policies, &store, 2, &Arc::new(AtomicBool::new(false)), || ()).unwrap();
     store.into_inner().unwrap().finish().unwrap()
 }
 
@@ -171,7 +187,7 @@ fn a_task_survives_the_way_to_another_process_and_a_changed_one_is_refused() {
     let message: TaskMessage = serde_json::from_str(&text).unwrap();
     let there = message.task().unwrap();
     assert_eq!(there.id, task.id);
-    assert_eq!(run_task(&there, None).unwrap(), run_task(task, None).unwrap());
+    assert_eq!(run_task(&there, &none(), None).unwrap(), run_task(task, &none(), None).unwrap());
     let other = TaskMessage { set: vec!["links.wire.rate=2 Mbit/s".to_string()], ..message };
     assert!(matches!(other.task(), Err(PlanError::Sweep(_))));
 }
@@ -198,7 +214,7 @@ fn an_interrupted_sweep_resumes_and_ends_as_if_it_had_not_been_interrupted() {
     let tasks = plan(&request).unwrap();
     let mut store = open(&broken, &request.axes).unwrap();
     for task in &tasks[..2] {
-        assert!(store.add(run_task(task, None).unwrap()).unwrap());
+        assert!(store.add(run_task(task, &none(), None).unwrap()).unwrap());
     }
     drop(store);
     // The interruption came in the middle of a line.
@@ -230,7 +246,7 @@ fn a_task_counts_once_however_often_it_is_done() {
     let task = &plan(&request).unwrap()[0];
     let mut store =
         Store::open(&folder.target(), &[], "wire", std::slice::from_ref(task), Others::Refuse).unwrap();
-    let row = run_task(task, None).unwrap();
+    let row = run_task(task, &none(), None).unwrap();
     assert!(store.add(row.clone()).unwrap());
     assert!(!store.add(row).unwrap());
     assert_eq!(store.finish().unwrap().num_rows(), 1);
@@ -270,7 +286,7 @@ fn damaged_and_foreign_files_are_refused_with_their_reason() {
     refuse(b"", "no whole Parquet file");
     refuse(b"task,seed\n1,2\n", "no whole Parquet file");
     refuse(&bytes[..bytes.len() / 2], "no whole Parquet file");
-    let foreign = crate::table::flows(&run_task(&plan(&request(&[], 1)).unwrap()[0], None).unwrap().result);
+    let foreign = crate::table::flows(&one_row().result);
     parquet::write(&folder.target(), &foreign).unwrap();
     refuse(&fs::read(folder.target()).unwrap(), "not the result of a sweep");
     fs::remove_file(folder.target()).unwrap();
@@ -292,7 +308,7 @@ fn a_row_that_is_none_is_refused() {
 
 #[test]
 fn a_row_from_another_process_is_the_same_to_the_last_bit() {
-    let mut row = run_task(&plan(&request(&[], 1)).unwrap()[0], None).unwrap();
+    let mut row = one_row();
     for k in 1..2000 {
         row.result.total.goodput_bps = f64::from(k) * 1e6 / 7.0;
         assert_eq!(Row::from_json(&row.to_json()).unwrap(), row);

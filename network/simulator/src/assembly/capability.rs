@@ -1,6 +1,5 @@
 //! What plans may ask for and the simulator does not have.
 use super::options::SimulationOptions;
-use crate::flows::transport::AnyTransport;
 use prismux_plan::{Feature, Lack, NodeId, Plan, PlanError, Unsupported};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -90,50 +89,6 @@ pub(super) fn check_names(plan: &Plan, options: &SimulationOptions) -> Result<()
     check_part(["transport", "flow"], &options.transports, flows)?;
     check_part(["rule", "node"], &options.nodes, nodes)?;
     check_part(["model", "medium"], &options.media, media)
-}
-
-/// Refuses policies from outside that would have nothing to do.
-///
-/// # Errors
-/// For the first of them.
-pub(super) fn check_policies(
-    plan: &Plan,
-    options: &SimulationOptions,
-    transports: &[AnyTransport],
-) -> Result<(), Unsupported> {
-    let takes = |transport: &AnyTransport| transport.get().takes_congestion_control();
-    let controlled = || plan.flows.iter().zip(transports).filter(|(_, transport)| takes(transport));
-    let remedy = "use transport \"tcp\", \"tcp-prism\", \"tcp-ho\", \"tcp-door\" or \"tcp-eln\"";
-    if options.congestion.is_some() && controlled().next().is_none() {
-        let what = "a congestion control from outside has no flow to control: none runs over TCP".to_string();
-        return Err(Unsupported { what, remedy: remedy.to_string() });
-    }
-    for name in options.congestion_of.keys() {
-        if !controlled().any(|(flow, _)| [&flow.name, &flow.group].contains(&name)) {
-            let known: Vec<&str> = controlled().map(|(flow, _)| flow.name.as_str()).collect();
-            return Err(Unsupported {
-                what: format!(
-                    "a congestion control from outside is for \"{name}\", which is no flow over TCP"
-                ),
-                remedy: format!("flows over TCP: {}; {remedy}", known.join(", ")),
-            });
-        }
-    }
-    if options.subflow_scheduler.is_some()
-        && !transports.iter().any(|transport| transport.get().takes_subflow_scheduler())
-    {
-        return Err(Unsupported {
-            what: "a scheduler of subflows from outside has no flow: none runs over MPTCP".to_string(),
-            remedy: "use transport \"mptcp\"".to_string(),
-        });
-    }
-    if options.scheduler.is_some() && plan.proxies().is_empty() {
-        return Err(Unsupported {
-            what: "a scheduler from outside has no proxy to serve".to_string(),
-            remedy: "give the scenario a node of kind \"prism-proxy\"".to_string(),
-        });
-    }
-    Ok(())
 }
 
 /// Refuses an option for a part that is not among `names`, which differ.

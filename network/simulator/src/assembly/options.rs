@@ -1,9 +1,8 @@
 //! How a plan is simulated, apart from what it says.
-use crate::flows::policy::{CongestionFactory, SubflowSchedulerFactory};
+use super::policies::Policies;
 use crate::flows::transport::AnyTransport;
 use crate::media::medium::Medium;
 use crate::nodes::node::Node;
-use crate::nodes::prism::policy::SchedulerFactory;
 use prismux_plan::{Flow, FlowId, Plan};
 use prismux_trace::event::EventSink;
 use std::collections::BTreeMap;
@@ -18,15 +17,8 @@ pub struct SimulationOptions {
     pub capture: Option<Box<dyn Write + Send>>,
     /// Who is told of every event.
     pub events: Option<Box<dyn EventSink + Send>>,
-    /// Scheduler of every proxy, in place of those that the plan names.
-    pub scheduler: Option<SchedulerFactory>,
-    /// Congestion control of every sender of TCP, in place of those that the plan names.
-    pub congestion: Option<CongestionFactory>,
-    /// Congestion controls of single senders, by the names of their flows, or of the groups of these; before
-    /// `congestion`.
-    pub congestion_of: BTreeMap<String, CongestionFactory>,
-    /// Scheduler of every MPTCP sender, in place of those that the plan names.
-    pub subflow_scheduler: Option<SubflowSchedulerFactory>,
+    /// Policies from outside, in place of those that the plan names.
+    pub policies: Policies,
     /// Transports from outside, by the names of the flows that they carry in place of those that the plan names.
     pub transports: BTreeMap<String, AnyTransport>,
     /// Rules of nodes from outside, by the names of the nodes that they forward for.
@@ -36,12 +28,6 @@ pub struct SimulationOptions {
 }
 
 impl SimulationOptions {
-    /// The congestion control from outside for the sender of `flow`.
-    pub(crate) fn congestion_for(&self, flow: &Flow) -> Option<&CongestionFactory> {
-        let own = self.congestion_of.get(&flow.name).or_else(|| self.congestion_of.get(&flow.group));
-        own.or(self.congestion.as_ref())
-    }
-
     /// With the checkers on.
     pub fn checked() -> Self {
         Self { checks: Some(true), ..Self::default() }

@@ -10,6 +10,7 @@ use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{address, node_at};
+use crate::core::policy_role::PolicyRole;
 use crate::simulation::Simulation;
 use endpoint::{MptcpEndpoint, MptcpSetup};
 use prismux_endpoint::Alarm;
@@ -41,8 +42,8 @@ impl Transport for MptcpFlow {
         Some(SegmentShape::agreed(&self.config.tcp, &self.config.tcp))
     }
 
-    fn takes_subflow_scheduler(&self) -> bool {
-        true
+    fn takes(&self, role: &PolicyRole) -> bool {
+        *role == PolicyRole::SubflowScheduler
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {

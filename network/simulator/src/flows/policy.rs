@@ -1,6 +1,8 @@
 //! What senders get from outside the protocol crates.
 use crate::core::factory::NamedFactory;
 use prismux_mptcp::scheduler::CustomScheduler;
+use prismux_ptcp::scheduler::Scheduler as PipeScheduler;
+use prismux_r2cp::scheduler::Scheduler as RequestScheduler;
 use prismux_tcp::engine::congestion::CustomControl;
 use prismux_tcp::extension::SenderExtension;
 use std::fmt;
@@ -17,6 +19,12 @@ pub type CongestionFactory = Factory<dyn CustomControl>;
 
 /// Makes the scheduler of an MPTCP sender, in place of the one that its configuration names.
 pub type SubflowSchedulerFactory = NamedFactory<dyn CustomScheduler>;
+
+/// Makes the scheduler of a pTCP sender, which has none of its own.
+pub type PipeSchedulerFactory = NamedFactory<dyn PipeScheduler>;
+
+/// Makes the scheduler of an R²CP receiver, in place of the one that its configuration names.
+pub type RequestSchedulerFactory = NamedFactory<dyn RequestScheduler>;
 
 impl<T: ?Sized> Factory<T> {
     /// From a function.

@@ -10,6 +10,7 @@ use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{address, node_at};
+use crate::core::policy_role::PolicyRole;
 use crate::simulation::Simulation;
 use endpoint::{PtcpEndpoint, PtcpSetup};
 use prismux_endpoint::Alarm;
@@ -42,6 +43,10 @@ impl Transport for PtcpFlow {
         Some(SegmentShape::agreed(&self.config.tcp, &self.config.tcp))
     }
 
+    fn takes(&self, role: &PolicyRole) -> bool {
+        *role == PolicyRole::PipeScheduler
+    }
+
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         let addresses = |host: NodeId| -> Vec<IpAddr> { build.addresses(host).map(address).collect() };
         let [near, far] = [build.plan.from, build.plan.to].map(addresses);
@@ -63,14 +68,16 @@ impl Transport for PtcpFlow {
                 ports,
                 random: build.random(side),
             },
+            scheduler: None,
             check: build.checks().then(Box::<StreamCheck>::default),
         };
         let first = |list: &[IpAddr]| list.first().copied().unwrap_or(IpAddr::V4([10, 0, 0, 0].into()));
         let source = PipesRole::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
-        let ends = [
+        let mut ends = [
             end(SOURCE, &near, first(&far), "client", source),
             end(SINK, &far, first(&near), "server", PipesRole::Sink),
         ];
+        ends[SOURCE].scheduler = build.pipe_scheduler.map(|factory| factory.make(build.name()));
         build.two_ends(PtcpPair { ends })
     }
 }

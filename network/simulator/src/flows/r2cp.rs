@@ -10,6 +10,7 @@ use super::rcp::segment;
 use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::checker::StreamCheck;
 use crate::core::ids::{FlowId, LinkId, NodeId, PortId};
+use crate::core::policy_role::PolicyRole;
 use crate::core::site::Site;
 use crate::simulation::Simulation;
 use prismux_endpoint::Alarm;
@@ -115,11 +116,16 @@ impl Transport for R2cpFlow {
         self.paths.iter().filter_map(|path| Some((path.server, path.link?))).collect()
     }
 
+    fn takes(&self, role: &PolicyRole) -> bool {
+        *role == PolicyRole::RequestScheduler
+    }
+
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
         // Simulated applications read at once.
         let rcp = RcpConfig { consume_on_arrival: true, ..self.config.rcp.clone() };
         let mut receiver = R2cpReceiver {
             config: R2cpConfig { rcp, ..self.config.clone() },
+            scheduler: build.request_scheduler.map(|factory| factory.make(build.name())),
             connection: None,
             paths: Vec::new(),
             check: build.checks().then(Box::<StreamCheck>::default),

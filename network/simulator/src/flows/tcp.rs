@@ -8,6 +8,7 @@ use super::application::ENDLESS;
 use super::policy::{CongestionFactory, ExtensionFactory};
 use super::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::ids::EndpointId;
+use crate::core::policy_role::PolicyRole;
 use endpoint::{CustomParts, Role, TcpEndpoint, TcpSetup};
 use pair::TcpPair;
 use prismux_prism::TcpPrism;
@@ -98,8 +99,8 @@ impl Transport for TcpFlow {
         Some(SegmentShape::agreed(&self.sender, &self.receiver))
     }
 
-    fn takes_congestion_control(&self) -> bool {
-        true
+    fn takes(&self, role: &PolicyRole) -> bool {
+        matches!(role, PolicyRole::Congestion | PolicyRole::CongestionOf(_))
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {

@@ -1,8 +1,11 @@
 //! The description of a flow's transport, and how it becomes a flow.
 use super::flow::Flow;
-use super::policy::{CongestionFactory, SubflowSchedulerFactory};
+use super::policy::{
+    CongestionFactory, PipeSchedulerFactory, RequestSchedulerFactory, SubflowSchedulerFactory,
+};
 use super::tcp::pair::TcpPair;
 use crate::core::ids::{EndpointId, FlowId, LinkId, NodeId, PortId};
+use crate::core::policy_role::PolicyRole;
 use crate::core::site::Site;
 use crate::network::Network;
 use crate::nodes::addresses::Addresses;
@@ -31,13 +34,8 @@ pub trait Transport: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Whether a custom congestion control can take the place of the sender's own.
-    fn takes_congestion_control(&self) -> bool {
-        false
-    }
-
-    /// Whether a custom scheduler can take the place of the sender's own.
-    fn takes_subflow_scheduler(&self) -> bool {
+    /// Whether a policy from outside can take the place of the sender's own.
+    fn takes(&self, _role: &PolicyRole) -> bool {
         false
     }
 
@@ -86,6 +84,8 @@ pub struct FlowBuild<'a> {
     pub(crate) checks: bool,
     pub(crate) congestion: Option<&'a CongestionFactory>,
     pub(crate) subflow_scheduler: Option<&'a SubflowSchedulerFactory>,
+    pub(crate) pipe_scheduler: Option<&'a PipeSchedulerFactory>,
+    pub(crate) request_scheduler: Option<&'a RequestSchedulerFactory>,
     /// The flow's access links, one for each pipe.
     pub(crate) links: Vec<LinkId>,
     pub(crate) addresses: &'a Addresses,

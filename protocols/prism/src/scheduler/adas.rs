@@ -1,5 +1,5 @@
 //! ADAS, the adaptive scheduler (section IV, Algorithm 1), and its two halves.
-use super::{PacketView, Scheduler};
+use super::{Choice, PacketView, Scheduler};
 use crate::ids::LinkId;
 use crate::link_table::LinkTable;
 use prismux_units::Instant;
@@ -10,9 +10,9 @@ use prismux_units::Instant;
 pub struct Adas;
 
 impl Scheduler for Adas {
-    fn choose(&mut self, now: Instant, links: &LinkTable, packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, now: Instant, links: &LinkTable, packet: &PacketView) -> Choice {
         if packet.retransmission {
-            return links.fastest(now);
+            return links.fastest(now).into();
         }
         let mut best = None;
         for (id, link) in links.usable() {
@@ -28,7 +28,7 @@ impl Scheduler for Adas {
                 _ => best = Some((id, nip, link.hrtt(now))),
             }
         }
-        best.map(|(id, _, _)| id)
+        best.map(|(id, _, _)| id).into()
     }
 }
 
@@ -37,8 +37,8 @@ impl Scheduler for Adas {
 pub struct HrttOnly;
 
 impl Scheduler for HrttOnly {
-    fn choose(&mut self, now: Instant, links: &LinkTable, _packet: PacketView) -> Option<LinkId> {
-        links.fastest(now)
+    fn choose(&mut self, now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
+        links.fastest(now).into()
     }
 }
 
@@ -47,8 +47,8 @@ impl Scheduler for HrttOnly {
 pub struct NipOnly;
 
 impl Scheduler for NipOnly {
-    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
         let least = |a: &(LinkId, f64), b: &(LinkId, f64)| a.1.total_cmp(&b.1);
-        links.usable().map(|(id, link)| (id, link.load())).min_by(least).map(|(id, _)| id)
+        links.usable().map(|(id, link)| (id, link.load())).min_by(least).map(|(id, _)| id).into()
     }
 }

@@ -1,5 +1,5 @@
 //! Beyond the papers: the link on which the packet is expected to arrive first, among those that are not full.
-use super::{PacketView, Scheduler};
+use super::{Choice, PacketView, Scheduler};
 use crate::ids::LinkId;
 use crate::link_table::{Link, LinkTable};
 use prismux_units::Instant;
@@ -16,7 +16,7 @@ use prismux_units::Instant;
 pub struct EarliestArrival;
 
 impl Scheduler for EarliestArrival {
-    fn choose(&mut self, now: Instant, links: &LinkTable, packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, now: Instant, links: &LinkTable, packet: &PacketView) -> Choice {
         let bytes = u64::from(packet.bytes);
         if links.backlogged && !packet.retransmission {
             let rank = |link: &Link| {
@@ -29,7 +29,7 @@ impl Scheduler for EarliestArrival {
             let least = |a: &((bool, f64), LinkId), b: &((bool, f64), LinkId)| {
                 a.0.0.cmp(&b.0.0).then(a.0.1.total_cmp(&b.0.1))
             };
-            return ranked.min_by(least).map(|(_, id)| id);
+            return ranked.min_by(least).map(|(_, id)| id).into();
         }
         let mut best: Option<((bool, u64), LinkId)> = None;
         for (id, link) in links.usable() {
@@ -40,6 +40,6 @@ impl Scheduler for EarliestArrival {
                 best = Some((rank, id));
             }
         }
-        best.map(|(_, id)| id)
+        best.map(|(_, id)| id).into()
     }
 }

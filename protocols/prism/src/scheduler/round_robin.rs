@@ -1,5 +1,5 @@
 //! Baselines that do not look at what is in flight.
-use super::{PacketView, Scheduler};
+use super::{Choice, PacketView, Scheduler};
 use crate::ids::LinkId;
 use crate::link_table::LinkTable;
 use alloc::vec::Vec;
@@ -13,11 +13,11 @@ pub struct RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
         let mut ids = links.usable().map(|(id, _)| id);
         let next = ids.clone().find(|&id| self.last.is_none_or(|last| id > last)).or_else(|| ids.next());
         self.last = next.or(self.last);
-        next
+        next.into()
     }
 }
 
@@ -29,7 +29,7 @@ pub struct WeightedRoundRobin {
 }
 
 impl Scheduler for WeightedRoundRobin {
-    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
         let mut total = 0.0;
         let mut best: Option<(LinkId, f64)> = None;
         for (id, link) in links.usable() {
@@ -44,11 +44,11 @@ impl Scheduler for WeightedRoundRobin {
                 best = Some((id, *credit));
             }
         }
-        let (id, _) = best?;
+        let Some((id, _)) = best else { return Choice::NoLink };
         if let Some(credit) = self.credit.get_mut(usize::from(id.0)) {
             *credit -= total;
         }
-        Some(id)
+        Choice::Over(id)
     }
 }
 
@@ -66,10 +66,10 @@ impl Random {
 }
 
 impl Scheduler for Random {
-    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: PacketView) -> Option<LinkId> {
+    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
         let usable = links.usable();
         let count = usable.clone().count() as u64;
         let index = self.stream.below(count) as usize;
-        links.usable().nth(index).map(|(id, _)| id)
+        links.usable().nth(index).map(|(id, _)| id).into()
     }
 }

@@ -1,18 +1,30 @@
 //! The three cases of Figure 3 (section IV-B) and the baselines.
-use super::PacketView;
+use super::{Choice, PacketView};
 use crate::config::{LinkConfig, ProxyConfig, SchedulerKind, WeightUnit};
 use crate::ids::LinkId;
 use crate::link_table::LinkTable;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr};
 use core::str::FromStr;
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::{FlowKey, SeqNumber};
 
 const ONE: LinkId = LinkId(0);
 const TWO: LinkId = LinkId(1);
-const NEW: PacketView = PacketView { bytes: 1400, retransmission: false, paced: false };
-const AGAIN: PacketView = PacketView { bytes: 1400, retransmission: true, paced: false };
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+const NEW: PacketView = PacketView {
+    flow: FlowKey { source: NOWHERE, destination: NOWHERE, source_port: 1, destination_port: 2, protocol: 6 },
+    seq: SeqNumber(1),
+    bytes: 1400,
+    window_bytes: None,
+    flow_in_flight_bytes: 0,
+    deadline: None,
+    retransmission: false,
+    paced: false,
+};
+const AGAIN: PacketView = PacketView { retransmission: true, ..NEW };
 
 fn table_with(config: &ProxyConfig, links: &[(u64, u64)]) -> LinkTable {
     let mut table = LinkTable::default();
@@ -36,7 +48,14 @@ fn table(links: &[(u64, u64)]) -> LinkTable {
 }
 
 fn choose(kind: SchedulerKind, table: &LinkTable, packet: PacketView) -> LinkId {
-    kind.build(Seed(1)).choose(Instant::ZERO, table, packet).unwrap()
+    link(kind.build(Seed(1)).choose(Instant::ZERO, table, &packet))
+}
+
+fn link(choice: Choice) -> LinkId {
+    match choice {
+        Choice::Over(link) => link,
+        other => panic!("no link: {other:?}"),
+    }
 }
 
 fn put(table: &mut LinkTable, link: LinkId, packets: u32) {
@@ -129,7 +148,7 @@ fn round_robins_serve_links_in_turn_and_by_weight() {
     let links = table(&[(500, 1), (1000, 1), (500, 1)]);
     let run = |kind: SchedulerKind, count: usize| -> Vec<u8> {
         let mut scheduler = kind.build(Seed(1));
-        (0..count).map(|_| scheduler.choose(Instant::ZERO, &links, NEW).unwrap().0).collect()
+        (0..count).map(|_| link(scheduler.choose(Instant::ZERO, &links, &NEW)).0).collect()
     };
     assert_eq!(run(SchedulerKind::RoundRobin, 7), [0, 1, 2, 0, 1, 2, 0]);
     let weighted = run(SchedulerKind::WeightedRoundRobin, 400);
@@ -155,7 +174,7 @@ fn names_select_schedulers() {
 fn without_links_there_is_no_choice() {
     let links = LinkTable::default();
     for kind in SchedulerKind::ALL {
-        assert_eq!(kind.build(Seed(1)).choose(Instant::ZERO, &links, NEW), None);
+        assert_eq!(kind.build(Seed(1)).choose(Instant::ZERO, &links, &NEW), Choice::NoLink);
     }
 }
 

@@ -9,3 +9,4 @@ mod spurious;
 mod support;
 mod tcp_prism;
 mod three_links;
+mod waiting;

@@ -168,6 +168,7 @@ impl Connection {
             resets: VecDeque::new(),
             events: Events::default(),
             drops: Drops::default(),
+            scheduler: None,
             config: PtcpConfig { pipes, ..config },
         }
     }

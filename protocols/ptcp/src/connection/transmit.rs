@@ -2,8 +2,10 @@
 use super::{Connection, State};
 use crate::header::PtcpHeader;
 use crate::pipe::{Pipe, PipeSegment};
+use crate::scheduler::{Offer, PipeView};
 use crate::segment::{Segment, SegmentOut};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use prismux_units::Instant;
 use prismux_wire::TcpFlags;
 
@@ -12,17 +14,42 @@ impl Connection {
         if let Some(segment) = self.resets.pop_front() {
             return Some(SegmentOut { segment, stream_offset: 0 });
         }
+        let takes_new = self.scheduler.is_none();
         while let Some(index) = self.first_pipe(|pipe| pipe.is_resumed()) {
-            let quicker = self.has_quicker(index);
-            if let Some(segment) = self.pipes[index].send(now, &mut self.send_buffer, quicker) {
-                if segment.offered_elsewhere {
-                    self.resume_all();
-                }
-                return Some(self.add_header(index, segment));
+            if let Some(segment) = self.send_by(now, index, takes_new) {
+                return Some(segment);
+            }
+        }
+        while let Some(index) = self.choose(now) {
+            if let Some(segment) = self.send_by(now, index, true) {
+                return Some(segment);
             }
         }
         self.watch_stall(now);
         None
+    }
+
+    /// The next segment of a pipe, which may carry bytes that no pipe was given if it `takes_new` ones.
+    fn send_by(&mut self, now: Instant, index: usize, takes_new: bool) -> Option<SegmentOut> {
+        let quicker = self.has_quicker(index);
+        let segment = self.pipes[index].send(now, &mut self.send_buffer, takes_new, quicker)?;
+        if segment.offered_elsewhere {
+            self.resume_all();
+        }
+        Some(self.add_header(index, segment))
+    }
+
+    /// The pipe with room that the scheduler gives the next bytes to, if there are a scheduler and bytes.
+    fn choose(&mut self, now: Instant) -> Option<usize> {
+        let scheduler = self.scheduler.as_mut()?;
+        let (next_byte, unsent_bytes) = self.send_buffer.waiting()?;
+        let offer = Offer { now, next_byte, unsent_bytes, window_bytes: self.send_buffer.room() };
+        let views: Vec<PipeView> = self.pipes.iter().map(Pipe::view).collect();
+        let can_send = |place: &usize| views.get(*place).is_some_and(|view| view.usable && view.has_room);
+        if !(0..views.len()).any(|place| can_send(&place)) {
+            return None;
+        }
+        scheduler.choose(&views, &offer).filter(can_send)
     }
 
     /// Another pipe has less than half of this one's round-trip time, so that it would be done first with a repair.

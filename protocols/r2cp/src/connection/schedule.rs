@@ -6,6 +6,8 @@
 use super::{Connection, PipeId};
 use crate::binding::Bound;
 use crate::config::Scheduling;
+use crate::scheduler::{Offer, PipeView};
+use alloc::vec::Vec;
 use core::ops::Range;
 use prismux_rcp::{Ask, PacketOut};
 use prismux_tcp::engine::Send;
@@ -65,7 +67,8 @@ impl Connection {
     }
 
     /// The segment for the next request of pipe `id`, and whether it is only a copy.
-    fn choose(&self, now: Instant, id: PipeId) -> Option<(Range<u64>, bool)> {
+    fn choose(&mut self, now: Instant, id: PipeId) -> Option<(Range<u64>, bool)> {
+        let told = if self.pipes[id.0].is_silent { None } else { self.place(now, id) };
         let slot = &self.pipes[id.0];
         let segment = u64::from(slot.pipe.segment_bytes());
         let end = self.end.unwrap_or(u64::MAX);
@@ -80,6 +83,9 @@ impl Connection {
         let segment = segment.min(self.config.rcp.receive_buffer.as_u64());
         let mut segments = self.pending.segments(segment, limit, end);
         let chosen = match self.config.scheduling {
+            _ if self.scheduler.is_some() => {
+                segments.take(told.map_or(0, |place| place.saturating_add(1))).last()
+            }
             Scheduling::FirstPending => segments.next(),
             Scheduling::RoundRobin => {
                 let turns = self.pipes.len() as u64;
@@ -97,6 +103,38 @@ impl Connection {
         };
         let chosen = chosen.filter(|data| self.has_room(data, segment));
         chosen.map(|data| (data, false))
+    }
+
+    /// Where among the segments that no pipe was asked for the scheduler from outside has pipe `id` ask; `None` to
+    /// wait, and without a scheduler.
+    fn place(&mut self, now: Instant, id: PipeId) -> Option<usize> {
+        let mut scheduler = self.scheduler.take()?;
+        let views: Vec<PipeView> = (0..self.pipes.len()).map(|pipe| self.view(now, PipeId(pipe))).collect();
+        let offer = Offer {
+            now,
+            pipe: id,
+            next_byte: self.bytes_received_in_order(),
+            pending_byte: self.pending.first(),
+            room_bytes: self.config.rcp.receive_buffer.as_u64().saturating_sub(self.taken()),
+            segment_bytes: u64::from(self.pipes[id.0].pipe.segment_bytes()),
+        };
+        let place = scheduler.choose(&views, &offer);
+        self.scheduler = Some(scheduler);
+        // Somebody must ask, or nothing would ever come that could end the wait.
+        let is_idle = self.pipes.iter().all(|slot| slot.binding.is_empty());
+        place.or(is_idle.then_some(0))
+    }
+
+    fn view(&self, now: Instant, id: PipeId) -> PipeView {
+        let slot = &self.pipes[id.0];
+        PipeView {
+            usable: slot.is_usable(),
+            round_trip: self.round_trip_at_least(now, id),
+            asked_at: slot.binding.times().collect(),
+            outstanding_bytes: slot.binding.bytes(),
+            window_bytes: slot.pipe.engine().cwnd(),
+            cost: slot.cost,
+        }
     }
 
     /// A request goes out only if its data will find room, even if it comes first of all. The last segment's room is

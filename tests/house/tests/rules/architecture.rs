@@ -372,10 +372,15 @@ const TRANSPORTS: &[(&str, &[&str])] = &[
     ("tcpeln", &["flows/tcp"]),
 ];
 
-/// Lists of a crate's rooms, and the tables that turn a plan's transport into the host's: what a new transport is
-/// added to.
-const LISTS: &[&str] =
-    &["simulator/src/lib.rs", "simulator/src/flows.rs", "simulator/src/flows/registry.rs", "lab/src/orders"];
+/// Lists of a crate's rooms and of what may come from outside into them, and the tables that turn a plan's transport
+/// into the host's: what a new transport is added to.
+const LISTS: &[&str] = &[
+    "simulator/src/lib.rs",
+    "simulator/src/flows.rs",
+    "simulator/src/flows/policy.rs",
+    "simulator/src/flows/registry.rs",
+    "lab/src/orders",
+];
 
 /// Where the lab runs TCP-PRISM, its own room.
 const LAB_ROOM: &str = "lab/src/traffic/own_tcp.rs";

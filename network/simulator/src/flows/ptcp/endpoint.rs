@@ -6,6 +6,7 @@ use crate::flows::context::{Arrival, FlowContext, packet};
 use crate::flows::pipes::PipesRole;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Alarm, Endpoint as _, Host, drive, expire};
+use prismux_ptcp::scheduler::Scheduler;
 use prismux_ptcp::{Connection, Path, PtcpConfig, PtcpEvent, Segment, SegmentOut, State, reset_for};
 use prismux_tcp::TcpEvent;
 use prismux_units::Instant;
@@ -33,6 +34,8 @@ pub(super) struct PtcpEndpoint {
     pub connection: Option<Connection>,
     pub role: PipesRole,
     pub setup: PtcpSetup,
+    /// From outside, for the connection that opens.
+    pub scheduler: Option<Box<dyn Scheduler>>,
     pub check: Option<Box<StreamCheck>>,
 }
 
@@ -119,6 +122,9 @@ impl PtcpEndpoint {
         let PtcpSetup { config, locals, remote, ports, random } = &self.setup;
         let (config, random) = (config.clone(), random.clone());
         let mut connection = Connection::connect(config, locals, *remote, *ports, random, context.now());
+        if let Some(scheduler) = self.scheduler.take() {
+            connection.set_scheduler(scheduler);
+        }
         if let PipesRole::Source { bytes } = self.role {
             connection.write(bytes);
         }

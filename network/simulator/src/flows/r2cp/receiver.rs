@@ -5,6 +5,7 @@ use crate::flows::context::FlowContext;
 use crate::flows::rcp::endpoint::send;
 use prismux_endpoint::{Alarm, Host, drive, expire};
 use prismux_r2cp::policy::Cost;
+use prismux_r2cp::scheduler::Scheduler;
 use prismux_r2cp::{Connection, PipeId, R2cpConfig, R2cpEvent};
 use prismux_rcp::{PacketIn, PacketOut, StreamEvent};
 use prismux_tcp::engine::{CongestionKind, EngineMetrics};
@@ -42,6 +43,8 @@ pub(super) struct PathState {
 pub(super) struct R2cpReceiver {
     pub config: R2cpConfig,
     pub connection: Option<Connection>,
+    /// From outside, for the connection that opens.
+    pub scheduler: Option<Box<dyn Scheduler>>,
     pub paths: Vec<PathState>,
     pub check: Option<Box<StreamCheck>>,
     pub alarm: Alarm,
@@ -88,7 +91,11 @@ impl R2cpReceiver {
     /// Opens the connection; its pipes open at their times.
     pub fn open(&mut self, context: &mut FlowContext<'_>) {
         let now = context.now();
-        self.connection = Some(Connection::new(self.config.clone(), now));
+        let mut connection = Connection::new(self.config.clone(), now);
+        if let Some(scheduler) = self.scheduler.take() {
+            connection.set_scheduler(scheduler);
+        }
+        self.connection = Some(connection);
         for path in &mut self.paths {
             path.opens = path.opens.max(now);
             for at in [Some(path.opens), path.closes, path.drops].into_iter().flatten() {

@@ -84,3 +84,33 @@ fn what_a_rank_skips_takes_no_room() {
         assert_eq!(chosen.map(|(data, _)| data.start / SEGMENT), expected, "{buffer}");
     }
 }
+
+/// Answers each question with the next of these, and waits where there are none.
+#[derive(Debug)]
+struct Told(Vec<Option<usize>>);
+
+impl crate::scheduler::Scheduler for Told {
+    fn choose(&mut self, pipes: &[PipeView], offer: &Offer) -> Option<usize> {
+        assert!(pipes[offer.pipe.0].usable && offer.room_bytes > 0 && offer.segment_bytes == SEGMENT);
+        if self.0.is_empty() { None } else { self.0.remove(0) }
+    }
+}
+
+#[test]
+fn a_scheduler_from_outside_chooses_the_segment_or_lets_the_pipe_wait() {
+    let mut connection = connection(config(3), &[100, 300]);
+    connection.set_scheduler(alloc::boxed::Box::new(Told(alloc::vec![Some(0), Some(1), None])));
+    let now = Instant::from_millis(300);
+    // The first pending, then the second of what remains, then a pause of both pipes.
+    assert_eq!(asked(&mut connection, now), [(0, 0), (0, 2)]);
+    // What was asked for, and what it left out, is in the books as ever.
+    assert_eq!(connection.pending.first(), SEGMENT);
+    assert!(connection.pipes.iter().any(|slot| slot.is_waiting));
+}
+
+#[test]
+fn while_nothing_is_under_way_somebody_asks_whatever_the_scheduler_says() {
+    let mut connection = connection(config(3), &[100, 300]);
+    connection.set_scheduler(alloc::boxed::Box::new(Told(Vec::new())));
+    assert_eq!(asked(&mut connection, Instant::from_millis(300)), [(0, 0)]);
+}
