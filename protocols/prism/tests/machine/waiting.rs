@@ -54,11 +54,12 @@ fn a_packet_waits_as_long_as_its_scheduler_says_and_what_follows_waits_behind_it
     assert_eq!(packets.lock().unwrap().len(), 1, "asked once, not again in the same moment");
     assert_eq!(bench.send(at(30), FIRST + PACKET, PACKET), None);
     assert_eq!(bench.run_timers(at(59)).forwarded, []);
-    let said = bench.run_timers(at(61));
+    // One behind the other, at the pace of the link.
+    let said = bench.run_timers(at(100));
     let both = [(u64::from(FIRST), SECOND), (u64::from(FIRST + PACKET), SECOND)];
     assert_eq!((said.forwarded.as_slice(), said.dropped.len()), (both.as_slice(), 0));
     // Nothing waits any more: the next packet leaves at once.
-    assert_eq!(bench.send(at(62), FIRST + 2 * PACKET, PACKET), Some(SECOND));
+    assert_eq!(bench.send(at(150), FIRST + 2 * PACKET, PACKET), Some(SECOND));
 }
 
 #[test]
