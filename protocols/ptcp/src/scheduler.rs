@@ -45,7 +45,7 @@ pub struct Offer {
 /// A scheduler from outside this crate.
 pub trait Scheduler: Debug + Send {
     /// The pipe, by its place in `pipes`, that gets the next segment; `None` lets the bytes wait. Then, and where the
-    /// pipe has no room, the next question comes with the next acknowledgement, timer or write; where nothing is under
-    /// way, after a timeout.
+    /// pipe has no room, the next question comes with the next acknowledgement, timer or write. Where nothing at all is
+    /// under way it comes after a timeout, and the first pipe with room gets the segment, whatever the answer.
     fn choose(&mut self, pipes: &[PipeView], offer: &Offer) -> Option<usize>;
 }

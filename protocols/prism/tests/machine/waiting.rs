@@ -67,7 +67,8 @@ fn an_ack_brings_the_question_again() {
     let mut asked = 0;
     let answer = move |_| {
         asked += 1;
-        if asked == 2 { Choice::Wait(Instant::MAX) } else { Choice::Over(SECOND) }
+        // The SYN-ACK, a packet, and the one that waits.
+        if asked == 3 { Choice::Wait(Instant::MAX) } else { Choice::Over(SECOND) }
     };
     let (mut bench, _) = bench(modern(), answer);
     assert_eq!(bench.send(at(20), FIRST, PACKET), Some(SECOND));

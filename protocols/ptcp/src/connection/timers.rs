@@ -15,6 +15,11 @@ pub(super) struct Stall {
 }
 
 impl Stall {
+    /// A stall has ended, and nothing has left since.
+    pub(super) fn has_ended(&self) -> bool {
+        self.tries > 0
+    }
+
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }

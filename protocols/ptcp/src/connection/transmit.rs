@@ -46,10 +46,10 @@ impl Connection {
         let offer = Offer { now, next_byte, unsent_bytes, window_bytes: self.send_buffer.room() };
         let views: Vec<PipeView> = self.pipes.iter().map(Pipe::view).collect();
         let can_send = |place: &usize| views.get(*place).is_some_and(|view| view.usable && view.has_room);
-        if !(0..views.len()).any(|place| can_send(&place)) {
-            return None;
-        }
-        scheduler.choose(&views, &offer).filter(can_send)
+        let first = (0..views.len()).find(can_send)?;
+        // Nothing would ever come that could end the wait.
+        let overruled = self.stall.has_ended().then_some(first);
+        scheduler.choose(&views, &offer).filter(can_send).or(overruled)
     }
 
     /// Another pipe has less than half of this one's round-trip time, so that it would be done first with a repair.

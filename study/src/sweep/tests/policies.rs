@@ -1,10 +1,10 @@
 //! Sweeps in which policies from outside decide.
 use super::{Folder, TEXT, finish_with, request};
 use crate::policies::{CongestionFactory, Policies, PolicyName};
-use crate::sweep::{Others, PlanError, Store, StoreError, SweepRequest, parquet, plan};
+use crate::sweep::{Others, PlanError, Store, StoreError, SweepRequest, Task, parquet, plan};
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, RecordBatch};
 use prismux_scenario::ScenarioFile;
 use prismux_tcp::engine::congestion::{
     AckSample, CongestionControl, CongestionSignal, CustomControl, Window,
@@ -68,8 +68,10 @@ fn a_policy_decides_where_it_has_something_to_do_and_its_rows_say_so() {
     let folder = Folder::new("policy");
     let request = with_policy("one");
     let tasks = plan(&request).unwrap();
-    let open = |target, tasks| Store::open(target, &request.axes, "wire", tasks, Others::Refuse).unwrap();
-    let table = finish_with(&tasks, &constant(2), open(&folder.target(), &tasks));
+    let open = |folder: &Folder, tasks: &[Task]| {
+        Store::open(&folder.target(), &request.axes, "wire", tasks, Others::Refuse).unwrap()
+    };
+    let table = finish_with(&tasks, &constant(2), open(&folder, &tasks));
     let words = texts(&table, "policy");
     assert_eq!(words, [None, Some("congestion=mine:Constant".to_string())], "RCP has no sender's window");
     let hashes = texts(&table, "policy_hash");
@@ -80,7 +82,7 @@ fn a_policy_decides_where_it_has_something_to_do_and_its_rows_say_so() {
     let plain_tasks = plan(&plain).unwrap();
     assert_eq!(plain_tasks[0].id, tasks[0].id);
     assert_ne!(plain_tasks[1].id, tasks[1].id);
-    let without = finish_with(&plain_tasks, &Policies::default(), open(&apart.target(), &plain_tasks));
+    let without = finish_with(&plain_tasks, &Policies::default(), open(&apart, &plain_tasks));
     assert!(without.column_by_name("policy").is_none());
     let (with, without) = (goodputs(&table), goodputs(&without));
     assert_eq!(with[0], without[0]);
