@@ -55,7 +55,7 @@ def test_an_exception_ends_the_run_and_is_raised() -> None:
 
 def test_anything_but_a_link_is_refused() -> None:
     with pytest.raises(TypeError, match="one of the links that it was given"):
-        prismux.run("two-members", set=SHORT, scheduler=lambda *_: 7)  # type: ignore[arg-type]  # wrong on purpose
+        prismux.run("two-members", set=SHORT, scheduler=lambda *_: 7)
 
 
 def test_without_a_scheduler_nothing_was_decided() -> None:

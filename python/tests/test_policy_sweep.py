@@ -55,8 +55,8 @@ def scenario() -> prismux.Scenario:
     return prismux.Scenario.from_text(SMALL.replace("loss = 0.01", "loss = 0.001"), name="small.toml")
 
 
-def edit(path: Path, *change: str) -> None:
-    path.write_text(path.read_text().replace(*change))
+def edit(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text().replace(old, new))
     importlib.invalidate_caches()
     importlib.reload(sys.modules["my_policies"])
 
@@ -138,9 +138,7 @@ def test_a_worker_runs_the_policy_of_a_task_from_the_same_source_only(
 ) -> None:
     plan = SweepPlan(scenario, OVER, congestion={"file": "my_policies:Constant"})
     message = plan.message(0)
-    here = prismux.sweep(
-        scenario, OVER, out=tmp_path / "runs.parquet", congestion={"file": "my_policies:Constant"}
-    )
+    here = prismux.sweep(scenario, OVER, out=tmp_path / "runs.parquet", congestion={"file": "my_policies:Constant"})
     goodput = polars.DataFrame(here.table)["total.goodput_bps"][0]
     assert f'"goodput_bps":{goodput}' in run_task(message)
     edit(module, "segments = 4", "segments = 8")
