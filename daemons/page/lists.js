@@ -24,19 +24,17 @@ export function showDecisions(list, { decisions, start }) {
 }
 
 /** Shows the connections that carried most in the last seconds, of any protocol. */
-export function showFlows(table, more, { busiest: all, flows, flow_count: count }) {
+export function showFlows(table, more, { busiest: all, flow_count: count }) {
   table.replaceChildren();
   const busiest = (all ?? []).slice(0, MAX_FLOWS);
-  const known = new Map((flows ?? []).map((flow) => [flow.flow, flow]));
   more.textContent = count === undefined ? "This daemon does not know connections."
     : count === 0 ? "No TCP connection now." : `${count} TCP connection${count === 1 ? "" : "s"} known.`;
   if (busiest.length === 0) return;
   const head = add(table, "tr");
-  for (const title of ["Connection", "Down", "Up", "Packets under way", "Protocol"]) add(head, "th", title);
+  for (const title of ["Connection", "Down", "Up"]) add(head, "th", title);
   for (const flow of busiest) {
     const row = add(table, "tr");
-    const underWay = String(known.get(flow.flow)?.recorded_packets ?? "–");
-    const values = [flow.flow, rate(flow.forward_bps), rate(flow.return_bps), underWay, flow.protocol];
+    const values = [`${flow.protocol} ${flow.flow}`, rate(flow.forward_bps), rate(flow.return_bps)];
     for (const value of values) add(row, "td", value);
   }
 }
