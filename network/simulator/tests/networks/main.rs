@@ -7,6 +7,7 @@ mod latency;
 mod loss_notification;
 mod measures;
 mod media;
+mod medium_access;
 mod mptcp;
 mod nodes;
 mod outage;
