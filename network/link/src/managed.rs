@@ -20,7 +20,7 @@ use fq_codel::FlowQueues;
 use pie::PieState;
 use prismux_endpoint::random::RandomStream;
 use prismux_units::Instant;
-use red::RedState;
+use red::{Found, RedState};
 
 /// Which discipline, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,12 +126,12 @@ impl<P> ManagedQueue<P> {
         }
     }
 
-    /// Whether a packet that comes may wait, as far as the discipline judges that. `packet_time_s` is how long a packet
-    /// takes on an idle link.
-    pub fn judge(&mut self, now: Instant, kind: PacketKind, packet_time_s: f64) -> Verdict {
+    /// Whether a packet of `size_bytes` that comes may wait, as far as the discipline judges that. `time_s` is how long
+    /// it takes on an idle link.
+    pub fn judge(&mut self, now: Instant, kind: PacketKind, size_bytes: u32, time_s: f64) -> Verdict {
         let (packets, bytes) = (self.fifo.list.len(), self.fifo.bytes);
         match &mut self.discipline {
-            Discipline::Red(red) => red.judge(now, packets, kind, packet_time_s),
+            Discipline::Red(red) => red.judge(now, Found { packets, bytes, size_bytes, time_s }, kind),
             Discipline::Pie(pie) => pie.judge(now, bytes, kind),
             Discipline::CoDel(_) | Discipline::FqCoDel(_) => Verdict::Pass,
         }

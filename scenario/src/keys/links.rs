@@ -90,6 +90,18 @@ pub const QUEUE: &[Key] = &[
         "false",
         "red: distances between two drops from 1/p to 2/p, as ns-2 and ns-3 have them, not from 1 to 1/p",
     ),
+    key(
+        "mean_packet",
+        "size",
+        "none",
+        "red: count bytes, as so many packets of this size, not packets; small packets are struck less often",
+    ),
+    key(
+        "automatic",
+        "true or false",
+        "false",
+        "red: `min_threshold`, `max_threshold` and `weight` follow from the link's rate (Adaptive RED, 2001)",
+    ),
 ];
 
 /// Keys of a Gilbert-Elliott loss.

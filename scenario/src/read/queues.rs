@@ -91,7 +91,16 @@ fn parameters(table: &Reader<'_>, standard: Management) -> Management {
             (&["target", "update", "max_burst"], Management::Pie(pie))
         }
         Management::Red(red) => (
-            &["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "wait"],
+            &[
+                "min_threshold",
+                "max_threshold",
+                "max_probability",
+                "weight",
+                "gentle",
+                "wait",
+                "mean_packet",
+                "automatic",
+            ],
             read_red(table, red, ecn),
         ),
     };
@@ -131,7 +140,16 @@ fn read_red(table: &Reader<'_>, standard: Red, ecn: impl Fn(bool) -> bool) -> Ma
         gentle: table.boolean("gentle").unwrap_or(standard.gentle),
         wait: table.boolean("wait").unwrap_or(standard.wait),
         ecn: ecn(standard.ecn),
+        mean_packet_bytes: table.bytes("mean_packet").map(|size| size.as_u64().clamp(1, 1 << 16) as u32),
+        automatic: table.boolean("automatic").unwrap_or(standard.automatic),
     };
+    let given = |key: &&'static str| table.entry(key).is_some();
+    if red.automatic
+        && let Some(key) = ["min_threshold", "max_threshold", "weight"].into_iter().find(given)
+    {
+        let found = format!("found \"{key}\" beside automatic = true, which sets it from the link's rate");
+        table.wrong(key, found, "one of the two", None);
+    }
     if red.max_threshold_packets <= red.min_threshold_packets {
         let found = format!(
             "found thresholds of {} and {} packets",

@@ -61,7 +61,7 @@ impl<P: Clone> Link<P> {
             }
         }
         let Some(managed) = &mut rare.managed else { return Ok(()) };
-        let verdict = managed.judge(now, kind, packet_time_s);
+        let verdict = managed.judge(now, kind, size_bytes, packet_time_s);
         if verdict == Verdict::Drop {
             rare.count.early_drops += 1;
             return self.refuse(DropReason::Early, size_bytes, packet);

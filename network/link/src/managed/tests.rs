@@ -148,6 +148,11 @@ fn a_full_fq_codel_drops_from_the_longest_queue() {
     assert_eq!((link.stats().queue_drops, link.stats().dropped_packets()), (1, 1));
 }
 
+/// What a packet of 1000 bytes finds behind `packets` others of a link that sends a thousand a second.
+fn finds(packets: usize) -> super::red::Found {
+    super::red::Found { packets, bytes: packets as u64 * 1000, size_bytes: 1000, time_s: 0.001 }
+}
+
 /// The shortest, the mean and the longest distance between two strikes with the average held at 10 packets of 5 to 15,
 /// a tenth at most: p_b is 1/20.
 fn distances_between_strikes(wait: bool) -> (u32, f64, u32) {
@@ -156,7 +161,7 @@ fn distances_between_strikes(wait: bool) -> (u32, f64, u32) {
     let (mut gaps, mut gap) = (Vec::new(), 0);
     for step in 1..200_000u64 {
         gap += 1;
-        if state.judge(at(step * 1000), 10, CAPABLE, 0.001) == super::Verdict::Mark {
+        if state.judge(at(step * 1000), finds(10), CAPABLE) == super::Verdict::Mark {
             gaps.push(gap);
             gap = 0;
         }
@@ -187,10 +192,10 @@ fn red_that_waits_keeps_the_inverse_of_the_chance_between_two_strikes() {
 fn red_strikes_nothing_that_finds_no_queue() {
     let mut state = super::red::RedState::new(Red::DEFAULT, Seed(3).stream("red"));
     for step in 1..2000u64 {
-        state.judge(at(step), 100, CAPABLE, 0.001);
+        state.judge(at(step), finds(100), CAPABLE);
     }
     state.sends_until(at(1_000_000));
-    let mut verdict = |micros, packets| state.judge(at(micros), packets, PacketKind::default(), 0.001);
+    let mut verdict = |micros, packets| state.judge(at(micros), finds(packets), PacketKind::default());
     assert_eq!(verdict(3000, 100), super::Verdict::Drop);
     for step in 0..20 {
         assert_eq!(verdict(4000 + step, (step % 2) as usize), super::Verdict::Pass);
@@ -207,12 +212,12 @@ fn reds_average_falls_while_the_link_is_idle_only() {
         let mut state =
             super::red::RedState::new(Red { weight: 0.002, ..Red::DEFAULT }, Seed(3).stream("red"));
         for step in 1..20_000u64 {
-            state.judge(at(step), 100, CAPABLE, 0.001);
+            state.judge(at(step), finds(100), CAPABLE);
         }
         state.sends_until(at(sent));
         // One finds no queue, which brings the average up to date; the next judges by it.
-        state.judge(at(comes), 0, CAPABLE, 0.001);
-        let strikes = |_| state.judge(at(comes), 2, PacketKind::default(), 0.001) == super::Verdict::Drop;
+        state.judge(at(comes), finds(0), CAPABLE);
+        let strikes = |_| state.judge(at(comes), finds(2), PacketKind::default()) == super::Verdict::Drop;
         (0..50).any(strikes)
     };
     assert!(struck_after(1_020_000, 1_020_000), "busy all the time");
@@ -226,7 +231,7 @@ fn gentle_red_drops_all_at_twice_the_threshold_only() {
         let red = Red { weight: 1.0, gentle, ..Red::DEFAULT };
         let mut state = super::red::RedState::new(red, Seed(3).stream("red"));
         let struck =
-            |step: u64| state.judge(at(step * 1000), packets, CAPABLE, 0.001) != super::Verdict::Pass;
+            |step: u64| state.judge(at(step * 1000), finds(packets), CAPABLE) != super::Verdict::Pass;
         (1..=1000).map(struck).filter(|struck| *struck).count()
     };
     assert_eq!((strikes(false, 16), strikes(true, 30)), (1000, 1000));
@@ -262,4 +267,47 @@ fn pie_lets_a_short_burst_pass() {
     // Twice the rate for 100 ms makes 100 ms of queue, within the allowance of 150 ms.
     let outcome = offer(&mut link, 500, 100_000, &[CAPABLE]);
     assert!(outcome.dropped.is_empty(), "{:?}", outcome.dropped);
+}
+
+/// Strikes among `count` packets of `size_bytes` with `bytes` waiting, thresholds of 5 and 15 packets of 1000 bytes.
+fn strikes_in_bytes(count: u64, size_bytes: u32, bytes: u64) -> usize {
+    let red = Red { weight: 1.0, mean_packet_bytes: Some(1000), ..Red::DEFAULT };
+    let mut state = super::red::RedState::new(red, Seed(3).stream("red"));
+    let time_s = f64::from(size_bytes) / 1e6;
+    let found = super::red::Found { packets: bytes as usize / 100, bytes, size_bytes, time_s };
+    (1..=count).filter(|step| state.judge(at(step * 1000), found, CAPABLE) != super::Verdict::Pass).count()
+}
+
+/// Bytes wait, however many packets they are, and a packet is struck in proportion to its size.
+#[test]
+fn red_in_bytes_strikes_small_packets_less_often() {
+    assert_eq!(strikes_in_bytes(1000, 1000, 4_900), 0, "49 packets of 100 bytes are less than five of 1000");
+    // p_b is 1/20: whole packets are struck as often as where packets are counted, once in ten.
+    let whole = strikes_in_bytes(100_000, 1000, 10_000);
+    assert!((9_500..10_500).contains(&whole), "{whole}");
+    let small = strikes_in_bytes(100_000, 100, 10_000);
+    assert!(
+        (whole as f64 / small as f64 - 10.0).abs() < 2.0,
+        "{small} of a tenth of the size, {whole} whole"
+    );
+}
+
+/// Adaptive RED, section 4: 5 ms of the link lie half-way between the thresholds, and never less than 5 packets below.
+#[test]
+fn automatic_thresholds_follow_the_rate() {
+    let mut red = Red::DEFAULT;
+    red.follow(1_000.0);
+    assert_eq!((red.min_threshold_packets, red.max_threshold_packets), (5.0, 15.0));
+    assert!((red.weight - 0.001).abs() < 1e-6, "{}", red.weight);
+    red.follow(25_000.0);
+    assert_eq!((red.min_threshold_packets, red.max_threshold_packets), (62.5, 187.5));
+    assert!((red.weight - 0.00004).abs() < 1e-8, "{}", red.weight);
+    // 12.5 Mbyte/s are 25,000 packets of 500 bytes a second: 60 of them are below the threshold, 180 are not.
+    let automatic = Red { automatic: true, weight: 1.0, gentle: false, ..Red::DEFAULT };
+    let struck = |packets: usize| {
+        let mut state = super::red::RedState::new(automatic, Seed(3).stream("red"));
+        let found = super::red::Found { packets, bytes: 0, size_bytes: 1500, time_s: 1500.0 / 12.5e6 };
+        (1..=400_000u64).any(|step| state.judge(at(step * 100), found, CAPABLE) != super::Verdict::Pass)
+    };
+    assert_eq!((struck(60), struck(180)), (false, true));
 }
