@@ -3,9 +3,10 @@
 //!
 //! `cargo run --release -p prismux-simulator --example queues -- [SEEDS [SECONDS [PYTHON]]]`
 //!
-//! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters in packets, the
-//! distances between drops as in the paper and as ns-2 has them (`wait`). Each row is the mean of some seeds, ten runs
-//! of 100 s where nothing else is said. Needs ns-2 (`ns`).
+//! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters: in packets, the distances
+//! between drops as in the paper and as ns-2 has them (`wait`); in bytes, as packets of 500, the thresholds as they are
+//! and as they follow from the rate. Each row is the mean of some seeds, ten runs of 100 s where nothing else is said.
+//! Needs ns-2 (`ns`).
 //!
 //! PYTHON is one that has the package `ns3` (ns-3.44): then a second table has CoDel, FQ-CoDel and PIE beside those of
 //! ns-3, on the same links, with its NewReno with SACK.
@@ -61,13 +62,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("arguments: SEEDS (at least 1) SECONDS (more than 10) PYTHON".into());
     }
     let references = References::new()?;
-    println!("flows wait       packets waiting    rate used, %       drops         timeouts   (here | ns-2)");
+    println!("flows RED        packets waiting    rate used, %       drops         timeouts   (here | ns-2)");
+    let paper = Red { ecn: false, ..Red::DEFAULT };
+    let bytes = Red { mean_packet_bytes: Some(500), ..paper };
     for flows in [1, 2, 4, 20] {
-        for wait in [false, true] {
-            let case = Case { flows, management: Management::Red(Red { wait, ecn: false, ..Red::DEFAULT }) };
+        for (name, red) in [
+            ("packets", paper),
+            ("wait", Red { wait: true, ..paper }),
+            ("bytes", bytes),
+            ("automatic", Red { automatic: true, ..bytes }),
+        ] {
+            let case = Case { flows, management: Management::Red(red) };
             let here = mean((1..=seeds).map(|seed| ours(case, span, seed)))?;
-            let there = mean((1..=seeds).map(|seed| references.ns2(flows, wait, span, seed)))?;
-            print_row(flows, if wait { "true" } else { "false" }, &COLUMNS, &here, &there);
+            let there = mean((1..=seeds).map(|seed| references.ns2(flows, red, span, seed)))?;
+            print_row(flows, name, &COLUMNS, &here, &there);
         }
     }
     let Some(python) = python else { return Ok(()) };

@@ -3,12 +3,13 @@
 #   ns queues.tcl flows=1 rate_mbps=10 delay_ms=15 limit=100 wait=1 warm=10 until=100 seed=1
 #
 # TCP/Sack1 to TCPSink/Sack1, one ACK per packet, timer granularity 10 ms, least timeout 0.2 s; flow i of N starts at
-# i/N s. RED counts packets (5, 15, a tenth, 0.002, gentle). Prints, after the word RESULT: the packets that wait
+# i/N s. RED counts packets (5, 15, a tenth, 0.002, gentle), or with mean_bytes=500 bytes as packets of that size;
+# with automatic=1 ns-2 finds thresholds and weight. Prints, after the word RESULT: the packets that wait
 # (mean over time), the share of the bottleneck's rate that is used, drops, timeouts of all flows; all from `warm` to
 # `until` seconds.
 
 array set want {
-    flows 1  rate_mbps 10  delay_ms 15  limit 100  wait 1  warm 10  until 100  seed 1
+    flows 1  rate_mbps 10  delay_ms 15  limit 100  wait 1  mean_bytes 0  automatic 0  warm 10  until 100  seed 1
 }
 foreach word $argv {
     set at [string first = $word]
@@ -31,9 +32,14 @@ Queue/RED set maxthresh_ 15
 Queue/RED set linterm_ 10
 Queue/RED set q_weight_ 0.002
 Queue/RED set gentle_ true
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
-Queue/RED set mean_pktsize_ 1040
+Queue/RED set bytes_ [expr {$want(mean_bytes) > 0}]
+Queue/RED set queue_in_bytes_ [expr {$want(mean_bytes) > 0}]
+Queue/RED set mean_pktsize_ [expr {$want(mean_bytes) > 0 ? $want(mean_bytes) : 1040}]
+if {$want(automatic)} {
+    Queue/RED set thresh_ 0
+    Queue/RED set maxthresh_ 0
+    Queue/RED set q_weight_ 0
+}
 Queue/RED set wait_ $want(wait)
 
 set sim [new Simulator]

@@ -1,5 +1,6 @@
 //! The same networks in ns-2 and ns-3.
 use super::{DELAY, LIMIT_PACKETS, Measured, RATE, RED_LIMIT_PACKETS, WARM};
+use prismux_link::Red;
 use prismux_units::Duration;
 use std::error::Error;
 use std::path::PathBuf;
@@ -26,9 +27,11 @@ impl References {
     }
 
     /// RED in ns-2.
-    pub fn ns2(&self, flows: u32, wait: bool, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error>> {
+    pub fn ns2(&self, flows: u32, red: Red, span: Duration, seed: u64) -> Result<Measured, Box<dyn Error>> {
         let mut arguments = common(flows, span, seed);
-        arguments.push(format!("wait={}", u8::from(wait)));
+        arguments.push(format!("wait={}", u8::from(red.wait)));
+        arguments.push(format!("mean_bytes={}", red.mean_packet_bytes.unwrap_or(0)));
+        arguments.push(format!("automatic={}", u8::from(red.automatic)));
         arguments.push(format!("limit={RED_LIMIT_PACKETS}"));
         let numbers = self.run(Command::new("ns").arg("queues.tcl").args(arguments))?;
         let [waiting_packets, used, drops, timeouts] = numbers[..] else {
