@@ -45,9 +45,9 @@ impl Red {
         automatic: false,
     };
 
-    /// Thresholds and weight for a link of so many packets a second, as section 4 of *Adaptive RED* has them: a delay of
-    /// 5 ms lies half-way between, 5 packets at least below, three times as much above, and the average follows the
-    /// queue within a second. `thresh_`, `maxthresh_` and `q_weight_` of zero in ns-2.
+    /// Thresholds and weight for a link of so many packets a second, as section 4 of *Adaptive RED* has them: a delay
+    /// of 5 ms lies half-way between, 5 packets at least below, three times as much above, and the average follows
+    /// the queue within a second. `thresh_`, `maxthresh_` and `q_weight_` of zero in ns-2.
     pub fn follow(&mut self, packets_per_second: f64) {
         self.min_threshold_packets = (TARGET_DELAY_S * packets_per_second / 2.0).max(MIN_AUTOMATIC_PACKETS);
         self.max_threshold_packets = 3.0 * self.min_threshold_packets;

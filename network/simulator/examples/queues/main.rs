@@ -3,10 +3,10 @@
 //!
 //! `cargo run --release -p prismux-simulator --example queues -- [SEEDS [SECONDS [PYTHON]]]`
 //!
-//! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters: in packets, the distances
-//! between drops as in the paper and as ns-2 has them (`wait`); in bytes, as packets of 500, the thresholds as they are
-//! and as they follow from the rate. Each row is the mean of some seeds, ten runs of 100 s where nothing else is said.
-//! Needs ns-2 (`ns`).
+//! One to twenty `TCP/Sack1` flows over 10 Mbit/s and 38 ms, RED with its standard parameters: in packets, the
+//! distances between drops as in the paper and as ns-2 has them (`wait`); in bytes, as packets of 500, the thresholds
+//! as they are and as they follow from the rate. Each row is the mean of some seeds, ten runs of 100 s where nothing
+//! else is said. Needs ns-2 (`ns`).
 //!
 //! PYTHON is one that has the package `ns3` (ns-3.44): then a second table has CoDel, FQ-CoDel and PIE beside those of
 //! ns-3, on the same links, with its NewReno with SACK.
