@@ -25,6 +25,7 @@ use crate::HostId;
 use crate::energy::Battery;
 use crate::error_rate::ErrorCurves;
 use crate::stats::HostStats;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use prismux_endpoint::random::RandomStream;
 use prismux_units::{Duration, Instant};
@@ -60,7 +61,7 @@ pub(crate) struct Dcf<P> {
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
     /// Contention-free periods, where there are any.
-    point: Option<Point<P>>,
+    point: Option<Box<Point<P>>>,
     duplicates: Duplicates,
     /// The rate towards each neighbour, where it follows the losses.
     rates: BTreeMap<HostId, Arf>,

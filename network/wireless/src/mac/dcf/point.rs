@@ -6,13 +6,14 @@ use crate::mac::config::Mac;
 use crate::mac::exchange::{Answer, Current, Waiting};
 use crate::mac::point::{Coordinator, Phase, Point};
 use crate::mac::{Frame, FrameKind, Outgoing};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
 impl<P: Copy> Dcf<P> {
     /// The host takes part in contention-free periods; with a list, it is the access point that polls.
     pub fn take_part(&mut self, list: Option<Vec<HostId>>) {
-        self.point = Some(Point { coordinator: list.map(Coordinator::new), ..Point::new() });
+        self.point = Some(Box::new(Point { coordinator: list.map(Coordinator::new), ..Point::new() }));
     }
 
     /// When something is to be done for contention-free periods.
@@ -52,7 +53,7 @@ impl<P: Copy> Dcf<P> {
             return None;
         }
         let (active_until, busy_until) = (self.ear.active_until(), self.ear.energy_until);
-        let Point { ends, coordinator, .. } = self.point.as_mut()?;
+        let Point { ends, coordinator, .. } = self.point.as_deref_mut()?;
         let (ends, coordinator) = (*ends, coordinator.as_mut()?);
         match coordinator.phase {
             Phase::Contention => None,
@@ -105,7 +106,7 @@ impl<P: Copy> Dcf<P> {
 
     /// The next poll, with a packet if there is one for that station; the end, if there is no time or nobody has any.
     fn poll_or_end(&mut self, now: Instant, mac: &Mac) -> Option<Frame<P>> {
-        let Point { ends, coordinator, .. } = self.point.as_mut()?;
+        let Point { ends, coordinator, .. } = self.point.as_deref_mut()?;
         let (ends, coordinator) = (*ends, coordinator.as_mut()?);
         let owes_ack = core::mem::take(&mut coordinator.owes_ack);
         let station = coordinator.turn().filter(|_| !coordinator.is_idle());
