@@ -122,11 +122,11 @@ impl Home {
         }
     }
 
-    /// Traffic flows: every uplink in use calls often enough to be known alive when it is needed.
+    /// Traffic flows: every uplink but those that stand by calls often enough to be known alive when it is needed.
     pub(super) fn note_traffic(&mut self, now: Instant) {
         for index in self.numbers() {
             // One that stands by is to cost little.
-            if let Some(uplink) = self.uplink(index).filter(|uplink| uplink.joined) {
+            if let Some(uplink) = self.uplink(index).filter(|uplink| uplink.joined || !uplink.works()) {
                 uplink.registration.note_traffic(now);
             }
         }
