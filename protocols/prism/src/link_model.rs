@@ -234,6 +234,9 @@ impl LinkModel {
         self.loss *= PROBE_LOSS_SHARE;
         self.heard_loss = self.loss;
         self.on_rtt(now, rtt);
+        if let Some(measured) = &mut self.measured {
+            measured.on_rtt(now, rtt);
+        }
     }
 
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {

@@ -98,7 +98,7 @@ fn reverse_syn<P: Clone>(
 fn heard<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, payload_bytes: u32, now: Instant) {
     flow.last_activity = now;
     flow.heard = crate::micros::Micros::at(now);
-    flow.tail_probe.on_heard();
+    flow.tail_probe.on_heard(flow.heard);
     flow.evidence.note_receiver(header, payload_bytes);
     if header.flags.contains(TcpFlags::ACK) {
         flow.note_echo(header.options.timestamps.map(|timestamps| timestamps.echo));

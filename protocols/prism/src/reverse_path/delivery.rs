@@ -69,7 +69,8 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     link.on_departed(u32::from(record.length));
     link.grow_weight();
     // Karn: a packet sent twice says nothing about time.
-    let rtt = (record.sends() == 1).then(|| at.since(record.sent));
+    let measures = record.sends() == 1 && flow.tail_probe.is_measure(record.sent);
+    let rtt = measures.then(|| at.since(record.sent));
     if let Some(rtt) = rtt {
         link.on_rtt(now, rtt, shared.config.rtt_gain);
     }
