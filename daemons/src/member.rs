@@ -276,7 +276,7 @@ impl Member {
         if !self.is_receiver(ip.header.destination) {
             return Err(DropReason::ForeignDestination);
         }
-        self.registration.note_traffic(now);
+        self.registration.note_delivery(now);
         if let Some(departure) = &mut self.departure {
             departure.on_data(now);
         }

@@ -63,7 +63,7 @@ impl Home {
         if let Some(number) = frame.number {
             uplink.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
         }
-        uplink.registration.note_traffic(now);
+        uplink.registration.note_delivery(now);
         self.came_at_rest(now, index);
         let link = LinkId(index as u8);
         self.striping.inbound(now, link, ip, frame, &mut self.outlet)

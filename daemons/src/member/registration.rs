@@ -84,6 +84,8 @@ pub struct Registration {
     counter: u64,
     next_hello: Instant,
     last_traffic: Option<Instant>,
+    /// When the proxy last sent a packet for a receiver.
+    last_delivery: Option<Instant>,
     unanswered: u32,
     /// When the first hello without an answer was sent.
     silent_since: Instant,
@@ -113,6 +115,7 @@ impl Registration {
             counter: first_counter,
             next_hello: Instant::ZERO,
             last_traffic: None,
+            last_delivery: None,
             unanswered: 0,
             silent_since: Instant::ZERO,
             sent_at: Instant::ZERO,
@@ -146,6 +149,13 @@ impl Registration {
             self.next_hello = self.next_hello.min(now);
         }
         self.last_traffic = Some(now);
+    }
+
+    /// Notes a packet from the proxy for a receiver: such packets go to members that the proxy knows, so that it is no
+    /// silence of the proxy's if hellos are lost in a full queue on the way there.
+    pub fn note_delivery(&mut self, now: Instant) {
+        self.note_traffic(now);
+        self.last_delivery = Some(now);
     }
 
     /// Has it call at once: the proxy is there again, or another one.
@@ -214,6 +224,10 @@ impl Registration {
         let interval = self.interval(now);
         self.counter = self.counter.saturating_add(1);
         self.next_hello = now + interval;
+        let has_answered_by_data = self.last_delivery.is_some_and(|at| at > self.sent_at);
+        if self.state == State::Registered && has_answered_by_data {
+            self.unanswered = 0;
+        }
         self.sent_at = now;
         if self.unanswered == 0 {
             self.silent_since = now;

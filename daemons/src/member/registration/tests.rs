@@ -102,6 +102,20 @@ fn a_silent_proxy_is_called_every_second_until_it_answers() {
 }
 
 #[test]
+fn a_proxy_whose_packets_come_is_not_silent_though_it_answers_no_hello() {
+    let mut registration = registered();
+    for second in 2..20 {
+        registration.note_delivery(at(1000 * second - 500));
+        hello(&mut registration, at(1000 * second));
+    }
+    assert_eq!(registration.state(), State::Registered);
+    for second in 20..23 {
+        hello(&mut registration, at(1000 * second));
+    }
+    assert_eq!(registration.state(), State::Calling, "neither answers nor packets come");
+}
+
+#[test]
 fn silence_is_told_after_4_calls_and_again_when_they_have_doubled() {
     let mut registration = new();
     let mut told = Vec::new();
