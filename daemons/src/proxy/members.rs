@@ -238,6 +238,10 @@ impl Members {
         let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && answers(m))?;
         member.last_heard = now;
         member.unanswered_since = None;
+        // Whoever carries receivers' packets is there, though a full queue on the way back swallows hellos.
+        if packet_bytes > 0 && member.up {
+            member.next_hello_by = member.next_hello_by.max(now + self.dead_after);
+        }
         member.traffic.return_packets += u64::from(packet_bytes > 0);
         member.traffic.return_bytes += packet_bytes as u64;
         Some(member.link)

@@ -121,6 +121,18 @@ fn any_packet_from_a_member_shows_that_it_lives() {
 }
 
 #[test]
+fn a_member_whose_hellos_are_lost_stays_while_it_carries_packets() {
+    let mut members = members();
+    members.hello(at(0), peer(1), &hello("m1", 1, 1));
+    for second in 1..20 {
+        members.heard(at(second), peer(1), 52);
+        assert!(members.expire(at(second)).is_none(), "at {second} s");
+    }
+    assert!(members.expire(at(21)).is_none());
+    assert!(members.expire(at(22)).is_some(), "neither hellos nor packets come");
+}
+
+#[test]
 fn an_idle_member_may_miss_one_hello_but_not_two() {
     let mut members = members();
     members.hello(at(0), peer(1), &hello("m1", 1, 25));
