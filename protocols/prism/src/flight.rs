@@ -60,6 +60,10 @@ pub(crate) fn on_released<P: Clone>(
         shared.pacer.next_release = shared.pacer.next_release.max(now) + time;
     }
     flow.acks.note_train(now, TRAIN_GAP);
+    if let Some(sent_end) = flow.sent_end {
+        let limit = shared.selection.flight_limit;
+        flow.slow_start.on_released(flow.released, sent_end, flow.flight, limit);
+    }
     flow.acks.note_tsval(now, tsval);
 }
 

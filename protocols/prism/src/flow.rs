@@ -8,6 +8,7 @@ pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod link_order;
 pub(crate) mod receiver_model;
+pub(crate) mod slow_start;
 pub(crate) mod tail_probe;
 pub(crate) mod window;
 
@@ -27,6 +28,7 @@ use link_order::LinkOrder;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, LossReport, SeqNumber, TcpFlags};
 use receiver_model::{Range, ReceiverModel};
+use slow_start::SlowStart;
 use tail_probe::TailProbe;
 use window::WindowEdge;
 
@@ -72,6 +74,7 @@ pub(crate) struct Flow<P> {
     pub(crate) heard: Micros,
     pub(crate) tail_probe: TailProbe,
     pub(crate) sender_rtt: SenderRtt,
+    pub(crate) slow_start: SlowStart,
     pub(crate) timer_at: Instant,
     /// When the flow is next checked for having ended.
     pub(crate) idle_at: Instant,
@@ -131,6 +134,7 @@ impl<P: Clone> Flow<P> {
             heard: Micros::at(now),
             tail_probe: TailProbe::default(),
             sender_rtt: SenderRtt::default(),
+            slow_start: SlowStart::default(),
             timer_at: Instant::MAX,
             idle_at: Instant::MAX,
             last_activity: now,
@@ -167,6 +171,11 @@ impl<P: Clone> Flow<P> {
         self.evidence.confirmed
             && self.finished.reset.is_none()
             && !(self.finished.forward && self.finished.reverse)
+    }
+
+    /// From a segment's leaving the sender to the ACK's arrival there, smoothed; `None` before it was measured.
+    pub(crate) fn round_trip_of_sender(&self) -> Option<Duration> {
+        Some(self.sender_rtt.smoothed()? + self.acks.upstream())
     }
 
     /// The highest ACK number on its way to the sender, waiting ones included.
@@ -277,6 +286,11 @@ impl SenderRtt {
             self.deviation_us += (error.abs() - self.deviation_us) / 4.0;
             self.smoothed_us = (self.smoothed_us + error / 8.0).max(1.0);
         }
+    }
+
+    /// The smoothed time; `None` without samples.
+    pub(crate) fn smoothed(&self) -> Option<Duration> {
+        (self.smoothed_us > 0.0).then(|| Duration::from_micros(self.smoothed_us as u64))
     }
 
     /// Estimated retransmission timeout; `None` without samples.

@@ -28,6 +28,7 @@ mod events;
 mod flight;
 mod flow;
 mod flow_table;
+mod hystart;
 mod ids;
 pub mod link_model;
 mod link_selection;

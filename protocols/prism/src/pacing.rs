@@ -6,34 +6,30 @@
 //! keeps growing, and nothing is lost. The length of the queue says how much delay the sender can already cover, that
 //! is, which slower link may join without stalling the ACK clock ([`crate::link_selection`]). Beyond what the links
 //! can use, the advertised window stops it ([`crate::window_limit`]).
-use crate::dispatch;
-use crate::flight::{TRAIN_GAP, expected_response};
+use crate::flight::expected_response;
 use crate::flow::Flow;
 use crate::flow::ack_queue::{MAX_WAIT, UPSTREAM_SLACK};
 use crate::flow::held::HeldAck;
 use crate::micros::Micros;
 use crate::reverse_path::release::{self, Outgoing};
 use crate::shared::{AckPacer, Shared};
+use crate::{dispatch, hystart};
 use prismux_units::{Duration, Instant};
 
 /// ACKs go out in bursts of at most this length.
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
-/// ACKs to a sender in slow start come in trains no longer than this, see [`gap_end`].
-const MAX_TRAIN: Duration = Duration::from_millis(7);
-/// A sender that answers an acknowledged byte with more new ones than this is in slow start.
-const SLOW_START_RESPONSE: f32 = 1.2;
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
 const MIN_WAIT: Duration = Duration::from_micros(100);
 /// A sender hears nothing for no longer than this: below the shortest retransmission timeout in use, 200 ms and more.
 const MAX_SILENCE: Duration = Duration::from_millis(120);
 /// A segment as senders count them when a duplicate ACK tells that one has left the network.
-const SEGMENT_BYTES: i32 = 1460;
+pub(crate) const SEGMENT_BYTES: i32 = 1460;
 
 /// The flows whose turn it was have been served: one timer for all that wait on.
 pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
     let at = pacer.next_release - PACING_QUANTUM;
     let paced = if at > now { at } else { Instant::MAX };
-    let next = paced.min(pacer.backlog_at).min(pacer.gap_ends).min(pacer.wait_ends);
+    let next = paced.min(pacer.backlog_at).min(pacer.pause_ends).min(pacer.wait_ends);
     let next = if pacer.waiting.is_empty() { Instant::MAX } else { next };
     pacer.serve_at = if next < Instant::MAX { next.max(now + MIN_WAIT) } else { next };
 }
@@ -65,8 +61,8 @@ fn join_queue<P>(flow: &mut Flow<P>, pacer: &mut AckPacer) {
 pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) -> bool {
     flow.acks.expire_expected(now, &mut shared.totals.expected);
     while let Some(front) = flow.acks.ready.front() {
-        if let Some(end) = gap_end(flow, shared, now) {
-            shared.pacer.gap_ends = shared.pacer.gap_ends.min(end);
+        if let Some(end) = hystart::pause_end(flow, shared, now) {
+            shared.pacer.pause_ends = shared.pacer.pause_ends.min(end);
             return true;
         }
         // A duplicate brings a packet as well: it tells that one has left the network.
@@ -76,6 +72,7 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
         if paced || !(has_room(flow, expected, shared) || waits_too_long(flow, front, shared, now)) {
             return true;
         }
+        hystart::join_group(flow, shared);
         if let Some(ack) = flow.acks.pop() {
             flow.ack_wait = Micros::at(now).since(ack.arrived);
             let outgoing = Outgoing::held(&ack, ack.number, ack.keeps_sack());
@@ -83,19 +80,6 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
         }
     }
     false
-}
-
-/// When the pause ends that the ACKs of this flow make, if they make one.
-///
-/// Linux's CUBIC ends slow start when a round's ACKs, none more than 2 ms after the other, come for longer than half
-/// of the shortest round trip (HyStart): on one link the window then covers it, over several it covers the nearest.
-/// One gap in the first half of a round, and the train is none; a rise of the round-trip time still ends slow start.
-fn gap_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
-    let in_slow_start = shared.config.window_control && flow.acks.response > SLOW_START_RESPONSE;
-    if !in_slow_start || flow.acks.train(now) < MAX_TRAIN {
-        return None;
-    }
-    Some(flow.acks.last_release + TRAIN_GAP).filter(|end| *end > now)
 }
 
 /// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links;
@@ -126,7 +110,7 @@ fn capacity<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> (u64, u64) {
 }
 
 /// True when `bytes` of new data fit the links.
-fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, shared: &Shared<P>) -> bool {
+pub(crate) fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, shared: &Shared<P>) -> bool {
     let (cap, in_flight) = capacity(flow, shared);
     // An ACK may stand for more than the links hold; it goes when they are half empty.
     let bytes = bytes.min(cap / 2);

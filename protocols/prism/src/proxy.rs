@@ -192,9 +192,9 @@ impl<P: Clone> Proxy<P> {
             pacer.backlog_at = Instant::MAX;
         }
         let mut turns = pacer.waiting.len().min(TURNS);
-        if pacer.gap_ends <= now {
-            // It is not known whose gap it was; flows that still make one say so again.
-            pacer.gap_ends = Instant::MAX;
+        if pacer.pause_ends <= now {
+            // It is not known whose pause it was; flows that still make one say so again.
+            pacer.pause_ends = Instant::MAX;
             turns = pacer.waiting.len();
         }
         if pacer.wait_ends <= now {

@@ -107,8 +107,8 @@ pub(crate) struct AckPacer {
     pub(crate) next_release: Instant,
     /// When flows that wait are to be served; [`Instant::MAX`] when only room can help them.
     pub(crate) serve_at: Instant,
-    /// When the first gap between trains of ACKs ends; [`Instant::MAX`] for none.
-    pub(crate) gap_ends: Instant,
+    /// When the first pause of the ACKs to a sender in slow start ends; [`Instant::MAX`] for none.
+    pub(crate) pause_ends: Instant,
     /// When packets that wait for the pace of a link are looked at; [`Instant::MAX`] when none do.
     pub(crate) backlog_at: Instant,
     /// When the first packet is looked at that waits on the scheduler's word; [`Instant::MAX`] when none does.
@@ -123,7 +123,7 @@ impl Default for AckPacer {
             waiting: VecDeque::new(),
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
-            gap_ends: Instant::MAX,
+            pause_ends: Instant::MAX,
             backlog_at: Instant::MAX,
             wait_ends: Instant::MAX,
             rate: 0.0,

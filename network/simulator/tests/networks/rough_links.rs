@@ -6,6 +6,7 @@ use prismux_plan::{Flow, Plan, ProxySettings, Transport};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
+use prismux_tcp::engine::{EngineConfig, HyStartKind};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
 /// 30 Mbit/s 25 ms and 12 Mbit/s 60 ms, each with a queue of one bandwidth-delay product.
@@ -24,6 +25,11 @@ fn both_ways(links: [LinkConfig; 2]) -> [[LinkConfig; 2]; 2] {
 
 /// Mbit/s of an unmodified sender in the seconds 3 to 13, over all links (there and back), with receipts or without.
 fn bonded(seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
+    bonded_sender(TcpConfig::modern(), seed, links, receipts)
+}
+
+/// The same for a sender like this.
+fn bonded_sender(sender: TcpConfig, seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
     let (mut plan, mut options) = (Plan::new("rough", Duration::from_secs(60)), SimulationOptions::checked());
     let fast = |ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
@@ -38,8 +44,7 @@ fn bonded(seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
         plan.symmetric_link(&format!("wlan{index}"), [member, receiver], fast(1));
     }
     let receive_buffer = ByteCount::new(16_000_000);
-    let config =
-        TcpConfig { mss: 1436, receive_buffer, max_out_of_order_ranges: 1 << 16, ..TcpConfig::modern() };
+    let config = TcpConfig { mss: 1436, receive_buffer, max_out_of_order_ranges: 1 << 16, ..sender };
     let flow = Flow::new("download", server, receiver, Transport::Tcp);
     let flow = options.carry(&mut plan, flow, TcpFlow::new(config));
     let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
@@ -82,4 +87,18 @@ fn links_with_rough_ways_back_are_filled_where_members_return_receipts() {
     };
     let rate = bonded(1, &two_links(steady).map(rough), true);
     assert!(rate > 33.0, "{rate} Mbit/s");
+}
+
+/// A way back that jitters looks to HyStart like a full queue, and so does a distant link that joins.
+#[test]
+fn linux_hystart_does_not_end_slow_start_before_both_links_are_full() {
+    let links = two_links(Jitter::default()).map(|there| {
+        let jitter = Jitter { max: Duration::from_millis(20), in_order: true };
+        let back = LinkConfig { jitter, ..there.clone() };
+        [there, back]
+    });
+    let modern = TcpConfig::modern();
+    let engine = EngineConfig { hystart: Some(HyStartKind::Linux), ..modern.engine };
+    let rate = bonded_sender(TcpConfig { engine, ..modern }, 1, &links, true);
+    assert!(rate > 36.0, "{rate} Mbit/s");
 }

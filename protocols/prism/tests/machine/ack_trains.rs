@@ -13,22 +13,23 @@ const TRAIN_GAP: Duration = Duration::from_millis(2);
 fn released(config: ProxyConfig, response: u32, millis: u32) -> Vec<(Instant, u32)> {
     let mut bench = Bench::new(config, &[500_000]);
     bench.handshake(at(0), 1000, 7);
-    let (mut sent, mut released) = (0, Vec::new());
-    let mut send = |bench: &mut Bench, now: Instant, count: u32| {
+    let (mut sent, mut arrived, mut released) = (0, 0, Vec::new());
+    let send = |bench: &mut Bench, now: Instant, sent: &mut u32, count: u32| {
         for _ in 0..count {
-            bench.send(now, 1000 + sent * PACKET, PACKET);
-            sent += 1;
+            bench.send(now, 1000 + *sent * PACKET, PACKET);
+            *sent += 1;
         }
     };
-    send(&mut bench, at(10), 10);
+    send(&mut bench, at(10), &mut sent, 10);
     for step in 1..=10 * millis {
         let now = at(10) + Duration::from_micros(100 * u64::from(step));
         let mut said = bench.run_timers(now).numbers();
-        if step % 5 == 0 {
-            said.extend(bench.ack(now, &ack(1000 + step / 5 * PACKET, &[]), u64::from(step)).numbers());
+        if step % 5 == 0 && arrived < sent {
+            arrived += 1;
+            said.extend(bench.ack(now, &ack(1000 + arrived * PACKET, &[]), u64::from(step)).numbers());
         }
         // The sender answers in the same instant.
-        send(&mut bench, now, response * said.len() as u32);
+        send(&mut bench, now, &mut sent, response * said.len() as u32);
         released.extend(said.into_iter().map(|number| (now, number)));
     }
     released
@@ -43,8 +44,8 @@ fn longest_train(released: &[(Instant, u32)]) -> Duration {
 #[test]
 fn acks_to_a_sender_in_slow_start_never_come_as_a_train_of_ten_milliseconds() {
     let released = released(ProxyConfig::default(), 2, 100);
-    // In the end the links are full.
-    assert!(released.len() > 100, "{} of 200 ACKs", released.len());
+    // In the end the links are full, and at first one ACK stands for several.
+    assert!(released.len() > 50, "{} of 200 ACKs", released.len());
     assert!(released.is_sorted_by_key(|(_, number)| *number), "in order");
     assert!(longest_train(&released) < Duration::from_millis(10), "{:?}", longest_train(&released));
 }

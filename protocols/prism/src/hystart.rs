@@ -1,0 +1,63 @@
+//! Beyond the paper: a sender's slow start goes on until its window covers all links.
+//!
+//! HyStart (Linux's CUBIC, RFC 9406) ends slow start by two signs of a full queue. One is a round whose ACKs, none more
+//! than 2 ms after the other, come for longer than half of the shortest round trip. The other is a round whose first
+//! eight round-trip times, or more, are all longer than the shortest by an eighth. Over several links the first comes
+//! when the nearest one is full, and the second whenever a distant one joins or the way back jitters; yet here no
+//! sender makes a queue overflow for long, whatever its window. So ACKs come with pauses, and, to a sender that
+//! answers an ACK over many segments as Linux does, in fewer groups than HyStart looks at.
+use crate::flight::{TRAIN_GAP, expected_response};
+use crate::flow::Flow;
+use crate::flow::slow_start::MIN_GROUPED_BYTES;
+use crate::pacing::{SEGMENT_BYTES, has_room};
+use crate::reverse_path::release;
+use crate::shared::Shared;
+use crate::verdict::DropReason;
+use prismux_units::{Duration, Instant};
+
+/// ACKs to a sender in slow start come in trains no longer than this.
+const MAX_TRAIN: Duration = Duration::from_millis(7);
+/// A sender that answers an acknowledged byte with more new ones than this is in slow start.
+const SLOW_START_RESPONSE: f32 = 1.2;
+/// A group goes out, whole or not, after the round trip divided by this.
+const MAX_GAP_DIVISOR: u64 = 3;
+
+/// Until when the ACKs of this flow pause, if they do.
+pub(crate) fn pause_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
+    let in_slow_start = shared.config.window_control && flow.acks.response > SLOW_START_RESPONSE;
+    let trains = in_slow_start && flow.acks.train(now) >= MAX_TRAIN;
+    let train_ends = trains.then(|| flow.acks.last_release + TRAIN_GAP);
+    group_due(flow, shared).or(train_ends).filter(|end| *end > now)
+}
+
+/// When the next group of ACKs may leave, if this flow's go in groups.
+fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
+    let highest = flow.acks.highest()?;
+    // Nothing will come that could join the last ACK.
+    let is_last = flow.sent_end == Some(highest);
+    let grouped = shared.config.window_control && flow.slow_start.is_on() && !is_last;
+    if !grouped || flow.flight < MIN_GROUPED_BYTES {
+        return None;
+    }
+    let round_trip = flow.round_trip_of_sender()?;
+    let whole = flow.slow_start.is_group(flow.released, highest);
+    let gap = if whole { TRAIN_GAP.min(round_trip / 2) } else { round_trip / MAX_GAP_DIVISOR };
+    Some(flow.acks.last_release + gap)
+}
+
+/// Of a group of ACKs the last one goes out, as far as the links have room for what it brings: it says what all say.
+pub(crate) fn join_group<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
+    if group_due(flow, shared).is_none() {
+        return;
+    }
+    while let (Some(first), Some(next)) = (flow.acks.ready.front(), flow.acks.ready.get(1)) {
+        let bytes = next.number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
+        let joins = !first.keeps_sack() && !next.keeps_sack();
+        if !(joins && has_room(flow, expected_response(flow, bytes), shared)) {
+            return;
+        }
+        if let Some(ack) = flow.acks.pop() {
+            release::drop_ack(flow, ack.flags, ack.packet, DropReason::StaleAck, shared);
+        }
+    }
+}
