@@ -14,8 +14,8 @@ pub(crate) const MIN_GROUPED_BYTES: u32 = 16 * 1460;
 /// ACKs of a round go out in so many groups: HyStart looks at no round-trip times before it has eight.
 const GROUPS: u32 = 5;
 
-/// A sender that is taken to be in slow start until its flight no longer doubles. A round lasts until what was under way
-/// at its beginning is acknowledged, as HyStart counts rounds.
+/// A sender that is taken to be in slow start until its flight no longer doubles. A round lasts until what was under
+/// way at its beginning is acknowledged, as HyStart counts rounds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SlowStart {
     is_over: bool,
