@@ -146,11 +146,11 @@ fn total_line(plan: &Plan, result: &RunResult) -> String {
             line += &format!(" ({})", percent(efficiency));
         }
     }
-    if let Some(why) = why_no_steady_state(plan, result) {
-        line += &format!("; no steady state: {why}");
-    }
     if let Some(jain) = total.jain {
         line += &format!("; Jain's index {jain:.3}");
+    }
+    if let Some(why) = why_no_steady_state(plan, result) {
+        line += &format!("\nno steady state: {why}");
     }
     line
 }
