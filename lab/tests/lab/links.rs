@@ -28,7 +28,8 @@ pub fn rate() {
     // The kernel resends what the link drops, so its own count must be ours.
     assert_eq!(flow.retransmitted_segments, link.dropped_packets);
     let round_trip_ms = outcome.flows["bulk"].senders[0].min_rtt_s * 1000.0;
-    assert_near("round trip by the kernel's measure in ms", round_trip_ms, 40.0, 0.03);
+    // The least is that of the first packets, before there is a queue; each passage may be a millisecond late.
+    assert_near("round trip by the kernel's measure in ms", round_trip_ms, 40.0, 0.05);
     let (lateness, wakeups) = (outcome.emulator.lateness, outcome.wakeups);
     assert!(lateness.p50_us < 1000.0, "{lateness:?}");
     // What is later than a millisecond is counted where the quantile says that there is some.
