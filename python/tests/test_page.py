@@ -86,7 +86,9 @@ def test_each_link_has_a_card_with_what_it_carries_and_why(browser: Browser) -> 
     assert "Mbit/s" in browser.run("return document.getElementById('sums').textContent;")
     assert until(browser, "return document.querySelectorAll('#decisions li time').length;")
     assert until(browser, "return /203.0.113.1:4717/.test(document.getElementById('flows').textContent);")
-    booked = "return [...document.querySelectorAll('.booked')].every((line) => /^Today .* since 20/.test(line.textContent));"
+    booked = (
+        "return [...document.querySelectorAll('.booked')].every((line) => /^Today .* since 20/.test(line.textContent));"
+    )
     assert until(browser, booked), "accounts of today and of this month"
     assert "Mbit/s" in browser.run("return document.getElementById('flows').textContent;"), "busiest by what they carry"
     assert browser.complaints() == []
