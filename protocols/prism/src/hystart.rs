@@ -19,8 +19,10 @@ use prismux_units::{Duration, Instant};
 const MAX_TRAIN: Duration = Duration::from_millis(7);
 /// A sender that answers an acknowledged byte with more new ones than this is in slow start.
 const SLOW_START_RESPONSE: f32 = 1.2;
-/// A group goes out, whole or not, after the round trip divided by this.
+/// A group goes out, whole or not, after the round trip divided by this,
 const MAX_GAP_DIVISOR: u64 = 3;
+/// and after so much time: a round trip across an outage must not make the next one longer, nor a sender's timer run out.
+const MAX_GAP: Duration = Duration::from_millis(60);
 
 /// Until when the ACKs of this flow pause, if they do.
 pub(crate) fn pause_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
@@ -41,7 +43,7 @@ fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
     }
     let round_trip = flow.round_trip_of_sender()?;
     let whole = flow.slow_start.is_group(flow.released, highest);
-    let gap = if whole { TRAIN_GAP.min(round_trip / 2) } else { round_trip / MAX_GAP_DIVISOR };
+    let gap = if whole { TRAIN_GAP.min(round_trip / 2) } else { MAX_GAP.min(round_trip / MAX_GAP_DIVISOR) };
     Some(flow.acks.last_release + gap)
 }
 
