@@ -21,7 +21,7 @@ const MAX_TRAIN: Duration = Duration::from_millis(7);
 const SLOW_START_RESPONSE: f32 = 1.2;
 /// A group goes out, whole or not, after the round trip divided by this,
 const MAX_GAP_DIVISOR: u64 = 3;
-/// and after so much time: a round trip across an outage must not make the next one longer, nor a sender's timer run out.
+/// and after so much time: a round trip across an outage must not make the next one longer, nor a timer run out.
 const MAX_GAP: Duration = Duration::from_millis(60);
 
 /// Until when the ACKs of this flow pause, if they do.

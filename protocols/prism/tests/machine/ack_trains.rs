@@ -62,3 +62,22 @@ fn the_published_proxy_never_makes_acks_wait_for_a_pause() {
     let released = released(ProxyConfig::paper(), 2, 100);
     assert!(longest_train(&released) > Duration::from_millis(90), "{:?}", longest_train(&released));
 }
+
+#[test]
+fn no_ack_waits_for_its_group_longer_than_60_ms_whatever_the_round_trip_was() {
+    let mut bench = Bench::new(ProxyConfig::default(), &[500_000]);
+    bench.handshake(at(0), 1000, 7);
+    for number in 0..40 {
+        bench.send(at(10), 1000 + number * PACKET, PACKET);
+    }
+    // An outage of 20 s, and single ACKs after it.
+    for number in 1..8_u32 {
+        let now = at(20_000) + Duration::from_secs(u64::from(number));
+        let ack_number = 1000 + number * PACKET;
+        let mut said = bench.ack(now, &ack(ack_number, &[]), u64::from(number)).numbers();
+        for millis in 1..=61 {
+            said.extend(bench.run_timers(now + Duration::from_millis(millis)).numbers());
+        }
+        assert_eq!(said.last(), Some(&ack_number), "{said:?}");
+    }
+}
