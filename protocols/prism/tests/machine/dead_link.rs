@@ -2,6 +2,7 @@
 //! back when an answer does.
 use crate::support::world::World;
 use prismux_prism::{LinkId, LinkState, ProxyEvent};
+use prismux_units::Duration;
 
 #[test]
 fn a_dead_link_gets_no_data_until_a_probe_is_answered() {
@@ -66,4 +67,23 @@ fn a_spurious_retransmission_is_no_answer_to_a_probe() {
     assert!(world.second > 2, "{} probes", world.second);
     assert!(world.bench.proxy.counters().dsacks > answers, "the receiver reports duplicates");
     assert_eq!(world.state(), LinkState::Silent);
+}
+
+/// What was under way arrived in time, and was heard of 2 s later.
+#[test]
+fn a_way_back_that_was_silent_makes_no_link_look_distant() {
+    let mut world = World::new();
+    let both = world.run(3000);
+    world.way_back = false;
+    assert_eq!(world.run(2000), 0);
+    world.way_back = true;
+    for _ in 0..1500 {
+        world.step();
+        for link in world.bench.proxy.link_status() {
+            assert!(link.rtt.is_some_and(|rtt| rtt < Duration::from_millis(500)), "{link:?}");
+            assert_eq!(link.state, LinkState::Active, "{}", link.reason);
+        }
+    }
+    let again = world.run(3000);
+    assert!(again * 100 >= both * 95, "{again} packets in three seconds, {both} before");
 }

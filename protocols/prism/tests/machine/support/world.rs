@@ -22,6 +22,8 @@ pub struct World {
     /// Packets under way on each link and when they arrive; links keep order.
     pub links: [VecDeque<(Instant, u64)>; 2],
     pub alive: [bool; 2],
+    /// ACKs reach the proxy.
+    pub way_back: bool,
     pub next: u32,
     pub released: SeqNumber,
     /// Packets handed to the second link since the last look.
@@ -46,6 +48,7 @@ impl World {
             now: at(11),
             links: Default::default(),
             alive: [true; 2],
+            way_back: true,
             next: FIRST,
             released: SeqNumber(FIRST),
             second: 0,
@@ -87,6 +90,9 @@ impl World {
                 self.links[index].pop_front();
                 let stamp = (at.as_nanos() / 1_000_000) as u32;
                 let header: TcpHeader = self.receiver.receive(SeqNumber(packet as u32), PACKET, stamp, 1);
+                if !self.way_back {
+                    continue;
+                }
                 self.tag += 1;
                 let said = self.bench.ack(self.now, &header, self.tag);
                 self.carry_out(said);
