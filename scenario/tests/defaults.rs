@@ -336,10 +336,10 @@ fn company(path: &str) -> Vec<String> {
             alone(&["radio.medium_access=802.11g", "radio.aggregation={}"])
         }
         "radio.polling.access_point" => alone(&["radio.medium_access=802.11b"]),
-        "radio.polling.stations" | "radio.polling.period" | "radio.polling.longest" => alone(&[
+        "radio.polling.stations" | "radio.polling.period" | "radio.polling.max_duration" => alone(&[
             "radio.medium_access=802.11b",
             "radio.polling.access_point=h-3",
-            if path.ends_with("longest") {
+            if path.ends_with("max_duration") {
                 "radio.polling.period=50 s"
             } else {
                 "radio.hosts=[\"h-1\", \"h-2\", \"h-3\"]"

@@ -75,7 +75,7 @@ pub const POLLING: &[Key] = &[
         "from the beginning of one contention-free period to that of the next",
     ),
     key(
-        "longest",
+        "max_duration",
         "duration",
         "50 ms",
         "how long such a period lasts at most; it ends when nobody has anything to send",

@@ -2,6 +2,7 @@
 //!
 //! Inputs: signals that begin and end, packets to send, the time. Outputs: frames to send, and events. The machine
 //! learns at once until when a signal lasts, so that it waits for nothing that it can work out: it has one deadline.
+mod aggregate;
 mod point;
 mod power;
 mod rate;
@@ -9,7 +10,6 @@ mod receive;
 mod role;
 mod send;
 mod slot;
-mod together;
 
 use super::arf::Arf;
 use super::block::Block;

@@ -17,7 +17,7 @@ pub(super) fn read(
     let access_point = access_point(&table, attached, node_names);
     let stations = stations(&table, attached, node_names);
     let period = table.duration("period").unwrap_or(Duration::from_millis(100));
-    let max_duration = table.duration("longest").unwrap_or(Duration::from_millis(50));
+    let max_duration = table.duration("max_duration").unwrap_or(Duration::from_millis(50));
     table.finish();
     if mac.coordination != Coordination::Distributed {
         reader.wrong("polling", "found [radio.slots] too", "slots or polling, not both", None);
