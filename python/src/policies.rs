@@ -26,9 +26,22 @@ struct Given {
 pub(crate) struct Policies(Vec<Given>);
 
 impl Policies {
-    /// From the arguments of the roles' names. That of `congestion` may be a dictionary by flow; texts say where to
+    /// From the keyword arguments of these names. That of `congestion` may be a dictionary by flow; texts say where to
     /// import from.
-    pub fn new<const N: usize>(arguments: [(PolicyRole, Option<&Bound<'_, PyAny>>); N]) -> PyResult<Self> {
+    pub fn new(
+        scheduler: Option<&Bound<'_, PyAny>>,
+        congestion: Option<&Bound<'_, PyAny>>,
+        subflow_scheduler: Option<&Bound<'_, PyAny>>,
+        pipe_scheduler: Option<&Bound<'_, PyAny>>,
+        request_scheduler: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let arguments = [
+            (PolicyRole::Scheduler, scheduler),
+            (PolicyRole::Congestion, congestion),
+            (PolicyRole::SubflowScheduler, subflow_scheduler),
+            (PolicyRole::PipeScheduler, pipe_scheduler),
+            (PolicyRole::RequestScheduler, request_scheduler),
+        ];
         let mut policies = Self::default();
         for (role, policy) in arguments {
             let Some(policy) = policy else { continue };

@@ -9,7 +9,7 @@ use crate::scenario::file_of;
 use prismux_plan::Unsupported;
 use prismux_scenario::Scenario;
 use prismux_scenario::registry::Backend;
-use prismux_study::policies::{PolicyRole, at_work, refuse_idle};
+use prismux_study::policies::{at_work, refuse_idle};
 use prismux_study::run::{RunError, RunOptions, Watch};
 use prismux_study::{compare as study, jobs, run as single, variant};
 use pyo3::exceptions::PyRuntimeError;
@@ -165,13 +165,8 @@ pub(crate) fn run(
     let set: Vec<&str> = set.iter().map(String::as_str).collect();
     let file = file_of(scenario)?;
     let scenario = file.scenario(variant, &set).map_err(|error| scenario_error(py, &error))?;
-    let policies = Policies::new([
-        (PolicyRole::Scheduler, scheduler),
-        (PolicyRole::Congestion, congestion),
-        (PolicyRole::SubflowScheduler, subflow_scheduler),
-        (PolicyRole::PipeScheduler, pipe_scheduler),
-        (PolicyRole::RequestScheduler, request_scheduler),
-    ])?;
+    let policies =
+        Policies::new(scheduler, congestion, subflow_scheduler, pipe_scheduler, request_scheduler)?;
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let flag = Arc::new(AtomicBool::new(false));
     let asked = Asked { decisions: decisions.clone(), stop: flag.clone() };
@@ -216,13 +211,8 @@ pub(crate) fn compare(
     pipe_scheduler: Option<&Bound<'_, PyAny>>,
     request_scheduler: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
-    let policies = Policies::new([
-        (PolicyRole::Scheduler, scheduler),
-        (PolicyRole::Congestion, congestion),
-        (PolicyRole::SubflowScheduler, subflow_scheduler),
-        (PolicyRole::PipeScheduler, pipe_scheduler),
-        (PolicyRole::RequestScheduler, request_scheduler),
-    ])?;
+    let policies =
+        Policies::new(scheduler, congestion, subflow_scheduler, pipe_scheduler, request_scheduler)?;
     let decisions = Arc::new(Mutex::new(Decisions::default()));
     let set = dictionary::overrides(set)?;
     let set: Vec<&str> = set.iter().map(String::as_str).collect();

@@ -8,7 +8,6 @@ use crate::run::interruptible;
 use crate::scenario::file_of;
 use crate::table::Table;
 use prismux_study::jobs;
-use prismux_study::policies::PolicyRole;
 use prismux_study::sweep::{self, Axis, PlanError, SweepRequest, local, merge, parquet};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -48,13 +47,8 @@ impl SweepPlan {
         pipe_scheduler: Option<&Bound<'_, PyAny>>,
         request_scheduler: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let policies = Policies::new([
-            (PolicyRole::Scheduler, scheduler),
-            (PolicyRole::Congestion, congestion),
-            (PolicyRole::SubflowScheduler, subflow_scheduler),
-            (PolicyRole::PipeScheduler, pipe_scheduler),
-            (PolicyRole::RequestScheduler, request_scheduler),
-        ])?;
+        let policies =
+            Policies::new(scheduler, congestion, subflow_scheduler, pipe_scheduler, request_scheduler)?;
         let request = SweepRequest {
             file: file_of(scenario)?,
             set: dictionary::overrides(set)?,
