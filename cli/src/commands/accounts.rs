@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &AccountsArguments) -> Result<(), Failure> {
         return Ok(print(serde_json::to_string_pretty(&as_json(&all)).map_err(Failure::failed)?)?);
     }
     if arguments.csv {
-        return Ok(print(as_csv(&all).trim_end())?);
+        return Ok(print(as_csv(&all)?.trim_end())?);
     }
     for (index, (file, periods)) in all.iter().enumerate() {
         if index > 0 {
@@ -102,25 +102,19 @@ fn as_json(all: &[(PathBuf, Periods)]) -> serde_json::Value {
     rows.collect()
 }
 
-fn as_csv(all: &[(PathBuf, Periods)]) -> String {
-    let mut text = String::from("file,from,link,peer,forward_bytes,return_bytes\n");
+fn as_csv(all: &[(PathBuf, Periods)]) -> Result<String, Failure> {
+    let mut rows = csv::Writer::from_writer(Vec::new());
+    let header = ["file", "from", "link", "peer", "forward_bytes", "return_bytes"];
+    rows.write_record(header).map_err(Failure::failed)?;
     for (file, periods) in all {
-        let file = cell(&file.display().to_string());
-        for ((from, account), Carried { forward_bytes, return_bytes }) in periods {
-            let (link, peer) = (cell(account.link()), cell(account.peer()));
-            text.push_str(&format!("{file},{from},{link},{peer},{forward_bytes},{return_bytes}\n"));
+        for ((from, account), carried) in periods {
+            let (file, from) = (file.display().to_string(), from.to_string());
+            let bytes = [carried.forward_bytes, carried.return_bytes].map(|bytes| bytes.to_string());
+            let row = [&file, &from, account.link(), account.peer(), &bytes[0], &bytes[1]];
+            rows.write_record(row).map_err(Failure::failed)?;
         }
     }
-    text
-}
-
-/// A cell as RFC 4180 has it.
-fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    String::from_utf8(rows.into_inner().map_err(Failure::failed)?).map_err(Failure::failed)
 }
 
 #[cfg(test)]
@@ -154,7 +148,7 @@ from        link   peer                down    up  together
     #[test]
     fn csv_and_json_have_the_bytes() {
         let all = [("a.accounts".into(), periods(&ledger(), Period::Day, ResetDay::default()))];
-        let csv = as_csv(&all);
+        let csv = as_csv(&all).unwrap();
         assert_eq!(csv.lines().count(), 4);
         assert!(csv.contains("\na.accounts,2026-11-16,\"wan,1\",192.0.2.1:51820,7,40\n"), "{csv}");
         let json = as_json(&all);

@@ -1,31 +1,12 @@
-//! Days of the Gregorian calendar, and months that begin on another day than the first.
+//! Days of the calendar, and months that begin on another day than the first.
 use alloc::format;
 use alloc::string::{String, ToString};
+use chrono::{Datelike, Months, NaiveDate};
 use core::{fmt, str};
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// Days of four centuries, after which the calendar repeats.
-const ERA_DAYS: i64 = 146_097;
-/// From 1 March of the year 0 to 1 January 1970.
-const DAYS_TO_1970: i64 = 719_468;
 
 /// A day of the local calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Day(i32);
+pub struct Day(NaiveDate);
 
 /// What is no day of the calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,61 +21,26 @@ impl fmt::Display for UnknownDay {
 impl core::error::Error for UnknownDay {}
 
 impl Day {
-    /// The day so many days after 1 January 1970.
-    pub const fn from_number(days: i32) -> Self {
-        Self(days)
-    }
-
-    /// Days since 1 January 1970.
-    pub const fn number(self) -> i32 {
-        self.0
-    }
-
     /// The day of a date; `None` for one that the calendar does not have. Months and days are counted from 1.
     pub fn from_date(year: i32, month: u8, day: u8) -> Option<Self> {
-        if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
-            return None;
-        }
-        // Years that begin in March have their odd day at the end.
-        let shifted = i64::from(year) - i64::from(month <= 2);
-        let of_year = (153 * ((i64::from(month) + 9) % 12) + 2) / 5 + i64::from(day) - 1;
-        let (era, year_of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
-        let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
-        i32::try_from(era * ERA_DAYS + of_era - DAYS_TO_1970).ok().map(Self)
-    }
-
-    /// Year, month and day of the month, the last two counted from 1.
-    pub fn date(self) -> (i32, u8, u8) {
-        let days = i64::from(self.0) + DAYS_TO_1970;
-        let (era, of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
-        let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-        let month = (shifted_month + 2) % 12 + 1;
-        let year = era * 400 + year_of_era + i64::from(month <= 2);
-        // All are small: an i32 of days is less than six million years.
-        (year as i32, month as u8, day as u8)
+        NaiveDate::from_ymd_opt(year, month.into(), day.into()).map(Self)
     }
 
     /// The day after, or the same at the end of time.
     #[must_use]
-    pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+    pub fn next(self) -> Self {
+        Self(self.0.succ_opt().unwrap_or(self.0))
     }
 
     /// As people say it, without the year: "1 December".
     pub fn words(self) -> String {
-        let (_, month, day) = self.date();
-        let name = MONTHS.get(usize::from(month).saturating_sub(1)).copied().unwrap_or_default();
-        format!("{day} {name}")
+        format!("{}", self.0.format("%-d %B"))
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = self.date();
-        write!(f, "{year:04}-{month:02}-{day:02}")
+        self.0.fmt(f)
     }
 }
 
@@ -102,25 +48,7 @@ impl str::FromStr for Day {
     type Err = UnknownDay;
 
     fn from_str(text: &str) -> Result<Self, UnknownDay> {
-        let parse = || {
-            let mut parts = text.splitn(3, '-');
-            let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-            Self::from_date(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
-        };
-        parse().ok_or_else(|| UnknownDay(text.to_string()))
-    }
-}
-
-fn is_leap(year: i32) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i32, month: u8) -> u8 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if is_leap(year) => 29,
-        2 => 28,
-        _ => 31,
+        text.parse().map(Self).map_err(|_| UnknownDay(text.to_string()))
     }
 }
 
@@ -160,22 +88,20 @@ impl ResetDay {
 
     /// The billing month that a day is in.
     pub fn month_of(self, day: Day) -> BillingMonth {
-        let (year, month, _) = day.date();
-        let this = self.reset_in(year, month, day);
-        let (before, after) = match month {
-            1 => ((year.saturating_sub(1), 12), (year, 2)),
-            12 => ((year, 11), (year.saturating_add(1), 1)),
-            _ => ((year, month - 1), (year, month + 1)),
-        };
-        if day >= this {
-            BillingMonth { first: this, next: self.reset_in(after.0, after.1, day.next()) }
+        let month = Months::new(1);
+        let this = self.reset_in(day.0);
+        // Beyond the end of time a month is as long as it can be.
+        let near = |moved: Option<NaiveDate>| self.reset_in(moved.unwrap_or(day.0));
+        let (first, next) = if day.0 >= this {
+            (this, near(day.0.checked_add_months(month)))
         } else {
-            BillingMonth { first: self.reset_in(before.0, before.1, day), next: this }
-        }
+            (near(day.0.checked_sub_months(month)), this)
+        };
+        BillingMonth { first: Day(first), next: Day(next) }
     }
 
-    /// The day on which a billing month begins in this month; `otherwise` beyond the end of time.
-    fn reset_in(self, year: i32, month: u8, otherwise: Day) -> Day {
-        Day::from_date(year, month, self.0.min(days_in(year, month))).unwrap_or(otherwise)
+    /// The day on which a billing month begins in the month of `date`.
+    fn reset_in(self, date: NaiveDate) -> NaiveDate {
+        date.with_day(self.0.min(date.num_days_in_month()).into()).unwrap_or(date)
     }
 }

@@ -1,4 +1,5 @@
 //! Caps, whatever packets, clocks and restarts do.
+use chrono::{Days, NaiveDate};
 use prismux_properties::cases;
 use prismux_sharing::{
     Account, Carried, Day, Ledger, LocalTime, ResetDay, Rest, Share, Terms, Tier, journal,
@@ -11,6 +12,11 @@ const MAX_PACKET_BYTES: u64 = 1500;
 
 fn at(day: &str, minute: u16) -> LocalTime {
     LocalTime { day: day.parse().unwrap(), minute }
+}
+
+/// The day so many days after one in 2024.
+fn nth(days: u64) -> Day {
+    (NaiveDate::default() + Days::new(20_000 + days)).to_string().parse().unwrap()
 }
 
 fn capped(per_day: Option<u64>, per_month: Option<u64>, reset_day: u8) -> Terms {
@@ -108,16 +114,16 @@ fn a_link_rests_outside_its_hours() {
 fn a_clock_that_is_set_back_gives_no_day_twice_and_one_far_off_is_counted_all_the_same() {
     let mut link = Link::new(capped(Some(10_000), None, 1));
     for number in 0..500 {
-        link.judge(LocalTime { day: Day::from_number(20_000 + number), minute: 0 });
+        link.judge(LocalTime { day: nth(number), minute: 0 });
         link.pass(9000);
-        link.judge(LocalTime { day: Day::from_number(20_000 + number), minute: 1 });
+        link.judge(LocalTime { day: nth(number), minute: 1 });
     }
     link.judge(at("1970-01-01", 0));
     link.pass(9999);
     link.judge(at("1970-01-01", 0));
     assert!(link.send(at("1970-01-01", 0), 10), "one byte is left of 10,000");
     assert!(!link.send(at("1970-01-01", 0), 10));
-    let yesterday = LocalTime { day: Day::from_number(20_498), minute: 0 };
+    let yesterday = LocalTime { day: nth(498), minute: 0 };
     link.judge(yesterday);
     assert!(link.send(yesterday, 1000));
     assert!(!link.send(yesterday, 1000), "9,000 bytes of that day are not forgotten");
@@ -172,14 +178,14 @@ enum Step {
     /// Packets that were under way when it stopped to be used.
     Late(u64),
     /// The daemon looks at the clock, which may say anything.
-    Tick(i32, u16),
+    Tick(u64, u16),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (40..=MAX_PACKET_BYTES).prop_map(Step::Send),
         1 => (40..=MAX_PACKET_BYTES).prop_map(Step::Late),
-        2 => (0..40, 0..1440_u16).prop_map(|(day, minute)| Step::Tick(day, minute)),
+        2 => (0..40_u64, 0..1440_u16).prop_map(|(day, minute)| Step::Tick(day, minute)),
     ]
 }
 
@@ -195,7 +201,7 @@ proptest! {
     ) {
         let reset_day = ResetDay::new(reset_day).unwrap();
         let mut link = Link::new(Terms { reset_day, ..capped(Some(per_day), Some(per_month), 1) });
-        let mut now = LocalTime { day: Day::from_number(20_000), minute: 0 };
+        let mut now = LocalTime { day: nth(0), minute: 0 };
         link.judge(now);
         let mut by_day = BTreeMap::<Day, u64>::new();
         for step in steps {
@@ -206,7 +212,7 @@ proptest! {
                 Step::Tick(day, minute) => {
                     // What has passed belongs to the day before; the day's count, to the day that was.
                     link.judge(now);
-                    now = LocalTime { day: Day::from_number(20_000 + day), minute };
+                    now = LocalTime { day: nth(day), minute };
                     link.judge(now);
                 }
             }

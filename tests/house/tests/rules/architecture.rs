@@ -214,6 +214,9 @@ const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"
 /// The one that seals, and its primitives.
 const SEALING: (&str, &[&str]) = ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305"]);
 
+/// The one with a calendar, and a file with checksums.
+const BOOKING: (&str, &[&str]) = ("sharing", &["chrono", "crc32fast"]);
+
 /// The one whose wire format has hashes in it.
 const HASHING: (&str, &[&str]) = ("mptcp", &["hmac", "sha2"]);
 
@@ -251,6 +254,7 @@ fn violations(packages: &[Package]) -> Vec<String> {
                 && PURE.contains(&name)
                 && !has(SEALING)
                 && !has(HASHING)
+                && !has(BOOKING)
                 && !PURE_MAY_USE.contains(&dependency.as_str())
             {
                 violations.push(format!("`{name}` is a pure core and must not use `{dependency}`"));
