@@ -25,7 +25,6 @@ const LACKS: &[Lack] = &[
         what: "{}: writes at equal intervals exist in the simulator only",
         remedy: "use --on sim",
     },
-    Lack { feature: Feature::Handoff, what: "{} exists in the simulator only", remedy: "use --on sim" },
     Lack {
         feature: Feature::Transport("tcp-ho"),
         what: "{}: TCP-HO exists in the simulator only",

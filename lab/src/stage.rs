@@ -1,4 +1,5 @@
 //! A network that stands, and what happens to it during a run.
+mod handoff;
 mod look;
 
 use crate::LabError;
@@ -11,7 +12,7 @@ use crate::orders::{Carrier, Orders};
 use crate::run::LabOptions;
 use crate::servers::Server;
 use crate::status_pages::StatusPages;
-use crate::topology::{NodeIndex, Path, Topology};
+use crate::topology::{NodeIndex, Path, RouteEntry, Topology};
 use prismux_link::LinkChange;
 use prismux_linux::clock::Clock;
 use prismux_linux::namespace::Namespace;
@@ -179,20 +180,8 @@ impl<'a> Stage<'a> {
                 continue;
             }
             for (node, port) in self.topology.return_steps(&path, member)? {
-                let device = self.topology.nodes[node].ports[port].device.clone();
-                let metrics = self.topology.nodes[node].tcp.route_metrics();
-                self.configure(node, || {
-                    let failed = |source| NetlinkError { request: "turn the way back".to_owned(), source };
-                    let device = netlink::device_index(&device).map_err(failed)?;
-                    let route = netlink::Route {
-                        table: path.table,
-                        destination: None,
-                        device,
-                        source: None,
-                        metrics,
-                    };
-                    Netlink::route().map_err(failed)?.send(vec![route.message()])
-                })?;
+                let default = RouteEntry { table: path.table, destination: None, port, source: None };
+                self.set_routes(node, &[default])?;
             }
         }
         Ok(())
@@ -321,8 +310,9 @@ impl<'a> Stage<'a> {
                 return Ok(self.is_present(node).then_some(node));
             }
             Action::Restart(node) => self.start_daemons(node.index())?,
-            // Times of flows are part of their orders; handoffs are refused before.
-            Action::StartFlow(_) | Action::StopFlow(_) | Action::Handoff { .. } => {}
+            Action::Handoff { host, link, bandwidth } => self.hand_over(host, link, bandwidth)?,
+            // Times of flows are part of their orders.
+            Action::StartFlow(_) | Action::StopFlow(_) => {}
         }
         Ok(None)
     }

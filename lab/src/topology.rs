@@ -11,6 +11,9 @@
 //!   address; the servers have routes back to it.
 //! * A host on a radio medium has one device for it, and by that a route to the own address of every other host there.
 //! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
+//!
+//! A host's handoff moves its routes, and those to it, to another link ([`handoff`]).
+mod handoff;
 mod paths;
 mod pipes;
 
@@ -20,7 +23,7 @@ use crate::orders::{Carrier, FlowOrders, Orders};
 pub(super) use paths::Path;
 pub(super) use pipes::PipeEnds;
 
-use prismux_plan::{FlowId, NodeId, Plan};
+use prismux_plan::{FlowId, NodeId, NodeKind, Plan};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
@@ -91,6 +94,8 @@ pub(super) struct NodeNet {
 pub(super) struct Topology {
     pub nodes: Vec<NodeNet>,
     names: Vec<String>,
+    /// Whether a node passes on what is not for it; hosts do not.
+    forwards: Vec<bool>,
     /// Members of each proxy.
     communities: BTreeMap<NodeIndex, Vec<NodeIndex>>,
     /// Addresses of senders that are not the kernel's, by flow.
@@ -109,6 +114,7 @@ impl Topology {
         let mut topology = Self::default();
         for (index, node) in plan.nodes.iter().enumerate() {
             topology.names.push(node.name.clone());
+            topology.forwards.push(node.kind() != NodeKind::Host);
             topology.nodes.push(NodeNet { addresses: vec![address(0, index + 1)], ..NodeNet::default() });
         }
         topology.lay_links(plan);
@@ -128,6 +134,7 @@ impl Topology {
                 topology.add_own_sender(flow, id);
             }
         }
+        topology.check_handoffs(orders)?;
         Ok(topology)
     }
 
@@ -248,12 +255,16 @@ impl Topology {
         Ok(steps)
     }
 
-    /// For every node its port towards `to` by the fewest hops, ties by the order of the links.
+    /// For every node its port towards `to` by the fewest hops, ties by the order of the links. Hosts do not forward.
     fn ports_towards(&self, to: NodeIndex) -> Vec<Option<usize>> {
         let mut hops = vec![usize::MAX; self.nodes.len()];
         let mut queue = VecDeque::from([to]);
         hops[to] = 0;
+        let passes = |node: NodeIndex| node == to || self.forwards[node];
         while let Some(node) = queue.pop_front() {
+            if !passes(node) {
+                continue;
+            }
             for port in &self.nodes[node].ports {
                 if hops[port.neighbour] == usize::MAX {
                     hops[port.neighbour] = hops[node] + 1;
@@ -263,8 +274,8 @@ impl Topology {
         }
         let nearest = |node: NodeIndex| {
             let ports = self.nodes[node].ports.iter().enumerate();
-            let closer = ports
-                .filter(|(_, port)| hops[port.neighbour] != usize::MAX && hops[port.neighbour] < hops[node]);
+            let closer =
+                ports.filter(|(_, port)| passes(port.neighbour) && hops[port.neighbour] < hops[node]);
             closer.min_by_key(|(_, port)| port.link).map(|(index, _)| index)
         };
         (0..self.nodes.len()).map(nearest).collect()

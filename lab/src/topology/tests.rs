@@ -1,7 +1,9 @@
 use super::*;
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
-use prismux_plan::{Flow, LinkId, Pipe, ProxySettings, R2cpSettings, TcpSettings, Traffic, Transport};
+use prismux_plan::{
+    Action, Flow, LinkId, Pipe, ProxySettings, R2cpSettings, TcpSettings, Traffic, Transport,
+};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -251,4 +253,65 @@ fn a_pipe_over_a_link_of_its_server_is_refused() {
     let error = Orders::new(&stations("lan1"), Seed(1)).err().unwrap().to_string();
     assert!(error.contains("link \"lan1\" of its server") && error.contains("second"), "{error}");
     assert!(error.contains("remedy"), "{error}");
+}
+
+/// A server behind a router, and a mobile host with a link to each of two access points.
+fn mobile(flow: impl FnOnce(NodeId, NodeId, &Plan) -> Flow) -> Plan {
+    let mut plan = Plan::new("mobile", Duration::from_secs(1));
+    let (server, mobile) = (plan.host("server"), plan.host("mobile"));
+    ["ap1", "ap2", "core"].map(|name| plan.router(name));
+    let links = [
+        ("wlan", "ap1", "mobile"),
+        ("cell", "ap2", "mobile"),
+        ("lan1", "core", "ap1"),
+        ("lan2", "core", "ap2"),
+        ("wan", "server", "core"),
+    ];
+    connect(&mut plan, &links);
+    let flow = flow(server, mobile, &plan);
+    plan.flow(flow);
+    plan
+}
+
+/// The layout after a handoff to the link called `to`.
+fn handed_over(plan: &Plan, to: &str) -> Topology {
+    let mut topology = Topology::new(&orders(plan)).unwrap();
+    let mobile = topology.node("mobile").unwrap();
+    for (node, new) in topology.hand_over(mobile, plan.link_named(to).unwrap().index()) {
+        let routes = &mut topology.nodes[node].routes;
+        routes.retain(|route| (route.table, route.destination) != (new.table, new.destination));
+        routes.push(new);
+    }
+    topology
+}
+
+#[test]
+fn a_handoff_turns_both_ways_and_hosts_do_not_forward() {
+    let plan = mobile(|server, mobile, _| Flow::new("f", server, mobile, Transport::Tcp));
+    let address = |topology: &Topology, name| topology.address(topology.node(name).unwrap());
+    for (to, lan) in [("wlan", "lan1"), ("cell", "lan2")] {
+        let topology = handed_over(&plan, to);
+        let (server, mobile) = (address(&topology, "server"), address(&topology, "mobile"));
+        assert_eq!(links_taken(&plan, &topology, "server", mobile), ["wan", lan, to]);
+        assert_eq!(links_taken(&plan, &topology, "mobile", server), [to, lan, "wan"]);
+        // The access point that was left goes by the core, not through the host.
+        let (left, its_lan) = if to == "wlan" { ("ap2", "lan2") } else { ("ap1", "lan1") };
+        assert_eq!(links_taken(&plan, &topology, left, mobile), [its_lan, lan, to]);
+    }
+}
+
+#[test]
+fn a_handoff_of_a_host_with_pipes_of_its_own_is_refused() {
+    let mut plan = mobile(|server, mobile, plan| {
+        let link = plan.link_named("wlan");
+        let settings = R2cpSettings {
+            pipes: vec![Pipe { link, ..Pipe::new("first", server) }],
+            ..R2cpSettings::DEFAULT
+        };
+        Flow::new("download", server, mobile, Transport::R2cp(settings))
+    });
+    let (host, link) = (plan.node_named("mobile").unwrap(), plan.link_named("cell"));
+    plan.event(Duration::from_millis(500), Action::Handoff { host, link, bandwidth: None });
+    let error = Topology::new(&orders(&plan)).err().unwrap().to_string();
+    assert!(error.contains("\"mobile\" hands over") && error.contains("remedy"), "{error}");
 }

@@ -8,6 +8,7 @@ mod failures;
 mod leftovers;
 mod links;
 mod members;
+mod moves;
 mod outages;
 mod plans;
 mod radio;
@@ -30,6 +31,7 @@ const TESTS: &[Test] = &[
     ("a_link_loses_what_it_should", links::loss),
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
+    ("a_download_follows_its_receiver_to_another_link", moves::handoff),
     ("a_capture_holds_every_packet", links::capture),
     ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
     ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),

@@ -20,8 +20,6 @@ pub enum Feature {
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
-    /// Hosts that move from link to link.
-    Handoff,
     /// Processes that can be killed and started again.
     Processes,
 }
@@ -100,9 +98,6 @@ impl Plan {
         }
         for event in &self.events {
             match event.action {
-                Action::Handoff { host, .. } => {
-                    demands.push((format!("the handoff of \"{}\"", self[host].name), Feature::Handoff));
-                }
                 Action::Kill(node) | Action::Restart(node) => {
                     demands.push((format!("\"{}\"", self[node].name), Feature::Processes));
                 }

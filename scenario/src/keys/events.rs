@@ -10,7 +10,12 @@ pub const EVENT: &[Key] = &[
     key("stop", "flow", "-", "the flow stops"),
     key("kill", "member or proxy", "-", "its process dies without a word"),
     key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
-    key("handoff", "host", "-", "the host has completed a handoff, and its TCP-HO flows act on it"),
+    key(
+        "handoff",
+        "host",
+        "-",
+        "the host has completed a handoff: its packets take another link, its TCP-HO flows act on it",
+    ),
     key(
         "to",
         "link",
