@@ -15,7 +15,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -79,6 +79,10 @@ rough: build ## rough links (jitter, reordering, changing rates, outages): PRISM
 
 agree: build ## the papers' testbeds in the lab and in the simulator, and by how much they differ (3 minutes)
 	$(PRISMUX) agree
+
+agree-kernel: build ## MPTCP over 20 mixes of links and BBR over 20 links: the kernel's in the lab beside the simulator's (ten minutes)
+	$(PRISMUX) agree --mptcp-mixes 20 --runs 1 --jobs 1
+	$(PRISMUX) agree --bbr-mixes 20 --runs 1 --jobs 1
 
 compare-adhoc: setup ## DSR, AODV and DSDV with 50 moving hosts: what arrives, what routing costs, detours (ten minutes)
 	$(CARGO) run --release --locked -p prismux-simulator --example adhoc_routing -- 900 1 10,20,30 0,30,60,120,300,600,900

@@ -63,7 +63,8 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
             prismux agree\n  \
             prismux agree prism-delay-disparity --runs 8 --set links.wwan2.forward.delay=900ms\n  \
-            prismux agree --mptcp-mixes 20 --runs 1 --jobs 1")]
+            prismux agree --mptcp-mixes 20 --runs 1 --jobs 1\n  \
+            prismux agree --bbr-mixes 20 --runs 1 --jobs 1")]
     Agree(AgreeArguments),
     /// PRISM against a single link, plain striping and kernel MPTCP in the lab, with cubic and bbr.
     #[command(after_help = "Examples:\n  prismux rivals\n  prismux rivals mix-20-20 demo-2005 --runs 3")]
@@ -299,8 +300,11 @@ pub(crate) struct AgreeArguments {
     #[arg(value_name = "FILE|NAME")]
     pub scenarios: Vec<String>,
     /// So many random mixes of two or three links instead, over which MPTCP runs.
-    #[arg(long, value_name = "N", conflicts_with = "scenarios")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["scenarios", "bbr_mixes"])]
     pub mptcp_mixes: Option<usize>,
+    /// So many random links instead, over each of which one TCP with BBR runs.
+    #[arg(long, value_name = "N", conflicts_with = "scenarios")]
+    pub bbr_mixes: Option<usize>,
     /// Run a variant of each.
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,

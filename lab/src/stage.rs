@@ -16,7 +16,7 @@ use crate::topology::{NodeIndex, Path, RouteEntry, Topology};
 use prismux_link::LinkChange;
 use prismux_linux::clock::Clock;
 use prismux_linux::namespace::Namespace;
-use prismux_linux::netlink::{self, Netlink, NetlinkError};
+use prismux_linux::netlink::NetlinkError;
 use prismux_linux::tun::Tun;
 use prismux_plan::{Action, Direction, NodeId, Role};
 use prismux_trace::event::{Event, EventSink, SharedLog};

@@ -12,13 +12,13 @@
 //! * [`sweep`]: a scenario at every point of some axes, into one Parquet file.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
+mod agreement_mixes;
 pub mod claims;
 pub mod compare;
 mod digest;
 pub mod jobs;
 pub mod measures;
 pub mod mixes;
-mod mptcp_mixes;
 pub mod number;
 pub mod policies;
 mod record;
@@ -31,7 +31,7 @@ pub mod table;
 pub mod text_table;
 pub mod variant;
 
-pub use mptcp_mixes::mptcp_mixes;
+pub use agreement_mixes::{bbr_mixes, mptcp_mixes};
 
 /// Rows of named columns, as all of these functions give and take them.
 pub type Rows = arrow_array::RecordBatch;

@@ -7,11 +7,11 @@ use crate::jobs;
 use crate::output::print;
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, ScenarioFile};
-use prismux_study::mptcp_mixes;
 use prismux_study::number::{or_dash, percent, rate};
-use prismux_study::run::RunOptions;
+use prismux_study::run::{RunOptions, doubt};
 use prismux_study::statistics::Summary;
 use prismux_study::text_table::{Align, Table};
+use prismux_study::{bbr_mixes, mptcp_mixes};
 use prismux_trace::results::RunResult;
 use serde_json::json;
 
@@ -41,19 +41,25 @@ impl Pair {
         Some(Self::goodput(&self.lab)?.mean / Self::goodput(&self.simulator)?.mean - 1.0)
     }
 
+    /// Whether the machine served every run in the lab in time; else the difference says little.
+    fn is_in_time(&self) -> bool {
+        self.lab.iter().all(|result| doubt(result).is_none())
+    }
+
     fn agrees(&self) -> bool {
         self.difference().is_some_and(|difference| difference.abs() <= TOLERANCE)
     }
 }
 
 pub(crate) fn run(arguments: &AgreeArguments) -> Result<(), Failure> {
-    let named = |names: &[&str]| names.iter().map(|name| ScenarioFile::find(name)).collect();
-    let files: Result<Vec<ScenarioFile>, _> = match (arguments.mptcp_mixes, arguments.scenarios.is_empty()) {
-        (Some(count), _) => Ok(mptcp_mixes(arguments.seed, count)),
-        (None, true) => named(&STANDARD),
-        (None, false) => named(&arguments.scenarios.iter().map(String::as_str).collect::<Vec<_>>()),
+    let named =
+        |names: &[&str]| names.iter().map(|name| ScenarioFile::find(name)).collect::<Result<Vec<_>, _>>();
+    let files: Vec<ScenarioFile> = match (arguments.mptcp_mixes, arguments.bbr_mixes) {
+        (Some(count), _) => mptcp_mixes(arguments.seed, count),
+        (None, Some(count)) => bbr_mixes(arguments.seed, count),
+        (None, None) if arguments.scenarios.is_empty() => named(&STANDARD)?,
+        (None, None) => named(&arguments.scenarios.iter().map(String::as_str).collect::<Vec<_>>())?,
     };
-    let files = files?;
     let set: Vec<&str> = arguments.set.iter().map(String::as_str).collect();
     let variant = arguments.variant.as_deref();
     let scenarios: Vec<Scenario> =
@@ -95,8 +101,8 @@ fn all(
 }
 
 fn table(pairs: &[Pair], runs: u64) -> String {
-    let columns = ["scenario", "lab", "", "simulator", "", "difference", "within 5 %"];
-    let mut table = Table::new(&columns).align(6, Align::Left);
+    let columns = ["scenario", "lab", "", "simulator", "", "difference", "within 5 %", "in time"];
+    let mut table = Table::new(&columns).align(6, Align::Left).align(7, Align::Left);
     for pair in pairs {
         let mut row = vec![pair.scenario.clone()];
         for results in [&pair.lab, &pair.simulator] {
@@ -104,7 +110,9 @@ fn table(pairs: &[Pair], runs: u64) -> String {
             row.push(or_dash(summarise(results, |result| result.total.efficiency), |s| percent(s.mean)));
         }
         row.push(or_dash(pair.difference(), |difference| format!("{:+.1} %", difference * 100.0)));
-        row.push(if pair.agrees() { "yes" } else { "no" }.to_string());
+        for answer in [pair.agrees(), pair.is_in_time()] {
+            row.push(if answer { "yes" } else { "no" }.to_string());
+        }
         table.row(row);
     }
     format!(
@@ -113,14 +121,26 @@ fn table(pairs: &[Pair], runs: u64) -> String {
     )
 }
 
-/// How far apart the backends are in the middle and at worst, where there is more than one scenario.
+/// How far apart the backends are in the middle and at worst, where there is more than one scenario: over all of them,
+/// and over those that the machine served in time.
 fn gaps(pairs: &[Pair]) -> String {
-    let mut gaps: Vec<f64> = pairs.iter().filter_map(Pair::difference).map(|gap| gap.abs() * 100.0).collect();
+    let in_time: Vec<&Pair> = pairs.iter().filter(|pair| pair.is_in_time()).collect();
+    let mut text = gap("Gap", &pairs.iter().collect::<Vec<_>>());
+    if in_time.len() < pairs.len() {
+        let what = format!("Of the {} that this machine served in time", in_time.len());
+        text += &gap(&what, &in_time);
+    }
+    text
+}
+
+fn gap(what: &str, pairs: &[&Pair]) -> String {
+    let mut gaps: Vec<f64> =
+        pairs.iter().filter_map(|pair| pair.difference()).map(|gap| gap.abs() * 100.0).collect();
     gaps.sort_by(f64::total_cmp);
     let (Some(worst), true) = (gaps.last(), gaps.len() > 1) else { return String::new() };
     let upper = gaps[gaps.len() / 2];
     let median = if gaps.len() % 2 == 1 { upper } else { (upper + gaps[gaps.len() / 2 - 1]) / 2.0 };
-    format!("\nGap: median {median:.1} %, at worst {worst:.1} %.\n")
+    format!("\n{what}: median {median:.1} %, at worst {worst:.1} %.\n")
 }
 
 fn json_of(pairs: &[Pair]) -> Result<String, Failure> {
@@ -131,6 +151,7 @@ fn json_of(pairs: &[Pair]) -> Result<String, Failure> {
             "simulator_goodput_bps": Pair::goodput(&pair.simulator),
             "difference": pair.difference(),
             "agrees": pair.agrees(),
+            "in_time": pair.is_in_time(),
             "lab": pair.lab,
             "simulator": pair.simulator,
         })

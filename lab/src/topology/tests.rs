@@ -259,7 +259,9 @@ fn a_pipe_over_a_link_of_its_server_is_refused() {
 fn mobile(flow: impl FnOnce(NodeId, NodeId, &Plan) -> Flow) -> Plan {
     let mut plan = Plan::new("mobile", Duration::from_secs(1));
     let (server, mobile) = (plan.host("server"), plan.host("mobile"));
-    ["ap1", "ap2", "core"].map(|name| plan.router(name));
+    for name in ["ap1", "ap2", "core"] {
+        plan.router(name);
+    }
     let links = [
         ("wlan", "ap1", "mobile"),
         ("cell", "ap2", "mobile"),

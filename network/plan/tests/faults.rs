@@ -272,5 +272,5 @@ fn a_host_refuses_what_it_lacks_by_its_table() {
     );
     assert_eq!(refused(&lack(Feature::Processes, "{} cannot be killed")), told("\"m1\" cannot be killed"));
     assert_eq!(refused(&lack(Feature::Tunnel(Tunnel::Gre), "{}: no GRE")), told("proxy \"proxy\": no GRE"));
-    assert_eq!(refused(&lack(Feature::Handoff, "{}")), Ok(()));
+    assert_eq!(refused(&lack(Feature::SharedMedium, "{}")), Ok(()));
 }
