@@ -19,7 +19,7 @@ pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
 pub(crate) use sweep::{MergeArguments, SweepArguments};
 pub(crate) use trace::{TraceArguments, TraceKind};
-pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, UpArguments};
+pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, RevokeArguments, UpArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prismux_scenario::registry::Backend;
@@ -105,6 +105,10 @@ pub(crate) enum Command {
             prismux join prismux:1:...\n  \
             prismux join prismux:1:... --uplink eth0 --uplink wwan0")]
     Join(JoinArguments),
+    /// At a gateway or proxy: take the rights of a home or member away, at once and for good. Its sessions end, and its
+    /// keys open nothing any more, also after a restart.
+    #[command(after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo")]
+    Revoke(RevokeArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
     Proxy(ProxyArguments),

@@ -13,6 +13,7 @@ mod invite;
 mod mixes;
 mod replay;
 mod reproduce;
+mod revoke;
 mod rivals;
 mod rough;
 mod run;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Down(arguments) => up::down(&arguments),
         Command::Invite(arguments) => invite::invite(&arguments),
         Command::Join(arguments) => invite::join(&arguments),
+        Command::Revoke(arguments) => revoke::run(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Keygen(arguments) => daemon::keygen(&arguments),

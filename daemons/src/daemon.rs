@@ -8,6 +8,7 @@ mod services;
 pub use error::DaemonError;
 pub(crate) use services::{send_failed, time_of_day_micros, warn_unless_forwarding};
 
+use crate::commands::{Command, CommandServer};
 use crate::config::WebConfig;
 use crate::status::StatusServer;
 use crate::web::{self, Web};
@@ -22,8 +23,9 @@ use std::path::{Path, PathBuf};
 
 const TUN: Token = 0;
 const STATUS: Token = 1;
+const COMMANDS: Token = 2;
 /// The first of the addresses at which it answers over HTTP.
-const WEB: Token = 2;
+const WEB: Token = 3;
 const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
 const LAST_WEB: Token = FIRST_TUNNEL - 1;
 
@@ -61,6 +63,13 @@ pub trait Role: Sized {
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()>;
     /// Sends everything that is queued.
     fn flush(&mut self);
+    /// Does what its operator asks: what it has done, in words.
+    ///
+    /// # Errors
+    /// Why it has not.
+    fn command(&mut self, _now: Instant, _command: &Command) -> Result<String, String> {
+        Err(format!("a {} gives no rights to others: ask the gateway or the proxy that does", Self::NAME))
+    }
     /// The status page.
     fn report(&self, now: Instant) -> impl Serialize;
     /// Somebody asked it to stop: it takes its leave, if it has not yet.
@@ -97,6 +106,7 @@ impl Wakes<'_> {
 pub struct Daemon<R: Role> {
     event_loop: EventLoop,
     status: StatusServer,
+    commands: CommandServer,
     web: Web,
     role: R,
 }
@@ -131,12 +141,14 @@ impl<R: Role> Daemon<R> {
     pub fn start(config: R::Config, stop: StopHandle) -> Result<Self, DaemonError> {
         let event_loop = EventLoop::new(Clock::start(), stop)?;
         let status = StatusServer::bind(R::status_socket(&config))?;
+        let commands = CommandServer::bind(R::status_socket(&config))?;
         let web = Web::open(&R::web(&config)).map_err(DaemonError::Config)?;
         let role = R::open(config, &Wakes { event_loop: &event_loop })?;
         event_loop.watch(&status, STATUS)?;
+        event_loop.watch(&commands, COMMANDS)?;
         web.listeners().zip(WEB..).try_for_each(|(listener, token)| event_loop.watch(listener, token))?;
         warn_unless_forwarding();
-        Ok(Self { event_loop, status, web, role })
+        Ok(Self { event_loop, status, commands, web, role })
     }
 
     /// A handle that ends [`Daemon::run`] from another thread.
@@ -170,6 +182,7 @@ impl<R: Role> Daemon<R> {
                 match token {
                     TUN => self.role.read_tun(clock)?,
                     STATUS => self.status.answer(&self.role.report(now)),
+                    COMMANDS => self.commands.answer(|command| self.role.command(now, command)),
                     WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
                     tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
                 }

@@ -3,7 +3,8 @@
 //!
 //! * [`proxy`] and [`member`]; [`config`]: their files; [`status`]: their status page; [`doctor`]: what they need.
 //! * [`tunnel`]: GRE, GRE in UDP, and the registration of members inside them. [`icmp`]: packets that do not fit.
-//! * `accounts`: what links have carried, over restarts.
+//! * `accounts`: what links have carried, over restarts. [`commands`]: what they are asked to do while they run.
+//!   `revoked`: whose rights have been taken away.
 //! * `carrier`: what proxies and homes do alike. [`daemon`]: the loop that all run in. `events`: what they tell.
 //!   [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
@@ -13,6 +14,7 @@
 
 mod accounts;
 mod carrier;
+pub mod commands;
 pub mod config;
 pub mod counters;
 pub mod daemon;
@@ -32,6 +34,7 @@ pub mod metrics;
 pub mod proxy;
 mod receipts;
 pub mod replay;
+mod revoked;
 pub mod status;
 pub mod tunnel;
 mod web;

@@ -12,6 +12,7 @@
 //! * `limits`: what goes to members that want no more than so much.
 //! * `known`: where members were before the proxy was restarted.
 //! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
+//! * `rights`: members whose rights are taken away while it runs.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
@@ -29,14 +30,17 @@ mod receivers;
 pub mod recorder;
 mod registry;
 pub(crate) mod report;
+mod rights;
 
 use crate::accounts::{self, Accounts};
 use crate::carrier::{Striping, batches};
+use crate::commands::Command;
 use crate::config::{ProxyConfig, WebConfig, accounts_file, prism_settings_to_toml};
 use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
 use crate::events::Events;
+use crate::revoked::Revoked;
 use crate::tunnel::Transport;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
@@ -67,6 +71,7 @@ pub struct Proxy {
     outlet: Outlet,
     callers: Callers,
     accounts: Accounts,
+    revoked: Revoked,
     stopped: bool,
 }
 
@@ -118,6 +123,7 @@ impl Role for Proxy {
         };
         let callers = Callers::new(token, Known::read(config.members_file()));
         let accounts = Accounts::open(Self::accounts_file(&config));
+        let revoked = read_revoked(&config)?;
         let mut proxy = Self {
             inner_mtu_bytes,
             receivers,
@@ -125,9 +131,11 @@ impl Role for Proxy {
             outlet,
             callers,
             accounts,
+            revoked,
             stopped: false,
             config,
         };
+        proxy.bar_revoked();
         let now = wakes.clock().now();
         if let Some(mut turn) = proxy.turn(0) {
             turn.join_listed(now);
@@ -173,6 +181,13 @@ impl Role for Proxy {
     fn flush(&mut self) {
         self.outlet.flush();
         self.communities.flush_recordings();
+    }
+
+    fn command(&mut self, now: Instant, command: &Command) -> Result<String, String> {
+        match command {
+            Command::Revoke { name } => self.revoke(now, name),
+            Command::Restore { name } => self.restore(name),
+        }
     }
 
     fn report(&self, now: Instant) -> impl Serialize {
@@ -227,6 +242,13 @@ impl Turn<'_> {
         self.tell_lost(now, lost);
         self.expire_homes(now);
     }
+}
+
+/// Who has no rights, which outlives restarts as accounts do. Without knowing it nobody is let in.
+fn read_revoked(config: &ProxyConfig) -> Result<Revoked, DaemonError> {
+    let file = <Proxy as Role>::accounts_file(config).with_extension("revoked");
+    let shown = file.display().to_string();
+    Revoked::read(file).map_err(|error| DaemonError::Config(format!("{shown}: {error}")))
 }
 
 /// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall

@@ -1,4 +1,4 @@
-//! The arguments of `up`, `down`, `invite` and `join`.
+//! The arguments of `up`, `down`, `invite`, `join` and `revoke`.
 use super::LogFormatName;
 use clap::Args;
 use prismux_daemons::logging::LogLevel;
@@ -64,4 +64,17 @@ pub(crate) struct JoinArguments {
     /// [default: every device with a default route].
     #[arg(long, value_name = "DEVICE")]
     pub uplink: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevokeArguments {
+    /// The home, or the member of a proxy.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Give its rights back.
+    #[arg(long)]
+    pub undo: bool,
+    /// Status socket of the daemon [default: that of the gateway or the proxy on this host].
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use crate::args::{DownArguments, UpArguments};
 use crate::failure::Failure;
 use crate::output::print;
 use prismux_daemons::config::{ConfigError, Role};
-use prismux_daemons::{footprint, gateway, home, logging, status};
+use prismux_daemons::{commands, footprint, gateway, home, logging, status};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -126,5 +126,6 @@ fn take_down(socket: &Path) -> Result<(), Failure> {
     }
     let undone = footprint::undo_left(&socket.with_extension("undo"));
     let _ = std::fs::remove_file(socket);
+    let _ = std::fs::remove_file(commands::socket_beside(socket));
     Ok(print(format!("no daemon answered at {shown}; undid {undone} changes that it had left"))?)
 }

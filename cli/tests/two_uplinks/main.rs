@@ -14,6 +14,7 @@ mod emulator;
 mod measure;
 mod network;
 mod page;
+mod rights;
 mod transfer;
 
 use network::{Machine, Network, ip, wait_for};
@@ -34,6 +35,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("an_uplink_whose_cap_is_used_up_rests_and_downloads_go_on_over_the_other_one", caps::cap_is_used_up),
     ("a_backup_carries_nothing_while_the_first_uplink_lives_and_takes_over_when_it_dies", caps::backup),
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
+    ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
 ];
 

@@ -132,9 +132,12 @@ impl Communities {
 
     /// The community that whoever sends from there belongs to, or would.
     pub fn of_peer(&self, peer: Peer) -> usize {
-        let has_key = peer.transport == Transport::Sealed;
-        let number = usize::from(peer.number);
-        self.by_peer.get(number).copied().filter(|_| has_key).unwrap_or_default()
+        if peer.transport == Transport::Sealed { self.of_number(peer.number) } else { 0 }
+    }
+
+    /// The community of the member with a key that has this number.
+    pub fn of_number(&self, number: u16) -> usize {
+        self.by_peer.get(usize::from(number)).copied().unwrap_or_default()
     }
 
     /// One of them, which may be changed thereby.

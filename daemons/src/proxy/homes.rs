@@ -168,20 +168,12 @@ impl Turn<'_> {
             self.tell_link(now, link, LinkState::Silent, Some(cause));
             // Whoever stands by is there before it is left.
             self.rank(now);
-            if !self.links.members.get(link).is_some_and(|member| member.joined) {
-                return;
-            }
-            self.leave(now, link);
-            // What a departed member has under way may still arrive; a new life gives it up, so that it goes out again
-            // over the other links at once.
-            self.rejoin(now, link);
-            self.leave(now, link);
-            self.drain(now);
+            self.abandon(now, link);
         }
     }
 
     /// The core may use the link, from the beginning.
-    fn rejoin(&mut self, now: Instant, link: LinkId) {
+    pub(super) fn rejoin(&mut self, now: Instant, link: LinkId) {
         let Some(member) = self.links.members.get(link) else { return };
         let round_trip = self.links.meters.estimate(now, link).and_then(|(estimate, _)| estimate.min_rtt);
         let config = LinkConfig { name: member.name.clone(), advertised_rate: member.rate, round_trip };

@@ -207,6 +207,13 @@ impl Members {
         }
     }
 
+    /// A member has no rights any more, and what it says is not heard out; its link, if it was there.
+    pub fn expel(&mut self, name: &str) -> Option<LinkId> {
+        let member = self.members.iter_mut().find(|member| member.name == name)?;
+        member.left_at = None;
+        std::mem::replace(&mut member.up, false).then_some(member.link)
+    }
+
     /// Handles an offer of receipts whose tag was right; `None` when nobody has registered from there, or it is played
     /// back.
     pub fn offer(&mut self, now: Instant, peer: Peer, offer: &Offer) -> Option<LinkId> {

@@ -3,7 +3,8 @@ use super::Proxy;
 use super::community::Community;
 use super::members::{Member, Traffic};
 use super::meters::Meters;
-use crate::accounts::{Accounts, Booked};
+use super::rights::{NO_RIGHTS, has_none};
+use crate::accounts::Booked;
 use crate::carrier::busiest::Busy;
 use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
@@ -48,6 +49,8 @@ pub(super) struct Report<'a> {
     datagrams: Vec<Datagrams<'a>>,
     drops: &'a DropCounters,
     accounts_file: Option<&'a Path>,
+    /// Homes and members whose rights have been taken away.
+    revoked: Vec<&'a str>,
     events: &'a VecDeque<Shown>,
 }
 
@@ -159,7 +162,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         mtu_bytes: daemon.inner_mtu_bytes,
         scheduler: daemon.config.prism.scheduler.name(),
         rpc: daemon.config.prism.rpc.name(),
-        links: daemon.communities.iter().flat_map(|c| links(c, &daemon.accounts, now)).collect(),
+        links: daemon.communities.iter().flat_map(|c| links(c, daemon, now)).collect(),
         receipts: daemon.communities.iter().flat_map(|community| receipts(community, now)).collect(),
         flows: flows(cores()),
         busiest: Busy::of_all(daemon.communities.iter().map(|community| community.striping.busiest(now))),
@@ -169,22 +172,24 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         datagrams: daemon.communities.iter().filter_map(datagrams_of).collect(),
         drops: &daemon.outlet.drops,
         accounts_file: daemon.accounts.file(),
+        revoked: daemon.revoked.owners(),
         events: daemon.outlet.events.shown(),
     }
 }
 
-fn links<'a>(community: &'a Community, accounts: &Accounts, now: Instant) -> Vec<Link<'a>> {
+fn links<'a>(community: &'a Community, daemon: &Proxy, now: Instant) -> Vec<Link<'a>> {
     let learned = community.striping.core.link_status();
     let home = community.links.home.as_deref();
     let of = |member: &Member| learned.iter().find(|status| status.id == member.link);
-    let booked = |member: &Member| accounts.booked(&member.name, &Terms::default());
+    let booked = |member: &Member| daemon.accounts.booked(&member.name, &Terms::default());
     let members = community.links.members.iter();
     let stands_by =
         |member: &Member| member.up && !member.joined && !community.links.homes.is_silent(member.link);
-    let one = |member| Link {
-        rests: stands_by(member).then_some(STANDS_BY),
-        ..link(member, home, booked(member), of(member), now)
+    let rests = |member: &Member| {
+        let has_none = has_none(&daemon.revoked, home, &member.name);
+        has_none.then_some(NO_RIGHTS).or(stands_by(member).then_some(STANDS_BY))
     };
+    let one = |member| Link { rests: rests(member), ..link(member, home, booked(member), of(member), now) };
     members.map(one).collect()
 }
 

@@ -58,6 +58,15 @@ impl Sealing {
         self.0.borrow_mut().sessions.add_peer(public, address).is_some()
     }
 
+    /// Treats a peer as a stranger from now on, or no longer.
+    pub fn set_barred(&self, number: u16, is_barred: bool) {
+        let sessions = &mut self.0.borrow_mut().sessions;
+        match is_barred {
+            true => sessions.bar(PeerId(number)),
+            false => sessions.unbar(PeerId(number)),
+        }
+    }
+
     /// Asks for new keys with a peer, which seems to have lost its own.
     pub fn call(&self, now: Instant, number: u16) {
         self.0.borrow_mut().sessions.handle_input(now, PeerId(number));

@@ -2,6 +2,7 @@
 use crate::network::{Daemon, Network, SENDER, SENDER_V6, wait_for};
 use crate::scenarios::udp_packet;
 use crate::transfer::{Direction, Transfer};
+use prismux_daemons::commands::{self, Command};
 use prismux_daemons::config::make_private_key;
 use prismux_daemons::tunnel::control::{Hello, Message, PROTOCOL_TYPE, Tier, Token};
 use prismux_daemons::tunnel::sealing::os_entropy;
@@ -93,6 +94,40 @@ pub fn killed_proxy() {
     let proxy = start_proxy(&network, &keys);
     wait_for("both are back", || proxy.links_up().len() == 2);
     transfer.finish(bytes);
+}
+
+/// One of two members loses its rights in the middle of a download, which goes on whole over the other one: nothing
+/// of what it says is heard any more, also after a restart of the proxy, until its rights are given back.
+pub fn revoked_member() {
+    let network = Network::new("sealed-revoked");
+    let keys = Keys::make(&network);
+    let proxy = start_proxy(&network, &keys);
+    let members =
+        [start_member(&network, &keys, 1, "10.2.1.1"), start_member(&network, &keys, 2, "10.2.2.1")];
+    wait_for("both members join", || proxy.links_up().len() == 2);
+    let bytes = 20 * MEGABYTE;
+    let transfer = Transfer::start(&network, SENDER, Direction::Download, bytes, None);
+    wait_for("it is under way", || proxy.number("/counters/data_packets") > 2000);
+    let name = || "m2".to_owned();
+    let said = commands::send(proxy.socket(), &Command::Revoke { name: name() }).unwrap();
+    assert!(said.starts_with("m2 is out"), "{said}");
+    assert_eq!(proxy.links_up(), ["m1"]);
+    let told = proxy.events("member_left");
+    assert!(told.len() == 1 && told[0].contains("its rights have been revoked"), "{told:?}");
+    transfer.finish(bytes);
+    wait_for("it asks for new keys", || proxy.number("/drops/unknown_peer") > 0);
+    wait_for("it has no answer", || !members[1].is_registered());
+
+    proxy.kill();
+    let proxy = start_proxy(&network, &keys);
+    wait_for("the other one is back", || proxy.links_up() == ["m1"]);
+    // In this time it asks for new keys several times.
+    std::thread::sleep(time::Duration::from_secs(3));
+    assert_eq!((proxy.links_up(), members[1].is_registered()), (vec!["m1".to_owned()], false));
+    commands::send(proxy.socket(), &Command::Restore { name: name() }).unwrap();
+    wait_for("it is back", || proxy.links_up().len() == 2);
+    let again = commands::send(proxy.socket(), &Command::Restore { name: name() }).unwrap_err();
+    assert!(again.contains("have not been revoked"), "{again}");
 }
 
 /// Members that have nothing to say are called by a proxy that has been restarted.

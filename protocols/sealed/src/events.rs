@@ -101,3 +101,12 @@ pub enum SessionEvent {
         to: SocketAddr,
     },
 }
+
+impl SessionEvent {
+    /// Whom it is about.
+    pub const fn peer(&self) -> PeerId {
+        match self {
+            Self::Established { peer } | Self::Moved { peer, .. } => *peer,
+        }
+    }
+}

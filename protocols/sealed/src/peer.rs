@@ -33,6 +33,8 @@ pub(crate) struct Pending {
 /// What is known of a peer.
 pub(crate) struct Peer {
     pub public: PublicKey,
+    /// It is treated as a stranger.
+    pub is_barred: bool,
     pub addressee: Addressee,
     pub cookie: Option<Given>,
     /// The time in its last initiation: an earlier one has been played back.
@@ -70,6 +72,7 @@ impl Peer {
     pub fn new(public: PublicKey, address: Option<SocketAddr>) -> Self {
         Self {
             public,
+            is_barred: false,
             addressee: Addressee::new(&public),
             cookie: None,
             latest_timestamp: [0; 12],
@@ -84,6 +87,12 @@ impl Peer {
             current: None,
             newest: Instant::ZERO,
         }
+    }
+
+    /// Keeps nothing of it but the time in its last initiation, so that what it said before cannot be played back later.
+    pub fn forget(&mut self) {
+        let latest_timestamp = self.latest_timestamp;
+        *self = Self { latest_timestamp, ..Self::new(self.public, None) };
     }
 
     /// All names of sessions that the other end may use.

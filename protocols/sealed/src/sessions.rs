@@ -78,6 +78,22 @@ impl Sessions {
         Some(id)
     }
 
+    /// Treats a peer as a stranger from now on: its keys are gone at once, what it says is refused, and it is not called.
+    pub fn bar(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.get_mut(usize::from(id.0)) else { return };
+        peer.forget();
+        peer.is_barred = true;
+        self.rename(id);
+        self.events.retain(|event| event.peer() != id);
+    }
+
+    /// Lets a peer that was barred come back. Nobody knows where it is: it has to call.
+    pub fn unbar(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.get_mut(usize::from(id.0)) {
+            peer.is_barred = false;
+        }
+    }
+
     /// Where packets for a peer go, if anybody knows.
     pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
         self.peers.get(usize::from(peer.0))?.address

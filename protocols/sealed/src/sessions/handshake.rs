@@ -69,7 +69,8 @@ impl Sessions {
             _ => return Err(Refusal::Forged),
         }
         let caller = noise::caller(&noise).ok_or(Refusal::Forged)?;
-        let at = self.peers.iter().position(|peer| peer.public == caller).ok_or(Refusal::Stranger)?;
+        let is_welcome = |peer: &Peer| peer.public == caller && !peer.is_barred;
+        let at = self.peers.iter().position(is_welcome).ok_or(Refusal::Stranger)?;
         let local = self.fresh_index();
         let peer = self.peers.get_mut(at).ok_or(Refusal::Stranger)?;
         if timestamp <= peer.latest_timestamp {

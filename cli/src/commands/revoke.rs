@@ -1,0 +1,34 @@
+//! `prismux revoke`: a running gateway or proxy takes somebody's rights away, or gives them back.
+use crate::args::RevokeArguments;
+use crate::failure::Failure;
+use crate::output::print;
+use prismux_daemons::commands::{self, Command};
+use std::path::{Path, PathBuf};
+
+/// Status sockets of those who give rights to others.
+const GIVERS: [&str; 2] = ["/run/prismux/gateway.sock", "/run/prismux/proxy.sock"];
+
+pub(crate) fn run(arguments: &RevokeArguments) -> Result<(), Failure> {
+    let socket = match &arguments.socket {
+        Some(socket) => socket.clone(),
+        None => standard_socket()?,
+    };
+    let name = arguments.name.clone();
+    let command = if arguments.undo { Command::Restore { name } } else { Command::Revoke { name } };
+    Ok(print(commands::send(&socket, &command).map_err(Failure::Failed)?)?)
+}
+
+fn standard_socket() -> Result<PathBuf, Failure> {
+    let present: Vec<&Path> = GIVERS.iter().map(Path::new).filter(|socket| socket.exists()).collect();
+    match present[..] {
+        [socket] => Ok(socket.to_owned()),
+        [] => Err(Failure::Failed(format!(
+            "no daemon listens at {}\n  remedy: start it first, or name its status socket with --socket; what its file \
+             does not list is not let in either",
+            GIVERS.join(" or ")
+        ))),
+        _ => {
+            Err(Failure::Usage(format!("{} are both there: say which, with --socket", GIVERS.join(" and "))))
+        }
+    }
+}
