@@ -89,7 +89,7 @@ impl Peer {
         }
     }
 
-    /// Keeps nothing of it but the time in its last initiation, so that what it said before cannot be played back later.
+    /// Keeps nothing of it but the time in its last initiation, so that nothing said before counts later.
     pub fn forget(&mut self) {
         let latest_timestamp = self.latest_timestamp;
         *self = Self { latest_timestamp, ..Self::new(self.public, None) };

@@ -78,7 +78,7 @@ impl Sessions {
         Some(id)
     }
 
-    /// Treats a peer as a stranger from now on: its keys are gone at once, what it says is refused, and it is not called.
+    /// Treats a peer as a stranger from now on: its keys are gone, what it says is refused, and it is not called.
     pub fn bar(&mut self, id: PeerId) {
         let Some(peer) = self.peers.get_mut(usize::from(id.0)) else { return };
         peer.forget();
