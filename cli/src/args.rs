@@ -2,6 +2,8 @@
 
 mod daemon;
 mod fetch;
+mod lab;
+mod manual;
 mod mixes;
 mod reproduce;
 mod rough;
@@ -14,6 +16,8 @@ pub(crate) use daemon::{
     ProxyArguments, StatusArguments, TopArguments,
 };
 pub(crate) use fetch::{FetchArguments, ServeArguments};
+pub(crate) use lab::{AgreeArguments, RivalsArguments};
+pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
@@ -181,6 +185,15 @@ pub(crate) enum Command {
             prismux trace lte > lte.down\n  \
             prismux trace lte --rate 8Mbit/s --seconds 600 --seed 7 > other.down")]
     Trace(TraceArguments),
+    /// Print what completes this command's words in a shell.
+    #[command(after_help = "Examples:\n  \
+            prismux completions bash > /usr/share/bash-completion/completions/prismux\n  \
+            source <(prismux completions zsh)\n\n\
+            The Debian package has them in place.")]
+    Completions(CompletionsArguments),
+    /// Write the manual pages to a folder: one for each command.
+    #[command(after_help = "Example: prismux man /usr/local/share/man/man1")]
+    Man(ManArguments),
     /// A real download in the lab by each way of using the links: one table, one picture.
     #[command(after_help = "Example: prismux demo --out demo.svg")]
     Demo(DemoArguments),
@@ -296,56 +309,6 @@ pub(crate) struct CompareArguments {
     /// Draw delays and goodputs over time, of the first seed, into this file (needs measure.interval).
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AgreeArguments {
-    /// Scenario files, or names of shipped scenarios [default: the testbeds of the PRISM papers].
-    #[arg(value_name = "FILE|NAME")]
-    pub scenarios: Vec<String>,
-    /// So many random mixes of two or three links instead, over which MPTCP runs.
-    #[arg(long, value_name = "N", conflicts_with_all = ["scenarios", "bbr_mixes"])]
-    pub mptcp_mixes: Option<usize>,
-    /// So many random links instead, over each of which one TCP with BBR runs.
-    #[arg(long, value_name = "N", conflicts_with = "scenarios")]
-    pub bbr_mixes: Option<usize>,
-    /// Run a variant of each.
-    #[arg(long, value_name = "NAME")]
-    pub variant: Option<String>,
-    /// Change one value of each scenario; may be given several times.
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Number of runs on each backend, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub runs: u64,
-    /// Seed of the first run.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Most lab runs at the same time [default: 24].
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RivalsArguments {
-    /// Names of the sets of links [default: all eight, about a quarter of an hour].
-    #[arg(value_name = "NAME")]
-    pub scenarios: Vec<String>,
-    /// Number of runs of each way, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub runs: u64,
-    /// Seed of the first run.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Most runs at the same time on slow links [default: 24]; on fast links two at most.
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

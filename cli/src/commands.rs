@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod fetch;
 mod invite;
+mod manual;
 mod mixes;
 mod replay;
 mod reproduce;
@@ -61,6 +62,8 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Mixes(arguments) => mixes::run(&arguments),
         Command::Rough(arguments) => rough::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::pages(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     }
 }
