@@ -4,6 +4,7 @@ pub(crate) mod distributions;
 pub(crate) mod measures;
 pub(crate) mod over_time;
 pub(crate) mod picture;
+pub(crate) mod programs;
 pub(crate) mod rough;
 
 use std::io::{self, Write};

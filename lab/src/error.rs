@@ -31,6 +31,13 @@ pub enum LabError {
         /// What went wrong.
         what: String,
     },
+    /// A program of the user's own could not be started.
+    Program {
+        /// The program's name in the plan.
+        program: String,
+        /// What went wrong.
+        source: io::Error,
+    },
     /// The run was interrupted from outside before its end.
     Interrupted,
 }
@@ -58,6 +65,7 @@ impl fmt::Display for LabError {
             Self::Tun(error) => error.fmt(f),
             Self::Daemon { node, ended } => write!(f, "the daemon on \"{node}\" {ended}"),
             Self::Flow { flow, what } => write!(f, "flow \"{flow}\": {what}"),
+            Self::Program { program, source } => write!(f, "program \"{program}\" cannot be run: {source}"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -68,6 +76,7 @@ impl std::error::Error for LabError {
         match self {
             Self::Setup(error) => error.source(),
             Self::Tun(error) => Some(error),
+            Self::Program { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -15,7 +15,8 @@
 //!   [`wakeups`]: how promptly this machine serves everybody else.
 //! * [`air`]: a radio medium with medium access and routing between the devices of its hosts.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
-//! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files.
+//! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files;
+//!   [`programs`]: the user's own.
 //! * [`LabNetwork`]: a network for other programs. [`run`]: one run; [`prepare`]: its sockets; [`stage`]: its events;
 //!   [`measure`]: from counters to columns.
 //!
@@ -34,6 +35,7 @@ mod mptcp;
 mod network;
 mod orders;
 mod prepare;
+mod programs;
 mod run;
 mod servers;
 mod stage;

@@ -55,6 +55,7 @@ pub(super) fn result(
         links,
         total,
         nodes: status.iter().map(|(node, page)| (node.clone(), counters(page))).collect(),
+        programs: Named::default(),
         series: plan.measure.interval.map(|interval| series(plan, interval, outcomes, emulator)),
     };
     result.set_shared_links(shared.iter().copied());

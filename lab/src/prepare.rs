@@ -1,7 +1,8 @@
 //! A flow's sockets, made in its nodes' namespaces before the run begins.
 //!
-//! * [`fetch`]: processes in place of sockets.
+//! * [`fetch`]: processes in place of sockets. [`programs`]: those of the user.
 mod fetch;
+mod programs;
 
 use crate::LabError;
 use crate::orders::{Carrier, FIRST_PORT, FlowOrders};

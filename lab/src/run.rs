@@ -4,6 +4,8 @@ use crate::daemons::DaemonCommand;
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
 use crate::fabric::Fabric;
 use crate::orders::{Carrier, Orders};
+use crate::prepare::PreparedFlow;
+use crate::programs::OwnProgram;
 use crate::stage::Stage;
 use crate::timing::DelaySummary;
 use crate::topology::Topology;
@@ -14,11 +16,12 @@ use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
 use prismux_plan::Plan;
 use prismux_trace::event::SharedLog;
-use prismux_trace::results::{Named, RunResult};
+use prismux_trace::results::{Named, ProgramResult, RunResult};
 use prismux_units::{Duration, Instant};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 
 /// How a run is done, apart from what is run.
 #[derive(Debug, Clone, Default)]
@@ -84,22 +87,11 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let clock = Clock::start();
     let over = Arc::new(AtomicBool::new(false));
     let flows = stage.prepare_flows(clock, &over)?;
+    let programs = stage.prepare_programs(clock, &over)?;
     stage.begin(clock)?;
     let airs = AirThread::start_all(&orders, stations, clock)?;
     let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
-    let outcomes = std::thread::scope(|scope| {
-        // Whatever happens below, the threads are told to end, or the scope would wait for ever.
-        let _end = SetOnDrop(Arc::clone(&over));
-        let handles: Vec<_> = flows.into_iter().map(|flow| scope.spawn(|| flow.run())).collect();
-        let bulk = orders.flows.iter().zip(&handles).filter(|(flow, _)| flow.carrier != Carrier::Udp);
-        let bulk: Vec<_> = bulk.map(|(_, handle)| handle).collect();
-        stage.play(clock, options, || !bulk.is_empty() && bulk.iter().all(|handle| handle.is_finished()))?;
-        over.store(true, Ordering::Relaxed);
-        let join = |handle: std::thread::ScopedJoinHandle<'_, FlowOutcome>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        Ok::<_, LabError>(handles.into_iter().map(join).collect::<Vec<_>>())
-    })?;
+    let (outcomes, programs) = play(&mut stage, flows, &programs, (clock, &over), options)?;
     let wakeups = wakeups.finish();
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
     let status = stage.status();
@@ -116,6 +108,7 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let flows: Named<_> = plan.flows.iter().map(|flow| flow.name.clone()).zip(outcomes).collect();
     let mut result = measure::result(&orders, &options.scenario_hash, duration, &flows, &report, &status);
     result.nodes.extend(served);
+    result.programs = programs;
     result.nodes.extend(airs.into_iter().flat_map(|air| air.nodes));
     measure::add_receivers(&mut result, plan, &flows);
     if let Some(series) = &mut result.series {
@@ -126,6 +119,49 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
         }
     }
     Ok(LabOutcome { result, flows, emulator: report, status, device_drops, wakeups, setup })
+}
+
+/// Lets flows, programs and events happen, each flow and program in a thread of its own. The run is over when all flows
+/// but datagrams and all programs have ended, or a program cannot be started, and at the plan's end in any case.
+fn play(
+    stage: &mut Stage<'_>,
+    flows: Vec<PreparedFlow>,
+    programs: &[OwnProgram],
+    (clock, over): (Clock, &Arc<AtomicBool>),
+    options: &LabOptions,
+) -> Result<(Vec<FlowOutcome>, Named<ProgramResult>), LabError> {
+    let orders = stage.orders;
+    let failed = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Whatever happens below, the threads are told to end, or the scope would wait for ever.
+        let _end = SetOnDrop(Arc::clone(over));
+        let flows: Vec<_> = flows.into_iter().map(|flow| scope.spawn(|| flow.run())).collect();
+        let bulk = orders.flows.iter().zip(&flows).filter(|(flow, _)| flow.carrier != Carrier::Udp);
+        let bulk: Vec<_> = bulk.map(|(_, handle)| handle).collect();
+        let run = |program: &OwnProgram| {
+            let ended = program.run();
+            failed.fetch_or(ended.is_err(), Ordering::Relaxed);
+            ended
+        };
+        let running: Vec<_> = programs.iter().map(|program| scope.spawn(move || run(program))).collect();
+        let has_work = !bulk.is_empty() || !running.is_empty();
+        stage.play(clock, options, || {
+            let all_ended = bulk.iter().all(|flow| flow.is_finished())
+                && running.iter().all(ScopedJoinHandle::is_finished);
+            has_work && all_ended || failed.load(Ordering::Relaxed)
+        })?;
+        over.store(true, Ordering::Relaxed);
+        let mut results = Named::default();
+        for (program, handle) in programs.iter().zip(running) {
+            let cannot = |source| LabError::Program { program: program.name.clone(), source };
+            results.insert(program.name.clone(), join(handle).map_err(cannot)?);
+        }
+        Ok((flows.into_iter().map(join).collect(), results))
+    })
+}
+
+fn join<T>(handle: ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 struct SetOnDrop(Arc<AtomicBool>);

@@ -33,6 +33,11 @@ pub fn canonical(plan: &Plan) -> String {
     for flow in &plan.flows {
         self::flow(&mut out, plan, flow);
     }
+    for program in &plan.programs {
+        let node = &plan[program.node].name;
+        let times = format!("{} to {:?}", program.start, program.stop);
+        out.line(&format!("programs.{}", program.name), format!("{:?} on {node}, {times}", program.command));
+    }
     for (index, event) in plan.events.iter().enumerate() {
         out.line(&format!("events.{index}"), format!("{} {}", event.at, action(plan, &event.action)));
     }

@@ -19,6 +19,7 @@ fn place_of(file: &Table, fault: &Fault) -> Place {
         Part::Node(name) => ("nodes", name, fault.key),
         Part::Link(name) => ("links", name, fault.key),
         Part::Flow(name) => ("flows", name, fault.key),
+        Part::Program(name) => ("programs", name, fault.key),
         Part::Medium(name) => ("media", name, fault.key),
         Part::Pipe { flow, .. } => ("flows", flow, Some("pipes")),
         // Events are read with their places, and checked then.

@@ -45,7 +45,8 @@ pub const FILE: &[Key] = &[
     key("radio", "table", "none", "the air that hosts share"),
     key("mobility", "table", "required with `radio`", "where the hosts on the air are, and how they move"),
     key("routing", "table", "see below", "how packets find their way over the air"),
-    key("flows", "table", "required", "the flows, by name"),
+    key("flows", "table", "required without `programs`", "the flows, by name"),
+    key("programs", "table", "none", "programs of your own on the nodes, by name; lab only"),
     key("events", "list of tables", "none", "what happens at set times: `[[events]]`"),
     key("measure", "table", "see below", "what is measured, and when"),
     key("variants", "table", "none", "named sets of overrides, for `prismux compare`"),
@@ -122,6 +123,19 @@ pub const PIPE: &[Key] = &[
     key("opens", "duration", "the flow's `start`", "when it opens"),
     key("closes", "duration", "never", "when it asks for nothing more; what is on its way still comes"),
     key("drops", "duration", "never", "when its interface is gone"),
+];
+
+/// Keys of a program.
+pub const PROGRAM: &[Key] = &[
+    key("on", "node", "required", "where it runs"),
+    key(
+        "exec",
+        "text or list of texts",
+        "required",
+        "the program and its arguments; a text is cut at blanks",
+    ),
+    key("start", "duration", "0 s", "when it starts"),
+    key("stop", "duration", "end of the run", "when it is told to end (SIGTERM)"),
 ];
 
 /// Keys of `tcp = { ... }` in a flow.

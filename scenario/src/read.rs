@@ -5,6 +5,7 @@ mod flows;
 mod links;
 mod nodes;
 mod pipes;
+mod programs;
 mod queues;
 mod radio;
 pub(crate) mod reader;
@@ -17,7 +18,7 @@ use crate::diagnostic::{ScenarioError, Source};
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys;
 use crate::model::{Scenario, VariantNote};
-use prismux_plan::{LinkId, Measure, Plan};
+use prismux_plan::{LinkId, Measure, NodeId, Plan};
 use prismux_units::Duration;
 use reader::{Problems, Reader};
 use std::path::Path;
@@ -76,7 +77,10 @@ fn read_file(
             section(&reader, "links", "access = { between = [\"server\", \"client\"], rate = \"10 Mbit/s\" }")
         }
     };
-    let flow_entries = section(&reader, "flows", "download = { from = \"server\", to = \"client\" }");
+    let flow_entries = match (reader.entry("flows"), table.get("programs")) {
+        (None, Some(_)) => &[],
+        _ => section(&reader, "flows", "download = { from = \"server\", to = \"client\" }"),
+    };
     let node_names = nodes::names(node_entries);
     let node_names: Vec<&str> = node_names.iter().map(String::as_str).collect();
     let link_names: Vec<&str> = names(link_entries);
@@ -85,6 +89,7 @@ fn read_file(
     let air = radio::read(&reader, &node_names, &nodes, folder, problems);
     let known = Names { nodes: &node_names, links: &link_names };
     let flow_table = flows::read(flow_entries, known, problems);
+    let programs = programs::read(&reader, known, problems);
     let context = events::Context {
         nodes: &nodes,
         node_names: &node_names,
@@ -97,8 +102,8 @@ fn read_file(
     let variants = variants(&reader);
     reader.finish();
     let flows = flow_table.into_iter().flat_map(|read| read.flows).collect();
-    let plan =
-        Plan { name, duration, nodes, links, media: air.into_iter().collect(), flows, events, measure };
+    let media = air.into_iter().collect();
+    let plan = Plan { name, duration, nodes, links, media, flows, programs, events, measure };
     Some(Scenario { plan, summary, variants })
 }
 
@@ -121,6 +126,16 @@ fn section<'a>(reader: &Reader<'a>, key: &'static str, example: &str) -> &'a [En
             &[]
         }
     }
+}
+
+/// The node that the required `key` names.
+fn end(reader: &Reader<'_>, key: &'static str, names: Names<'_>) -> Option<NodeId> {
+    if reader.entry(key).is_none() {
+        let example = names.nodes.first().unwrap_or(&"server");
+        reader.missing(key, "the name of a node", format!("for instance {key} = \"{example}\""));
+        return None;
+    }
+    reader.reference(key, "nodes", names.nodes).map(NodeId::new)
 }
 
 fn names(entries: &[Entry]) -> Vec<&str> {

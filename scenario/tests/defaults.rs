@@ -41,6 +41,8 @@ ordered = { from = "server", to = "receiver", transport = "tcp-door" }
 multipath = { from = "server", to = "receiver", transport = "mptcp" }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }
 striped = { from = "server", to = "receiver", transport = "striping-smart" }
+[programs]
+web = { on = "server", exec = "serve" }
 [[events]]
 at = "10 s"
 link = "wwan1"
@@ -109,6 +111,7 @@ const IN_WORDS: &[&str] = &[
     "a fifth of the run, at most 30 s",
     "those a link joins it to",
     "required without `radio`",
+    "required without `programs`",
     "required with `radio`",
     "required with `sleep_period`",
     "all hosts",
@@ -136,6 +139,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("flows.multipath.mptcp", keys::MPTCP),
         ("flows.parallel.ptcp", keys::PTCP),
         ("flows.striped.striping", keys::STRIPING),
+        ("programs.web", keys::PROGRAM),
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
         ("radio", keys::RADIO),
@@ -367,10 +371,11 @@ fn company(path: &str) -> Vec<String> {
 }
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     "nodes",
     "links",
     "flows",
+    "programs",
     "events",
     "radio",
     "mobility",

@@ -55,6 +55,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names reassignment", name_table(registry::REASSIGNMENT)),
         ("names resume_order", name_table(registry::RESUME_ORDER)),
         ("keys striping", key_table(keys::STRIPING)),
+        ("keys program", key_table(keys::PROGRAM)),
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),

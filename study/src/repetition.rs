@@ -15,6 +15,7 @@ pub fn same_outcome(a: &RunResult, b: &RunResult) -> bool {
         links,
         total,
         nodes,
+        programs,
         series,
     } = a;
     let same_flow = |(name, flow): (&String, &FlowResult)| {
@@ -24,6 +25,7 @@ pub fn same_outcome(a: &RunResult, b: &RunResult) -> bool {
     };
     (*backend, version, duration_s) == (b.backend, &b.version, &b.duration_s)
         && (groups, links, total, nodes, series) == (&b.groups, &b.links, &b.total, &b.nodes, &b.series)
+        && programs == &b.programs
         && flows.len() == b.flows.len()
         && flows.iter().all(same_flow)
 }

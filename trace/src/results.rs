@@ -69,9 +69,27 @@ pub struct RunResult {
     /// Named counters of proxies, members and other nodes.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub nodes: Named<Named<u64>>,
+    /// Programs of the user's own, in the lab.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub programs: Named<ProgramResult>,
     /// What changed over time; absent unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<TimeSeries>,
+}
+
+/// What became of a program of the user's own.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ProgramResult {
+    /// With which status it ended; `None` when a signal ended it, as at the end of the run.
+    pub exit_status: Option<i32>,
+    /// When it was started, in seconds of the run.
+    pub started_s: f64,
+    /// When it had ended.
+    pub ended_s: f64,
+    /// What it wrote to its standard output; of very much the end.
+    pub output: String,
+    /// What it wrote to its standard error; of very much the end.
+    pub errors: String,
 }
 
 /// What one flow achieved. Goodput counts payload bytes that reached the application once and in order.

@@ -3,6 +3,7 @@
 use crate::args::{Common, RunArguments};
 use crate::failure::Failure;
 use crate::jobs;
+use crate::output::programs::programs;
 use crate::output::{measures, print};
 use prismux_lab as lab;
 use prismux_plan::Plan;
@@ -131,7 +132,9 @@ fn one_table(plan: &Plan, result: &RunResult) -> String {
     let latency = measures::latency(result).map_or_else(String::new, |table| format!("\n\n{table}"));
     let groups = measures::groups(result).map_or_else(String::new, |table| format!("\n\n{table}"));
     let queues = measures::managed_queues(result).map_or_else(String::new, |table| format!("\n\n{table}"));
-    format!("{head}\n\n{flows}{latency}{groups}\n\n{links}{queues}\n\n{}", total_line(plan, result))
+    let programs = programs(result).map_or_else(String::new, |text| format!("\n\n{text}"));
+    let flows = if plan.flows.is_empty() { String::new() } else { format!("{flows}{latency}{groups}\n\n") };
+    format!("{head}\n\n{flows}{links}{queues}\n\n{}{programs}", total_line(plan, result))
 }
 
 fn total_line(plan: &Plan, result: &RunResult) -> String {

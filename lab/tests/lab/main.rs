@@ -10,6 +10,7 @@ mod links;
 mod members;
 mod moves;
 mod outages;
+mod own_programs;
 mod plans;
 mod radio;
 
@@ -32,6 +33,9 @@ const TESTS: &[Test] = &[
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
     ("a_download_follows_its_receiver_to_another_link", moves::handoff),
+    ("programs_of_ones_own_use_the_way_of_a_flow", own_programs::by_the_way_of_a_flow),
+    ("programs_say_how_they_end_and_leave_nothing", own_programs::end),
+    ("a_program_that_is_not_there_ends_the_run", own_programs::missing),
     ("a_capture_holds_every_packet", links::capture),
     ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
     ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
         ["proxy", "--config", file] => return daemon(ProxyConfig::load(Path::new(file)), proxy::run),
         ["member", "--config", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
         ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
+        ["serve", listen] => return own_programs::serve(listen),
+        ["fetch", server, own] => return own_programs::fetch(server, own),
         _ => {}
     }
     prismux_namespaces::run(&[(TESTS, AT_A_TIME)])

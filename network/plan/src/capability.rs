@@ -22,6 +22,8 @@ pub enum Feature {
     ComparedHops,
     /// Processes that can be killed and started again.
     Processes,
+    /// Programs of the user's own.
+    Programs,
 }
 
 /// A host does not have [`Lack::feature`].
@@ -95,6 +97,9 @@ impl Plan {
                 }
                 MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),
             }
+        }
+        for program in &self.programs {
+            demands.push((format!("program \"{}\"", program.name), Feature::Programs));
         }
         for event in &self.events {
             match event.action {

@@ -4,6 +4,7 @@
 //! before they go.
 mod events;
 mod flows;
+mod programs;
 mod references;
 
 use crate::reach::Reach;
@@ -37,6 +38,7 @@ impl Plan {
             for flow in &self.flows {
                 self.check_flow(flow, &reach, &mut found);
             }
+            self.check_programs(&mut found);
             self.check_proxies(&reach, &mut found);
             self.check_events(&mut found);
             self.check_memberships(&mut found);
@@ -52,6 +54,8 @@ impl Plan {
         repeated(nodes, |name| found.add(Part::Node(name.clone()), None, Problem::DuplicateName(name)));
         repeated(links, |name| found.add(Part::Link(name.clone()), None, Problem::DuplicateName(name)));
         repeated(media, |name| found.add(Part::Medium(name.clone()), None, Problem::DuplicateName(name)));
+        let programs = self.programs.iter().map(|program| program.name.as_str());
+        repeated(programs, |name| found.add(Part::Program(name.clone()), None, Problem::DuplicateName(name)));
         repeated(flows, |name| found.add(Part::Flow(name.clone()), None, Problem::DuplicateName(name)));
     }
 

@@ -42,6 +42,8 @@ pub enum Part {
         /// The pipe.
         pipe: String,
     },
+    /// A program.
+    Program(String),
     /// The event at this position of the list.
     Event(usize),
 }
@@ -75,14 +77,16 @@ pub enum Problem {
         /// Nodes that links do lead to.
         near: Vec<String>,
     },
-    /// The flow starts when the run is over.
+    /// A program without a word.
+    NothingToRun,
+    /// The flow or program starts when the run is over.
     StartsAfterRun {
-        /// Start of the flow.
+        /// Its start.
         start: Duration,
         /// End of the run.
         end: Duration,
     },
-    /// The flow stops before it starts.
+    /// The flow or program stops before it starts.
     StopsBeforeStart {
         /// Start.
         start: Duration,
@@ -226,6 +230,7 @@ impl Part {
             Self::Medium(_) => "medium",
             Self::Flow(_) => "flow",
             Self::Pipe { .. } => "pipe",
+            Self::Program(_) => "program",
             Self::Event(_) => "event",
         }
     }
@@ -238,6 +243,7 @@ impl Part {
             Self::Medium(name) => format!("media.{name}"),
             Self::Flow(name) => format!("flows.{name}"),
             Self::Pipe { flow, pipe } => format!("flows.{flow}.pipes.{pipe}"),
+            Self::Program(name) => format!("programs.{name}"),
             Self::Event(index) => format!("events.{index}"),
         }
     }

@@ -22,13 +22,14 @@ impl Problem {
                 format!("no links lead from \"{from}\" to \"{to}\"")
             }
             Self::StartsAfterRun { start, end } => {
-                format!("the flow starts at {start} but the run ends at {end}")
+                format!("it starts at {start} but the run ends at {end}")
             }
             Self::StopsBeforeStart { start, stop } => {
-                format!("the flow stops at {stop} but starts at {start}")
+                format!("it stops at {stop} but starts at {start}")
             }
             Self::WrongPattern { pattern, .. } => format!("found \"{pattern}\""),
             Self::ShapeWithoutMean(shape) => format!("found {shape}"),
+            Self::NothingToRun => "found no program".to_owned(),
             Self::EmptyDatagrams => "found packets without payload or without a rate".to_owned(),
             Self::EmptyWrites => "found writes without a byte or without time between them".to_owned(),
             Self::EmptyExchange => "found requests or responses without a byte".to_owned(),
@@ -72,6 +73,7 @@ impl Problem {
             Self::StopsBeforeStart { .. } => "a stop after the start",
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",
             Self::EmptyDatagrams => "packets of more than 28 B, which are headers, and a rate above zero",
+            Self::NothingToRun => "a program with its arguments",
             Self::EmptyExchange => "at least 1 B",
             Self::EmptyWrites => "at least 1 B, and a time above zero",
             Self::PrismWithoutProxy => "a prism-proxy on the flow's way",

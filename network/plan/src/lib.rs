@@ -5,7 +5,7 @@
 //!
 //! * [`Plan`]: the whole, and the calls that fill it.
 //! * [`Node`] and [`Role`], [`Tunnel`]; [`Link`], [`Medium`]; [`Flow`], [`Transport`], [`TcpSettings`], [`Traffic`];
-//!   [`Event`] and [`Action`]; [`Measure`].
+//!   [`Program`]; [`Event`] and [`Action`]; [`Measure`].
 //! * `path`: where flows go, by the rule that every host routes by.
 //! * [`FullSegment`] and [`FullPacket`]: what capacity is reckoned with.
 //! * [`registry`]: every name that files and results use.
@@ -29,6 +29,7 @@ mod medium;
 mod node;
 mod path;
 mod plan;
+mod program;
 mod radio;
 mod reach;
 pub mod registry;
@@ -48,6 +49,7 @@ pub use medium::{Medium, MediumModel};
 pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role};
 pub use plan::{Measure, Plan};
 pub use prismux_wire::IpFamily;
+pub use program::Program;
 pub use radio::{Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};

@@ -1,7 +1,7 @@
 //! The plan itself: its lists, and the calls that fill them.
 use crate::{
     Action, Direction, Event, Flow, FlowId, Link, LinkDirection, LinkId, Medium, MediumId, MediumModel,
-    MemberSettings, Node, NodeId, NodeKind, ProxySettings, Role,
+    MemberSettings, Node, NodeId, NodeKind, Program, ProxySettings, Role,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -25,6 +25,8 @@ pub struct Plan {
     pub media: Vec<Medium>,
     /// Flows.
     pub flows: Vec<Flow>,
+    /// Programs of the user's own.
+    pub programs: Vec<Program>,
     /// What happens at set times, in order of time.
     pub events: Vec<Event>,
     /// What is measured, and when.
@@ -54,6 +56,7 @@ impl Plan {
             links: Vec::new(),
             media: Vec::new(),
             flows: Vec::new(),
+            programs: Vec::new(),
             events: Vec::new(),
             measure: Measure::default(),
         }
@@ -128,6 +131,12 @@ impl Plan {
     pub fn flow(&mut self, flow: Flow) -> FlowId {
         self.flows.push(flow);
         FlowId::new(self.flows.len() - 1)
+    }
+
+    /// Adds a program that runs on `node` from the start of the run.
+    pub fn program(&mut self, name: &str, node: NodeId, command: &[&str]) {
+        let command = command.iter().map(|&word| word.into()).collect();
+        self.programs.push(Program { name: name.into(), node, command, start: Duration::ZERO, stop: None });
     }
 
     /// Adds an event, behind those that are at the same time.

@@ -76,10 +76,10 @@ fn flows_arrive_and_end_after_they_begin() {
     assert_fault("flows.download.to", "the flow goes from \"server\" to \"server\"", |plan| {
         plan.flows[0].to = SERVER;
     });
-    assert_fault("flows.download.start", "the flow starts at 60 s but the run ends at 60 s", |plan| {
+    assert_fault("flows.download.start", "it starts at 60 s but the run ends at 60 s", |plan| {
         plan.flows[0].start = Duration::from_secs(60);
     });
-    assert_fault("flows.download.stop", "the flow stops at 5 s but starts at 5 s", |plan| {
+    assert_fault("flows.download.stop", "it stops at 5 s but starts at 5 s", |plan| {
         (plan.flows[0].start, plan.flows[0].stop) = (Duration::from_secs(5), Some(Duration::from_secs(5)));
     });
 }

@@ -1,7 +1,7 @@
 //! `[flows]`.
 
 use super::reader::{Problems, Reader};
-use super::{Names, entry_table, link_list, tcp, traffic, transports};
+use super::{Names, end, entry_table, link_list, tcp, traffic, transports};
 use crate::document::Entry;
 use crate::keys;
 use crate::registry;
@@ -57,13 +57,4 @@ fn multiply(flow: Flow, count: u64, spacing: Duration) -> Vec<Flow> {
         Flow { name: format!("{}-{number}", flow.name), start, ..flow.clone() }
     };
     (1..=count).map(copy).collect()
-}
-
-fn end(reader: &Reader<'_>, key: &'static str, names: Names<'_>) -> Option<NodeId> {
-    if reader.entry(key).is_none() {
-        let example = names.nodes.first().unwrap_or(&"server");
-        reader.missing(key, "the name of a node", format!("for instance {key} = \"{example}\""));
-        return None;
-    }
-    reader.reference(key, "nodes", names.nodes).map(NodeId::new)
 }

@@ -84,6 +84,7 @@ mod tests {
             links: Named::default(),
             total: TotalResult::default(),
             nodes: Named::from_iter([(LAB.to_string(), lab)]),
+            programs: Named::default(),
             series: None,
         }
     }

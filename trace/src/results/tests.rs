@@ -31,6 +31,7 @@ fn two_link_run() -> RunResult {
         ]),
         groups: Named::new(),
         nodes: Named::new(),
+        programs: Named::new(),
         series: None,
     };
     result.set_shared_links(["wwan1", "wwan2"]);

@@ -46,6 +46,10 @@ impl Plan {
         for flow in &self.flows {
             check(Part::Flow(flow.name.clone()), &of_flow(flow));
         }
+        for program in &self.programs {
+            let nodes = vec![program.node];
+            check(Part::Program(program.name.clone()), &References { nodes, ..References::default() });
+        }
         for (index, event) in self.events.iter().enumerate() {
             check(Part::Event(index), &of_action(&event.action));
         }

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-const LACKS: &[Lack] = &[Lack {
-    feature: Feature::Processes,
-    what: "the simulator has no process of {} to kill",
-    remedy: "use leave and join, or --on lab",
-}];
+const LACKS: &[Lack] = &[
+    Lack {
+        feature: Feature::Processes,
+        what: "the simulator has no process of {} to kill",
+        remedy: "use leave and join, or --on lab",
+    },
+    Lack { feature: Feature::Programs, what: "{} runs in the lab only", remedy: "use --on lab" },
+];
 
 /// Why a plan cannot be simulated.
 #[derive(Debug)]

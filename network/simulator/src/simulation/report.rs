@@ -51,6 +51,7 @@ impl Simulation {
             links,
             total,
             nodes: self.node_counters(),
+            programs: Named::default(),
             series: self.sampler.as_ref().map(|sampler| sampler.series(&self.report, &self.records)),
         };
         result.set_shared_links(self.report.shared_links());
