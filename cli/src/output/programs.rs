@@ -40,7 +40,9 @@ mod tests {
             "scenario": "s", "backend": "lab", "seed": 1, "version": "1", "duration_s": 2.0, "flows": {}, "links": {},
             "total": { "goodput_bps": 0.0, "capacity_bps": 0.0, "efficiency": null, "steady_goodput_bps": null,
                 "steady_efficiency": null },
-            "programs": { "ping": { "exit_status": 3, "started_s": 0.5, "ended_s": 1.5, "output": many, "errors": "" } },
+            "programs": {
+                "ping": { "exit_status": 3, "started_s": 0.5, "ended_s": 1.5, "output": many, "errors": "" },
+            },
         });
         let text = programs(&serde_json::from_value::<RunResult>(result.clone()).unwrap()).unwrap();
         assert!(text.contains("ping") && text.contains("output of ping:\nline 11\n"), "{text}");

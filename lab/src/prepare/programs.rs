@@ -39,8 +39,8 @@ impl Stage<'_> {
         Ok(prepared.collect())
     }
 
-    /// What commands may call by name: the own address of every node, and where the data of each flow arrive. A node goes
-    /// before a flow of its name.
+    /// What commands may call by name: the own address of every node, and where the data of each flow arrive. A node
+    /// goes before a flow of its name.
     fn named_addresses(&mut self) -> Result<Vec<(String, Ipv4Addr)>, LabError> {
         let plan = self.orders.plan;
         let own =

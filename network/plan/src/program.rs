@@ -11,8 +11,8 @@ pub struct Program {
     pub name: String,
     /// The node on which it runs.
     pub node: NodeId,
-    /// The program and its arguments. In each of them `{NAME}` stands for an address: that of a node, or that at which the
-    /// data of a flow arrive.
+    /// The program and its arguments. In each of them `{NAME}` stands for an address: that of a node, or that at which
+    /// the data of a flow arrive.
     pub command: Vec<String>,
     /// When it starts.
     pub start: Duration,
