@@ -45,6 +45,8 @@ pub(crate) enum Target {
 #[derive(Debug)]
 pub(crate) struct Network {
     pub now: Instant,
+    /// Nothing later than this may happen yet.
+    pub limit: Instant,
     pub queue: EventQueue<Target>,
     pub pool: PacketPool,
     pub ports: Vec<Port>,

@@ -77,6 +77,7 @@ impl Simulation {
 
     /// Takes the events that are due by `until`, or those until every flow that has an end has reached it.
     fn run(&mut self, until: Instant, to_completion: bool) {
+        self.network.limit = until;
         while !to_completion || self.unfinished > 0 {
             match self.network.queue.pop_until(until) {
                 Popped::Due(at, target) => {

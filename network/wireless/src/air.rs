@@ -14,7 +14,7 @@ use crate::mac::{Frame, Outgoing};
 use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
-use crate::schedule::{Schedule, Target};
+use crate::schedule::{MAX_NUMBERS, Schedule, Target};
 use crate::stats::HostStats;
 use crate::wire;
 use alloc::format;
@@ -83,6 +83,10 @@ impl<P: Copy> Air<P> {
         }
         if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
             return Err(AirError::Energy(what));
+        }
+        // Each host has one frame on the air at most, and one more that has not ended everywhere.
+        if hosts.len() > MAX_NUMBERS / 2 {
+            return Err(AirError::Radio("more hosts than there are numbers for: 8388608"));
         }
         let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
         let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
@@ -312,7 +316,9 @@ impl<P: Copy> Air<P> {
             let machine = &mut self.hosts[host as usize];
             if machine.signal_ends(now, slot, &self.mac, &self.rule) {
                 machine.receive(now, &frame, &self.mac, &mut self.events);
-                self.arm(now, host);
+                if machine.is_for(&frame) {
+                    self.arm(now, host);
+                }
             }
         }
         self.frames.remove(slot, hearers);

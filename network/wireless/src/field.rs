@@ -24,6 +24,8 @@ pub(crate) struct Field {
     grid: Grid,
     /// Lists made from the present snapshot; empty for hosts that have not sent since.
     lists: Vec<Option<Vec<Neighbour>>>,
+    /// Hosts within reach of the latest frame and their squared distances, in square metres; its room is used again.
+    measured: Vec<(u32, f64)>,
 }
 
 /// A host that may hear another.
@@ -73,6 +75,7 @@ impl Field {
             valid_until: Instant::ZERO,
             grid: Grid::default(),
             lists,
+            measured: Vec::new(),
         }
     }
 
@@ -112,18 +115,30 @@ impl Field {
         if self.is_static() {
             list.iter().for_each(|neighbour| near(neighbour.host, neighbour.power_w));
         } else {
-            let here = self.position(sender, now);
-            let reach_m2 = self.reach_m * self.reach_m;
-            for &Neighbour { host, .. } in &list {
-                let distance_m2 = self.position(host, now).distance_m2(here);
-                if distance_m2 <= reach_m2 {
-                    near(host, power_w(distance_m2));
-                }
-            }
+            self.measure(sender, now, &list);
+            self.measured.iter().for_each(|&(host, distance_m2)| near(host, power_w(distance_m2)));
         }
         if let Some(place) = self.lists.get_mut(index) {
             *place = Some(list);
         }
+    }
+
+    /// Leaves in `measured` who of the `list` of `sender` is within reach now. A loop of its own, without a branch for
+    /// each distance: what hosts make of a signal takes longer than this and would keep the processor from running
+    /// ahead.
+    fn measure(&mut self, sender: u32, now: Instant, list: &[Neighbour]) {
+        let here = self.position(sender, now);
+        let reach_m2 = self.reach_m * self.reach_m;
+        let mut measured = core::mem::take(&mut self.measured);
+        measured.resize(list.len(), (0, 0.0));
+        let mut within = 0;
+        for &Neighbour { host, .. } in list {
+            let distance_m2 = self.position(host, now).distance_m2(here);
+            measured[within] = (host, distance_m2);
+            within += usize::from(distance_m2 <= reach_m2);
+        }
+        measured.truncate(within);
+        self.measured = measured;
     }
 
     /// Who may hear `sender` while the snapshot holds.

@@ -1,7 +1,7 @@
 //! The air's own events, in order of time and insertion.
 use alloc::collections::binary_heap::PeekMut;
 use alloc::collections::{BinaryHeap, VecDeque};
-use core::cmp::Ordering;
+use core::cmp::Reverse;
 use prismux_units::Instant;
 
 /// Whom an event is for.
@@ -17,49 +17,44 @@ pub(crate) enum Target {
     End(u32),
 }
 
-/// When an event is due and how many were inserted before it, in one number: comparing two is one subtraction.
+/// An event in one number, so that a heap compares and moves two words: when it is due, how many were inserted before
+/// it, and for whom it is; the earliest is the greatest, as a heap wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Order(u128);
+struct Entry(Reverse<u128>);
 
-impl Order {
-    fn new(at: Instant, inserted: u64) -> Self {
-        Self(u128::from(at.as_nanos()) << 64 | u128::from(inserted))
+/// Bits for a number of a host or a frame. With those of the kind they leave 38 for the order of insertion: after more
+/// events than that, once, some of the same instant change places.
+const NUMBER_BITS: u32 = 24;
+/// Bits for the kind of an event.
+const KIND_BITS: u32 = 2;
+/// Hosts and frames that have numbers.
+pub(crate) const MAX_NUMBERS: usize = 1 << NUMBER_BITS;
+
+impl Entry {
+    fn new(at: Instant, inserted: u64, target: Target) -> Self {
+        let (kind, number) = match target {
+            Target::Host(host) => (0, host),
+            Target::Battery(host) => (1, host),
+            Target::Begin(frame) => (2, frame),
+            Target::End(frame) => (3, frame),
+        };
+        let order = inserted << KIND_BITS | kind;
+        Self(Reverse(u128::from(at.as_nanos()) << 64 | u128::from(order << NUMBER_BITS | u64::from(number))))
     }
 
     fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
-    }
-}
-
-/// An event; the earliest is the greatest, as a heap wants it.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    order: Order,
-    target: Target,
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.order == other.order
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+        Instant::from_nanos((self.0.0 >> 64) as u64)
     }
 
-    /// All that a heap asks: one comparison, not two.
-    fn le(&self, other: &Self) -> bool {
-        other.order <= self.order
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.order.cmp(&self.order)
+    fn target(self) -> Target {
+        let low = self.0.0 as u64;
+        let number = low as u32 % (1 << NUMBER_BITS);
+        match low >> NUMBER_BITS & 3 {
+            0 => Target::Host(number),
+            1 => Target::Battery(number),
+            2 => Target::Begin(number),
+            _ => Target::End(number),
+        }
     }
 }
 
@@ -74,36 +69,66 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub fn push(&mut self, at: Instant, target: Target) {
-        self.heap.push(Entry { order: Order::new(at, self.inserted), target });
+        self.heap.push(Entry::new(at, self.inserted, target));
         self.inserted += 1;
     }
 
     /// For events that are all due equally long after they are inserted.
     pub fn push_in_order(&mut self, at: Instant, target: Target) {
-        self.in_order.push_back(Entry { order: Order::new(at, self.inserted), target });
+        self.in_order.push_back(Entry::new(at, self.inserted, target));
         self.inserted += 1;
     }
 
     pub fn next(&self) -> Option<Instant> {
         let heads = [self.heap.peek(), self.in_order.front()];
-        heads.into_iter().flatten().map(|entry| entry.order).min().map(Order::at)
+        heads.into_iter().flatten().max().map(|entry| entry.at())
     }
 
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, Target)> {
-        if let Some(&Entry { order, target }) = self.in_order.front()
-            && self.heap.peek().is_none_or(|first| order < first.order)
+        if let Some(&entry) = self.in_order.front()
+            && self.heap.peek().is_none_or(|first| entry > *first)
         {
-            if order.at() > now {
+            if entry.at() > now {
                 return None;
             }
             self.in_order.pop_front();
-            return Some((order.at(), target));
+            return Some((entry.at(), entry.target()));
         }
         let first = self.heap.peek_mut()?;
-        if first.order.at() > now {
+        if first.at() > now {
             return None;
         }
-        let Entry { order, target } = PeekMut::pop(first);
-        Some((order.at(), target))
+        let entry = PeekMut::pop(first);
+        Some((entry.at(), entry.target()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_NUMBERS, Schedule, Target};
+    use alloc::vec::Vec;
+    use prismux_units::{Duration, Instant};
+
+    #[test]
+    fn events_leave_in_order_of_time_and_insertion_as_they_came() {
+        let (mut schedule, last) = (Schedule::default(), MAX_NUMBERS as u32 - 1);
+        let at = |nanos| Instant::ZERO + Duration::from_nanos(nanos);
+        schedule.push(at(9), Target::End(last));
+        schedule.push(Instant::MAX, Target::Battery(last));
+        schedule.push_in_order(at(5), Target::Begin(last));
+        schedule.push(at(5), Target::Host(last));
+        schedule.push(at(5), Target::Host(0));
+        schedule.push(at(4), Target::End(1));
+        assert_eq!(schedule.next(), Some(at(4)));
+        let due: Vec<_> = core::iter::from_fn(|| schedule.pop_due(at(9))).collect();
+        let expected = [
+            (at(4), Target::End(1)),
+            (at(5), Target::Begin(last)),
+            (at(5), Target::Host(last)),
+            (at(5), Target::Host(0)),
+            (at(9), Target::End(last)),
+        ];
+        assert_eq!(due, expected);
+        assert_eq!(schedule.pop_due(Instant::MAX), Some((Instant::MAX, Target::Battery(last))));
     }
 }

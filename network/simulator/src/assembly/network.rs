@@ -106,6 +106,7 @@ pub(super) fn network(
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
     Ok(Network {
         now: Instant::ZERO,
+        limit: Instant::ZERO,
         queue: EventQueue::new(),
         pool: PacketPool::default(),
         armed: vec![Instant::MAX; ports.len()],

@@ -129,6 +129,20 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
+    /// A time before which no event is due. What is due sooner may happen without the queue, in the same order.
+    #[inline]
+    pub fn quiet_until(&self) -> Instant {
+        if let Some(event) = self.current.get(self.next) {
+            return Instant::from_nanos(event.nanos);
+        }
+        let round = self.grain & !(BASE_SLOTS as u64 - 1);
+        let slot = match self.base_occupied.iter().position(|&word| word != 0) {
+            Some(word) => word * 64 + self.base_occupied[word].trailing_zeros() as usize,
+            None => BASE_SLOTS,
+        };
+        Instant::from_nanos((round + slot as u64) << GRAIN_BITS)
+    }
+
     /// Puts the youngest event at its place among the current ones; it is mostly one of the last.
     #[inline(never)]
     fn insert_current(&mut self, event: Event<T>) {

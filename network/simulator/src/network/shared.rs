@@ -36,6 +36,22 @@ impl Network {
         if !self.media[at].alarm.rings(self.now) {
             return;
         }
+        self.drain_medium(medium);
+        // What the medium does next, it does at once where nothing else is due before: most of its events come alone.
+        while let Some(next) = self.media[at].medium.poll_timeout()
+            && next < self.queue.quiet_until()
+            && next <= self.limit
+            && self.local.is_empty()
+        {
+            self.now = next;
+            self.drain_medium(medium);
+        }
+        self.arm_medium(medium);
+    }
+
+    /// All that has happened on a medium by now.
+    fn drain_medium(&mut self, medium: MediumId) {
+        let at = medium.index();
         let mut hearers = std::mem::take(&mut self.media[at].hearers);
         while let Some(event) = self.media[at].medium.poll_event(self.now, &mut hearers) {
             match event {
@@ -53,7 +69,6 @@ impl Network {
             hearers.clear();
         }
         self.media[at].hearers = hearers;
-        self.arm_medium(medium);
     }
 
     /// A frame begins.

@@ -173,24 +173,24 @@ impl Medium for RadioMedium {
     /// Breadth first over hosts within range, wherever they are now.
     fn fewest_hops(&mut self, now: Instant, from: NodeId, to: NodeId) -> Option<u32> {
         let range_m2 = self.range_m? * self.range_m?;
-        let places: Vec<Position> =
-            (0..self.attached.len() as u32).map(|host| self.air.position(now, HostId(host))).collect();
-        let (from, to) = (self.number(from).0 as usize, self.number(to).0 as usize);
-        let mut hops = vec![None; places.len()];
-        *hops.get_mut(from)? = Some(0);
-        let mut queue = VecDeque::from([from]);
-        while let Some(host) = queue.pop_front() {
-            if host == to {
-                return hops[host];
+        let (from, to) = (self.number(from), self.number(to));
+        self.node(from)?;
+        let place = |air: &mut Air<Frame>, host| air.position(now, host);
+        let others = (0..self.attached.len() as u32).map(HostId).filter(|host| *host != from);
+        let mut farther: Vec<(HostId, Position)> =
+            others.map(|host| (host, place(&mut self.air, host))).collect();
+        let mut front = vec![place(&mut self.air, from)];
+        let mut hops = 0;
+        while from != to && !front.is_empty() {
+            hops += 1;
+            let is_near = |at: &Position| front.iter().any(|other| other.distance_m2(*at) <= range_m2);
+            let next: Vec<_> = farther.extract_if(.., |(_, at)| is_near(at)).collect();
+            if next.iter().any(|(host, _)| *host == to) {
+                return Some(hops);
             }
-            for next in 0..places.len() {
-                if hops[next].is_none() && places[next].distance_m2(places[host]) <= range_m2 {
-                    hops[next] = hops[host].map(|hops: u32| hops + 1);
-                    queue.push_back(next);
-                }
-            }
+            front = next.into_iter().map(|(_, at)| at).collect();
         }
-        None
+        (from == to).then_some(0)
     }
 
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {

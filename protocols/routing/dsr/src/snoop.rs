@@ -73,10 +73,7 @@ impl<P> Dsr<P> {
         match place {
             Some(place) => self.learn_from_route(now, &journey, place),
             None if self.config.snoop => {
-                let mut route = Vec::with_capacity(1 + journey.hosts.len() - journey.receiver);
-                route.push(from);
-                route.extend_from_slice(&journey.hosts[journey.receiver..]);
-                self.cache.add(now, &route, Learned::Seen);
+                self.cache.add(now, &journey.hosts[journey.receiver - 1..], Learned::Seen);
             }
             None => {}
         }

@@ -47,6 +47,16 @@ fn an_event_beyond_the_limit_stays_and_earlier_ones_may_still_come() {
 }
 
 #[test]
+fn nothing_is_due_until_the_next_event_that_is_near() {
+    let mut queue = EventQueue::new();
+    queue.push(at(1_000_000), "near");
+    let quiet = queue.quiet_until();
+    assert!(quiet <= at(1_000_000) && quiet > at(900_000), "{quiet}");
+    assert_eq!(pop(&mut queue, at(999_999)), None);
+    assert_eq!(queue.quiet_until(), at(1_000_000));
+}
+
+#[test]
 fn memory_is_reused() {
     let mut queue = EventQueue::new();
     let capacity = |queue: &EventQueue<u64>| queue.lists.capacity() + queue.current.capacity();
@@ -82,6 +92,9 @@ proptest! {
             reference.insert((now + gap, number), ());
             for _ in 0..pops {
                 let expected = reference.pop_first().map(|((nanos, number), ())| (at(nanos), number));
+                if let Some((first, _)) = expected {
+                    prop_assert!(queue.quiet_until() <= first, "something is due before");
+                }
                 let popped = pop(&mut queue, Instant::MAX);
                 prop_assert_eq!(popped, expected);
                 now = popped.map_or(now, |(at, _)| at.as_nanos());

@@ -7,6 +7,13 @@ use crate::mac::{Frame, FrameKind};
 use prismux_units::Instant;
 
 impl<P: Copy> Dcf<P> {
+    /// Whether the host may have to act sooner for having received a frame: what is said to others can only keep it
+    /// waiting, contention-free periods excepted.
+    #[inline]
+    pub fn is_for(&self, frame: &Frame<P>) -> bool {
+        frame.to == Some(self.host) || self.point.is_some()
+    }
+
     /// A frame has arrived intact.
     pub fn receive(&mut self, now: Instant, frame: &Frame<P>, mac: &Mac, events: &mut Events<P>) {
         if self.point.is_some() && self.point_receive(now, frame, mac, events) {

@@ -34,12 +34,21 @@ impl Path {
     fn new(hops: &[Ipv4Addr], until: Instant) -> Self {
         Self { hops: hops.to_vec(), sieve: Sieve::of(hops), until }
     }
+
+    /// Another route in the same room.
+    fn become_route(&mut self, hops: &[Ipv4Addr], until: Instant) {
+        self.hops.clear();
+        self.hops.extend_from_slice(hops);
+        (self.sieve, self.until) = (Sieve::of(hops), until);
+    }
 }
 
 /// Paths of one kind.
 #[derive(Debug, Clone)]
 struct PathList {
     paths: Vec<Path>,
+    /// The first hop of each path, side by side: paths that begin elsewhere need not be looked at.
+    firsts: Vec<Option<Ipv4Addr>>,
     max_paths: usize,
     /// The path that makes room next.
     victim: usize,
@@ -47,29 +56,44 @@ struct PathList {
 
 impl PathList {
     fn new(max_paths: usize) -> Self {
-        Self { paths: Vec::new(), max_paths, victim: 0 }
+        Self { paths: Vec::new(), firsts: Vec::new(), max_paths, victim: 0 }
     }
 
     fn add(&mut self, route: &[Ipv4Addr], until: Instant) {
-        let sieve = Sieve::of(route);
-        for path in &mut self.paths {
+        let (sieve, first) = (Sieve::of(route), route.first().copied());
+        let alike = self.firsts.iter().enumerate().filter(|(_, other)| **other == first);
+        for (index, _) in alike {
+            let path = &mut self.paths[index];
             if path.sieve.may_hold(sieve) && path.hops.starts_with(route) {
                 path.until = path.until.max(until);
                 return;
             }
             if sieve.may_hold(path.sieve) && route.starts_with(&path.hops) {
-                *path = Path::new(route, until);
+                path.become_route(route, until);
                 return;
             }
         }
-        let path = Path::new(route, until);
         if self.paths.len() < self.max_paths {
-            self.paths.push(path);
+            self.paths.push(Path::new(route, until));
+            self.firsts.push(first);
         } else if !self.paths.is_empty() {
             self.victim %= self.paths.len();
-            self.paths[self.victim] = path;
+            self.paths[self.victim].become_route(route, until);
+            self.firsts[self.victim] = first;
             self.victim += 1;
         }
+    }
+
+    /// Keeps the paths that are `wanted`.
+    fn retain(&mut self, wanted: impl FnMut(&Path) -> bool) {
+        self.paths.retain(wanted);
+        self.firsts.clear();
+        self.firsts.extend(self.paths.iter().map(|path| path.hops.first().copied()));
+    }
+
+    fn remove(&mut self, index: usize) -> Path {
+        self.firsts.remove(index);
+        self.paths.remove(index)
     }
 
     /// The path that reaches `destination` in the fewest hops, and in how many; the first of equals.
@@ -100,13 +124,13 @@ impl PathList {
             }
         }
         if emptied {
-            self.paths.retain(|path| !path.hops.is_empty());
+            self.retain(|path| !path.hops.is_empty());
         }
     }
 
     fn expire(&mut self, now: Instant) {
         if self.paths.iter().any(|path| path.until <= now) {
-            self.paths.retain(|path| path.until > now);
+            self.retain(|path| path.until > now);
         }
     }
 }
@@ -145,7 +169,7 @@ impl PathCache {
             let path = &self.secondary.paths[index];
             let route = path.hops[..hops].to_vec();
             if for_use {
-                let path = self.secondary.paths.remove(index);
+                let path = self.secondary.remove(index);
                 self.primary.add(&path.hops, path.until);
             }
             return Some(route);
