@@ -1,6 +1,8 @@
 """The run viewer in a real browser: it loads, draws, zooms, plays, pauses and compares; with times for a long run."""
 
+import json
 import os
+import re
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator
@@ -36,7 +38,7 @@ return new Promise((resolve, reject) => {
 # Of each panel of each run: how many different colours its canvas shows.
 COLOURS = """
 return [...document.querySelectorAll(".run")].map((run) => Object.fromEntries(
-  [...run.querySelectorAll(".panel")].map((panel) => {
+  [...run.querySelectorAll(".panel")].filter((panel) => !panel.hidden).map((panel) => {
     const canvas = panel.querySelector(":scope > canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const colours = new Set();
@@ -49,6 +51,9 @@ return [...document.querySelectorAll(".run")].map((run) => Object.fromEntries(
 """
 
 
+NEXT_FRAME = "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
+
+
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory, prismux_command: Command) -> dict[str, Path]:
     """Records of two short runs and of one with a million events."""
@@ -57,10 +62,11 @@ def records(tmp_path_factory: pytest.TempPathFactory, prismux_command: Command) 
         "first": ["demo-2005"],
         "second": ["demo-2005", "--seed", "2"],
         "long": ["demo-today"],
+        "air": ["adhoc-tcp", "--set", "duration=30s"],
     }.items():
         done = prismux_command("run", *arguments, "--record", str(folder / name))
         assert done.returncode == 0, done.stderr
-    return {name: folder / name for name in ("first", "second", "long")}
+    return {name: folder / name for name in ("first", "second", "long", "air")}
 
 
 @pytest.fixture
@@ -167,6 +173,56 @@ def test_a_run_plays_and_pauses(records: dict[str, Path], viewer: Viewer, browse
     paused = remark(browser)
     browser.run(wait)
     assert "load at" in paused and remark(browser) == paused, "the cursor stands"
+
+
+def test_hosts_move_on_the_air_and_stand_where_the_record_says(
+    records: dict[str, Path], viewer: Viewer, browser: Browser
+) -> None:
+    browser.open(viewer(records["air"]))
+    settled(browser)
+    [run] = browser.run(COLOURS)
+    assert sorted(run) == ["air", "rtt", "traffic", "windows"], "a network without links has the panels of the air"
+    assert all(count > 5 for count in run.values()), run
+    picture = "return document.querySelector('[data-panel=air] > canvas').toDataURL();"
+    browser.point(*middle_of(browser, "traffic", 0.3))
+    browser.run(NEXT_FRAME)
+    before, earlier = browser.run(picture), remark(browser, "air")
+    browser.point(*middle_of(browser, "traffic", 0.7))
+    browser.run(NEXT_FRAME)
+    after, later = browser.run(picture), remark(browser, "air")
+    assert before != after and earlier != later, "scrubbing moves the hosts"
+    # A host's tip, where the map draws it, tells the place that the record has for that instant.
+    log = (records["air"] / "events.jsonl").read_text().splitlines()
+    moves = [json.loads(line) for line in log if '"host_moved"' in line]
+    time_ns = float(re.search(r"at ([0-9.]+) s", later)[1]) * 1e9  # type: ignore[index]
+    places = {move["node"]: (move["x_m"], move["y_m"]) for move in moves if move["time_ns"] <= time_ns}
+    host = find_a_host(browser)
+    place = re.search(r"place([-0-9]+) m east, ([-0-9]+) m north", host)
+    name = re.match(r"h-\d+?(?=place)", host)
+    assert place and name, host
+    assert [float(place[1]), float(place[2])] == pytest.approx(places[name[0]], abs=4), "at most 10 m/s for 0.25 s"
+    browser.press(" ")
+    browser.run("return new Promise((done) => setTimeout(done, 300));")
+    assert remark(browser, "air") != later, "the run plays"
+    browser.press(" ")
+    assert browser.complaints() == []
+
+
+def find_a_host(browser: Browser) -> str:
+    """What the tip says of the first host under a grid of places on the map."""
+    x, y, width, height = browser.run(
+        "const box = document.querySelector('[data-panel=air] > canvas').getBoundingClientRect();"
+        "return [box.x, box.y, box.width, box.height];"
+    )
+    for down in range(10, int(height), 22):
+        for right in range(int(width) // 4, int(width) * 3 // 4, 22):
+            browser.point(round(x + right), round(y + down))
+            text: str = browser.run(
+                "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent;"
+            )
+            if text:
+                return text
+    return ""
 
 
 def test_two_runs_stand_side_by_side_under_one_view(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:

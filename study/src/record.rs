@@ -1,9 +1,10 @@
 //! The event log of a run: what it begins and ends with, and where it lies.
 
-use prismux_plan::{Link, NodeId, Plan};
+use prismux_plan::{Link, Medium, MediumModel, NodeId, Plan};
 use prismux_scenario::registry::{self, Backend};
 use prismux_trace::event::{
-    Event, EventSink, FlowDescription, LinkDescription, NodeDescription, RunDescription, SharedLog,
+    Event, EventSink, FlowDescription, LinkDescription, NodeDescription, RadioDescription, RunDescription,
+    SharedLog,
 };
 use prismux_trace::results;
 use prismux_units::{Duration, Instant, Rate};
@@ -58,7 +59,16 @@ fn describe(plan: &Plan, backend: Backend, seed: u64) -> RunDescription<'_> {
         delay_ns: link.forward.link.delay.as_nanos(),
         shared: link.shared,
     };
+    let radio = |medium: &'_ Medium| match &medium.model {
+        MediumModel::Radio(radio) => Some(RadioDescription {
+            name: Cow::Owned(medium.name.clone()),
+            hosts: medium.attached.iter().map(|&node| name(node)).collect(),
+            range_m: radio.radio.range_m(),
+        }),
+        MediumModel::Bus(_) | MediumModel::External => None,
+    };
     RunDescription {
+        radios: plan.media.iter().filter_map(radio).collect(),
         scenario: Cow::Borrowed(&plan.name),
         scenario_hash: Cow::Owned(prismux_scenario::hash(plan)),
         backend: match backend {

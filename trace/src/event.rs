@@ -13,6 +13,7 @@ mod column;
 mod description;
 mod drop_reason;
 mod json_lines;
+mod kind;
 mod link;
 mod packet;
 mod sentence;
@@ -24,7 +25,7 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
-pub use description::{FlowDescription, LinkDescription, NodeDescription, RunDescription};
+pub use description::{FlowDescription, LinkDescription, NodeDescription, RadioDescription, RunDescription};
 pub use drop_reason::DropReason;
 pub use json_lines::{JsonLines, Record, read_json_lines};
 pub use link::{LinkState, LossRule};

@@ -6,6 +6,8 @@ import { Sequence } from "./sequence.js";
 import { LinkRates } from "./rates.js";
 import { linePanels } from "./lines.js";
 import { Topology } from "./topology.js";
+import { AirMap } from "./air.js";
+import { AirTraffic } from "./traffic.js";
 
 export class RunColumn {
   /** `summary` is what the page was told of the run; `redraw` draws everything once more. */
@@ -19,7 +21,8 @@ export class RunColumn {
     this.head = document.createElement("div");
     this.element.append(this.head);
     parent.append(this.element);
-    const contents = [new Topology(summary), new Sequence(summary), new LinkRates(summary), ...linePanels()];
+    const air = [new AirMap(summary), new AirTraffic()];
+    const contents = [new Topology(summary), ...air, new Sequence(summary), new LinkRates(summary), ...linePanels()];
     this.panels = contents.map((content) => new Panel(this.element, content, redraw));
   }
 
@@ -35,12 +38,15 @@ export class RunColumn {
     facts.className = "facts";
     const rate = end > 0 ? totals.arrived_bytes * 8e9 / end : 0;
     const { transport, from, to } = run.flows[flow];
-    for (const [name, value] of [
-      [`${run.flows[flow].name} (${transport})`, `${from} → ${to}`],
-      ["run", told(end, [[1e9, "s"]])], ["events", told(events, ONES)],
+    // Of flows over the air no segments are told.
+    const ofSegments = totals.absent.includes("sequence") ? [] : [
       ["arrived in order", totals.arrived_bytes ? `${told(totals.arrived_bytes, BYTES)}, ${told(rate, RATES)}` : "–"],
       ["segments", told(totals.sent, ONES)], ["sent again", told(totals.sent_again, ONES)],
       ["lost", told(totals.lost, ONES)], ["ACKs held", told(totals.acks_held, ONES)],
+    ];
+    for (const [name, value] of [
+      [`${run.flows[flow].name} (${transport})`, `${from} → ${to}`],
+      ["run", told(end, [[1e9, "s"]])], ["events", told(events, ONES)], ...ofSegments,
     ]) {
       const fact = document.createElement("span");
       const bold = document.createElement("b");
@@ -86,7 +92,7 @@ export class RunColumn {
 
   /** Asks for what `view` shows; of several questions in a row only the last is answered. */
   async ask(view, flow) {
-    const width = plotWidth(this.panels[1].canvas.clientWidth || 800);
+    const width = plotWidth(Math.max(...this.panels.map(({ canvas }) => canvas.clientWidth)) || 800);
     const bounded = Math.min(flow, this.summary.run.flows.length - 1);
     this.question = {
       from: Math.max(0, Math.floor(view.from)), to: Math.ceil(view.to), width, height: 320, flow: bounded,
@@ -121,11 +127,12 @@ export class RunColumn {
     this.panels.forEach((panel) => panel.showCursor(cursor));
   }
 
-  /** Moves the cursor alone: of all panels only the network changes with it. */
+  /** Moves the cursor alone: of all panels only the network and the air change with it. */
   drawCursor(view, cursor) {
     if (!this.answer) return;
     this.panels.forEach((panel) => panel.showCursor(cursor));
-    this.panels[0].draw({ answer: this.answer, view, cursor: this.within(cursor) });
+    const following = this.panels.filter(({ content }) => content.follows);
+    following.forEach((panel) => panel.draw({ answer: this.answer, view, cursor: this.within(cursor) }));
   }
 
   /** The cursor where the answer has something to say. */

@@ -33,6 +33,7 @@ function complete(answer) {
     ...answer,
     sequence: { ...answer.sequence, acknowledged: expanded(answer.sequence.acknowledged) },
     rates: [{ ...answer.rates, from: answer.from, to: answer.to }],
+    air: [{ from: answer.from, to: answer.to, hops: answer.air }],
     windows: all(answer.windows), buffers: all(answer.buffers),
   };
 }
@@ -78,7 +79,7 @@ function joined(answers) {
       lost_elsewhere: cells((s) => s.lost_elsewhere), held: cells((s) => s.held), released: cells((s) => s.released),
       acknowledged: steps((a) => a.sequence.acknowledged),
     },
-    rates: answers.flatMap((answer) => answer.rates), windows: group("windows"), buffers: group("buffers"),
+    rates: answers.flatMap((answer) => answer.rates), air: answers.flatMap((answer) => answer.air), windows: group("windows"), buffers: group("buffers"),
   };
 }
 

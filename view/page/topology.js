@@ -13,6 +13,7 @@ export class Topology {
   constructor(run) {
     this.name = "topology";
     this.title = "Network";
+    this.follows = true;
     this.run = run;
     this.hidden = new Set();
     this.layers = layers(run.run);

@@ -1,4 +1,5 @@
 //! Everything the page draws for one stretch of time of one run.
+use crate::air::{Hops, Track};
 use crate::run::{FlowRecord, Note, Run};
 use crate::sample::{Bucket, Buckets, Cell, Levels, Marks};
 use serde::Serialize;
@@ -44,6 +45,8 @@ pub struct Answer {
     pub windows: Windows,
     /// What waits at the receiver (bytes) and at proxies (ACKs).
     pub buffers: Buffers,
+    /// What went over the air.
+    pub air: Hops,
 }
 
 /// The time-sequence diagram.
@@ -149,6 +152,8 @@ pub(crate) struct Summary<'a> {
     pub delivered: Vec<u64>,
     /// By number of the proxy's node.
     pub decisions: &'a std::collections::BTreeMap<usize, crate::decisions::Decisions>,
+    /// By number of the node: where hosts of radio media were.
+    pub tracks: &'a std::collections::BTreeMap<usize, Track>,
 }
 
 /// What a flow did in the whole run.
@@ -197,6 +202,7 @@ impl Run {
                 srtt: steps(&flow.srtt),
             },
             buffers: Buffers { waiting: steps(&flow.waiting), held: steps(&flow.held) },
+            air: self.air.hops(question.from_ns, question.to_ns),
         })
     }
 
@@ -211,7 +217,7 @@ impl Run {
             sent_again: count(flow, |path| &path.sent_again),
             lost: count(flow, |path| &path.lost) + flow.lost_elsewhere.len(),
             acks_held: flow.acks_held.len(),
-            absent: absent_panels(flow),
+            absent: self.absent_panels(flow),
         };
         Summary {
             label,
@@ -224,7 +230,21 @@ impl Run {
             flows: self.flows.iter().map(totals).collect(),
             delivered: self.links.iter().map(|link| link.delivered[0].total()).collect(),
             decisions: &self.decisions,
+            tracks: self.air.tracks(),
         }
+    }
+
+    /// Names of the panels about what the run does not have, or the record does not tell of a flow.
+    fn absent_panels(&self, flow: &FlowRecord) -> Vec<&'static str> {
+        let levels =
+            [("windows", &flow.cwnd), ("rtt", &flow.srtt), ("buffer", &flow.waiting), ("held", &flow.held)];
+        let silent = levels.into_iter().filter(|(_, levels)| levels.is_empty()).map(|(name, _)| name);
+        let (wired, radio) = (!self.links.is_empty(), !self.air.is_empty());
+        // A run of nodes alone has its network to show.
+        let parts = [("topology", wired || !radio), ("sequence", wired), ("rates", wired)];
+        let air = ["air", "traffic"].map(|name| (name, radio));
+        let parts = parts.into_iter().chain(air);
+        silent.chain(parts.filter(|(_, is_there)| !is_there).map(|(name, _)| name)).collect()
     }
 
     fn rates(&self, question: &Question) -> Rates {
@@ -255,13 +275,6 @@ impl Run {
                 .collect(),
         }
     }
-}
-
-/// Names of the panels about quantities that the record does not tell of a flow.
-fn absent_panels(flow: &FlowRecord) -> Vec<&'static str> {
-    let panels =
-        [("windows", &flow.cwnd), ("rtt", &flow.srtt), ("buffer", &flow.waiting), ("held", &flow.held)];
-    panels.into_iter().filter(|(_, levels)| levels.is_empty()).map(|(name, _)| name).collect()
 }
 
 fn sequence(flow: &FlowRecord, buckets: &Buckets, height: usize) -> Sequence {

@@ -1,4 +1,5 @@
 //! From the lines of a record to series.
+use crate::air::{AirRecord, Burden, Frame};
 use crate::description::{Network, Number, StreamDirection};
 use crate::flow::{ReadSegment, Tracker};
 use crate::run::{FlowRecord, LinkRecord, Note, Run};
@@ -69,6 +70,7 @@ impl Builder {
                 events: 1,
                 paths,
                 links,
+                air: AirRecord::default(),
                 notes: Vec::new(),
                 decisions: BTreeMap::new(),
                 warnings: Vec::new(),
@@ -114,6 +116,8 @@ impl Builder {
             EventKind::WindowChanged => self.take_windows(line),
             EventKind::HeldChanged => self.take_held(line),
             EventKind::LinkChanged => self.take_link_change(line),
+            EventKind::HostMoved => self.take_place(line),
+            EventKind::FrameSent => self.take_frame(line),
             EventKind::RunEnded => self.ended = true,
             EventKind::MemberJoined
             | EventKind::MemberLeft
@@ -243,6 +247,25 @@ impl Builder {
         self.held.insert((flow, node), held);
         let sum = self.held.iter().filter(|((of, _), _)| *of == flow).map(|(_, held)| held).sum();
         self.run.flows[flow].held.push(line.time_ns, sum);
+    }
+
+    fn take_place(&mut self, line: &Line<'_>) {
+        let node = line.node.as_ref().and_then(|name| self.network.node(name));
+        if let (Some(node), Some(x_m), Some(y_m)) = (node, line.x_m, line.y_m) {
+            self.run.air.place(line.time_ns, node, [x_m, y_m]);
+        }
+    }
+
+    fn take_frame(&mut self, line: &Line<'_>) {
+        let node = |name: &Option<Text<'_>>| name.as_ref().and_then(|name| self.network.node(name));
+        let Some(from) = node(&line.from) else { return };
+        let flow = line.flow.as_ref().and_then(|name| self.network.flow(name));
+        let what = match (flow, line.kind.as_deref()) {
+            (Some(flow), _) => Burden::Flow(flow),
+            (None, Some("data")) => Burden::Message,
+            (None, _) => Burden::Control,
+        };
+        self.run.air.frame(Frame { time_ns: line.time_ns, from, to: node(&line.to), what });
     }
 
     fn take_link_change(&mut self, line: &Line<'_>) {

@@ -1,6 +1,7 @@
 //! The run viewer: what happened inside a recorded run, as a page in the browser.
 //!
 //! * [`read`]: a record (an event log) becomes a [`Run`]: series by path and flow, and what they are of.
+//! * [`AirRecord`]: where the hosts of a radio network were, and who sent to whom.
 //! * [`sample`]: series of any length, answered at the width of a screen. No extreme is lost and counts are kept.
 //! * [`Answer`]: everything the page draws for one stretch of time of one run.
 //! * [`server`]: the page and its answers over HTTP, to this machine alone. [`export`]: the same in one file that needs
@@ -10,6 +11,7 @@
 //! far that they fit on the screen.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
+mod air;
 mod answer;
 mod build;
 mod decisions;
@@ -22,6 +24,7 @@ mod run;
 pub mod sample;
 mod server;
 
+pub use air::{AirRecord, Hops, Track};
 pub use answer::{Answer, Question};
 pub use decisions::Decisions;
 pub use export::export;

@@ -19,6 +19,8 @@ const MODULES: &[(&str, &str)] = &[
     ("rates.js", include_str!("../page/rates.js")),
     ("lines.js", include_str!("../page/lines.js")),
     ("topology.js", include_str!("../page/topology.js")),
+    ("air.js", include_str!("../page/air.js")),
+    ("traffic.js", include_str!("../page/traffic.js")),
     ("hover.js", include_str!("../page/hover.js")),
     ("run.js", include_str!("../page/run.js")),
     ("clock.js", include_str!("../page/clock.js")),

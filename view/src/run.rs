@@ -1,4 +1,5 @@
 //! A recorded run, ready to be looked at.
+use crate::air::AirRecord;
 use crate::decisions::Decisions;
 use crate::sample::{Levels, Marks, Sums};
 use prismux_trace::event::RunDescription;
@@ -20,6 +21,8 @@ pub struct Run {
     pub links: Vec<LinkRecord>,
     /// By flow.
     pub flows: Vec<FlowRecord>,
+    /// Radio media.
+    pub air: AirRecord,
     /// Rare events worth a word.
     pub notes: Vec<Note>,
     /// What each proxy decided, by number of its node.
@@ -118,10 +121,13 @@ impl Run {
     pub(crate) fn finish(&mut self) {
         self.links.iter_mut().for_each(LinkRecord::finish);
         self.flows.iter_mut().for_each(FlowRecord::finish);
+        self.air.finish();
     }
 
     /// True when nothing ever moved.
     pub fn is_empty(&self) -> bool {
-        self.links.iter().all(|link| link.delivered.iter().chain(&link.dropped).all(|sums| sums.total() == 0))
+        let still =
+            |link: &LinkRecord| link.delivered.iter().chain(&link.dropped).all(|sums| sums.total() == 0);
+        self.links.iter().all(still) && self.air.is_silent()
     }
 }

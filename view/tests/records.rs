@@ -38,6 +38,7 @@ fn description() -> Event<'static> {
             to: "receiver".into(),
             transport: "tcp".into(),
         }],
+        radios: Vec::new(),
     }))
 }
 

@@ -97,6 +97,9 @@ impl Simulation {
         if let Some(sampler) = &self.sampler {
             self.network.queue.push(Instant::ZERO + sampler.interval(), Target::Sample);
         }
+        if self.network.observer.as_ref().is_some_and(|observer| observer.events.is_some()) {
+            self.take_places();
+        }
         let mut tcp_configs: Vec<Arc<TcpConfig>> = Vec::new();
         for (flow, transport) in plan.flow_ids().zip(transports) {
             let transport = transport.get();

@@ -39,6 +39,8 @@ pub(crate) enum Target {
     Planned(u32),
     /// Time to sample.
     Sample,
+    /// Time to tell where hosts are.
+    Places,
 }
 
 /// The network.

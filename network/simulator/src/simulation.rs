@@ -101,6 +101,7 @@ impl Simulation {
             Target::Application(endpoint) => self.resume_application(endpoint),
             Target::Planned(index) => self.take_planned(index),
             Target::Sample => self.take_sample(),
+            Target::Places => self.take_places(),
         }
         while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);

@@ -64,6 +64,22 @@ pub enum FrameKind {
     Null,
 }
 
+impl FrameKind {
+    /// The name in event logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rts => "rts",
+            Self::Cts => "cts",
+            Self::Data => "data",
+            Self::Ack => "ack",
+            Self::BlockAck => "block_ack",
+            Self::Beacon => "beacon",
+            Self::CfEnd => "cf_end",
+            Self::Null => "null",
+        }
+    }
+}
+
 /// A frame on the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<P> {

@@ -42,4 +42,4 @@ macro_rules! plain_columns {
     })* };
 }
 
-plain_columns!(u32, u64, bool, DropReason, LinkState, LossRule);
+plain_columns!(u32, u64, f64, bool, DropReason, LinkState, LossRule);

@@ -24,6 +24,20 @@ pub struct RunDescription<'a> {
     pub links: Vec<LinkDescription<'a>>,
     /// Flows, in the order of the scenario file.
     pub flows: Vec<FlowDescription<'a>>,
+    /// Radio media, in the order of the scenario file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<RadioDescription<'a>>,
+}
+
+/// A radio medium.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RadioDescription<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// The hosts on it.
+    pub hosts: Vec<Name<'a>>,
+    /// How far hosts reach in the mean, in metres.
+    pub range_m: f64,
 }
 
 /// A node.

@@ -36,6 +36,15 @@ fn sample() -> Vec<Event<'static>> {
             in_flight_bytes: 2,
             srtt_ns: Some(3),
         },
+        Event::HostMoved { node: "h-1".into(), x_m: 250.5, y_m: -3.0 },
+        Event::FrameSent {
+            medium: "air".into(),
+            from: "h-1".into(),
+            to: None,
+            kind: "data".into(),
+            airtime_ns: 5,
+            flow: Some("download".into()),
+        },
         Event::RunEnded,
     ]
 }

@@ -6,7 +6,6 @@ use super::link::{LinkState, LossRule};
 use super::packet::Packet;
 use super::text::{Name, Text};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The Rust type of a kind of field; names are `$name`.
 macro_rules! value {
@@ -117,6 +116,10 @@ vocabulary! {
         node: name,
         /// A flow.
         flow: name,
+        /// A medium of the scenario.
+        medium: name,
+        /// The kind of a frame.
+        kind: name,
         /// A member.
         member: name,
         /// A proxy.
@@ -161,6 +164,12 @@ vocabulary! {
         bandwidth_bps: u64,
         /// Bytes that reached the application.
         bytes: u64,
+        /// How long a frame lasts, in nanoseconds.
+        airtime_ns: u64,
+        /// A place: metres to the east.
+        x_m: f64,
+        /// A place: metres to the north.
+        y_m: f64,
     }
     events {
         /// A run ended, and with it its record: a log without this event was cut short.
@@ -194,6 +203,32 @@ vocabulary! {
             reason: DropReason,
             /// The packet.
             packet: packet,
+        }
+        /// A host is somewhere else than a quarter of a second ago; told as often while it moves.
+        HostMoved = "host_moved" {
+            /// The host.
+            node: name,
+            /// Metres to the east.
+            x_m: f64,
+            /// Metres to the north.
+            y_m: f64,
+        }
+        /// A frame began on a medium.
+        FrameSent = "frame_sent" {
+            /// The medium.
+            medium: name,
+            /// The host that sends it.
+            from: name,
+            /// Whom it is for; `None` for all who hear it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            to: optional name,
+            /// Its kind: `rts`, `cts`, `data`, `ack` and others of the medium access.
+            kind: name,
+            /// How long it lasts.
+            airtime_ns: u64,
+            /// The flow of the packet in it; `None` for control frames and messages of routing protocols.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            flow: optional name,
         }
         /// A proxy chose a member's link for a packet.
         PacketScheduled = "packet_scheduled" {
@@ -353,29 +388,5 @@ vocabulary! {
             /// Bytes that reached the application.
             bytes: u64,
         }
-    }
-}
-
-impl EventKind {
-    /// True for events that come with single packets: thousands in a second, for logs of runs and not for people.
-    pub const fn is_of_a_packet(self) -> bool {
-        matches!(
-            self,
-            Self::PacketSent
-                | Self::PacketDelivered
-                | Self::PacketDropped
-                | Self::PacketScheduled
-                | Self::AckReleased
-                | Self::HeldChanged
-                | Self::LossDetected
-                | Self::PacketRepaired
-                | Self::WindowChanged
-        )
-    }
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn network(
     }
     let ports = ports(plan, seed);
     let mut media = parts.media;
-    if options.capture.is_some() {
+    if options.capture.is_some() || options.events.is_some() {
         media.iter_mut().for_each(|medium| medium.tell_frames());
     }
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
@@ -166,6 +166,7 @@ fn observer(plan: &Plan, options: &mut SimulationOptions) -> io::Result<Option<B
     let names = Names {
         nodes: plan.nodes.iter().map(|node| node.name.clone()).collect(),
         links: plan.links.iter().map(|link| link.name.clone()).collect(),
+        media: plan.media.iter().map(|medium| medium.name.clone()).collect(),
         flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(),
         ends: plan.link_ids().flat_map(both).collect(),
     };

@@ -2,6 +2,7 @@
 use crate::core::capture::Capture;
 use crate::core::ids::{FlowId, MediumId, NodeId, PortId};
 use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool};
+use crate::media::medium::SentFrame;
 use prismux_link::{DropReason, Dropped};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
@@ -15,6 +16,7 @@ use std::fmt;
 pub(crate) struct Names {
     pub nodes: Vec<String>,
     pub links: Vec<String>,
+    pub media: Vec<String>,
     pub flows: Vec<String>,
     /// By port: the node that sends into it and the node it leads to.
     pub ends: Vec<(String, String)>,
@@ -38,6 +40,8 @@ pub(crate) struct LastSeen {
     windows: BTreeMap<FlowId, (Instant, [u64; 3])>,
     /// By proxy and flow: ACKs held back.
     held_acks: BTreeMap<(NodeId, FlowId), u64>,
+    /// By node: where it was, in metres to the east and to the north.
+    places: BTreeMap<NodeId, [f64; 2]>,
 }
 
 impl fmt::Debug for Observer {
@@ -78,6 +82,28 @@ impl Observer {
     ) {
         if let Some(capture) = &mut self.capture {
             capture.frame(now, medium, head, packet, pool);
+        }
+    }
+
+    /// A frame begins on a medium, with a packet of `flow` in it.
+    pub fn frame_sent(&mut self, now: Instant, medium: MediumId, frame: &SentFrame, flow: Option<FlowId>) {
+        let Some(sink) = &mut self.events else { return };
+        let event = Event::FrameSent {
+            medium: Cow::Borrowed(self.names.media.get(medium.index()).map_or("", String::as_str)),
+            from: self.names.node(frame.from),
+            to: frame.to.map(|to| self.names.node(to)),
+            kind: Cow::Borrowed(frame.kind),
+            airtime_ns: frame.airtime.as_nanos(),
+            flow: flow.and_then(|flow| self.names.flows.get(flow.index())).map(|flow| flow.as_str().into()),
+        };
+        sink.event(now, &event);
+    }
+
+    /// Where a host is, if that has changed.
+    pub fn place(&mut self, now: Instant, node: NodeId, [x_m, y_m]: [f64; 2]) {
+        let Some(sink) = &mut self.events else { return };
+        if self.last.places.insert(node, [x_m, y_m]) != Some([x_m, y_m]) {
+            sink.event(now, &Event::HostMoved { node: self.names.node(node), x_m, y_m });
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the network asks of a shared medium.
 use crate::core::ids::NodeId;
 use crate::core::packet::Transit;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 pub use prismux_wireless::Priority;
 use std::any::Any;
 use std::fmt;
@@ -45,12 +45,23 @@ pub trait Medium: Any + fmt::Debug + Send {
         None
     }
 
-    /// From now on the medium tells of every frame that begins ([`MediumEvent::OnAir`]), for captures.
+    /// From now on the medium tells of every frame that begins ([`MediumEvent::OnAir`]), for captures and event logs.
     fn tell_frames(&mut self) {}
 
     /// The headers of the frame that has begun last, as a capture has them before the packet.
     fn frame_head(&self) -> &[u8] {
         &[]
+    }
+
+    /// The frame that has begun last, on a medium that tells of them.
+    fn frame_sent(&self) -> Option<SentFrame> {
+        None
+    }
+
+    /// Where the nodes on the medium are, in metres to the east and to the north; empty where that means nothing.
+    fn places(&mut self, now: Instant) -> Vec<(NodeId, [f64; 2])> {
+        let _ = now;
+        Vec::new()
     }
 
     /// What the medium has counted by `now` for nodes on it, for results.
@@ -83,6 +94,19 @@ pub enum MediumEvent {
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in
     /// [`Medium::frame_head`], its packet, if it has one, is this.
     OnAir(Option<Frame>),
+}
+
+/// A frame that has begun, of whatever kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentFrame {
+    /// Who sends it.
+    pub from: NodeId,
+    /// Whom it is for; all when `None`.
+    pub to: Option<NodeId>,
+    /// What event logs call its kind.
+    pub kind: &'static str,
+    /// How long it lasts.
+    pub airtime: Duration,
 }
 
 /// A packet on a shared medium.

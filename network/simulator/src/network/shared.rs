@@ -59,7 +59,7 @@ impl Network {
                 MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
                 MediumEvent::Done(frame) => self.acknowledge(frame.packet),
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
-                MediumEvent::OnAir(frame) => self.capture_frame(medium, frame),
+                MediumEvent::OnAir(frame) => self.tell_frame(medium, frame),
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {
                         self.with_rule(place, |rule, context| rule.medium_free(context, medium));
@@ -73,11 +73,26 @@ impl Network {
 
     /// A frame begins.
     #[cold]
-    fn capture_frame(&mut self, medium: MediumId, frame: Option<Frame>) {
+    fn tell_frame(&mut self, medium: MediumId, frame: Option<Frame>) {
         if let Some(observer) = &mut self.observer {
-            let head = self.media[medium.index()].medium.frame_head();
+            let shared = &self.media[medium.index()].medium;
             let packet = frame.map(|frame| (frame.packet.carried.packet, frame.packet.size_bytes));
-            observer.on_air(self.now, medium, head, packet, &self.pool);
+            observer.on_air(self.now, medium, shared.frame_head(), packet, &self.pool);
+            if let Some(sent) = shared.frame_sent() {
+                let flow = packet.map(|(packet, _)| self.pool.packet(packet).flow);
+                observer.frame_sent(self.now, medium, &sent, flow);
+            }
+        }
+    }
+
+    /// Tells the event log where hosts are that have moved.
+    #[cold]
+    pub fn tell_places(&mut self) {
+        let Some(observer) = &mut self.observer else { return };
+        for shared in &mut self.media {
+            for (node, place_m) in shared.medium.places(self.now) {
+                observer.place(self.now, node, place_m);
+            }
         }
     }
 

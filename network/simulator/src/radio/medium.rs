@@ -1,6 +1,6 @@
 //! An air as a medium of the simulator.
 use crate::core::ids::NodeId;
-use crate::media::medium::{Frame, Medium, MediumEvent};
+use crate::media::medium::{Frame, Medium, MediumEvent, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio, Routing};
 use prismux_units::Instant;
@@ -24,6 +24,8 @@ pub struct RadioMedium {
     range_m: Option<f64>,
     /// The headers of the frame that has begun last, on an air that tells of frames.
     head: Vec<u8>,
+    /// That frame.
+    latest: Option<SentFrame>,
     /// Frames taken back for a neighbour that no longer answers.
     taken_back: VecDeque<Frame>,
 }
@@ -68,6 +70,7 @@ impl RadioMedium {
             takes_back: radio.routing.takes_back(),
             range_m: radio.compares_hops.then(|| radio.radio.range_m()),
             head: Vec::new(),
+            latest: None,
             taken_back: VecDeque::new(),
         })
     }
@@ -116,6 +119,12 @@ impl RadioMedium {
             AirEvent::OnAir { frame, .. } => {
                 self.head.clear();
                 self.air.emit_head(&frame, &mut self.head);
+                self.latest = self.node(frame.from).map(|from| SentFrame {
+                    from,
+                    to: frame.to.and_then(|to| self.node(to)),
+                    kind: frame.kind.name(),
+                    airtime: frame.airtime,
+                });
                 Some(MediumEvent::OnAir(frame.payload))
             }
         }
@@ -160,6 +169,18 @@ impl Medium for RadioMedium {
 
     fn frame_head(&self) -> &[u8] {
         &self.head
+    }
+
+    fn frame_sent(&self) -> Option<SentFrame> {
+        self.latest
+    }
+
+    fn places(&mut self, now: Instant) -> Vec<(NodeId, [f64; 2])> {
+        let places = self.attached.iter().zip(0..).map(|(&node, host)| {
+            let Position { x_m, y_m } = self.air.position(now, HostId(host));
+            (node, [x_m, y_m])
+        });
+        places.collect()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -6,6 +6,9 @@ use crate::network::Target;
 use prismux_trace::results::goodput_bps;
 use prismux_units::Duration;
 
+/// Where hosts are is told no more often: at 20 m/s one moves 5 m.
+const PLACES_INTERVAL: Duration = Duration::from_millis(250);
+
 impl Simulation {
     pub(super) fn take_sample(&mut self) {
         let Some(mut sampler) = self.sampler.take() else { return };
@@ -13,6 +16,15 @@ impl Simulation {
         let next = self.network.now + sampler.interval();
         self.network.queue.push(next, Target::Sample);
         self.sampler = Some(sampler);
+    }
+
+    /// Tells the event log where hosts are, now and at the next time.
+    pub(crate) fn take_places(&mut self) {
+        if self.network.media.is_empty() {
+            return;
+        }
+        self.network.tell_places();
+        self.network.queue.push(self.network.now + PLACES_INTERVAL, Target::Places);
     }
 }
 

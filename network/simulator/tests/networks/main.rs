@@ -18,6 +18,7 @@ mod queues;
 mod r2cp;
 mod radio;
 mod radio_capture;
+mod radio_events;
 mod rcp;
 mod receipts;
 mod rough_links;

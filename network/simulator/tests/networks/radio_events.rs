@@ -1,0 +1,81 @@
+//! What an event log tells of a radio medium.
+use prismux_endpoint::random::Seed;
+use prismux_plan::{Flow, MediumModel, NodeId, Plan, Radio, Routing, Traffic, Transport};
+use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
+use prismux_trace::event::{Event, EventSink};
+use prismux_units::{ByteCount, Duration, Instant, Rate};
+use prismux_wireless::{MacConfig, RadioConfig, parse_csv};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// By host and kind: frames with and without a flow. By host: where it was when.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    frames: BTreeMap<(String, String), [u64; 2]>,
+    places: BTreeMap<String, Vec<(Instant, f64, f64)>>,
+}
+
+#[derive(Clone, Default)]
+struct Listener(Arc<Mutex<Told>>);
+
+impl EventSink for Listener {
+    fn event(&mut self, now: Instant, event: &Event<'_>) {
+        let mut told = self.0.lock().unwrap();
+        match event {
+            Event::FrameSent { medium, from, kind, flow, .. } => {
+                assert_eq!(medium, "air");
+                let counts = told.frames.entry((from.to_string(), kind.to_string())).or_default();
+                counts[usize::from(flow.is_none())] += 1;
+            }
+            Event::HostMoved { node, x_m, y_m } => {
+                told.places.entry(node.to_string()).or_default().push((now, *x_m, *y_m));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Host a stays; b walks away from it at 10 m/s in the seconds 1 to 2, and stands still then.
+fn network() -> Plan {
+    let mut plan = Plan::new("told", Duration::from_secs(5));
+    let hosts: Vec<NodeId> = ["a", "b"].map(|name| plan.host(name)).to_vec();
+    let places = "0,0,0,0\n0,1,100,0\n1,1,100,0\n2,1,110,0\n";
+    let radio = Radio {
+        radio: RadioConfig::wavelan(),
+        mac: MacConfig::ns2(),
+        mobility: parse_csv("places", places, 2).unwrap(),
+        roles: Vec::new(),
+        routing: Routing::Direct,
+        compares_hops: false,
+        power: None,
+    };
+    plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
+    let traffic = Traffic::Cbr { rate: Rate::from_bps(80_000), packet: ByteCount::new(500) };
+    plan.flow(Flow::new("calls", hosts[0], hosts[1], Transport::Udp).traffic(traffic));
+    plan
+}
+
+#[test]
+fn every_frame_is_told_and_every_place_of_a_host_on_its_way() {
+    let listener = Listener::default();
+    let options =
+        SimulationOptions { events: Some(Box::new(listener.clone())), ..SimulationOptions::checked() };
+    let mut simulation = Simulation::from_plan(&network(), Seed(1), options).unwrap();
+    let end = Instant::from_secs(5);
+    simulation.run_until(end);
+    let told = listener.0.lock().unwrap().clone();
+    let air = simulation.medium_as::<RadioMedium>(MediumId::new(0)).unwrap();
+    for (node, name) in ["a", "b"].into_iter().enumerate() {
+        let of_host = told.frames.iter().filter(|((from, _), _)| from == name);
+        let sent: u64 = of_host.flat_map(|(_, counts)| counts).sum();
+        assert_eq!(sent, air.stats(end, NodeId::new(node)).frames_sent(), "{name}");
+    }
+    let count = |from: &str, kind: &str| told.frames[&(from.to_string(), kind.to_string())];
+    let [data, without_flow] = count("a", "data");
+    assert!(data > 90 && without_flow == 0, "20 packets a second belong to the flow: {data}");
+    assert_eq!(count("b", "ack"), [0, data]);
+    assert_eq!(told.places["a"], [(Instant::ZERO, 0.0, 0.0)]);
+    let walk = [(0, 100.0), (1250, 102.5), (1500, 105.0), (1750, 107.5), (2000, 110.0)];
+    let walk = walk.map(|(millis, x_m)| (Instant::from_millis(millis), x_m, 0.0));
+    assert_eq!(told.places["b"], walk);
+}

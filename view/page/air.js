@@ -1,0 +1,231 @@
+// The air: hosts on their way, who reaches whom, and who sends to whom.
+import { COUNTS, instant, told } from "./units.js";
+import { palette, pathColour } from "./palette.js";
+import { symbols } from "./panel.js";
+
+const HOST = 6;
+const EDGE = 26;
+/** Nanoseconds of the way behind a host that are drawn. */
+const TRAIL = 10e9;
+
+export class AirMap {
+  constructor(run) {
+    this.name = "air";
+    this.title = "On the air";
+    this.height = 520;
+    this.follows = true;
+    this.run = run;
+    this.hidden = new Set();
+    this.tracks = Object.entries(run.tracks).map(([node, track]) => ({ node: Number(node), ...track }));
+    this.reach = new Map();
+    (run.run.radios ?? []).forEach(({ hosts, range_m: range }) => hosts.forEach((name) => this.reach.set(name, range)));
+    const all = (axis) => this.tracks.flatMap((track) => track[axis]);
+    const wider = ([low, high], value) => [Math.min(low, value), Math.max(high, value)];
+    const bounds = (values) => values.reduce(wider, [Infinity, -Infinity]);
+    this.bounds = { x: bounds(all("x")), y: bounds(all("y")) };
+  }
+
+  legend() {
+    return [
+      { key: "reach", label: "in range", symbol: symbols.line("soft") },
+      { key: "trails", label: "way of the last 10 s", symbol: symbols.line("edge") },
+      { key: "data", label: "packets of flows", symbol: symbols.line(() => pathColour(0)) },
+      { key: "messages", label: "messages of routing", symbol: symbols.line("soft", [2, 3]) },
+    ];
+  }
+
+  extent() {
+    return null;
+  }
+
+  draw(ctx, width, { answer, view, cursor }) {
+    if (!this.tracks.length) return "";
+    [this.answer, this.view] = [answer, view];
+    // Who points at a host on the map has no pointer in time: the latest instant stays.
+    const stays = this.time >= view.from && this.time <= view.to;
+    this.time = cursor ?? (stays ? this.time : (view.from + view.to) / 2);
+    this.fit(width);
+    this.places = new Map(this.tracks.map((track) => [track.node, placeAt(track, this.time)]));
+    this.hops = hopsAt(answer, this.time);
+    if (!this.hidden.has("reach")) this.drawReach(ctx);
+    if (!this.hidden.has("trails")) this.tracks.forEach((track) => this.drawTrail(ctx, track));
+    this.hops.forEach((hop) => this.drawHop(ctx, hop));
+    this.drawEnds(ctx, answer.flow);
+    this.tracks.forEach(({ node }) => this.drawHost(ctx, node));
+    this.drawScale(ctx, width);
+    return `at ${instant(this.time, view.to - view.from)}`;
+  }
+
+  /** One scale for both directions. */
+  fit(width) {
+    const { x: [west, east], y: [south, north] } = this.bounds;
+    const room = [width - 2 * EDGE, this.height - 2 * EDGE];
+    this.scale = Math.min(room[0] / Math.max(1, east - west), room[1] / Math.max(1, north - south));
+    const left = (width - (east - west) * this.scale) / 2;
+    const bottom = (this.height + (north - south) * this.scale) / 2;
+    this.pixel = ([x, y]) => [left + (x - west) * this.scale, bottom - (y - south) * this.scale];
+  }
+
+  rangeOf(node) {
+    return this.reach.get(this.run.run.nodes[node].name) ?? 0;
+  }
+
+  /** Who is within reach of `node`. */
+  neighbours(node) {
+    const [x, y] = this.places.get(node);
+    const near = ([other, [u, v]]) => other !== node && Math.hypot(u - x, v - y) <= this.rangeOf(node);
+    return [...this.places].filter(near).map(([other]) => other);
+  }
+
+  drawReach(ctx) {
+    ctx.strokeStyle = palette().soft;
+    ctx.globalAlpha = 0.3;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    for (const node of this.places.keys()) {
+      for (const other of this.neighbours(node).filter((other) => other > node)) {
+        ctx.moveTo(...this.pixel(this.places.get(node)));
+        ctx.lineTo(...this.pixel(this.places.get(other)));
+      }
+    }
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+
+  drawTrail(ctx, track) {
+    const from = Math.max(0, this.time - TRAIL);
+    const corners = track.t.map((t, k) => [t, [track.x[k], track.y[k]]]).filter(([t]) => t > from && t < this.time);
+    const way = [placeAt(track, from), ...corners.map(([, place]) => place), this.places.get(track.node)];
+    ctx.strokeStyle = palette().edge;
+    ctx.lineWidth = 2;
+    ctx.beginPath();
+    way.forEach((place) => ctx.lineTo(...this.pixel(place)));
+    ctx.stroke();
+  }
+
+  drawHop(ctx, { from, to, flow, n }) {
+    if (this.hidden.has(flow === null ? "messages" : "data")) return;
+    const start = this.pixel(this.places.get(from));
+    ctx.strokeStyle = ctx.fillStyle = flow === null ? palette().soft : pathColour(flow);
+    ctx.setLineDash(flow === null ? [2, 3] : []);
+    ctx.lineWidth = flow === null ? 1.2 : 1.2 + Math.min(3, Math.log2(1 + n) / 3);
+    ctx.beginPath();
+    if (to === null) ctx.arc(...start, HOST + 5, 0, 2 * Math.PI);
+    else arrow(ctx, start, this.pixel(this.places.get(to)));
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /** How far the ends of the flow reach. */
+  drawEnds(ctx, flow) {
+    const ends = this.run.run.flows[flow];
+    this.ends = ends ? [ends.from, ends.to] : [];
+    ctx.strokeStyle = palette().accent;
+    ctx.globalAlpha = 0.35;
+    ctx.lineWidth = 1;
+    for (const [node, place] of this.places) {
+      if (!this.ends.includes(this.run.run.nodes[node].name) || this.hidden.has("reach")) continue;
+      ctx.beginPath();
+      ctx.arc(...this.pixel(place), this.rangeOf(node) * this.scale, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+    ctx.globalAlpha = 1;
+  }
+
+  drawHost(ctx, node) {
+    const [x, y] = this.pixel(this.places.get(node));
+    const { name } = this.run.run.nodes[node];
+    const colours = palette();
+    ctx.fillStyle = this.ends.includes(name) ? colours.accent : colours.node;
+    ctx.strokeStyle = colours.ink;
+    ctx.lineWidth = 1.2;
+    ctx.beginPath();
+    ctx.arc(x, y, HOST, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.stroke();
+    ctx.fillStyle = ctx.strokeStyle = colours.ink;
+    ctx.font = "600 11px system-ui, sans-serif";
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.fillText(name, x + HOST + 4, y - HOST - 2);
+  }
+
+  /** A round number of metres. */
+  drawScale(ctx, width) {
+    const longest = 140 / this.scale;
+    const metres = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000].findLast((m) => m <= longest) ?? 1;
+    const [x, y] = [width - EDGE - metres * this.scale, this.height - 12];
+    ctx.strokeStyle = ctx.fillStyle = palette().soft;
+    ctx.lineWidth = 2;
+    ctx.beginPath(); ctx.moveTo(x, y); ctx.lineTo(x + metres * this.scale, y); ctx.stroke();
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    ctx.fillText(`${metres} m`, x - 6, y);
+  }
+
+  tip(x, y) {
+    if (!this.places) return null;
+    const away = ([, place]) => { const [u, v] = this.pixel(place); return Math.hypot(u - x, v - y); };
+    const [found] = [...this.places].filter((host) => away(host) < 16).sort((a, b) => away(a) - away(b));
+    if (!found) return null;
+    const [node, [east, north]] = found;
+    const { nodes, flows } = this.run.run;
+    const sent = this.hops.filter((hop) => hop.from === node).map(({ to, flow, n }) => ({
+      label: `${flow === null ? "routing" : flows[flow].name} → ${to === null ? "all" : nodes[to].name}`,
+      value: `${told(n, COUNTS)} frames`,
+    }));
+    return {
+      title: nodes[node].name,
+      lines: [
+        { label: "place", value: `${east.toFixed(0)} m east, ${north.toFixed(0)} m north` },
+        { label: "hosts in range", value: String(this.neighbours(node).length) },
+        ...sent.slice(0, 8),
+      ],
+    };
+  }
+}
+
+/** Where a host is at `time`: straight on between two places that are told. */
+function placeAt({ t, x, y }, time) {
+  let [low, high] = [0, t.length - 1];
+  if (time <= t[0]) return [x[0], y[0]];
+  if (time >= t[high]) return [x[high], y[high]];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (t[middle] <= time) low = middle; else high = middle;
+  }
+  const part = (time - t[low]) / (t[high] - t[low]);
+  return [x[low] + (x[high] - x[low]) * part, y[low] + (y[high] - y[low]) * part];
+}
+
+/** Frames by sender, receiver and flow in the piece of the answer around `time`. */
+function hopsAt(answer, time) {
+  const sums = new Map();
+  for (const { from, to, hops } of answer.air) {
+    const width = (to - from) / hops.count;
+    const wanted = Math.floor((time - from) / width);
+    hops.k.forEach((k, at) => {
+      if (k !== wanted || time >= to) return;
+      const hop = { from: hops.from[at], to: hops.to[at], flow: hops.flow[at], n: 0 };
+      const key = `${hop.from} ${hop.to} ${hop.flow}`;
+      if (!sums.has(key)) sums.set(key, hop);
+      sums.get(key).n += hops.n[at];
+    });
+  }
+  return [...sums.values()];
+}
+
+/** A line from host to host with its head at the receiver, a little beside the straight way: both directions show. */
+function arrow(ctx, [x0, y0], [x1, y1]) {
+  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+  const [dx, dy] = [(x1 - x0) / length, (y1 - y0) / length];
+  const [offX, offY] = [-dy * 3, dx * 3];
+  const [endX, endY] = [x1 - dx * (HOST + 3) + offX, y1 - dy * (HOST + 3) + offY];
+  ctx.moveTo(x0 + offX, y0 + offY);
+  ctx.lineTo(endX, endY);
+  for (const side of [-1, 1]) {
+    ctx.moveTo(endX, endY);
+    ctx.lineTo(endX - dx * 8 - side * dy * 5, endY - dy * 8 + side * dx * 5);
+  }
+}
