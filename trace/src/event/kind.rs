@@ -3,8 +3,8 @@ use super::vocabulary::EventKind;
 use std::fmt;
 
 impl EventKind {
-    /// True for events that come with single packets, frames or steps: thousands in a second, for logs of runs and not for
-    /// people.
+    /// True for events that come with single packets, frames or steps: thousands in a second, for logs of runs and not
+    /// for people.
     pub const fn is_of_a_packet(self) -> bool {
         matches!(
             self,
