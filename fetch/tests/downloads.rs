@@ -297,15 +297,19 @@ fn a_server_that_disagrees_is_refused_and_the_others_go_on() {
 }
 
 #[test]
-fn without_a_digest_the_first_answer_counts_and_the_other_server_is_refused() {
+fn servers_that_contradict_each_other_end_a_download_whose_digest_nobody_named() {
     let (bytes, other) = (content(500_000, 15), content(500_000, 16));
-    let mut world =
-        World::new(&[Shelf::of(&bytes), Shelf::of(&other)], 1, DownloadConfig::default(), CLEAR, 1);
-    world.run_until(|world| world.is_complete());
-    let refused =
-        |path| world.events.iter().any(|event| matches!(event, DownloadEvent::Refused(p, _) if *p == path));
-    assert!(refused(0) != refused(1), "exactly one is refused");
-    assert!(world.received == if refused(0) { other } else { bytes });
+    for shelves in [[&bytes, &other], [&other, &bytes]] {
+        let shelves = shelves.map(|bytes| Shelf::of(bytes));
+        let mut world = World::new(&shelves, 1, DownloadConfig::default(), CLEAR, 1);
+        world.run_until(|world| world.failure().is_some());
+        let failure = world.failure().unwrap();
+        let DownloadError::Contradiction { found, known, .. } = failure else { panic!("{failure}") };
+        let digests = [found.digest, known.digest];
+        assert!([&bytes, &other].iter().all(|bytes| digests.contains(&identity(bytes).digest)));
+        assert!(failure.to_string().contains("--sha256"), "{failure}");
+        assert!(!world.is_complete());
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The fetching machine: one object over many paths, datagrams in and datagrams out.
 //!
 //! A *path* is one interface towards one server. Each opens a sealed session, learns there what the object is, and then
-//! becomes a pipe of one connection, which carries the object. The first server that answers says what
-//! the object is (unless the caller knows); another that says otherwise is refused before any byte of it is used.
+//! becomes a pipe of one connection, which carries the object. Where the caller knows the object's digest, a server that
+//! has another is refused before any byte of it is used. Else the first server that answers says what the object is, and
+//! another server that says otherwise ends the download.
 //!
 //! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every
 //! server has refused, or nothing has come for too long.
@@ -130,6 +131,8 @@ pub struct Download {
     entropy: Entropy,
     paths: Vec<Path>,
     identity: Option<Identity>,
+    /// The key of the server that said so.
+    believed: Option<PublicKey>,
     held: Vec<Range<u64>>,
     /// From the moment the object is known.
     carrier: Option<Carrier>,
@@ -162,6 +165,7 @@ impl Download {
             entropy,
             paths: paths.into_iter().map(|spec| Path::new(spec, now)).collect(),
             identity: None,
+            believed: None,
             held: Vec::new(),
             carrier: None,
             progress_at: now,

@@ -163,12 +163,21 @@ pub enum DownloadError {
         /// The servers and why.
         paths: Vec<(SocketAddr, PathEnd)>,
     },
+    /// Two servers have different objects, and nobody has said which is right.
+    Contradiction {
+        /// The one that answered later.
+        server: SocketAddr,
+        /// Its object.
+        found: Identity,
+        /// What the one before has.
+        known: Identity,
+    },
 }
 
 impl DownloadError {
     /// Whether a server was refused because of what an earlier attempt received.
     pub fn is_of_partial_file(&self) -> bool {
-        let (Self::Silence { paths, .. } | Self::NoServer { paths }) = self;
+        let (Self::Silence { paths, .. } | Self::NoServer { paths }) = self else { return false };
         paths.iter().any(|(_, end)| matches!(end, PathEnd::Refused(Rejection::PartialFile { .. })))
     }
 }
@@ -188,6 +197,13 @@ impl fmt::Display for DownloadError {
                 list(paths)
             ),
             Self::NoServer { paths } => write!(f, "no server can be used: {}", list(paths)),
+            Self::Contradiction { server, found, known } => write!(
+                f,
+                "the servers contradict each other: the object of {server} has {} bytes and digest {}, that of the one \
+                 before {} bytes and digest {}\n  remedy: say which is right, --sha256 DIGEST --restart, or leave the \
+                 other out",
+                found.size, found.digest, known.size, known.digest
+            ),
         }?;
         if self.is_of_partial_file() {
             f.write_str(

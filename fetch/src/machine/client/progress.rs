@@ -19,12 +19,25 @@ impl Download {
     pub(super) fn compare(&mut self, now: Instant, index: usize, identity: Identity) -> bool {
         if let Some(problem) = self.problem_of(identity) {
             self.refuse(now, index, problem);
+            if let Rejection::OtherServers { found, known } = problem {
+                self.contradicted(now, index, (found, known));
+            }
             return false;
         }
         if self.identity.is_none() {
             self.begin(now, identity);
+            self.believed = Some(self.paths[index].spec.key);
         }
         true
+    }
+
+    /// Of two servers one is wrong. Which, a digest would tell; the quicker one is not the more honest.
+    fn contradicted(&mut self, now: Instant, index: usize, (found, known): (Identity, Identity)) {
+        let Path { spec, .. } = &self.paths[index];
+        // A server whose file has changed meanwhile contradicts nobody else.
+        if self.config.digest.is_none() && self.believed != Some(spec.key) {
+            self.fail(now, DownloadError::Contradiction { server: spec.address, found, known });
+        }
     }
 
     /// Why an object is not the one to be fetched.
