@@ -1,7 +1,7 @@
 //! The fetching machine: one object over many paths, datagrams in and datagrams out.
 //!
 //! A *path* is one interface towards one server. Each opens a sealed session, learns there what the object is, and then
-//! becomes a pipe of one connection, which carries the object. Where the caller knows the object's digest, a server that
+//! becomes a pipe of one connection, which carries the object. Where the caller knows its digest, a server that
 //! has another is refused before any byte of it is used. Else the first server that answers says what the object is, and
 //! another server that says otherwise ends the download.
 //!
