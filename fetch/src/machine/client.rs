@@ -2,8 +2,8 @@
 //!
 //! A *path* is one interface towards one server. Each opens a sealed session, learns there what the object is, and then
 //! becomes a pipe of one connection, which carries the object. Where the caller knows its digest, a server that
-//! has another is refused before any byte of it is used. Else the first server that answers says what the object is, and
-//! another server that says otherwise ends the download.
+//! has another is refused before any byte of it is used. Else the first server that answers says what the object is,
+//! and another server that says otherwise ends the download.
 //!
 //! A path that dies is opened again, with growing pauses, while the others go on. The download fails when every
 //! server has refused, or nothing has come for too long.
