@@ -313,6 +313,29 @@ fn what_cannot_be_viewed_is_refused_with_a_remedy() {
 }
 
 #[test]
+fn a_rough_cell_is_a_scenario_file_that_runs_as_the_cell_does() {
+    let few = ["--quick", "--seconds", "5"];
+    let several = prismux(&["rough", "--only", "b-outage", "--scenario"]);
+    assert_eq!(code(&several), 2, "{}", err(&several));
+    assert!(err(&several).contains("--only"), "{}", err(&several));
+    let traced = prismux(&["rough", "--only", "lte-16+5", "--scenario"]);
+    assert_eq!((code(&traced), err(&traced).contains("traces")), (2, true), "{}", err(&traced));
+
+    let folder = Folder::new("rough-cell");
+    let file = folder.path("b-rate-1s.toml");
+    let text = prismux(&[&["rough", "--only", "b-rate-1s", "--scenario"], &few[..]].concat());
+    fs::write(&file, out(&text)).unwrap();
+    let run = prismux(&["run", &file, "--json"]);
+    assert_eq!(code(&run), 0, "{}", err(&run));
+    let run: Value = serde_json::from_str(&out(&run)).unwrap();
+    let cell = prismux(&[&["rough", "--only", "b-rate-1s", "--json"], &few[..]].concat());
+    let cell: Value = serde_json::from_str(&out(&cell)).unwrap();
+    let outcomes = cell["cells"][0]["outcomes"].as_array().unwrap();
+    let prism = outcomes.iter().find(|outcome| outcome["way"] == "prism").unwrap();
+    assert_eq!(prism["goodput_bps"][0], run["flows"]["download"]["goodput_bps"]);
+}
+
+#[test]
 fn rough_holds_a_download_against_the_best_link_and_refuses_what_it_does_not_know() {
     let listed = prismux(&["rough", "--list", "--only", "b-outage-1"]);
     assert_eq!((code(&listed), out(&listed).matches("\nb-outage-1-").count()), (0, 4), "{}", out(&listed));

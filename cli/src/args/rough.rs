@@ -16,6 +16,9 @@ pub(crate) struct RoughArguments {
     /// List the cells and run nothing.
     #[arg(long)]
     pub list: bool,
+    /// Print the scenario file of the one cell chosen and run nothing.
+    #[arg(long)]
+    pub scenario: bool,
     /// One seed and runs of 12 s, unless told otherwise.
     #[arg(long)]
     pub quick: bool,

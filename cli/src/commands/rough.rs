@@ -25,6 +25,9 @@ pub(crate) fn run(arguments: &RoughArguments) -> Result<(), Failure> {
         return Ok(print(list(&cells))?);
     }
     let plan = plan(arguments)?;
+    if arguments.scenario {
+        return Ok(print(scenario_text(&cells, &plan)?)?);
+    }
     prepare(arguments.on.into())?;
     let bar = jobs::progress_bar(run_count(&cells, &plan), "rough links");
     let in_lab = arguments.on == BackendName::Lab;
@@ -90,6 +93,20 @@ fn plan(arguments: &RoughArguments) -> Result<RoughPlan, Failure> {
         duration: Duration::from_secs(arguments.seconds.unwrap_or(seconds)),
         ways,
         set: arguments.set.clone(),
+    })
+}
+
+/// The scenario file of the only cell, with the first seed.
+fn scenario_text(cells: &[Cell], plan: &RoughPlan) -> Result<String, Failure> {
+    let [cell] = cells else {
+        let few = cells.iter().take(3).map(|cell| cell.name.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(Failure::Usage(format!(
+            "--scenario prints one cell, and {} are chosen ({few} ...); narrow it with --only",
+            cells.len()
+        )));
+    };
+    cell.scenario_text(plan.first_seed, plan.duration).ok_or_else(|| {
+        Failure::Usage(format!("the links of {} follow traces, which no scenario file holds", cell.name))
     })
 }
 

@@ -38,8 +38,15 @@ impl Cell {
         }
     }
 
+    /// The text of the cell's scenario for one seed, over all links with PRISM; `None` where links follow traces, which
+    /// no scenario file holds.
+    pub fn scenario_text(&self, seed: u64, duration: Duration) -> Option<String> {
+        let traced = self.links.iter().any(|link| link.trace.is_some());
+        (!traced).then(|| format!("# {}: {}\n{}", self.name, self.summary, self.text(seed, duration)))
+    }
+
     /// The scenario's text, before a way of using the links is chosen.
-    pub(super) fn text(&self, seed: u64, duration: Duration) -> String {
+    fn text(&self, seed: u64, duration: Duration) -> String {
         let duration = self.duration(duration);
         let mut text = format!("duration = \"{} ms\"\n\n[nodes]\n", duration.as_millis());
         self.write_nodes(&mut text);
