@@ -85,6 +85,7 @@ const IN_WORDS: &[&str] = &[
     "learned",
     "true between a proxy and a member",
     "by routing",
+    "channel 1 for all",
     "by routing; mptcp, ptcp and striping: all of the multi-homed end",
     "\"bulk\", for udp \"cbr\"",
     "until stopped",
@@ -309,7 +310,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::MOBILITY))
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING));
-    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]"];
+    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
     plain.into_iter().chain(of_the_air).map(str::to_string).chain(registered).collect()
 }
 

@@ -63,6 +63,7 @@ fn describe(plan: &Plan, backend: Backend, seed: u64) -> RunDescription<'_> {
         MediumModel::Radio(radio) => Some(RadioDescription {
             name: Cow::Owned(medium.name.clone()),
             hosts: medium.attached.iter().map(|&node| name(node)).collect(),
+            channels: radio.channels.clone(),
             range_m: radio.radio.range_m(),
         }),
         MediumModel::Bus(_) | MediumModel::External => None,

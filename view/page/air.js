@@ -18,7 +18,9 @@ export class AirMap {
     this.hidden = new Set();
     this.tracks = Object.entries(run.tracks).map(([node, track]) => ({ node: Number(node), ...track }));
     this.reach = new Map();
-    (run.run.radios ?? []).forEach(({ hosts, range_m: range }) => hosts.forEach((name) => this.reach.set(name, range)));
+    (run.run.radios ?? []).forEach(({ hosts, channels = [], range_m: range }) => {
+      hosts.forEach((name, k) => this.reach.set(name, { range, channel: channels[k] ?? 1 }));
+    });
     const all = (axis) => this.tracks.flatMap((track) => track[axis]);
     const wider = ([low, high], value) => [Math.min(low, value), Math.max(high, value)];
     const bounds = (values) => values.reduce(wider, [Infinity, -Infinity]);
@@ -66,15 +68,17 @@ export class AirMap {
     this.pixel = ([x, y]) => [left + (x - west) * this.scale, bottom - (y - south) * this.scale];
   }
 
-  rangeOf(node) {
-    return this.reach.get(this.run.run.nodes[node].name) ?? 0;
+  reachOf(node) {
+    return this.reach.get(this.run.run.nodes[node].name) ?? { range: 0, channel: 0 };
   }
 
   /** Who is within reach of `node`. */
   neighbours(node) {
     const [x, y] = this.places.get(node);
-    const near = ([other, [u, v]]) => other !== node && Math.hypot(u - x, v - y) <= this.rangeOf(node);
-    return [...this.places].filter(near).map(([other]) => other);
+    const { range, channel } = this.reachOf(node);
+    const near = ([other, [u, v]]) => other !== node && Math.hypot(u - x, v - y) <= range;
+    const others = [...this.places].filter(near).map(([other]) => other);
+    return others.filter((other) => this.reachOf(other).channel === channel);
   }
 
   drawReach(ctx) {
@@ -126,7 +130,7 @@ export class AirMap {
     for (const [node, place] of this.places) {
       if (!this.ends.includes(this.run.run.nodes[node].name) || this.hidden.has("reach")) continue;
       ctx.beginPath();
-      ctx.arc(...this.pixel(place), this.rangeOf(node) * this.scale, 0, 2 * Math.PI);
+      ctx.arc(...this.pixel(place), this.reachOf(node).range * this.scale, 0, 2 * Math.PI);
       ctx.stroke();
     }
     ctx.globalAlpha = 1;

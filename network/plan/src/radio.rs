@@ -16,6 +16,8 @@ pub struct Radio {
     pub mobility: Vec<Mobility>,
     /// What each is to the medium access, in the same order; all are stations where this is empty.
     pub roles: Vec<Role>,
+    /// The channel of each, in the same order; all are on channel 1 where this is empty.
+    pub channels: Vec<u8>,
     /// Who finds routes.
     pub routing: Routing,
     /// Whether the hops of each packet that arrives are held against the fewest that were possible then.

@@ -116,6 +116,7 @@ fn plan(routing: Routing, sources: u32, pause_s: u64, seconds: u64) -> (Plan, f6
         mac: MacConfig { queue, ..MacConfig::ns2() },
         mobility: vec![Mobility::RandomWaypoint(waypoint); hosts.len()],
         roles: Vec::new(),
+        channels: Vec::new(),
         routing,
         compares_hops: true,
         power: None,

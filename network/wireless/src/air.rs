@@ -183,6 +183,11 @@ impl<P: Copy> Air<P> {
         self.field.position(host.0, now)
     }
 
+    /// The channel that a host is on; `None` for a host that is not there.
+    pub fn channel(&self, host: HostId) -> Option<u8> {
+        self.field.channel(host.0)
+    }
+
     /// From now on each frame is reported when it begins ([`AirEvent::OnAir`]).
     pub fn report_frames(&mut self) {
         self.reports_frames = true;

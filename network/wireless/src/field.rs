@@ -84,6 +84,11 @@ impl Field {
         self.holds_for == Duration::MAX
     }
 
+    /// The channel of a host.
+    pub fn channel(&self, host: u32) -> Option<u8> {
+        self.channels.get(host as usize).copied()
+    }
+
     /// Where a host is.
     #[inline]
     pub fn position(&mut self, host: u32, now: Instant) -> Position {

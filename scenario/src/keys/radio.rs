@@ -5,6 +5,12 @@ use super::{Key, key};
 pub const RADIO: &[Key] = &[
     key("hosts", "list of nodes", "all hosts", "the nodes on the air"),
     key(
+        "channels",
+        "table of whole numbers",
+        "channel 1 for all",
+        "the channel of each host: { a = 1, b = 6 }; hosts on different ones neither hear nor disturb one another",
+    ),
+    key(
         "medium_access",
         "name",
         "\"ns-2\"",

@@ -1,5 +1,6 @@
 //! `[radio]` and `[routing]`.
 
+mod channels;
 mod energy;
 mod mac;
 mod mobility;
@@ -42,6 +43,8 @@ pub(super) fn read(
     let owners = slots::read(&reader, &mut mac, &attached, node_names);
     let polled = polling::read(&reader, &mut mac, &attached, node_names);
     let roles = if polled.is_empty() { owners } else { polled };
+    let names: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
+    let channels = channels::read(&reader, &names, problems);
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     reader.finish();
@@ -53,7 +56,6 @@ pub(super) fn read(
         protocol
     });
     let routing = protocol.or_else(|| Some(registry::ROUTING.first()?.value)).unwrap_or(Routing::Direct);
-    let names: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
     let Some(mobility) = mobility else {
         let remedy = "for instance [mobility] with lines: model = \"static\" and area_m = [500, 500]";
         file.missing("mobility", "a section [mobility]: where the hosts are", remedy.to_string());
@@ -61,7 +63,7 @@ pub(super) fn read(
     };
     let moving = mobility::read(&mobility, &names, folder, problems);
     mobility.finish();
-    let radio = Radio { radio, mac, mobility: moving?, roles, routing, compares_hops, power };
+    let radio = Radio { radio, mac, mobility: moving?, roles, channels, routing, compares_hops, power };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 

@@ -50,7 +50,7 @@ impl RadioMedium {
         let host = |(index, (node, mobility)): (usize, (&NodeId, &prismux_wireless::Mobility))| HostConfig {
             name: format!("{name}/{}", plan[*node].name),
             mobility: mobility.clone(),
-            channel: 1,
+            channel: radio.channels.get(index).copied().unwrap_or(1),
             battery_j: battery_of(index),
             // Only source routes tell bystanders anything.
             listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
@@ -197,9 +197,10 @@ impl Medium for RadioMedium {
         let (from, to) = (self.number(from), self.number(to));
         self.node(from)?;
         let place = |air: &mut Air<Frame>, host| air.position(now, host);
-        let others = (0..self.attached.len() as u32).map(HostId).filter(|host| *host != from);
+        let hears = |host: &HostId| *host != from && self.air.channel(*host) == self.air.channel(from);
+        let others: Vec<HostId> = (0..self.attached.len() as u32).map(HostId).filter(hears).collect();
         let mut farther: Vec<(HostId, Position)> =
-            others.map(|host| (host, place(&mut self.air, host))).collect();
+            others.into_iter().map(|host| (host, place(&mut self.air, host))).collect();
         let mut front = vec![place(&mut self.air, from)];
         let mut hops = 0;
         while from != to && !front.is_empty() {

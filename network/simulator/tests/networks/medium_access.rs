@@ -22,6 +22,7 @@ fn network(mac: MacConfig, distances_m: &[f64], roles: Vec<Role>, fading: Fading
         mac,
         mobility: distances_m.iter().map(place).collect(),
         roles,
+        channels: Vec::new(),
         routing: Routing::Direct,
         compares_hops: false,
         power: None,

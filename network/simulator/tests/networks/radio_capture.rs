@@ -54,6 +54,7 @@ fn captured(routing: Routing) -> Vec<Frame> {
         mac: MacConfig::ns2(),
         mobility: (0..3).map(place).collect(),
         roles: Vec::new(),
+        channels: Vec::new(),
         routing,
         compares_hops: false,
         power: None,

@@ -45,6 +45,7 @@ fn network() -> Plan {
         mac: MacConfig::ns2(),
         mobility: parse_csv("places", places, 2).unwrap(),
         roles: Vec::new(),
+        channels: Vec::new(),
         routing: Routing::Direct,
         compares_hops: false,
         power: None,
