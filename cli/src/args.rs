@@ -109,9 +109,11 @@ pub(crate) enum Command {
             prismux join prismux:1:...\n  \
             prismux join prismux:1:... --uplink eth0 --uplink wwan0")]
     Join(JoinArguments),
-    /// At a gateway or proxy: take the rights of a home or member away, at once and for good. Its sessions end, and its
-    /// keys open nothing any more, also after a restart.
-    #[command(after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo")]
+    /// At a gateway or proxy: take the rights of a home or member away, at once and for good. At a member: those of its
+    /// proxy. Sessions end, and the keys open nothing any more, also after a restart.
+    #[command(
+        after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo\n  prismux revoke proxy"
+    )]
     Revoke(RevokeArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]

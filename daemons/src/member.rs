@@ -8,7 +8,7 @@
 //!
 //! * [`registration`]: when to call the proxy. `calls`: what both say. `return_rules`: the way back, which stands while
 //!   the member is registered.
-//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `report`: the status page.
+//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `report`: the status page.
 //!   `departure`: what is still under way when a member leaves.
 
 mod calls;
@@ -17,9 +17,11 @@ mod keys;
 pub mod registration;
 mod report;
 mod return_rules;
+mod rights;
 mod shares;
 
 use crate::accounts::Accounts;
+use crate::commands::Command;
 use crate::config::{MemberConfig, WebConfig, accounts_file};
 use crate::counters::{DropCounters, sealed_refusal};
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
@@ -27,6 +29,7 @@ use crate::device;
 use crate::events::Events;
 use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
+use crate::revoked::Revoked;
 use crate::tunnel::control::{self, Message};
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
@@ -68,6 +71,7 @@ pub struct Member {
     carried: Carried,
     account: Account,
     accounts: Accounts,
+    revoked: Revoked,
     share: Share,
     /// What waits for its rate limit, if it has one.
     shaper: Option<Shaper<(GreHeader, Ecn, PacketBuf)>>,
@@ -122,7 +126,7 @@ impl Role for Member {
         tracing::info!(member = config.name, proxy = %config.tunnel.proxy, device = tun.name(), "member started");
         let intervals = Intervals { active: config.tunnel.hello, idle: config.tunnel.keep_alive };
         let first_counter = daemon::time_of_day_micros();
-        Ok(Self {
+        let mut member = Self {
             registration: Registration::new(&config.name, config.rate, intervals, first_counter)
                 .with_receipts(config.tunnel.receipts)
                 .with_terms(Tier::Primary, config.sharing.rate_limit),
@@ -138,6 +142,7 @@ impl Role for Member {
             carried: Carried::default(),
             account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
             accounts: Accounts::open(Self::accounts_file(&config)),
+            revoked: Revoked::of_daemon(&Self::accounts_file(&config))?,
             share: Share::new(config.sharing.terms()),
             shaper: config.sharing.rate_limit.map(Shaper::new),
             leave_at: Instant::ZERO,
@@ -146,7 +151,9 @@ impl Role for Member {
             keyed_at: None,
             departure: None,
             config,
-        })
+        };
+        member.bar_if_revoked();
+        Ok(member)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -183,6 +190,10 @@ impl Role for Member {
         self.sender.flush(|error, to, packet| {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
+    }
+
+    fn command(&mut self, now: Instant, command: &Command) -> Result<String, String> {
+        self.obey(now, command)
     }
 
     fn report(&self, now: Instant) -> impl Serialize {

@@ -123,7 +123,7 @@ impl Role for Proxy {
         };
         let callers = Callers::new(token, Known::read(config.members_file()));
         let accounts = Accounts::open(Self::accounts_file(&config));
-        let revoked = read_revoked(&config)?;
+        let revoked = Revoked::of_daemon(&Self::accounts_file(&config))?;
         let mut proxy = Self {
             inner_mtu_bytes,
             receivers,
@@ -242,13 +242,6 @@ impl Turn<'_> {
         self.tell_lost(now, lost);
         self.expire_homes(now);
     }
-}
-
-/// Who has no rights, which outlives restarts as accounts do. Without knowing it nobody is let in.
-fn read_revoked(config: &ProxyConfig) -> Result<Revoked, DaemonError> {
-    let file = <Proxy as Role>::accounts_file(config).with_extension("revoked");
-    let shown = file.display().to_string();
-    Revoked::read(file).map_err(|error| DaemonError::Config(format!("{shown}: {error}")))
 }
 
 /// The seed of the flow table and the random scheduler: one that nobody can guess, or flows could be chosen to fall

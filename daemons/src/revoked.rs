@@ -1,4 +1,5 @@
 //! Keys whose rights an operator has taken away, kept in a file: a daemon that starts again knows them.
+use crate::daemon::DaemonError;
 use prismux_sealed::PublicKey;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -32,6 +33,16 @@ impl Revoked {
         };
         let keys = text.lines().map(|line| key(line).ok_or_else(|| wrong(line))).collect::<Result<_, _>>()?;
         Ok(Self { file, keys })
+    }
+
+    /// The list of a daemon with this file of accounts, beside which it lies.
+    ///
+    /// # Errors
+    /// The list cannot be read, or has another line in it: nobody must be let in then.
+    pub fn of_daemon(accounts_file: &Path) -> Result<Self, DaemonError> {
+        let file = accounts_file.with_extension("revoked");
+        let shown = file.display().to_string();
+        Self::read(file).map_err(|error| DaemonError::Config(format!("{shown}: {error}")))
     }
 
     /// Where they are kept.

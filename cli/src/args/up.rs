@@ -68,13 +68,13 @@ pub(crate) struct JoinArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RevokeArguments {
-    /// The home, or the member of a proxy.
+    /// The home, or the member of a proxy; at a member: "proxy".
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Give its rights back.
     #[arg(long)]
     pub undo: bool,
-    /// Status socket of the daemon [default: that of the gateway or the proxy on this host].
+    /// Status socket of the daemon [default: that of the gateway, proxy or member on this host].
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 }

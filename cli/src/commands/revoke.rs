@@ -1,4 +1,4 @@
-//! `prismux revoke`: a running gateway or proxy takes somebody's rights away, or gives them back.
+//! `prismux revoke`: a running gateway, proxy or member takes somebody's rights away, or gives them back.
 use crate::args::RevokeArguments;
 use crate::failure::Failure;
 use crate::output::print;
@@ -6,7 +6,8 @@ use prismux_daemons::commands::{self, Command};
 use std::path::{Path, PathBuf};
 
 /// Status sockets of those who give rights to others.
-const GIVERS: [&str; 2] = ["/run/prismux/gateway.sock", "/run/prismux/proxy.sock"];
+const GIVERS: [&str; 3] =
+    ["/run/prismux/gateway.sock", "/run/prismux/proxy.sock", "/run/prismux/member.sock"];
 
 pub(crate) fn run(arguments: &RevokeArguments) -> Result<(), Failure> {
     let socket = match &arguments.socket {
@@ -27,8 +28,9 @@ fn standard_socket() -> Result<PathBuf, Failure> {
              does not list is not let in either",
             GIVERS.join(" or ")
         ))),
-        _ => {
-            Err(Failure::Usage(format!("{} are both there: say which, with --socket", GIVERS.join(" and "))))
-        }
+        _ => Err(Failure::Usage(format!(
+            "of {} several are there: say which, with --socket",
+            GIVERS.join(", ")
+        ))),
     }
 }

@@ -1,6 +1,7 @@
 //! What `prismux status` shows of a member.
 use super::Member;
 use super::registration::State;
+use super::rights::NO_RIGHTS;
 use crate::accounts::Booked;
 use crate::counters::DropCounters;
 use crate::events::Shown;
@@ -48,7 +49,10 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
             State::Registered => "registered",
         },
         rtt_s: member.registration.rtt().map(Duration::as_secs_f64),
-        rests: member.share.rest().map(|rest| rest.to_string()),
+        rests: match member.is_revoked() {
+            true => Some(NO_RIGHTS.to_owned()),
+            false => member.share.rest().map(|rest| rest.to_string()),
+        },
         booked: member.accounts.booked(member.account.link(), member.share.terms()),
         accounts_file: member.accounts.file(),
         device: member.tun.name(),

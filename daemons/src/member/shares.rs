@@ -4,7 +4,7 @@ use crate::accounts;
 use crate::tunnel::socket::Frame;
 use prismux_linux::packet::PacketBuf;
 use prismux_sharing::{Carried, Shaper};
-use prismux_trace::event::{DropReason, Event, EventSink, LinkState};
+use prismux_trace::event::{DropReason, LinkState};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, GreHeader};
 
@@ -27,7 +27,7 @@ impl Member {
         }
         let time = accounts::time_now();
         self.accounts.book(now, time, std::iter::once((self.account.clone(), self.carried)));
-        if !self.share.judge(time, self.accounts.ledger(), self.account.link()) {
+        if !self.share.judge(time, self.accounts.ledger(), self.account.link()) || self.is_revoked() {
             return;
         }
         self.accounts.save(now);
@@ -44,10 +44,7 @@ impl Member {
             }
         };
         self.drain(now);
-        let name = || self.config.name.clone().into();
-        let event =
-            Event::LinkStateChanged { node: name(), member: name(), state, cause: Some(cause.into()) };
-        self.events.event(now, &event);
+        self.tell_state(now, state, &cause);
     }
 
     /// A frame came from the proxy. To a member that rests it was under way, or the proxy has not heard that it does.

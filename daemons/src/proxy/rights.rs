@@ -53,7 +53,10 @@ impl Proxy {
     pub(super) fn bar_revoked(&self) {
         let Some(sealing) = self.outlet.sealing() else { return };
         for (number, peer) in (0_u16..).zip(&self.config.peers) {
-            sealing.set_barred(number, self.revoked.has(&peer.public_key));
+            match self.revoked.has(&peer.public_key) {
+                true => sealing.bar(number),
+                false => sealing.unbar(number, None),
+            }
         }
     }
 

@@ -58,13 +58,14 @@ impl Sealing {
         self.0.borrow_mut().sessions.add_peer(public, address).is_some()
     }
 
-    /// Treats a peer as a stranger from now on, or no longer.
-    pub fn set_barred(&self, number: u16, is_barred: bool) {
-        let sessions = &mut self.0.borrow_mut().sessions;
-        match is_barred {
-            true => sessions.bar(PeerId(number)),
-            false => sessions.unbar(PeerId(number)),
-        }
+    /// Treats a peer as a stranger from now on.
+    pub fn bar(&self, number: u16) {
+        self.0.borrow_mut().sessions.bar(PeerId(number));
+    }
+
+    /// Treats a peer that was barred as a stranger no longer; with an `address` it can be called.
+    pub fn unbar(&self, number: u16, address: Option<SocketAddr>) {
+        self.0.borrow_mut().sessions.unbar(PeerId(number), address);
     }
 
     /// Asks for new keys with a peer, which seems to have lost its own.

@@ -35,6 +35,7 @@ const TESTS: &[Test] = &[
     ("a_killed_proxy_gets_new_keys_with_its_members", sealed::killed_proxy),
     ("what_was_recorded_or_changed_on_the_path_is_refused", sealed::attacker_on_the_path),
     ("a_member_whose_rights_are_revoked_is_out_and_a_download_goes_on", sealed::revoked_member),
+    ("a_link_that_its_owner_lends_no_more_is_out_and_a_download_goes_on", sealed::revoked_proxy),
     ("strangers_get_no_answer_from_sealed_tunnels", sealed::strangers),
     ("a_member_with_a_key_speaks_for_itself_only", sealed::dishonest_member),
     ("a_daemon_drops_the_privileges_it_needs_no_more", hardening::privileges_are_dropped),

@@ -130,6 +130,38 @@ pub fn revoked_member() {
     assert!(again.contains("have not been revoked"), "{again}");
 }
 
+/// The owner of a link takes it from the proxy in the middle of a download, which goes on over the other one; the member
+/// started again has not forgotten.
+pub fn revoked_proxy() {
+    let network = Network::new("sealed-unlent");
+    let keys = Keys::make(&network);
+    let proxy = start_proxy(&network, &keys);
+    let m1 = start_member(&network, &keys, 1, "10.2.1.1");
+    let m2 = start_member(&network, &keys, 2, "10.2.2.1");
+    wait_for("both members join", || proxy.links_up().len() == 2);
+    let bytes = 20 * MEGABYTE;
+    let transfer = Transfer::start(&network, SENDER, Direction::Download, bytes, None);
+    wait_for("it is under way", || proxy.number("/counters/data_packets") > 2000);
+    let name = || "proxy".to_owned();
+    commands::send(m2.socket(), &Command::Revoke { name: name() }).unwrap();
+    wait_for("it has taken its leave", || proxy.links_up() == ["m1"]);
+    let rests = |member: &Daemon| member.status().unwrap()["rests"].clone();
+    assert_eq!(rests(&m2), "the proxy's rights have been revoked");
+    let carried = || m2.number("/forward_packets");
+    let before = carried();
+    transfer.finish(bytes);
+    assert_eq!((carried(), rests(&m1)), (before, serde_json::Value::Null));
+
+    m2.kill();
+    let m2 = start_member(&network, &keys, 2, "10.2.2.1");
+    std::thread::sleep(time::Duration::from_secs(2));
+    assert_eq!((proxy.links_up(), m2.is_registered()), (vec!["m1".to_owned()], false));
+    let refused = commands::send(m2.socket(), &Command::Restore { name: "m1".to_owned() }).unwrap_err();
+    assert!(refused.contains("nobody called m1"), "{refused}");
+    commands::send(m2.socket(), &Command::Restore { name: name() }).unwrap();
+    wait_for("it is lent again", || proxy.links_up().len() == 2);
+}
+
 /// Members that have nothing to say are called by a proxy that has been restarted.
 pub fn idle_members_after_a_restart() {
     let network = Network::new("sealed-idle");

@@ -87,10 +87,11 @@ impl Sessions {
         self.events.retain(|event| event.peer() != id);
     }
 
-    /// Lets a peer that was barred come back. Nobody knows where it is: it has to call.
-    pub fn unbar(&mut self, id: PeerId) {
-        if let Some(peer) = self.peers.get_mut(usize::from(id.0)) {
+    /// Lets a peer that was barred come back. Without an `address` it has to call.
+    pub fn unbar(&mut self, id: PeerId, address: Option<SocketAddr>) {
+        if let Some(peer) = self.peers.get_mut(usize::from(id.0)).filter(|peer| peer.is_barred) {
             peer.is_barred = false;
+            peer.address = address;
         }
     }
 

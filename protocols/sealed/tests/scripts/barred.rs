@@ -46,7 +46,7 @@ fn who_gets_its_rights_back_has_to_call_and_nothing_older_counts() {
     let recorded = only(&mut ends.member, at(500_000));
     ends.answer(at(500_000), &recorded);
     ends.gateway.bar(PEER);
-    ends.gateway.unbar(PEER);
+    ends.gateway.unbar(PEER, None);
     let played_back = open(&mut ends.gateway, at(501_000), MEMBER, &recorded.bytes);
     assert_eq!(played_back, Err(Refusal::Replayed));
     assert_eq!(seal(&mut ends.gateway, at(501_000), b"down"), Err(NoSession::NoAddress));
