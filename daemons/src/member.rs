@@ -8,8 +8,8 @@
 //!
 //! * [`registration`]: when to call the proxy. `calls`: what both say. `return_rules`: the way back, which stands while
 //!   the member is registered.
-//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `report`: the status page.
-//!   `departure`: what is still under way when a member leaves.
+//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `report`: the status
+//!   page. `departure`: what is still under way when a member leaves.
 
 mod calls;
 mod departure;

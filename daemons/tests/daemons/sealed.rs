@@ -130,8 +130,8 @@ pub fn revoked_member() {
     assert!(again.contains("have not been revoked"), "{again}");
 }
 
-/// The owner of a link takes it from the proxy in the middle of a download, which goes on over the other one; the member
-/// started again has not forgotten.
+/// The owner of a link takes it from the proxy in the middle of a download, which goes on over the other one; the
+/// member started again has not forgotten.
 pub fn revoked_proxy() {
     let network = Network::new("sealed-unlent");
     let keys = Keys::make(&network);
