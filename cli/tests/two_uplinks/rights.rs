@@ -49,6 +49,8 @@ pub fn revoked() {
     assert_eq!(page(&network.server)["revoked"], serde_json::json!(["house"]));
     let said = network.server.run("prismux explain house-2");
     assert_eq!(said.trim(), "house-2 is not used: its rights have been revoked.");
+    let shown = network.server.run("prismux top --once");
+    assert!(shown.contains("its rights have been revoked"), "{shown}");
     Transfer::start_at(&network, 1, Direction::Down, 1_000_000).finish();
 
     network.home().run("prismux up --detach --restart");
