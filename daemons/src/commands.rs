@@ -3,9 +3,10 @@
 //! `{"command": "revoke", "name": "house"}` is answered by `{"done": "..."}` or `{"refused": "..."}`, in words. The
 //! socket lies beside the status socket, with `.control` for its ending: who may look need not be who may change.
 use serde::{Deserialize, Serialize};
+use std::fs::{DirBuilder, Permissions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,9 +63,7 @@ impl CommandServer {
     /// Its folder may not be written.
     pub fn bind(status_socket: &Path) -> io::Result<Self> {
         let path = socket_beside(status_socket);
-        remove_left(&path);
-        let socket = UnixDatagram::bind(&path)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let socket = bind_for_owner(&path)?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, path })
     }
@@ -97,7 +96,26 @@ impl Drop for CommandServer {
     }
 }
 
-/// A socket that somebody has left.
+/// A socket at `path` to which nobody but its owner could write at any time: it gets its permissions in a folder of
+/// its own, and then its place.
+fn bind_for_owner(path: &Path) -> io::Result<UnixDatagram> {
+    let folder = path.with_extension("new");
+    let inside = folder.join("s");
+    remove_left(&inside);
+    let _ = std::fs::remove_dir(&folder);
+    DirBuilder::new().mode(0o700).create(&folder)?;
+    let bound = UnixDatagram::bind(&inside).and_then(|socket| {
+        std::fs::set_permissions(&inside, Permissions::from_mode(0o600))?;
+        remove_left(path);
+        std::fs::rename(&inside, path)?;
+        Ok(socket)
+    });
+    remove_left(&inside);
+    let _ = std::fs::remove_dir(&folder);
+    bound
+}
+
+/// Removes a socket that somebody has left.
 fn remove_left(path: &Path) {
     let found = std::fs::symlink_metadata(path);
     if found.is_ok_and(|left| std::os::unix::fs::FileTypeExt::is_socket(&left.file_type())) {
@@ -112,8 +130,10 @@ fn remove_left(path: &Path) {
 pub fn send(status_socket: &Path, command: &Command) -> Result<String, String> {
     let to = socket_beside(status_socket);
     let ask = || {
-        let own = CommandServer::bind(&to.with_extension(format!("{}.sock", std::process::id())))?;
-        own.socket.set_nonblocking(false)?;
+        // The answer goes to the place where this socket was bound.
+        let own = to.with_extension(format!("{}.answer", std::process::id()));
+        remove_left(&own);
+        let own = CommandServer { socket: UnixDatagram::bind(&own)?, path: own };
         own.socket.set_read_timeout(Some(PATIENCE))?;
         own.socket.send_to(&serde_json::to_vec(command)?, &to)?;
         let mut buffer = [0; MAX_BYTES];
@@ -143,13 +163,15 @@ fn no_answer(to: &Path, error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, CommandServer, send, socket_beside};
+    use super::{Command, CommandServer, PATIENCE, send, socket_beside};
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixDatagram;
     use std::path::Path;
+    use std::time::Instant;
 
     fn serve(server: &CommandServer, count: usize) {
-        let mut answered = 0;
-        while answered < count {
+        let (mut answered, end) = (0, Instant::now() + PATIENCE * 2);
+        while answered < count && Instant::now() < end {
             server.answer(|command| {
                 answered += 1;
                 match command {
@@ -170,6 +192,8 @@ mod tests {
         // One that a killed daemon has left.
         drop(UnixDatagram::bind(socket_beside(&status)).unwrap());
         let server = CommandServer::bind(&status).unwrap();
+        let mode = std::fs::metadata(socket_beside(&status)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
         let asker = UnixDatagram::bind(folder.join("asker")).unwrap();
         for nonsense in ["", "{\"command\": \"format\"}", "{\"command\": \"revoke\", \"name\": 1}"] {
             asker.send_to(nonsense.as_bytes(), socket_beside(&status)).unwrap();
