@@ -23,7 +23,7 @@ from nbclient import NotebookClient
 
 import prismux
 from prismux.figures import Report, ReportError, style
-from prismux.figures.__main__ import code_of, folders
+from prismux.figures.__main__ import draw, folders
 from prismux.figures.claims import page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,12 +93,12 @@ def figure(folder: Path, report: Report) -> list[str]:
     title, _, rest = path.read_text(encoding="utf-8").partition("\n")
     name = title.removeprefix("# ")
     try:
-        style.save(code_of(folder).draw(report), str(SITE / "figures" / folder.name))
+        style.save(draw(folder, report), str(SITE / "figures" / folder.name))
     except ReportError as error:
         print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
         return []
     picture = f"![{name}]({folder.name}.svg)"
-    path.write_text(f"{title}\n\n{picture}\n{rest}", encoding="utf-8")
+    path.write_text(f"{title}\n\n{picture}\n\n[As PDF]({folder.name}.pdf)\n{rest}", encoding="utf-8")
     return [f"### [{name}]({folder.name}.md)\n", f"[{picture}]({folder.name}.md)\n"]
 
 

@@ -77,7 +77,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
             prismux sweep prism-delay-disparity --over links.wwan2.forward.delay=500ms..1000ms/50ms --seeds 10\n  \
             prismux sweep two-members --over nodes.proxy.scheduler=adas,earliest-arrival --over \
-            links.wwan2.loss=0.001..0.1*10\n\n\
+            links.wwan2.loss=0.001..0.1*10\n  \
+            prismux sweep mptcp-schedulers --over flows.download.tcp.window=200kB,400kB \
+            --subflow-scheduler waiting:Blest\n\n\
             An interrupted sweep goes on when the same command is given again.")]
     Sweep(SweepArguments),
     /// Make one file of the results of several sweeps; a task that is there twice counts once.

@@ -15,8 +15,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from PIL import Image
 
-from prismux.figures import Curve, Report, ReportError, style
-from prismux.figures.__main__ import code_of, folders, main
+from prismux.figures import Claim, Curve, Report, ReportError, style
+from prismux.figures.__main__ import code_of, draw, folders, main, source_of
 
 FOLDERS = folders(ROOT / "reproduce")
 RESULTS = Path(__file__).parent / "data/claims-quick.json"
@@ -109,6 +109,45 @@ def test_a_folder_says_what_the_paper_did_and_where_everything_is(folder: Path) 
         assert (folder / link).resolve().is_file(), link
 
 
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_figure_names_its_source(folder: Path) -> None:
+    title = draw(folder, report(folder)).get_suptitle()
+    assert re.search(r"\[(Fig|fig|Claims)[^]]*\]$", title), title
+
+
+#: Reported numbers that no axis of their figures has.
+NO_PLACE = {
+    **dict.fromkeys(
+        ("NM-012", "PR-023", "PR-024", "PR-025", "PR-038", "PT-013", "RC-014", "TD-011"), "a ratio of two values"
+    ),
+    **dict.fromkeys(("PR-047", "PR-049", "PR-051", "TD-008"), "a deviation"),
+    **dict.fromkeys(("QM-026", "QM-032"), "no packet to the first pipe: the edge of the panel"),
+    "R2-002": "a time of which the panels show but the ends",
+}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_figure_marks_the_numbers_that_its_source_reports(
+    folder: Path, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = re.match(r"(?:Fig\.|[Ff]igure) (\d+)(\(\w\))?", source_of(folder))
+    if number is None:
+        return
+    place = re.compile(rf"Fig {number[1]}\b" + re.escape(number[2] or ""))
+    own = [claim for claim in data["claims"] if claim["system"] == folder.parent.name and place.search(claim["place"])]
+    numbers = {claim["id"] for claim in own if not isinstance(claim["reported"], str)}
+    marked: list[str] = []
+    claim_of = Report.claim
+
+    def claim(report: Report, name: str) -> Claim:
+        marked.append(name)
+        return claim_of(report, name)
+
+    monkeypatch.setattr(Report, "claim", claim)
+    code_of(folder).draw(report(folder, data))
+    assert numbers - set(marked) - set(NO_PLACE) == set()
+
+
 def test_colours_of_one_figure_differ_also_without_colour() -> None:
     looks = [style.look(name) for name in ("adas", "wrr", "random", "hrtt", "nip", "ideal")]
     assert len({look.colour for look in looks}) == len({(look.marker, look.dashes) for look in looks}) == 6
@@ -139,13 +178,13 @@ def test_figures_without_results_are_left_out_and_named(
     path = tmp_path / "some.json"
     path.write_text(json.dumps(some))
     assert main([str(path), "--figures", str(ROOT / "reproduce"), "--out", str(tmp_path / "out")]) == 0
-    assert {file.name for file in (tmp_path / "out").iterdir()} == {"T1.svg", "T1.png"}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"T1.svg", "T1.png", "T1.pdf"}
     assert "S1: not drawn: the file has no results for S1; it has T1" in capsys.readouterr().err
 
 
 def test_one_figure_can_be_asked_for(tmp_path: Path) -> None:
     assert main([str(RESULTS), "--figures", str(ROOT / "reproduce"), "--only", "T1", "--out", str(tmp_path)]) == 0
-    assert {file.name for file in tmp_path.iterdir()} == {"T1.svg", "T1.png"}
+    assert {file.name for file in tmp_path.iterdir()} == {"T1.svg", "T1.png", "T1.pdf"}
 
 
 def test_simulated_points_lie_on_the_computed_curves() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars
 import pytest
-from conftest import SMALL
+from conftest import SMALL, Command
 from distributed import Client, LocalCluster
 
 import prismux
@@ -177,3 +177,22 @@ def test_a_comparison_runs_a_policy_beside_variants_that_have_no_use_for_it() ->
     assert compared.results["prism"][0].to_dict()["links"] == own.to_dict()["links"]
     with pytest.raises(prismux.ScenarioError, match="none runs over MPTCP"):
         prismux.compare("two-members", set=short, subflow_scheduler="my_policies:first", variants=["prism"])
+
+
+def test_the_command_line_takes_policies_by_import_path(
+    module: Path, tmp_path: Path, prismux_command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRISMUX_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(module.parent))
+    scenario, out = tmp_path / "small.toml", tmp_path / "runs.parquet"
+    scenario.write_text(SMALL)
+    command = ("sweep", str(scenario), "--over", "links.wire.delay=20 ms,40 ms", "--out", str(out))
+    said = prismux_command(*command, "--congestion", f"{module.stem}:Constant", "--json")
+    assert said.returncode == 0, said.stderr
+    assert '"ran": 2' in said.stdout
+    rows = polars.DataFrame(prismux.read_sweep(out))
+    assert rows["policy"].unique().to_list() == [f"congestion={module.stem}:Constant"]
+    here = prismux.sweep(scenario, OVER, out=tmp_path / "here.parquet", congestion=f"{module.stem}:Constant")
+    assert here.path.read_bytes() == out.read_bytes()
+    wrong = prismux_command(*command, "--congestion", f"{module.stem}:Nobody")
+    assert wrong.returncode == 1 and "Nobody" in wrong.stderr

@@ -38,9 +38,46 @@ pub(crate) struct SweepArguments {
     /// Run on this Dask cluster (needs the Python package).
     #[arg(long, value_name = "ADDRESS", conflicts_with = "jobs")]
     pub cluster: Option<String>,
+    #[command(flatten)]
+    pub policies: PolicyArguments,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Policies written in Python, by import path; they need the Python package.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Policies written in Python")]
+pub(crate) struct PolicyArguments {
+    /// Picks the link of every packet at a proxy.
+    #[arg(long, value_name = "MODULE:NAME")]
+    pub scheduler: Option<String>,
+    /// Congestion control of all senders of TCP, or of one flow; may be given for several flows.
+    #[arg(long, value_name = "[FLOW=]MODULE:NAME")]
+    pub congestion: Vec<String>,
+    /// Picks the subflow of every segment of MPTCP.
+    #[arg(long, value_name = "MODULE:NAME")]
+    pub subflow_scheduler: Option<String>,
+    /// Picks the pipe of every segment of pTCP.
+    #[arg(long, value_name = "MODULE:NAME")]
+    pub pipe_scheduler: Option<String>,
+    /// Picks the segment that a pipe of R²CP asks for.
+    #[arg(long, value_name = "MODULE:NAME")]
+    pub request_scheduler: Option<String>,
+}
+
+impl PolicyArguments {
+    /// Options and values, as they were given.
+    pub(crate) fn given(&self) -> Vec<(&'static str, &str)> {
+        let single = [
+            ("--scheduler", &self.scheduler),
+            ("--subflow-scheduler", &self.subflow_scheduler),
+            ("--pipe-scheduler", &self.pipe_scheduler),
+            ("--request-scheduler", &self.request_scheduler),
+        ];
+        let single = single.into_iter().filter_map(|(option, value)| Some((option, value.as_deref()?)));
+        single.chain(self.congestion.iter().map(|value| ("--congestion", value.as_str()))).collect()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -29,8 +29,8 @@ use std::time::Instant;
 const SHOWN_POINTS: usize = 40;
 
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
-    if let Some(address) = &arguments.cluster {
-        return on_cluster(arguments, address);
+    if arguments.cluster.is_some() || !arguments.policies.given().is_empty() {
+        return in_python(arguments);
     }
     let request = request(arguments)?;
     let tasks = plan(&request)?;
@@ -125,8 +125,8 @@ fn request(arguments: &SweepArguments) -> Result<SweepRequest, Failure> {
     })
 }
 
-/// Leaves the work to the Python package, which knows Dask clusters.
-fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> {
+/// Leaves the work to the Python package, which knows Dask clusters and policies written in Python.
+fn in_python(arguments: &SweepArguments) -> Result<(), Failure> {
     // What is wrong with the sweep shows without a cluster.
     let request = request(arguments)?;
     let tasks = plan(&request)?;
@@ -134,16 +134,18 @@ fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> 
     let target = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{scenario}-sweep.parquet")));
     let python = std::env::var("PRISMUX_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let mut command = Command::new(&python);
-    command.args(["-m", "prismux.cluster", &arguments.scenario, "--cluster", address]);
-    for text in &arguments.over {
-        command.args(["--over", text]);
+    command.args(["-m", "prismux.sweep_command", &arguments.scenario]);
+    let texts = |option: &'static str, texts: &[String]| {
+        texts.iter().map(|text| format!("{option}={text}")).collect::<Vec<_>>()
+    };
+    command.args(texts("--over", &arguments.over));
+    command.args(texts("--set", &arguments.set));
+    command.args(texts("--variant", &arguments.variants));
+    command.args(texts("--cluster", arguments.cluster.as_slice()));
+    for (option, value) in arguments.policies.given() {
+        command.arg(format!("{option}={value}"));
     }
-    for text in &arguments.set {
-        command.args(["--set", text]);
-    }
-    for name in &arguments.variants {
-        command.args(["--variant", name]);
-    }
+    command.args(arguments.jobs.map(|jobs| format!("--jobs={jobs}")));
     command.args(["--seed", &arguments.seed.to_string(), "--seeds", &arguments.seeds.to_string()]);
     command.arg("--out").arg(target);
     for (wanted, option) in
@@ -155,13 +157,13 @@ fn on_cluster(arguments: &SweepArguments, address: &str) -> Result<(), Failure> 
     }
     let status = command.status().map_err(|error| {
         Failure::Failed(format!(
-            "cannot start {python}: {error}\n  remedy: a sweep on a cluster needs the Python package prismux \
-                with \"distributed\"; PRISMUX_PYTHON names the interpreter that has them"
+            "cannot start {python}: {error}\n  remedy: clusters and policies written in Python need the Python package \
+             prismux; PRISMUX_PYTHON names the interpreter that has it"
         ))
     })?;
     match status.success() {
         true => Ok(()),
-        false => Err(Failure::Failed(format!("the sweep on {address} failed ({status})"))),
+        false => Err(Failure::Failed(format!("the sweep in {python} failed ({status})"))),
     }
 }
 

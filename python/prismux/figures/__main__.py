@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from prismux.figures.report import Report, ReportError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def code_of(folder: Path) -> ModuleType:
@@ -21,6 +26,22 @@ def code_of(folder: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def source_of(folder: Path) -> str:
+    """Where a figure was published, as its folder's README begins: "Fig. 7(a) of the journal version"."""
+    paragraph = (folder / "README.md").read_text(encoding="utf-8").split("\n\n")[1]
+    words = " ".join(paragraph.split()).removeprefix("Published as ").replace("*", "")
+    return re.split(r";|, section", words)[0].strip(".")
+
+
+def draw(folder: Path, report: Report) -> Figure:
+    """Draw a figure with its source in the title; ReportError where the file lacks what it needs."""
+    from prismux.figures import style
+
+    figure: Figure = code_of(folder).draw(report)
+    style.cite(figure, source_of(folder))
+    return figure
 
 
 def folders(root: Path) -> list[Path]:
@@ -50,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         if report is None or (given.only and folder.name not in given.only):
             continue
         try:
-            figure = code_of(folder).draw(report)
+            figure = draw(folder, report)
         except ReportError as error:
             print(f"{folder.name}: not drawn: {error}", file=sys.stderr)
             continue

@@ -141,6 +141,13 @@ def paper(axes: Axes, value: float, text: str, *, ends: tuple[float, float] | No
         axes.text(sum(ends) / 2, value, f"paper: {text}", ha="center", bbox=box, **label)
 
 
+def paper_at(axes: Axes, x: float, text: str) -> None:
+    """Mark the place on the horizontal axis at which the paper reports something."""
+    axes.axvline(x, zorder=1, color=_PAPER, linewidth=1.0, linestyle=(0, (1, 1.5)))
+    label: dict[str, Any] = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 7, "color": _PAPER, "zorder": 4}
+    axes.text(x, 0.99, f"paper: {text}", transform=axes.get_xaxis_transform(), **label)
+
+
 def reported(axes: Axes, places: Sequence[tuple[float, float]], half: float, text: str) -> None:
     """Mark a reported value at each of ``places``, ``half`` to both sides, and say in the legend what they are."""
     ends = [(x - half, x + half) for x, _ in places]

@@ -140,6 +140,8 @@ _SETTINGS: Any = {
     "legend.fontsize": 8,
     "hatch.linewidth": 0.5,
     "savefig.dpi": 200,
+    # Letters stay letters in PDF (TrueType), which journals ask for.
+    "pdf.fonttype": 42,
     # The same input gives the same bytes.
     "svg.hashsalt": "prismux",
 }
@@ -154,8 +156,7 @@ def canvas(title: str, panels: int = 1, *, columns: int | None = None) -> Iterat
         width = 5.2 if columns == 1 else 3.6 * columns
         size = (width, 3.6 if rows == 1 else 3.0 * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
-        wrapped = textwrap.fill(title, int(14.5 * width))
-        figure.suptitle(wrapped, fontsize=10, x=0.01, ha="left")
+        _title(figure, title)
         for unused in list(axes.flat)[panels:]:
             unused.remove()
         try:
@@ -166,13 +167,24 @@ def canvas(title: str, panels: int = 1, *, columns: int | None = None) -> Iterat
             raise
 
 
+def _title(figure: Figure, text: str) -> None:
+    wrapped = textwrap.fill(text, int(14.5 * figure.get_figwidth()))
+    figure.suptitle(wrapped, fontsize=10, x=0.01, ha="left")
+
+
+def cite(figure: Figure, source: str) -> None:
+    """Say behind the title where the figure was published."""
+    _title(figure, f"{' '.join(figure.get_suptitle().split())} [{source}]")
+
+
 def save(figure: Figure, stem: str) -> list[str]:
-    """Write ``stem.svg`` and ``stem.png``, the same bytes for the same figure, and close it."""
+    """Write ``stem.svg``, ``stem.png`` and ``stem.pdf``, the same bytes for the same figure, and close it."""
     paths = []
     with plt.rc_context(_SETTINGS):
         for suffix, metadata in (
             ("svg", {"Date": None, "Creator": "prismux"}),
             ("png", {"Software": "prismux"}),
+            ("pdf", {"CreationDate": None, "Creator": "prismux", "Producer": None}),
         ):
             figure.savefig(f"{stem}.{suffix}", metadata=metadata)
             paths.append(f"{stem}.{suffix}")

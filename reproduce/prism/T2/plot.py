@@ -14,5 +14,7 @@ def draw(report: Report) -> Figure:
             panel.set_title(title)
             charts.finish(panel, "loss on the second link (%)", "goodput / capacity", top=1.1)
         charts.paper(axes[0], report.claim("PR-005").number, "PRISM below 0.8 %", left=True)
+        lowest = report.table("T2").numbers[0]
+        charts.reported(axes[0], [(lowest, report.claim("PR-007").number)], 0.2 * lowest, "TCP at the lowest loss")
         charts.legend(figure)
         return figure

@@ -14,6 +14,7 @@ def draw(report: Report) -> Figure:
         axes[0].set_title("(a) 4 Mbit/s and another rate")
         charts.finish(axes[0], "second pipe (Mbit/s)", "goodput (Mbit/s)")
         charts.lines(axes[1], report.table("30b"), ["ideal", *_WAYS])
+        charts.paper_at(axes[1], 30 * report.claim("R2-012").number, "R²CP-s falls behind beyond")
         axes[1].set_title("(b) 30 ms and another round trip")
         charts.finish(axes[1], "second round trip (ms)", "goodput (Mbit/s)")
         charts.lines(axes[2], report.table("30b", 1), _WAYS)

@@ -1,0 +1,103 @@
+"""What ``prismux sweep`` starts with ``--cluster`` or with policies written in Python: the same sweep."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import prismux
+
+#: The policies that `prismux.sweep` takes by import path.
+POLICIES = ("scheduler", "subflow_scheduler", "pipe_scheduler", "request_scheduler")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the sweep that the arguments describe and say what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m prismux.sweep_command", description=__doc__)
+    parser.add_argument("scenario")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="of the scheduler: tcp://host:8786")
+    parser.add_argument("--jobs", type=int, metavar="N")
+    for policy in POLICIES:
+        parser.add_argument(f"--{policy.replace('_', '-')}", metavar="MODULE:NAME")
+    parser.add_argument("--congestion", action="append", default=[], metavar="[FLOW=]MODULE:NAME")
+    parser.add_argument("--over", action="append", default=[], metavar="PATH=VALUES")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--out", required=True, metavar="FILE")
+    parser.add_argument("--prune", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    # As `python -m` has it: modules are looked for in the folder that the command runs in.
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        with _client_of(given.cluster) as client:
+            result = prismux.sweep(
+                given.scenario,
+                dict(text.split("=", 1) for text in given.over),
+                seeds=given.seeds,
+                seed=given.seed,
+                set=given.set,
+                variants=given.variant,
+                out=given.out,
+                jobs=given.jobs,
+                client=client,
+                prune=given.prune,
+                keep=given.keep,
+                congestion=_congestion_of(given.congestion),
+                **{policy: getattr(given, policy) for policy in POLICIES},
+            )
+    except ImportError as error:
+        remedy = "pip install 'prismux[cluster]'" if error.name == "distributed" else "PYTHONPATH names its folder"
+        print(f"error: {error}\n  remedy: {remedy}", file=sys.stderr)
+        return 1
+    except (prismux.SweepFileError, prismux.RunError, prismux.ScenarioError, OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if given.json:
+        said = {
+            "out": str(result.path),
+            "runs": result.ran + result.already_there,
+            "ran": result.ran,
+            "already_there": result.already_there,
+            "elapsed_s": result.elapsed_s,
+        }
+        print(json.dumps(said))
+    else:
+        there = result.already_there
+        place = f" on {given.cluster}" if given.cluster else ""
+        print(f"{result.ran} runs in {result.elapsed_s:.1f} s{place}, {there} were there")
+        print(f"results: {result.path} ({len(result.table)} rows)")
+    return 0
+
+
+def _client_of(cluster: str | None) -> Any:
+    """The client of a cluster, to be closed; of none, nothing."""
+    if cluster is None:
+        return contextlib.nullcontext()
+    from distributed import Client
+
+    return Client(cluster, timeout="10s")
+
+
+def _congestion_of(texts: Sequence[str]) -> str | dict[str, str] | None:
+    """One control for all flows, or one for each flow that is named."""
+    named = [text.partition("=") for text in texts]
+    if any(equals for _, equals, _ in named) or len(named) > 1:
+        if unnamed := [text for text, equals, _ in named if not equals]:
+            raise ValueError(
+                f"--congestion {unnamed[0]} says no flow\n  expected: FLOW=MODULE:NAME for each of several"
+            )
+        return {flow: control for flow, _, control in named}
+    return texts[0] if texts else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
