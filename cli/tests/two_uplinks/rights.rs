@@ -45,7 +45,7 @@ pub fn revoked() {
     assert!(said.starts_with("house is out"), "{said}");
     assert_out(&network, "at once");
     assert!(transfer.arrived() < bytes, "it was under way");
-    drop(transfer);
+    transfer.give_up();
     assert_eq!(page(&network.server)["revoked"], serde_json::json!(["house"]));
     let said = network.server.run("prismux explain house-2");
     assert_eq!(said.trim(), "house-2 is not used: its rights have been revoked.");

@@ -1,7 +1,8 @@
 //! TCP between a host behind the home and one in the internet: bytes that depend on their place, and when they came.
 use crate::network::{INTERNET, Network};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -22,6 +23,9 @@ pub struct Transfer {
     arrivals: Arc<Mutex<Vec<(Instant, u64)>>>,
     sender: JoinHandle<()>,
     receiver: JoinHandle<()>,
+    /// Both ends, to end it early.
+    ends: [TcpStream; 2],
+    given_up: Arc<AtomicBool>,
     bytes: u64,
 }
 
@@ -43,9 +47,23 @@ impl Transfer {
         let (from, to) = if direction == Direction::Down { (outside, inside) } else { (inside, outside) };
         let arrivals = Arc::default();
         let log = Arc::clone(&arrivals);
-        let sender = std::thread::spawn(move || send(from, bytes));
-        let receiver = std::thread::spawn(move || receive(to, &log));
-        Self { arrivals, sender, receiver, bytes }
+        let ends = [&from, &to].map(|end| end.try_clone().expect("a second handle"));
+        let given_up = Arc::new(AtomicBool::new(false));
+        let [sends, receives] = [given_up.clone(), given_up.clone()];
+        let sender = std::thread::spawn(move || send(from, bytes, &sends));
+        let receiver = std::thread::spawn(move || receive(to, &log, &receives));
+        Self { arrivals, sender, receiver, ends, given_up, bytes }
+    }
+
+    /// Ends a transfer whose connection is not meant to go on.
+    pub fn give_up(self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        for end in &self.ends {
+            // Whatever has become of it.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+        self.sender.join().expect("sending until it is given up");
+        self.receiver.join().expect("receiving until it is given up, each byte in its place");
     }
 
     /// Bytes that have come so far.
@@ -55,6 +73,8 @@ impl Transfer {
 
     /// Waits for the end; returns when how many bytes had come.
     pub fn finish(self) -> Vec<(Instant, u64)> {
+        // The receiver sees the end when nobody holds the sender's socket any more.
+        drop(self.ends);
         self.sender.join().expect("sending to the end");
         self.receiver.join().expect("receiving to the end, each byte in its place");
         let arrivals = std::mem::take(&mut *self.arrivals.lock().unwrap());
@@ -84,22 +104,30 @@ fn byte_at(place: u64) -> u8 {
     (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
-fn send(mut stream: TcpStream, bytes: u64) {
+fn send(mut stream: TcpStream, bytes: u64, given_up: &AtomicBool) {
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     let mut place = 0;
     while place < bytes {
         let length = (bytes - place).min(16 * 1024);
         let block: Vec<u8> = (place..place + length).map(byte_at).collect();
-        stream.write_all(&block).expect("the connection goes on");
+        let written = stream.write_all(&block);
+        if given_up.load(Ordering::Relaxed) {
+            return;
+        }
+        written.expect("the connection goes on");
         place += length;
     }
 }
 
-fn receive(mut stream: TcpStream, log: &Mutex<Vec<(Instant, u64)>>) {
+fn receive(mut stream: TcpStream, log: &Mutex<Vec<(Instant, u64)>>, given_up: &AtomicBool) {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let (mut place, mut block) = (0, [0; 64 * 1024]);
     loop {
-        let length = stream.read(&mut block).expect("the connection goes on");
+        let read = stream.read(&mut block);
+        if given_up.load(Ordering::Relaxed) {
+            return;
+        }
+        let length = read.expect("the connection goes on");
         if length == 0 {
             return;
         }
