@@ -194,7 +194,9 @@ def test_hosts_move_on_the_air_and_stand_where_the_record_says(
     # A host's tip, where the map draws it, tells the place that the record has for that instant.
     log = (records["air"] / "events.jsonl").read_text().splitlines()
     moves = [json.loads(line) for line in log if '"host_moved"' in line]
-    time_ns = float(re.search(r"at ([0-9.]+) s", later)[1]) * 1e9  # type: ignore[index]
+    shown = re.search(r"at ([0-9.]+) s", later)
+    assert shown, later
+    time_ns = float(shown[1]) * 1e9
     places = {move["node"]: (move["x_m"], move["y_m"]) for move in moves if move["time_ns"] <= time_ns}
     host = find_a_host(browser)
     place = re.search(r"place([-0-9]+) m east, ([-0-9]+) m north", host)
