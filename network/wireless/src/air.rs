@@ -2,11 +2,12 @@
 mod frames;
 pub(crate) mod setup;
 mod thresholds;
+mod tuning;
 
 use crate::energy::{Battery, EnergyConfig, Powers};
 use crate::error_rate::ErrorCurves;
 use crate::event::{AirEvent, Events};
-use crate::field::Field;
+use crate::field::{Field, NO_CHANNEL};
 use crate::mac::config::{Mac, MacConfig};
 use crate::mac::dcf::{Dcf, Rule};
 use crate::mac::ear::Signal;
@@ -66,6 +67,8 @@ pub struct Air<P> {
     frames: Frames<P>,
     events: Events<P>,
     random: RandomStream,
+    /// Of what hosts measure of one another.
+    measuring: RandomStream,
     reports_frames: bool,
 }
 
@@ -130,6 +133,7 @@ impl<P: Copy> Air<P> {
             frames: Frames::default(),
             events: Events::new(),
             random: seed.stream("radio/fading"),
+            measuring: seed.stream("radio/measuring"),
             reports_frames: config.reports_frames,
         };
         for host in 0..air.hosts.len() as u32 {
@@ -181,11 +185,6 @@ impl<P: Copy> Air<P> {
     /// Where a host is.
     pub fn position(&mut self, now: Instant, host: HostId) -> Position {
         self.field.position(host.0, now)
-    }
-
-    /// The channel that a host is on; `None` for a host that is not there.
-    pub fn channel(&self, host: HostId) -> Option<u8> {
-        self.field.channel(host.0)
     }
 
     /// From now on each frame is reported when it begins ([`AirEvent::OnAir`]).
@@ -311,7 +310,8 @@ impl<P: Copy> Air<P> {
                 hearers.push(host);
             }
         });
-        self.frames.give_back(slot, hearers);
+        let channel = self.field.channel(frame.from.0).unwrap_or(NO_CHANNEL);
+        self.frames.begin(slot, hearers, (channel, until));
     }
 
     /// A frame has passed all who hear it.

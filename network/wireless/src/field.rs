@@ -8,6 +8,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
+/// In place of a channel: a radio that is tuned to none. Nobody hears it, and it hears nobody.
+pub(crate) const NO_CHANNEL: u8 = 0;
+
 /// The share of the radio's reach by which lists are longer.
 const SLACK: f64 = 0.1;
 
@@ -84,9 +87,17 @@ impl Field {
         self.holds_for == Duration::MAX
     }
 
-    /// The channel of a host.
+    /// The channel of a host, [`NO_CHANNEL`] among them.
     pub fn channel(&self, host: u32) -> Option<u8> {
         self.channels.get(host as usize).copied()
+    }
+
+    /// A host is on another channel from now on.
+    pub fn set_channel(&mut self, host: u32, channel: u8) {
+        if let Some(place) = self.channels.get_mut(host as usize) {
+            *place = channel;
+            self.lists.fill(None);
+        }
     }
 
     /// Where a host is.
@@ -225,6 +236,9 @@ impl Grid {
         let channel = channels[sender as usize];
         let (column, row) = self.cell_of(here);
         let mut found = Vec::new();
+        if channel == NO_CHANNEL {
+            return found;
+        }
         for row in row.saturating_sub(1)..=(row + 1).min(self.rows - 1) {
             for column in column.saturating_sub(1)..=(column + 1).min(self.columns - 1) {
                 let cell = row * self.columns + column;

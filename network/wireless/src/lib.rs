@@ -13,6 +13,7 @@
 //! * `field`: who is near enough to hear a frame, so that it costs nothing for the others.
 //! * [`MacConfig`] and `mac`: one machine for each host.
 //! * [`EnergyConfig`], [`DutyCycle`]: what radios draw, when they sleep, how long batteries last.
+//! * [`Association`]: which base station a host belongs to.
 //! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -20,6 +21,7 @@
 extern crate alloc;
 
 mod air;
+mod association;
 mod energy;
 mod error_rate;
 mod event;
@@ -36,6 +38,7 @@ mod wire;
 
 pub use air::setup::{AirConfig, AirError, HostConfig, Role};
 pub use air::{Air, HostId};
+pub use association::{Association, AssociationConfig};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::AirEvent;
 pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};

@@ -34,6 +34,8 @@ pub struct HostStats {
     pub lost_while_sending: u64,
     /// Signals lost because the host's battery was empty.
     pub lost_without_power: u64,
+    /// Signals lost because the host left their channel.
+    pub lost_tuning: u64,
 
     /// Packets handed to the MAC.
     pub packets_offered: u64,
@@ -121,6 +123,7 @@ impl HostStats {
             + self.lost_overpowered
             + self.lost_while_sending
             + self.lost_without_power
+            + self.lost_tuning
     }
 
     /// Packets whose end is known: sent, given up, or never taken.

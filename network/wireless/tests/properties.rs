@@ -172,15 +172,18 @@ struct Send {
     to: Option<u32>,
     bytes: u32,
     priority: Priority,
+    /// The radio of a host is tuned to another channel first, to none with 0.
+    tuned: Option<(u32, u8)>,
 }
 
 fn sends() -> impl Strategy<Value = Vec<Send>> {
     let one =
-        (0..3_000_000_u64, 0..12_u32, prop::option::weighted(0.9, 0..12_u32), 20..1500_u32, any::<bool>())
-            .prop_map(|(at_us, from, to, bytes, urgent)| {
-                let priority = if urgent { Priority::Routing } else { Priority::Normal };
-                Send { at_us, from, to, bytes, priority }
-            });
+        (0..3_000_000_u64, 0..12_u32, prop::option::weighted(0.9, 0..12_u32), 20..1500_u32, any::<bool>());
+    let tuned = prop::option::weighted(0.1, (0..12_u32, 0..3_u8));
+    let one = (one, tuned).prop_map(|((at_us, from, to, bytes, urgent), tuned)| {
+        let priority = if urgent { Priority::Routing } else { Priority::Normal };
+        Send { at_us, from, to, bytes, priority, tuned }
+    });
     prop::collection::vec(one, 1..150).prop_map(|mut sends| {
         sends.sort_by_key(|send| send.at_us);
         sends
@@ -220,6 +223,10 @@ fn play(
     for (index, send) in sends.iter().enumerate() {
         let now = Instant::ZERO + Duration::from_micros(send.at_us);
         run(&mut air, now, |_, at, event| note(at, event));
+        if let Some((host, channel)) = send.tuned {
+            air.tune(now, HostId(host % count), Some(channel).filter(|channel| *channel > 0));
+            assert_conserved(&air, now, hosts.len());
+        }
         let to = send.to.map(|to| HostId(to % count));
         let packet = Outgoing { to, priority: send.priority, ..unicast(0, send.bytes, index as u64) };
         let _ = air.send(now, HostId(send.from % count), packet);

@@ -1,12 +1,15 @@
 //! Frames on the air, in places that are used again.
 use crate::mac::Frame;
 use alloc::vec::Vec;
+use prismux_units::Instant;
 
 #[derive(Debug)]
 struct OnAir<P> {
     frame: Frame<P>,
     /// The hosts at which its signal is strong enough to become a frame.
     hearers: Vec<u32>,
+    /// On which channel its signal is, and until when; `None` before it begins and behind its end.
+    signal: Option<(u8, Instant)>,
 }
 
 /// All frames on the air.
@@ -33,7 +36,7 @@ impl<P: Copy> Frames<P> {
                 slot
             }
             None => {
-                self.places.push(OnAir { frame, hearers: Vec::new() });
+                self.places.push(OnAir { frame, hearers: Vec::new(), signal: None });
                 self.places.len() as u32 - 1
             }
         }
@@ -45,16 +48,29 @@ impl<P: Copy> Frames<P> {
         Some((place.frame, core::mem::take(&mut place.hearers)))
     }
 
-    pub fn give_back(&mut self, slot: u32, hearers: Vec<u32>) {
+    /// The frame has begun: those at whom it may become one, on which channel it is, and until when.
+    pub fn begin(&mut self, slot: u32, hearers: Vec<u32>, signal: (u8, Instant)) {
         self.being_received += hearers.len() as u64;
-        self.places[slot as usize].hearers = hearers;
+        let place = &mut self.places[slot as usize];
+        (place.hearers, place.signal) = (hearers, Some(signal));
+    }
+
+    /// The frames whose signals are on `channel`, with their places and ends.
+    pub fn on_channel(&self, channel: u8) -> impl Iterator<Item = (u32, &Frame<P>, Instant)> {
+        let heard = move |(slot, place): (u32, &'_ OnAir<P>)| match place.signal {
+            Some((on, until)) if on == channel => Some((slot, until)),
+            _ => None,
+        };
+        let places = (0..).zip(&self.places).filter_map(heard);
+        places.map(|(slot, until)| (slot, &self.places[slot as usize].frame, until))
     }
 
     /// Forgets a frame.
     pub fn remove(&mut self, slot: u32, mut hearers: Vec<u32>) {
         self.being_received -= hearers.len() as u64;
         hearers.clear();
-        self.places[slot as usize].hearers = hearers;
+        let place = &mut self.places[slot as usize];
+        (place.hearers, place.signal) = (hearers, None);
         self.free.push(slot);
     }
 

@@ -10,6 +10,7 @@ mod receive;
 mod role;
 mod send;
 mod slot;
+mod tune;
 
 use super::arf::Arf;
 use super::block::Block;

@@ -193,6 +193,18 @@ impl Ear {
         lost
     }
 
+    /// The radio hears another channel. Whether a frame that it was receiving is lost by that.
+    pub fn tune(&mut self, now: Instant) -> bool {
+        let lost = self.power_off(now);
+        let counted_from = self.sending_until.max(now);
+        if self.energy_until > counted_from {
+            self.receiving = self.receiving - (self.energy_until - counted_from);
+        }
+        self.energy_until = self.energy_until.min(now);
+        (self.until, self.damaged) = (self.until.min(now), false);
+        lost
+    }
+
     /// Time spent sending and receiving by `now`.
     pub fn active_times(&self, now: Instant) -> (Duration, Duration) {
         let sending_left = self.sending_until - now;
