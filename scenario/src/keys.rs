@@ -6,7 +6,7 @@ mod radio;
 
 pub use events::{EVENT, MEASURE, VARIANT};
 pub use links::{DIRECTION, GILBERT_ELLIOTT, LINK, QUEUE};
-pub use radio::{AGGREGATION, ENERGY, MOBILITY, POLLING, RADIO, ROUTING, SLOTS};
+pub use radio::{AGGREGATION, CELLS, ENERGY, MOBILITY, POLLING, RADIO, ROUTING, SLOTS};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]

@@ -86,8 +86,8 @@ fn read_file(
     let link_names: Vec<&str> = names(link_entries);
     let nodes = nodes::read(node_entries, &node_names, problems);
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
-    let air = radio::read(&reader, &node_names, &nodes, folder, problems);
     let known = Names { nodes: &node_names, links: &link_names };
+    let air = radio::read(&reader, known, (&nodes, &links), folder, problems);
     let flow_table = flows::read(flow_entries, known, problems);
     let programs = programs::read(&reader, known, problems);
     let context = events::Context {

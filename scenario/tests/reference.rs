@@ -62,6 +62,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys aggregation", key_table(keys::AGGREGATION)),
         ("keys polling", key_table(keys::POLLING)),
         ("keys slots", key_table(keys::SLOTS)),
+        ("keys cells", key_table(keys::CELLS)),
         ("keys energy", key_table(keys::ENERGY)),
         ("names rate_control", name_table(registry::RATE_CONTROL)),
         ("names medium_access", name_table(registry::MEDIUM_ACCESS)),

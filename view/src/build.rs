@@ -126,6 +126,7 @@ impl Builder {
             | EventKind::RegistrationRefused
             | EventKind::RegistrationChanged
             | EventKind::HandoffComplete
+            | EventKind::CellChanged
             | EventKind::FlowStarted
             | EventKind::FlowFinished => self.note(line),
             // A record begins but once, and what a later version tells is counted only.

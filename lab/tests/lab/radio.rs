@@ -26,6 +26,7 @@ fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, Nod
         routing,
         compares_hops: false,
         power: None,
+        cells: None,
     };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     plan.flow(flow(nodes[0], nodes[hosts as usize - 1]));

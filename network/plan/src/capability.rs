@@ -20,6 +20,8 @@ pub enum Feature {
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
+    /// Base stations between which hosts on the air hand over.
+    Cells,
     /// Processes that can be killed and started again.
     Processes,
     /// Programs of the user's own.
@@ -93,6 +95,8 @@ impl Plan {
             let who = format!("medium \"{}\"", medium.name);
             match &medium.model {
                 MediumModel::Radio(radio) => {
+                    let cells = radio.cells.as_ref().map(|_| (who.clone(), Feature::Cells));
+                    demands.extend(cells);
                     demands.extend(radio.compares_hops.then_some((who, Feature::ComparedHops)));
                 }
                 MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),

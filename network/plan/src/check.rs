@@ -8,9 +8,13 @@ mod programs;
 mod references;
 
 use crate::reach::Reach;
-use crate::{Fault, MediumModel, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem};
+use crate::{
+    Cells, Fault, LinkId, Medium, MediumModel, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem, Radio,
+    Routing,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
+use prismux_wireless::Coordination;
 
 /// What was found so far.
 #[derive(Default)]
@@ -82,6 +86,28 @@ impl Plan {
                 let (hosts, places) = (medium.attached.len(), radio.mobility.len());
                 found.add(part(), Some("mobility"), Problem::HostsWithoutPlaces { hosts, places });
             }
+            if let MediumModel::Radio(radio) = &medium.model
+                && let Some(why) = radio.cells.as_ref().and_then(|cells| self.fault_of(medium, radio, cells))
+            {
+                found.add(part(), Some("cells"), Problem::BadCells(why));
+            }
+        }
+    }
+
+    /// What is impossible about the base stations of an air.
+    fn fault_of(&self, medium: &Medium, radio: &Radio, cells: &Cells) -> Option<&'static str> {
+        let on_air = |node: &NodeId| medium.attached.contains(node);
+        let forwards = |node: &NodeId| on_air(node) && self[*node].kind() == NodeKind::Router;
+        let moves = |node: &NodeId| on_air(node) && !cells.base_stations.contains(node);
+        let has_link = |(node, link): &(NodeId, LinkId)| moves(node) && self[*link].ends.contains(node);
+        if cells.base_stations.is_empty() || !cells.base_stations.iter().all(forwards) {
+            Some("a base station that is no router on the air, or none at all")
+        } else if !cells.fallback.iter().all(has_link) {
+            Some("a fallback that is no link of a host that hands over")
+        } else if radio.mac.coordination != Coordination::Distributed || radio.routing != Routing::Direct {
+            Some("slots, polling or a routing protocol beside cells")
+        } else {
+            cells.association.fault()
         }
     }
 

@@ -66,6 +66,8 @@ pub enum Problem {
         /// Movements.
         places: usize,
     },
+    /// Base stations that cannot be: why.
+    BadCells(&'static str),
     /// A flow goes from this node to itself.
     FlowToItself(String),
     /// No links lead from the flow's sender to its receiver.

@@ -15,6 +15,7 @@ impl Problem {
             Self::HostsWithoutPlaces { hosts, places } => {
                 format!("{hosts} hosts are on the air, and {places} have places")
             }
+            Self::BadCells(why) => format!("found {why}"),
             Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
             Self::Unreachable { from, to, .. }
             | Self::UnreachableServer { server: from, to }
@@ -69,6 +70,7 @@ impl Problem {
             Self::LinkToItself(_) | Self::FlowToItself(_) => "two different nodes",
             Self::LonelyMedium => "at least two nodes, each of them once",
             Self::HostsWithoutPlaces { .. } => "one movement for each host",
+            Self::BadCells(_) => "routers on the air, and links of the hosts that hand over between them",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",

@@ -1,9 +1,10 @@
 //! Radio media: hosts on one air, and how they find their way over one another.
+use crate::{LinkId, NodeId};
 use alloc::vec::Vec;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{EnergyConfig, MacConfig, Mobility, RadioConfig, Role};
+use prismux_wireless::{AssociationConfig, EnergyConfig, MacConfig, Mobility, RadioConfig, Role};
 
 /// Hosts that share the air.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,23 @@ pub struct Radio {
     pub compares_hops: bool,
     /// What radios draw, and from which batteries; `None` where energy is not counted.
     pub power: Option<Power>,
+    /// Base stations between which the others hand over; `None` where all are equals.
+    pub cells: Option<Cells>,
+}
+
+/// Base stations, and the stations that belong to one of them at a time: all others on the air. What stations send and
+/// receive goes over their base station, which forwards between the air and its wires.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cells {
+    /// The base stations, in order.
+    pub base_stations: Vec<NodeId>,
+    /// When a station changes to another one.
+    pub association: AssociationConfig,
+    /// Whether a base station sends what it still has for a station that has left to wherever that is now, by wire; else
+    /// it is lost.
+    pub forwards: bool,
+    /// The link that a station uses where it hears no base station, for those that have one.
+    pub fallback: Vec<(NodeId, LinkId)>,
 }
 
 /// What radios draw, and from which batteries.

@@ -120,6 +120,7 @@ fn plan(routing: Routing, sources: u32, pause_s: u64, seconds: u64) -> (Plan, f6
         routing,
         compares_hops: true,
         power: None,
+        cells: None,
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let mut packets = 0.0;

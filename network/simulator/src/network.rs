@@ -41,6 +41,8 @@ pub(crate) enum Target {
     Sample,
     /// Time to tell where hosts are.
     Places,
+    /// A host has another link, or another base station.
+    HandedOver(NodeId),
 }
 
 /// The network.

@@ -3,7 +3,9 @@
 //! * `medium`: the air as a [`Medium`](crate::Medium).
 //! * `adhoc`: a host with a routing protocol, as a [`Node`](crate::Node); `header`: what the protocol puts around
 //!   packets. `direct`: a host without one.
+//! * `cells`: base stations, and hosts that hand over between them.
 mod adhoc;
+pub(crate) mod cells;
 mod direct;
 mod header;
 pub(crate) mod medium;
@@ -26,6 +28,10 @@ pub(crate) fn hosts(plan: &Plan, seed: Seed) -> Vec<(NodeId, Box<dyn Node>)> {
     for medium in plan.medium_ids() {
         let MediumModel::Radio(radio) = &plan[medium].model else { continue };
         for &node in &plan[medium].attached {
+            if let Some(cells) = &radio.cells {
+                hosts.push((node, self::cells::node(plan, medium, (radio, cells), node)));
+                continue;
+            }
             let random = || seed.stream(&format!("routing/{}", plan[node].name));
             let host: Box<dyn Node> = match radio.routing {
                 Routing::Direct => Box::new(DirectHost::new(medium)),

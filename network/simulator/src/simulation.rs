@@ -102,6 +102,7 @@ impl Simulation {
             Target::Planned(index) => self.take_planned(index),
             Target::Sample => self.take_sample(),
             Target::Places => self.take_places(),
+            Target::HandedOver(host) => self.station_settled(host),
         }
         while let Some(packet) = self.network.local.pop_front() {
             self.deliver(packet);

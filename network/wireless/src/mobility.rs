@@ -78,6 +78,18 @@ pub enum Mobility {
     Manhattan(Manhattan),
 }
 
+impl Mobility {
+    /// Straight from one place to the next, at the first before its time and at the last afterwards. `None` without a
+    /// place, or with times that do not grow.
+    pub fn through(places: &[(Instant, Position)]) -> Option<Self> {
+        match places {
+            [] => None,
+            [(_, place)] => Some(Self::Static(*place)),
+            several => several.windows(2).map(Leg::between).collect::<Option<_>>().map(Self::Legs),
+        }
+    }
+}
+
 /// A straight movement at a constant speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
@@ -97,6 +109,19 @@ impl Leg {
     /// No movement from `from` to `until`.
     pub(crate) fn stay(at: Position, from: Instant, until: Instant) -> Self {
         Self { from, until, start: at, x_m_per_s: 0.0, y_m_per_s: 0.0 }
+    }
+
+    /// From the first of two places to the second, which comes later.
+    fn between(pair: &[(Instant, Position)]) -> Option<Self> {
+        let [(from, start), (until, end)] = pair else { return None };
+        let seconds = (*until - *from).as_secs_f64();
+        (until > from).then(|| Self {
+            from: *from,
+            until: *until,
+            start: *start,
+            x_m_per_s: (end.x_m - start.x_m) / seconds,
+            y_m_per_s: (end.y_m - start.y_m) / seconds,
+        })
     }
 
     /// From `start` to `end` at `speed`; a pause for ever without speed.

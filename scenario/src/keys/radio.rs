@@ -61,6 +61,7 @@ pub const RADIO: &[Key] = &[
     key("polling", "table", "none", "contention-free periods, in which an access point polls"),
     key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
+    key("cells", "table", "none", "base stations, between which the other hosts on the air hand over"),
 ];
 
 /// Keys of `[radio.aggregation]`.
@@ -105,6 +106,33 @@ pub const SLOTS: &[Key] = &[
     key("guard", "duration", "10 us", "the part at the end of each slot in which nobody sends"),
 ];
 
+/// Keys of `[radio.cells]`.
+pub const CELLS: &[Key] = &[
+    key("base_stations", "list of nodes", "required", "routers that are on the air as well as on their links"),
+    key("measured_every", "duration", "100 ms", "how often a host measures the power of all base stations"),
+    key(
+        "filter_coefficient",
+        "whole number",
+        "4",
+        "k, 0 to 19: a measurement weighs 2^(-k/4) against those before it; with 0 it stands alone",
+    ),
+    key("hysteresis_db", "number", "3", "by how much another base station must be better, 0 to 20 decibels"),
+    key("time_to_trigger", "duration", "160 ms", "for how long it must have been"),
+    key("gap", "duration", "50 ms", "how long a host has no link while it changes"),
+    key(
+        "forwarding",
+        "true or false",
+        "false",
+        "what a base station has for a host that has left goes after it by wire; else it is lost",
+    ),
+    key(
+        "fallback",
+        "table of links",
+        "none",
+        "the link that a host uses where it hears no base station: { mobile = \"wwan\" }",
+    ),
+];
+
 /// Keys of `[radio.energy]`.
 pub const ENERGY: &[Key] = &[
     key("transmit_w", "number", "0.66", "power while sending, in watts"),
@@ -132,9 +160,10 @@ pub const MOBILITY: &[Key] = &[
     ),
     key(
         "places",
-        "table of two numbers each",
+        "table of two numbers each, or of lists of three",
         "random",
-        "places of hosts that stay, in metres: { a = [0, 0] }; the others are where the seed puts them, or move",
+        "places of hosts that stay, in metres: { a = [0, 0] }, or walk: { b = [[SECONDS, x, y], ...] }; the others are \
+         where the seed puts them, or move",
     ),
     key("speed_m_per_s", "two numbers", "[0.1, 10]", "lowest and highest speed, in metres per second"),
     key("pause", "duration", "0 s", "random-waypoint: pause at each place"),

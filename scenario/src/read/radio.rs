@@ -1,17 +1,20 @@
 //! `[radio]` and `[routing]`.
 
+mod cells;
 mod channels;
 mod energy;
 mod mac;
 mod mobility;
+mod places;
 mod polling;
 mod slots;
 
+use super::Names;
 use super::reader::{Problems, Reader};
 use crate::document::Value;
 use crate::keys;
 use crate::registry;
-use prismux_plan::{Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
+use prismux_plan::{Link, Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
 use prismux_wireless::{Fading, Propagation, RadioConfig, Reception};
 use std::path::Path;
 
@@ -21,11 +24,12 @@ const AIR: &str = "air";
 /// Reads the air, if the file has one.
 pub(super) fn read(
     file: &Reader<'_>,
-    node_names: &[&str],
-    nodes: &[Node],
+    names: Names<'_>,
+    (nodes, links): (&[Node], &[Link]),
     folder: Option<&Path>,
     problems: &Problems<'_>,
 ) -> Option<Medium> {
+    let node_names = names.nodes;
     let radio = file.table("radio", keys::RADIO);
     let mobility = file.table("mobility", keys::MOBILITY);
     let routing = file.table("routing", keys::ROUTING);
@@ -38,15 +42,19 @@ pub(super) fn read(
         }
         return None;
     };
-    let attached = hosts(&reader, node_names, nodes);
+    let mut attached = hosts(&reader, node_names, nodes);
+    let cells = cells::read(&reader, names, (nodes, links), &mut attached);
     let mut mac = mac::read(&reader);
     let owners = slots::read(&reader, &mut mac, &attached, node_names);
     let polled = polling::read(&reader, &mut mac, &attached, node_names);
     let roles = if polled.is_empty() { owners } else { polled };
-    let names: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
-    let channels = channels::read(&reader, &names, problems);
+    let on_air: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
+    let channels = channels::read(&reader, &on_air, problems);
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
+    if let Some(found) = cells.as_ref().and_then(|_| cells::conflict(&mac, routing.is_some())) {
+        reader.wrong("cells", found, cells::ALONE, None);
+    }
     reader.finish();
     let mut compares_hops = false;
     let protocol = routing.and_then(|routing| {
@@ -55,15 +63,18 @@ pub(super) fn read(
         routing.finish();
         protocol
     });
-    let routing = protocol.or_else(|| Some(registry::ROUTING.first()?.value)).unwrap_or(Routing::Direct);
+    // Stations have a base station for a neighbour, and that knows its wires.
+    let standard = if cells.is_some() { None } else { registry::ROUTING.first() };
+    let routing = protocol.or_else(|| Some(standard?.value)).unwrap_or(Routing::Direct);
     let Some(mobility) = mobility else {
         let remedy = "for instance [mobility] with lines: model = \"static\" and area_m = [500, 500]";
         file.missing("mobility", "a section [mobility]: where the hosts are", remedy.to_string());
         return None;
     };
-    let moving = mobility::read(&mobility, &names, folder, problems);
+    let moving = mobility::read(&mobility, &on_air, folder, problems);
     mobility.finish();
-    let radio = Radio { radio, mac, mobility: moving?, roles, channels, routing, compares_hops, power };
+    let mobility = moving?;
+    let radio = Radio { radio, mac, mobility, roles, channels, routing, compares_hops, power, cells };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 

@@ -29,6 +29,12 @@ impl fmt::Display for Line<'_> {
                 write!(f, "member {member}: {state} at {}", name(&self.proxy))?;
             }
             EventKind::HandoffComplete => write!(f, "{node} hands over to {link}")?,
+            EventKind::CellChanged => match (&self.from, &self.to) {
+                (Some(from), Some(to)) => write!(f, "{node} hands over from {from} to {to}")?,
+                (Some(from), None) => write!(f, "{node} hears {from} no longer, and no other base station")?,
+                (None, Some(to)) => write!(f, "{node} belongs to base station {to}")?,
+                (None, None) => write!(f, "{node} hears no base station")?,
+            },
             EventKind::LinkChanged => self.link_change(f, &link)?,
             EventKind::FlowStarted => write!(f, "flow {flow} starts")?,
             EventKind::FlowFinished => {

@@ -362,6 +362,17 @@ vocabulary! {
             /// What the host believes the link to carry; `None` without an estimate.
             bandwidth_bps: optional u64,
         }
+        /// A station belongs to another base station.
+        CellChanged = "cell_changed" {
+            /// The station.
+            node: name,
+            /// The base station that it has left; `None` when it belonged to none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: optional name,
+            /// The one it belongs to from now on; `None` when it hears none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            to: optional name,
+        }
         /// A link's properties changed.
         LinkChanged = "link_changed" {
             /// The link.

@@ -98,6 +98,7 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         routing,
         compares_hops,
         power: None,
+        cells: None,
     };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     let tcp = TcpSettings {

@@ -96,7 +96,8 @@ impl Network {
         }
     }
 
-    fn arm_medium(&mut self, medium: MediumId) {
+    /// Sets the next event of a medium.
+    pub fn arm_medium(&mut self, medium: MediumId) {
         let SharedMedium { medium: shared, alarm, .. } = &mut self.media[medium.index()];
         let next = shared.poll_timeout().map(|at| Deadline { at, why: "medium" });
         if let Some(at) = alarm.set(self.now, next) {

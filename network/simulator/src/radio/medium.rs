@@ -1,5 +1,6 @@
 //! An air as a medium of the simulator.
 use crate::core::ids::NodeId;
+use crate::core::packet::Transit;
 use crate::media::medium::{Frame, Medium, MediumEvent, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio, Routing};
@@ -67,7 +68,8 @@ impl RadioMedium {
             hosts: numbers,
             frames_inside: 0,
             counts_energy: energy.is_some(),
-            takes_back: radio.routing.takes_back(),
+            // Base stations and stations take them back when they part.
+            takes_back: radio.routing.takes_back() && radio.cells.is_none(),
             range_m: radio.compares_hops.then(|| radio.radio.range_m()),
             head: Vec::new(),
             latest: None,
@@ -83,6 +85,23 @@ impl RadioMedium {
     /// What the radio and the MAC of a node have done by `now`.
     pub fn stats(&self, now: Instant, node: NodeId) -> HostStats {
         self.air.stats(now, self.number(node))
+    }
+
+    /// The power with which `at` hears a short signal of `from` now, in watts.
+    pub(super) fn measure_w(&mut self, now: Instant, from: NodeId, at: NodeId) -> f64 {
+        self.air.measure_w(now, self.number(from), self.number(at))
+    }
+
+    /// Tunes the radio of a node to another channel, or to none.
+    pub(super) fn tune(&mut self, now: Instant, node: NodeId, channel: Option<u8>) {
+        self.air.tune(now, self.number(node), channel);
+    }
+
+    /// Takes back the packets of a node for a neighbour that have not begun to be sent.
+    pub(super) fn take_back(&mut self, node: NodeId, neighbour: NodeId) -> Vec<Transit> {
+        let waiting = self.air.withdraw(self.number(node), self.number(neighbour));
+        self.frames_inside -= waiting.len();
+        waiting.into_iter().map(|frame| frame.packet).collect()
     }
 
     fn number(&self, node: NodeId) -> HostId {

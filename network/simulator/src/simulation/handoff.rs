@@ -1,6 +1,7 @@
-//! A host moves from one link to another.
+//! A host moves from one link to another, or to another base station.
 use super::Simulation;
 use crate::core::ids::{FlowId, LinkId, NodeId, PortId};
+use crate::radio::cells::Station;
 use prismux_trace::event::Event;
 use prismux_units::Rate;
 
@@ -9,36 +10,31 @@ impl Simulation {
     /// with Mobile IP.
     pub(super) fn hand_over(&mut self, host: NodeId, link: Option<LinkId>, bandwidth: Option<Rate>) {
         if let Some(link) = link {
-            self.attach(host, link);
+            self.network.attach(host, link);
+            self.refresh_exits();
         }
         self.network.observe(|names| Event::HandoffComplete {
             node: names.node(host),
             link: link.map(|link| names.link(PortId::forward(link))),
             bandwidth_bps: bandwidth.map(Rate::as_bps),
         });
-        for flow in (0..self.flows.len() as u32).map(FlowId) {
-            self.with_flow(flow, |flow, context| flow.hand_over(context, host, bandwidth));
+        self.tell_flows(host, bandwidth);
+    }
+
+    /// A station belongs to another base station, or to none: packets for it take other ways, and its flows learn of
+    /// it where it has a link again.
+    #[inline(never)] // Rare: the loop stays small.
+    pub(super) fn station_settled(&mut self, host: NodeId) {
+        self.refresh_exits();
+        if let Some(bandwidth) = self.network.node_as::<Station>(host).and_then(Station::bandwidth) {
+            self.tell_flows(host, bandwidth);
         }
     }
 
-    /// All that `host` sends leaves by `link`, and all that is for it goes to the link's other end first.
-    fn attach(&mut self, host: NodeId, link: LinkId) {
-        let network = &mut self.network;
-        let (mut inwards, mut outwards) = (PortId::forward(link), PortId::reverse(link));
-        if network.ends[inwards.index()].node != host {
-            (inwards, outwards) = (outwards, inwards);
+    /// The flows that end at `host` learn that it has another link.
+    fn tell_flows(&mut self, host: NodeId, bandwidth: Option<Rate>) {
+        for flow in (0..self.flows.len() as u32).map(FlowId) {
+            self.with_flow(flow, |flow, context| flow.hand_over(context, host, bandwidth));
         }
-        let access = network.ends[outwards.index()].node;
-        for node in (0..network.forwarding.len() as u32).map(NodeId) {
-            if node == host {
-                continue;
-            }
-            network.routes.set(host, node, outwards);
-            let towards = if node == access { Some(inwards) } else { network.routes.next(node, access) };
-            if let Some(port) = towards {
-                network.routes.set(node, host, port);
-            }
-        }
-        self.refresh_exits();
     }
 }

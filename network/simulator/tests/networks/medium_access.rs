@@ -26,6 +26,7 @@ fn network(mac: MacConfig, distances_m: &[f64], roles: Vec<Role>, fading: Fading
         routing: Routing::Direct,
         compares_hops: false,
         power: None,
+        cells: None,
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)

@@ -28,6 +28,7 @@ fn network(mobility: Vec<Mobility>, routing: Routing) -> (Plan, Vec<NodeId>) {
         routing,
         compares_hops: true,
         power: None,
+        cells: None,
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)

@@ -58,6 +58,7 @@ fn captured(routing: Routing) -> Vec<Frame> {
         routing,
         compares_hops: false,
         power: None,
+        cells: None,
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let file = Flow::new("file", hosts[0], hosts[2], Transport::Tcp).bytes(ByteCount::new(5000));

@@ -49,6 +49,7 @@ fn network() -> Plan {
         routing: Routing::Direct,
         compares_hops: false,
         power: None,
+        cells: None,
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let traffic = Traffic::Cbr { rate: Rate::from_bps(80_000), packet: ByteCount::new(500) };

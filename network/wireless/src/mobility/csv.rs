@@ -1,5 +1,5 @@
 //! Places over time, as GPS loggers write them: `time_s,host,x_m,y_m`.
-use super::{Leg, Mobility, MovementError, Position};
+use super::{Mobility, MovementError, Position};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -33,24 +33,10 @@ pub fn parse_csv(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, 
         }
         known.push((at, place));
     }
-    let moving = |(host, known): (usize, Vec<(Instant, Position)>)| match known.as_slice() {
-        [] => Err(error(0, format!("host {host} has no place"))),
-        [(_, place)] => Ok(Mobility::Static(*place)),
-        several => Ok(Mobility::Legs(several.windows(2).filter_map(leg).collect())),
+    let moving = |(host, known): (usize, Vec<(Instant, Position)>)| {
+        Mobility::through(&known).ok_or_else(|| error(0, format!("host {host} has no place")))
     };
     places.into_iter().enumerate().map(moving).collect()
-}
-
-fn leg(pair: &[(Instant, Position)]) -> Option<Leg> {
-    let [(from, start), (until, end)] = pair else { return None };
-    let seconds = (*until - *from).as_secs_f64();
-    Some(Leg {
-        from: *from,
-        until: *until,
-        start: *start,
-        x_m_per_s: (end.x_m - start.x_m) / seconds,
-        y_m_per_s: (end.y_m - start.y_m) / seconds,
-    })
 }
 
 fn parse_line(line: &str) -> Result<(usize, Instant, Position), String> {

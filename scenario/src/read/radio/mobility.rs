@@ -1,11 +1,12 @@
 //! `[mobility]`.
 
+use super::places;
 use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use crate::registry::{self, MobilityModel};
 use prismux_units::Duration;
 use prismux_wireless::{
-    Area, GaussMarkov, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
+    Area, GaussMarkov, Manhattan, Mobility, MovementError, RandomWaypoint, WaypointStart,
     parse_csv, parse_ns2,
 };
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(super) fn read(
     }
     // Hosts with places of their own stay there; the others are all alike.
     let spread = |others: &dyn Fn() -> Option<Mobility>| match reader.entry("places").is_some() {
-        true => places(reader, names, others, problems),
+        true => places::read(reader, names, others, problems),
         false => Some(vec![others()?; names.len()]),
     };
     let model = reader.name("model", registry::MOBILITY)?;
@@ -108,7 +109,7 @@ fn pair(reader: &Reader<'_>, key: &'static str, range: std::ops::RangeInclusive<
     pair
 }
 
-fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Option<[f64; 2]> {
+pub(super) fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Option<[f64; 2]> {
     let Value::List(items) = &item.value else { return None };
     let [first, second] = items.as_slice() else { return None };
     let number = |item: &Item| match item.value {
@@ -117,47 +118,6 @@ fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Option<[f64; 2
         _ => None,
     };
     Some([number(first)?, number(second)?])
-}
-
-/// `{ a = [0, 0], b = [200, 0] }`: hosts that stay at their places, among `others`.
-fn places(
-    reader: &Reader<'_>,
-    names: &[&str],
-    others: &dyn Fn() -> Option<Mobility>,
-    problems: &Problems<'_>,
-) -> Option<Vec<Mobility>> {
-    let entry = reader.entry("places")?;
-    let Value::Table(table) = &entry.item.value else {
-        let found = format!("found {}", entry.item.value.describe());
-        reader.wrong("places", found, "a table { HOST = [x, y] }", None);
-        return None;
-    };
-    let mut places = vec![None; names.len()];
-    for place in &table.entries {
-        let path = format!("{}.{}", reader.path_of("places"), place.key);
-        match (names.iter().position(|name| *name == place.key), pair_of(&place.item, &(-1e6..=1e6))) {
-            (Some(host), Some([x_m, y_m])) => {
-                places[host] = Some(Mobility::Static(Position { x_m, y_m }));
-            }
-            (None, _) => {
-                let found = format!("there is no host \"{}\" on the air", place.key);
-                let expected = crate::diagnostic::list_of(names);
-                problems.add(&place.key_place, &path, found, expected, None);
-            }
-            (_, None) => {
-                let found = format!("found {}", place.item.value.describe());
-                let expected = "two numbers from -1000000 to 1000000, in metres";
-                problems.add(&place.item.place, &path, found, expected, None);
-            }
-        }
-    }
-    if places.iter().any(Option::is_none) {
-        let other = others()?;
-        places.iter_mut().for_each(|place| {
-            place.get_or_insert_with(|| other.clone());
-        });
-    }
-    places.into_iter().collect()
 }
 
 /// Reads a movement file.
