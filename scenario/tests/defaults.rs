@@ -69,9 +69,40 @@ area_m = [300, 200]
 download = { from = "h-1", to = "h-2" }
 "#;
 
-/// Tables of keys that the file without wires has.
-const AIR_TABLES: [&str; 7] =
-    ["radio", "radio.aggregation", "radio.polling", "radio.slots", "radio.energy", "mobility", "routing"];
+/// A host that hands over.
+const CELLS: &str = r#"
+duration = "60 s"
+[nodes]
+server = { kind = "host" }
+west = { kind = "router" }
+east = { kind = "router" }
+car = { kind = "host" }
+[links]
+to-west = { between = ["server", "west"], rate = "10 Mbit/s", delay = "1 ms" }
+to-east = { between = ["west", "east"], rate = "10 Mbit/s", delay = "1 ms" }
+wwan = { between = ["west", "car"], rate = "1 Mbit/s", delay = "50 ms" }
+[radio]
+hosts = ["car"]
+[radio.cells]
+base_stations = ["west", "east"]
+[mobility]
+model = "static"
+area_m = [300, 200]
+[flows]
+download = { from = "server", to = "car" }
+"#;
+
+/// Tables of keys that the files with an air have.
+const AIR_TABLES: [&str; 8] = [
+    "radio",
+    "radio.aggregation",
+    "radio.polling",
+    "radio.slots",
+    "radio.energy",
+    "radio.cells",
+    "mobility",
+    "routing",
+];
 
 /// What is said in words and not by a value.
 const IN_WORDS: &[&str] = &[
@@ -148,6 +179,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("radio.polling", keys::POLLING),
         ("radio.slots", keys::SLOTS),
         ("radio.energy", keys::ENERGY),
+        ("radio.cells", keys::CELLS),
         ("mobility", keys::MOBILITY),
         ("routing", keys::ROUTING),
     ]
@@ -173,9 +205,13 @@ fn path(table: &str, key: &str) -> String {
     if table.is_empty() { key.to_string() } else { format!("{table}.{key}") }
 }
 
-/// Of the file with wires or, for keys of the air, the one without.
+/// Of the file with wires or, for keys of the air, the one without; of the one with base stations for theirs.
 fn read(table: &str, set: &[&str]) -> Option<Scenario> {
-    let file = if AIR_TABLES.contains(&table) { AIR } else { FILE };
+    let file = match table {
+        "radio.cells" => CELLS,
+        _ if AIR_TABLES.contains(&table) => AIR,
+        _ => FILE,
+    };
     ScenarioFile::from_text("defaults.toml", file).scenario(None, set).ok()
 }
 
@@ -311,7 +347,8 @@ fn values() -> Vec<String> {
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING));
     let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
-    plain.into_iter().chain(of_the_air).map(str::to_string).chain(registered).collect()
+    let of_cells = ["[\"west\"]", "{ car = \"wwan\" }"];
+    plain.into_iter().chain(of_the_air).chain(of_cells).map(str::to_string).chain(registered).collect()
 }
 
 /// Where a key needs company to be read: what else is written.
@@ -372,7 +409,7 @@ fn company(path: &str) -> Vec<String> {
 }
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "nodes",
     "links",
     "flows",
@@ -385,6 +422,7 @@ const SECTIONS: [&str; 12] = [
     "slots",
     "aggregation",
     "polling",
+    "cells",
 ];
 
 #[test]

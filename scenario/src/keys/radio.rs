@@ -108,7 +108,12 @@ pub const SLOTS: &[Key] = &[
 
 /// Keys of `[radio.cells]`.
 pub const CELLS: &[Key] = &[
-    key("base_stations", "list of nodes", "required", "routers that are on the air as well as on their links"),
+    key(
+        "base_stations",
+        "list of nodes",
+        "required",
+        "routers that are on the air as well as on their links",
+    ),
     key("measured_every", "duration", "100 ms", "how often a host measures the power of all base stations"),
     key(
         "filter_coefficient",

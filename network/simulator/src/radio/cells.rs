@@ -124,9 +124,9 @@ impl NodeContext<'_> {
         self.network.attach(self.node, link);
     }
 
-    /// It belongs to another base station, and all packets for it go there, or uses a link, or cannot be reached; the
-    /// one it has left learns whether somebody else reaches it.
-    fn settle(&mut self, from: Option<NodeId>, to: Option<NodeId>, link: Option<LinkId>) {
+    /// It has gone `from` one of the base stations `to` another, which all packets for it reach from now on, or uses a
+    /// link, or cannot be reached: all of them learn of it.
+    fn settle(&mut self, [from, to]: [Option<NodeId>; 2], base_stations: &[NodeId], link: Option<LinkId>) {
         let station = self.node;
         match (to, link) {
             (Some(to), _) => {
@@ -136,12 +136,12 @@ impl NodeContext<'_> {
             (None, Some(link)) => self.network.attach(station, link),
             (None, None) => {}
         }
-        if let Some(from) = from.filter(|from| Some(*from) != to) {
-            let elsewhere = to.is_some() || link.is_some();
+        let elsewhere = to.is_some() || link.is_some();
+        for base in base_stations.iter().filter(|base| Some(**base) != to) {
             let settle = |base: &mut BaseStation, context: &mut NodeContext<'_>| {
                 base.settle(context, station, elsewhere);
             };
-            self.network.with_node_as(from, settle);
+            self.network.with_node_as(*base, settle);
         }
         self.network.observe(|names| Event::CellChanged {
             node: names.node(station),

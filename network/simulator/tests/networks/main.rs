@@ -1,6 +1,7 @@
 //! Networks of the simulator, by what is in them.
 mod aborted;
 mod bbr;
+mod cells;
 mod determinism;
 mod dumbbell;
 mod latency;

@@ -1,8 +1,8 @@
 //! Hosts that measure one another and change their channel.
 use super::{Air, HostId};
 use crate::field::NO_CHANNEL;
-use crate::mac::ear::Signal;
 use crate::mac::Frame;
+use crate::mac::ear::Signal;
 use alloc::vec::Vec;
 use prismux_units::Instant;
 

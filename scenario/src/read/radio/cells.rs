@@ -35,7 +35,8 @@ pub(super) fn read(
     let association = association(&table);
     let forwards = table.boolean("forwarding").unwrap_or(false);
     table.finish();
-    attached.extend(base_stations.iter().copied().filter(|base| !attached.contains(base)).collect::<Vec<_>>());
+    attached
+        .extend(base_stations.iter().copied().filter(|base| !attached.contains(base)).collect::<Vec<_>>());
     let moving = |node: &NodeId| attached.contains(node) && !base_stations.contains(node);
     if let Some((host, _)) = fallback.iter().find(|(host, _)| !moving(host)) {
         let found = format!("\"{}\" is no host on the air that hands over", names.nodes[host.index()]);
@@ -112,7 +113,8 @@ fn fallback(table: &Reader<'_>, names: Names<'_>, links: &[Link]) -> Vec<(NodeId
                 let found = format!("there is no \"{}\" among the nodes", line.key);
                 table.wrong("fallback", found, crate::diagnostic::list_of(names.nodes), None);
             }
-            (Some(host), Some(link)) if links.get(link).is_some_and(|link| !link.ends.contains(&NodeId::new(host))) =>
+            (Some(host), Some(link))
+                if links.get(link).is_some_and(|link| !link.ends.contains(&NodeId::new(host))) =>
             {
                 let found = format!("\"{}\" does not end at \"{}\"", names.links[link], line.key);
                 table.wrong("fallback", found, "a link of the host", None);

@@ -6,8 +6,8 @@ use crate::read::reader::{Problems, Reader};
 use crate::registry::{self, MobilityModel};
 use prismux_units::Duration;
 use prismux_wireless::{
-    Area, GaussMarkov, Manhattan, Mobility, MovementError, RandomWaypoint, WaypointStart,
-    parse_csv, parse_ns2,
+    Area, GaussMarkov, Manhattan, Mobility, MovementError, RandomWaypoint, WaypointStart, parse_csv,
+    parse_ns2,
 };
 use std::path::Path;
 

@@ -41,7 +41,8 @@ pub(super) fn read(
     places.into_iter().collect()
 }
 
-const EXPECTED: &str = "two numbers from -1000000 to 1000000, in metres, or a list of [seconds, x, y] whose times grow";
+const EXPECTED: &str =
+    "two numbers from -1000000 to 1000000, in metres, or a list of [seconds, x, y] whose times grow";
 
 /// A place, or several with their times.
 fn mobility(item: &Item) -> Result<Mobility, String> {

@@ -62,7 +62,7 @@ impl BaseStation {
         }
     }
 
-    /// A station that has left belongs to another, or uses another link (`elsewhere`), or is not to be reached.
+    /// A station belongs to another, or uses another link (`elsewhere`), or is not to be reached.
     pub fn settle(&mut self, context: &mut NodeContext<'_>, station: NodeId, elsewhere: bool) {
         let after = if elsewhere { Presence::Elsewhere } else { Presence::Absent };
         if let Some(Presence::Leaving(kept)) = self.stations.insert(station, after) {
@@ -108,6 +108,14 @@ impl Node for BaseStation {
             }
             // The routes may lead here: sent on, it would come back.
             Some(Presence::Elsewhere | Presence::Absent) => self.lose(context, packet),
+        }
+    }
+
+    /// From the air nothing comes back that was sent there by wire.
+    fn receive(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {
+        match self.stations.get(&packet.carried.towards) {
+            Some(Presence::Elsewhere) => context.forward(packet),
+            _ => self.arrive(context, packet),
         }
     }
 

@@ -141,7 +141,7 @@ impl Station {
         self.attachment = Attachment::To(next, context.now());
         let place = self.base_stations.iter().position(|base| Some(*base) == next);
         context.tune(self.medium, place.map(|place| self.channels[place]));
-        context.settle(present, next, self.fallback.map(|(link, _)| link));
+        context.settle([present, next], &self.base_stations, self.fallback.map(|(link, _)| link));
         for packet in std::mem::take(&mut self.held) {
             self.arrive(context, packet);
         }
