@@ -347,9 +347,11 @@ fn values() -> Vec<String> {
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING));
     let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
-    let of_cells = ["[\"west\"]", "{ car = \"wwan\" }"];
-    plain.into_iter().chain(of_the_air).chain(of_cells).map(str::to_string).chain(registered).collect()
+    plain.into_iter().chain(of_the_air).chain(OF_CELLS).map(str::to_string).chain(registered).collect()
 }
+
+/// Values of keys of cells.
+const OF_CELLS: [&str; 2] = ["[\"west\"]", "{ car = \"wwan\" }"];
 
 /// Where a key needs company to be read: what else is written.
 fn company(path: &str) -> Vec<String> {

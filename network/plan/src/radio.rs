@@ -37,8 +37,7 @@ pub struct Cells {
     pub base_stations: Vec<NodeId>,
     /// When a station changes to another one.
     pub association: AssociationConfig,
-    /// Whether a base station sends what it still has for a station that has left to wherever that is now, by wire; else
-    /// it is lost.
+    /// Whether a base station sends what it still has for a station that has left after it, by wire; else it is lost.
     pub forwards: bool,
     /// The link that a station uses where it hears no base station, for those that have one.
     pub fallback: Vec<(NodeId, LinkId)>,

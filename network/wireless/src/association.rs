@@ -2,8 +2,8 @@
 //!
 //! The rule is that of 3GPP TS 36.331: measurements in decibels pass a filter of the first order (5.5.3.2); a base
 //! station takes over when it has been better than the present one by the hysteresis for as long as the time to trigger
-//! (5.5.4.4, event A3). Having no base station counts as one that is heard just well enough to receive, so that coverage
-//! too is entered and left with hysteresis.
+//! (5.5.4.4, event A3). Having no base station counts as one that is heard just well enough to receive, so that
+//! coverage too is entered and left with hysteresis.
 use alloc::vec;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};

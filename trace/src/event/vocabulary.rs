@@ -220,15 +220,13 @@ vocabulary! {
             /// The host that sends it.
             from: name,
             /// Whom it is for; `None` for all who hear it.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            to: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")] to: optional name,
             /// Its kind: `rts`, `cts`, `data`, `ack` and others of the medium access.
             kind: name,
             /// How long it lasts.
             airtime_ns: u64,
             /// The flow of the packet in it; `None` for control frames and messages of routing protocols.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            flow: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")] flow: optional name,
         }
         /// A proxy chose a member's link for a packet.
         PacketScheduled = "packet_scheduled" {
@@ -367,11 +365,9 @@ vocabulary! {
             /// The station.
             node: name,
             /// The base station that it has left; `None` when it belonged to none.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            from: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")] from: optional name,
             /// The one it belongs to from now on; `None` when it hears none.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            to: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")] to: optional name,
         }
         /// A link's properties changed.
         LinkChanged = "link_changed" {
