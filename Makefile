@@ -8,6 +8,15 @@ PRISMUX = $(BUILT)/release/prismux
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 SOAK_SEED := $(or $(SOAK_SEED),$(shell date +%s))
+# How many networks `make door-study` runs, and the 56 settings that it runs in each.
+STUDY_SEEDS ?= 100
+DOOR_SPANS := 1 2 4 8
+DOOR_SETTINGS := $(foreach c,all sd rd,$(foreach f,$(DOOR_SPANS),$(foreach r,$(DOOR_SPANS),$(c)-t1x$(f)-t2x$(r)))) \
+  $(addprefix td-t1x,$(DOOR_SPANS)) $(addprefix ir-t2x,$(DOOR_SPANS))
+DOOR_SWEEP = $(PRISMUX) sweep tcp-door-study --variants alone,congested --over routing.protocol=dsr-cache-off,dsr-ns2 \
+  --seeds $(STUDY_SEEDS) --out results/door-study.parquet --keep
+COMMA := ,
+SPACE := $(subst ,, )
 # What `make figure` draws.
 NAME ?= T1
 
@@ -15,7 +24,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build deb demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -100,6 +109,11 @@ compare-fetch: setup ## one file over two links from two servers: R²CP, aria2 a
 compare-moves: build ## handoff, migration, aggregation, policy, blackout of R²CP: in the lab beside the simulator (three minutes)
 	$(CARGO) build --release --locked -p prismux-benches --bin fetch-moves
 	$(BUILT)/release/fetch-moves --runs 3
+
+door-study: build ## the TCP-DOOR study whole: 4 experiments, plain TCP and 56 settings, 100 networks; goes on where it was interrupted
+	@mkdir -p results
+	$(DOOR_SWEEP) --over flows.download.transport=tcp
+	$(DOOR_SWEEP) --over flows.download.door.setting=$(subst $(SPACE),$(COMMA),$(strip $(DOOR_SETTINGS)))
 
 reproduce: build ## every published claim of every system: reported, measured, verdict
 	$(PRISMUX) reproduce all

@@ -95,6 +95,30 @@ fn places_over_time_are_followed_and_gaps_are_refused() {
     }
 }
 
+#[test]
+fn degrees_become_metres_east_and_north_of_the_first_place() {
+    // A thousandth of a degree of latitude is 111.195 m; of longitude at 60 degrees half of that.
+    let walk = "60.0,24.0\n5,0,60.001,24.0\n10,0,60.001,24.001";
+    let expected = [(0.0, 0.0), (0.0, 111.195), (55.598, 111.195)];
+    let swapped = "24.0,60.0\n5,0,24.0,60.001\n10,0,24.001,60.001";
+    for text in
+        [format!("time_s,host,lat,lon\n0,0,{walk}"), format!("Time,Host,Longitude,Latitude\n0,0,{swapped}")]
+    {
+        let hosts = parse_csv("gps.csv", &text, 1).expect("a good file");
+        assert_eq!(places(hosts, 0, &[0, 5, 10]), expected, "{text}");
+    }
+    let date_line = "t,host,lat,lng\n0,0,0,179.999\n10,0,0,-179.999\n";
+    let hosts = parse_csv("gps.csv", date_line, 1).expect("a good file");
+    assert_eq!(places(hosts, 0, &[10]), [(222.39, 0.0)]);
+    for (line, complaint) in [
+        ("0,0,91,0", "gps.csv:2: latitude 91, longitude 0: no place on earth"),
+        ("0,0,0,181", "gps.csv:2: latitude 0, longitude 181: no place on earth"),
+    ] {
+        let text = format!("time_s,host,lat,lon\n{line}");
+        assert_eq!(parse_csv("gps.csv", &text, 1).expect_err(line).to_string(), complaint);
+    }
+}
+
 /// Mean speed of 400 hosts, over a second that begins at `at`, in metres per second.
 fn mean_speed(start: WaypointStart, at: u64, pause: Duration) -> f64 {
     let model = RandomWaypoint {

@@ -112,7 +112,11 @@ pub const MOBILITY: &[Name<MobilityModel>] = &[
         MobilityModel::Ns2File,
         "an ns-2 movement file, as `setdest`, BonnMotion and SUMO write it",
     ),
-    name("csv-file", MobilityModel::CsvFile, "lines of `time_s,host,x_m,y_m`, as GPS loggers write them"),
+    name(
+        "csv-file",
+        MobilityModel::CsvFile,
+        "lines of `time_s,host,x_m,y_m` or, with such a heading, `time_s,host,lat,lon` in degrees",
+    ),
 ];
 
 /// Where random waypoint begins.

@@ -277,7 +277,7 @@ fn transfers(street: &mut Street) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(prismux_properties::cases(12))]
 
     /// Whatever the drive, the rules and the shadowing, every byte arrives once and in order, every packet is
     /// accounted for, and nothing hangs once the car stays in reach.
