@@ -21,6 +21,11 @@ const LACKS: &[Lack] = &[
         remedy: "leave out compare_hops, or use --on sim",
     },
     Lack {
+        feature: Feature::Tuning,
+        what: "{}: radios change their channel in the simulator only",
+        remedy: "use --on sim, or set [radio] channels",
+    },
+    Lack {
         feature: Feature::Cells,
         what: "{}: hosts hand over between base stations in the simulator only",
         remedy: "use --on sim, or leave out [radio.cells]",

@@ -311,8 +311,8 @@ impl<'a> Stage<'a> {
             }
             Action::Restart(node) => self.start_daemons(node.index())?,
             Action::Handoff { host, link, bandwidth } => self.hand_over(host, link, bandwidth)?,
-            // Times of flows are part of their orders.
-            Action::StartFlow(_) | Action::StopFlow(_) => {}
+            // Times of flows are part of their orders; plans that tune radios are refused.
+            Action::StartFlow(_) | Action::StopFlow(_) | Action::Tune { .. } => {}
         }
         Ok(None)
     }

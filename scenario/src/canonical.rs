@@ -176,6 +176,7 @@ fn action(plan: &Plan, action: &Action) -> String {
             let link = link.map(|link| &plan[link].name);
             format!("handoff {} to {link:?} with {bandwidth:?}", node(host))
         }
+        Action::Tune { host, channel } => format!("tune {} to {channel}", node(host)),
         Action::StartFlow(flow) => format!("start {}", plan[flow].name),
         Action::StopFlow(flow) => format!("stop {}", plan[flow].name),
         Action::ChangeLink { link, directions, change } => {

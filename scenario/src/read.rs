@@ -96,6 +96,7 @@ fn read_file(
         links: &links,
         link_names: &link_names,
         duration,
+        on_air: air.as_ref().map_or(&[], |air| &air.attached),
     };
     let events = events::read(&reader, &context, &flow_table, problems);
     let measure = measure(&reader, duration);

@@ -1,5 +1,5 @@
 //! `[radio.cells]`: what it becomes, and what is wrong with it.
-use prismux_plan::{Cells, Medium, MediumModel, NodeId, Routing};
+use prismux_plan::{Action, Cells, Medium, MediumModel, NodeId, Routing};
 use prismux_scenario::ScenarioFile;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{AssociationConfig, Mobility, Position};
@@ -85,6 +85,30 @@ fn what_cannot_be_is_said_with_a_way_out() {
         let error = read(radio, &cells, rest).expect_err(expected);
         assert!(error.contains(expected), "{cells} {rest}: {error}");
         assert!(error.contains("cells.toml:"), "{error}");
+    }
+}
+
+#[test]
+fn an_event_tunes_a_radio_that_is_there_and_contends() {
+    let read = |radio: &str, event: &str| {
+        let text = format!("{NODES}[radio]\n{radio}\n{PLACES}[[events]]\nat = \"5 s\"\n{event}\n");
+        let text = text.replace("west = [0, 0], east = [400, 0], ", "server = [0, 0], ");
+        let scenario = ScenarioFile::from_text("tune.toml", text).scenario(None, &[]);
+        scenario.map(|scenario| scenario.plan.events[0].action).map_err(|error| error.to_string())
+    };
+    let hosts = "hosts = [\"car\", \"server\"]";
+    let tuned = Action::Tune { host: NodeId::new(3), channel: 6 };
+    assert_eq!(read(hosts, "tune = \"car\"\nchannel = 6"), Ok(tuned));
+    let polled =
+        "hosts = [\"car\", \"server\"]\nmedium_access = \"802.11b\"\npolling = { access_point = \"server\" }";
+    for (radio, event, expected) in [
+        (hosts, "tune = \"west\"\nchannel = 6", "\"west\" is not on the air"),
+        (hosts, "tune = \"car\"", "the channel"),
+        (hosts, "tune = \"car\"\nchannel = 0", "1 to 255"),
+        (polled, "tune = \"car\"\nchannel = 6", "the channel of \"car\" cannot be changed"),
+    ] {
+        let error = read(radio, event).expect_err(expected);
+        assert!(error.contains(expected), "{event}: {error}");
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Feature {
     ComparedHops,
     /// Base stations between which hosts on the air hand over.
     Cells,
+    /// Radios that change their channel.
+    Tuning,
     /// Processes that can be killed and started again.
     Processes,
     /// Programs of the user's own.
@@ -109,6 +111,9 @@ impl Plan {
             match event.action {
                 Action::Kill(node) | Action::Restart(node) => {
                     demands.push((format!("\"{}\"", self[node].name), Feature::Processes));
+                }
+                Action::Tune { host, .. } => {
+                    demands.push((format!("\"{}\"", self[host].name), Feature::Tuning));
                 }
                 _ => {}
             }

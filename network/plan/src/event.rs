@@ -39,6 +39,13 @@ pub enum Action {
         /// What the host believes that link to carry.
         bandwidth: Option<Rate>,
     },
+    /// The radio of a host on an air is on another channel from now on.
+    Tune {
+        /// Whose.
+        host: NodeId,
+        /// From 1 on.
+        channel: u8,
+    },
     /// A flow starts, if it has not.
     StartFlow(FlowId),
     /// A flow is cut off, if it runs.

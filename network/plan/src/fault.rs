@@ -66,6 +66,10 @@ pub enum Problem {
         /// Movements.
         places: usize,
     },
+    /// A radio is to be tuned of a node that has none.
+    NotOnTheAir(String),
+    /// A radio is to be tuned to no channel, or while base stations, slots or polling decide.
+    Untunable(String),
     /// Base stations that cannot be: why.
     BadCells(&'static str),
     /// A flow goes from this node to itself.

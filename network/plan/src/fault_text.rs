@@ -15,6 +15,8 @@ impl Problem {
             Self::HostsWithoutPlaces { hosts, places } => {
                 format!("{hosts} hosts are on the air, and {places} have places")
             }
+            Self::NotOnTheAir(node) => format!("\"{node}\" is not on the air"),
+            Self::Untunable(node) => format!("the channel of \"{node}\" cannot be changed"),
             Self::BadCells(why) => format!("found {why}"),
             Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
             Self::Unreachable { from, to, .. }
@@ -70,6 +72,8 @@ impl Problem {
             Self::LinkToItself(_) | Self::FlowToItself(_) => "two different nodes",
             Self::LonelyMedium => "at least two nodes, each of them once",
             Self::HostsWithoutPlaces { .. } => "one movement for each host",
+            Self::NotOnTheAir(_) => "a host on the air",
+            Self::Untunable(_) => "a channel from 1 to 255, and neither cells nor slots nor polling",
             Self::BadCells(_) => "routers on the air, and links of the hosts that hand over between them",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",

@@ -1,7 +1,7 @@
 //! The plan itself: its lists, and the calls that fill them.
 use crate::{
     Action, Direction, Event, Flow, FlowId, Link, LinkDirection, LinkId, Medium, MediumId, MediumModel,
-    MemberSettings, Node, NodeId, NodeKind, Program, ProxySettings, Role,
+    MemberSettings, Node, NodeId, NodeKind, Program, ProxySettings, Radio, Role,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -161,6 +161,16 @@ impl Plan {
     /// The flow called `name`.
     pub fn flow_named(&self, name: &str) -> Option<FlowId> {
         self.flows.iter().position(|flow| flow.name == name).map(FlowId::new)
+    }
+
+    /// The radio medium that a node is on.
+    pub fn radio_of(&self, node: NodeId) -> Option<&Radio> {
+        self.media.iter().filter(|medium| medium.attached.contains(&node)).find_map(|medium| {
+            match &medium.model {
+                MediumModel::Radio(radio) => Some(&**radio),
+                MediumModel::Bus(_) | MediumModel::External => None,
+            }
+        })
     }
 
     /// Every node.

@@ -23,6 +23,8 @@ pub const EVENT: &[Key] = &[
         "with `handoff`: the link of the host that carries its packets from now on",
     ),
     key("bandwidth", "rate", "unknown", "with `handoff`: what the host believes that link to carry"),
+    key("tune", "host", "-", "its radio is on another channel from now on"),
+    key("channel", "whole number", "required with `tune`", "with `tune`: the channel, from 1 to 255"),
     key("link", "link", "-", "the link changes as the next keys say"),
     key(
         "direction",

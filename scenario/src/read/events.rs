@@ -17,10 +17,12 @@ pub(super) struct Context<'a> {
     pub links: &'a [Link],
     pub link_names: &'a [&'a str],
     pub duration: Duration,
+    /// The nodes on the air.
+    pub on_air: &'a [NodeId],
 }
 
 /// The keys that say what happens; an event has exactly one.
-const ACTIONS: [&str; 8] = ["join", "leave", "start", "stop", "kill", "restart", "handoff", "link"];
+const ACTIONS: [&str; 9] = ["join", "leave", "start", "stop", "kill", "restart", "handoff", "tune", "link"];
 
 /// Reads the events and puts them in order of time.
 pub(super) fn read(
@@ -99,6 +101,7 @@ fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) ->
         "kill" => process(reader, "kill", context).map(Action::Kill).into_iter().collect(),
         "restart" => process(reader, "restart", context).map(Action::Restart).into_iter().collect(),
         "handoff" => handoff(reader, context).into_iter().collect(),
+        "tune" => tune(reader, context).into_iter().collect(),
         "start" => flow(reader, "start", flows).into_iter().map(Action::StartFlow).collect(),
         "stop" => flow(reader, "stop", flows).into_iter().map(Action::StopFlow).collect(),
         _ => link_change(reader, context).into_iter().collect::<Vec<_>>(),
@@ -147,6 +150,23 @@ fn handoff(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
         return None;
     }
     Some(Action::Handoff { host, link: to.map(LinkId::new), bandwidth })
+}
+
+/// The new channel of a host on the air.
+fn tune(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {
+    let host = reader.reference("tune", "nodes", context.node_names).map(NodeId::new);
+    let channel = reader.integer("channel", 1..=255).map(|channel| channel as u8);
+    if reader.table.get("channel").is_none() {
+        reader.missing("channel", "the channel", "for instance channel = 6".to_string());
+    }
+    let name = |node: &NodeId| context.node_names[node.index()];
+    if let Some(host) = host.filter(|host| !context.on_air.contains(host)) {
+        let on_air: Vec<&str> = context.on_air.iter().map(name).collect();
+        let found = format!("\"{}\" is not on the air", name(&host));
+        reader.wrong("tune", found, list_of(&on_air), None);
+        return None;
+    }
+    Some(Action::Tune { host: host?, channel: channel? })
 }
 
 /// The flows that one entry of `[flows]` stands for.

@@ -2,6 +2,7 @@
 use super::Findings;
 use crate::{Action, NodeId, NodeKind, Part, Plan, Problem, Role};
 use alloc::vec::Vec;
+use prismux_wireless::Coordination;
 
 impl Plan {
     pub(super) fn check_events(&self, found: &mut Findings) {
@@ -15,6 +16,7 @@ impl Plan {
                     let moved = self.wrong_kind(host, &[NodeKind::Host]).map(|p| ("handoff", p));
                     moved.or_else(|| self.foreign_handoff(host, link?).map(|p| ("to", p)))
                 }
+                Action::Tune { host, channel } => self.untunable(host, channel).map(|p| ("tune", p)),
                 Action::ChangeLink { .. } | Action::StartFlow(_) | Action::StopFlow(_) => None,
             };
             if let Some((key, problem)) = problem {
@@ -36,6 +38,14 @@ impl Plan {
         let candidates = self.node_ids().filter(|&node| kinds.contains(&self[node].kind()));
         let candidates = self.names_of(candidates);
         Some(Problem::WrongKind { node: self[node].name.clone(), wanted, candidates })
+    }
+
+    /// What keeps a radio from being tuned by an event.
+    fn untunable(&self, host: NodeId, channel: u8) -> Option<Problem> {
+        let name = self[host].name.clone();
+        let Some(radio) = self.radio_of(host) else { return Some(Problem::NotOnTheAir(name)) };
+        let contends = radio.cells.is_none() && radio.mac.coordination == Coordination::Distributed;
+        (!contends || channel == 0).then_some(Problem::Untunable(name))
     }
 
     fn foreign_handoff(&self, host: NodeId, link: crate::LinkId) -> Option<Problem> {

@@ -84,6 +84,7 @@ fn of_action(action: &Action) -> References {
             references.nodes.push(host);
             references.links.extend(link);
         }
+        Action::Tune { host, .. } => references.nodes.push(host),
         Action::StartFlow(flow) | Action::StopFlow(flow) => references.flows.push(flow),
     }
     references

@@ -64,23 +64,34 @@ impl Network {
     }
 }
 
-/// What stations and base stations do with their radios.
-impl NodeContext<'_> {
-    /// Lets the radio medium act, which may have something to do afterwards.
+/// Radios that events tune.
+impl Network {
+    /// The radio of a node is on another channel from now on.
+    pub fn tune(&mut self, node: NodeId, channel: u8) {
+        for medium in (0..self.media.len()).map(MediumId::new) {
+            self.with_radio(medium, |radio, now| radio.tune(now, node, Some(channel)));
+        }
+    }
+
+    /// Lets a radio medium act, which may have something to do afterwards; `None` for a medium of another kind.
     fn with_radio<R>(
         &mut self,
         medium: MediumId,
-        act: impl FnOnce(&mut RadioMedium, Instant, NodeId) -> R,
+        act: impl FnOnce(&mut RadioMedium, Instant) -> R,
     ) -> Option<R> {
-        let shared: &mut dyn Any = &mut *self.network.media.get_mut(medium.index())?.medium;
-        let result = act(shared.downcast_mut()?, self.network.now, self.node);
-        self.network.arm_medium(medium);
+        let shared: &mut dyn Any = &mut *self.media.get_mut(medium.index())?.medium;
+        let result = act(shared.downcast_mut()?, self.now);
+        self.arm_medium(medium);
         Some(result)
     }
+}
 
+/// What stations and base stations do with their radios.
+impl NodeContext<'_> {
     /// The power with which the node hears each of the others now, in watts.
     fn measure_w(&mut self, medium: MediumId, others: &[NodeId]) -> Vec<f64> {
-        let measured = self.with_radio(medium, |radio, now, node| {
+        let node = self.node;
+        let measured = self.network.with_radio(medium, |radio, now| {
             others.iter().map(|other| radio.measure_w(now, *other, node)).collect()
         });
         measured.unwrap_or_default()
@@ -88,12 +99,14 @@ impl NodeContext<'_> {
 
     /// Tunes the node's radio to another channel, or to none.
     fn tune(&mut self, medium: MediumId, channel: Option<u8>) {
-        self.with_radio(medium, |radio, now, node| radio.tune(now, node, channel));
+        let node = self.node;
+        self.network.with_radio(medium, |radio, now| radio.tune(now, node, channel));
     }
 
     /// Takes back the packets for a neighbour that wait for the medium.
     fn take_back(&mut self, medium: MediumId, neighbour: NodeId) -> Vec<Transit> {
-        let taken = self.with_radio(medium, |radio, _, node| radio.take_back(node, neighbour));
+        let node = self.node;
+        let taken = self.network.with_radio(medium, |radio, _| radio.take_back(node, neighbour));
         taken.unwrap_or_default()
     }
 

@@ -30,6 +30,7 @@ impl Simulation {
                 }
             }
             Action::Handoff { host, link, bandwidth } => self.hand_over(host, link, bandwidth),
+            Action::Tune { host, channel } => self.network.tune(host, channel),
             Action::StartFlow(flow) => self.start_flow(flow),
             Action::StopFlow(flow) => self.stop_flow(flow),
             // There are no processes: a plan that asks for them is refused.

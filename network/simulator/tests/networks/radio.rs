@@ -4,7 +4,8 @@ use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{
-    Flow, FlowId, MediumModel, NodeId, Plan, Power, Radio, Routing, TcpSettings, Traffic, Transport, registry,
+    Action, Flow, FlowId, MediumModel, NodeId, Plan, Power, Radio, Routing, TcpSettings, Traffic, Transport,
+    registry,
 };
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
@@ -96,6 +97,27 @@ fn datagrams_fill_the_air_as_the_frame_durations_say() {
     let expected = 8000.0 / (f64::from(microseconds) * 1e-6);
     let ratio = goodput(&simulation, flow) / expected;
     assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+}
+
+#[test]
+fn hosts_that_meet_on_another_channel_talk_on() {
+    let (mut plan, hosts) = network(row(2, 100.0), DSR);
+    let traffic = Traffic::Cbr { rate: Rate::from_kbps(400), packet: ByteCount::new(500) };
+    let flow = plan.flow(Flow::new("cbr", hosts[0], hosts[1], Transport::Udp).traffic(traffic));
+    for (at, host) in [(10, hosts[0]), (20, hosts[1])] {
+        plan.event(Duration::from_secs(at), Action::Tune { host, channel: 6 });
+    }
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), SimulationOptions::checked()).unwrap();
+    let received: Vec<u64> = [10, 20, 30]
+        .map(|until| {
+            simulation.run_until(Instant::from_secs(until));
+            simulation.delivered_bytes(flow)
+        })
+        .to_vec();
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    // A hundred of 472 bytes a second, nothing while they are apart, and what waited for a route when they meet.
+    assert!(received[0] > 450_000 && received[1] - received[0] < 2_000, "{received:?}");
+    assert!(received[2] - received[1] > 300_000, "{received:?}");
 }
 
 #[test]
