@@ -21,7 +21,7 @@ pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
-pub(crate) use sweep::{MergeArguments, SweepArguments};
+pub(crate) use sweep::{MergeArguments, PolicyArguments, SweepArguments};
 pub(crate) use trace::{TraceArguments, TraceKind};
 pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, RevokeArguments, UpArguments};
 
@@ -61,7 +61,8 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
             prismux compare demo-today\n  \
             prismux compare prism-delay-disparity --variants prism,vanilla\n  \
-            prismux compare bufferbloat --svg bufferbloat.svg")]
+            prismux compare bufferbloat --svg bufferbloat.svg\n  \
+            prismux compare mix-20-20 --variants single,prism --scheduler my_policies:Patient")]
     Compare(CompareArguments),
     /// Run scenarios in the lab and in the simulator and say by how much they differ.
     #[command(after_help = "Examples:\n  \
@@ -310,8 +311,10 @@ pub(crate) struct CompareArguments {
     /// Number of runs of each variant, each with a seed of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub runs: u64,
+    #[command(flatten)]
+    pub policies: PolicyArguments,
     /// Draw delays and goodputs over time, of the first seed, into this file (needs measure.interval).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Options")]
     pub svg: Option<PathBuf>,
 }
 

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod fetch;
+mod in_python;
 mod invite;
 mod manual;
 mod mixes;

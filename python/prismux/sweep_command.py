@@ -6,14 +6,10 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import prismux
-
-#: The policies that `prismux.sweep` takes by import path.
-POLICIES = ("scheduler", "subflow_scheduler", "pipe_scheduler", "request_scheduler")
+from prismux import _policy_options
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,9 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("scenario")
     parser.add_argument("--cluster", metavar="ADDRESS", help="of the scheduler: tcp://host:8786")
     parser.add_argument("--jobs", type=int, metavar="N")
-    for policy in POLICIES:
-        parser.add_argument(f"--{policy.replace('_', '-')}", metavar="MODULE:NAME")
-    parser.add_argument("--congestion", action="append", default=[], metavar="[FLOW=]MODULE:NAME")
+    _policy_options.add_to(parser)
     parser.add_argument("--over", action="append", default=[], metavar="PATH=VALUES")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE")
     parser.add_argument("--variant", action="append", default=[], metavar="NAME")
@@ -35,8 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    # As `python -m` has it: modules are looked for in the folder that the command runs in.
-    sys.path.insert(0, str(Path.cwd()))
+    _policy_options.look_here()
     try:
         with _client_of(given.cluster) as client:
             result = prismux.sweep(
@@ -51,8 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
                 client=client,
                 prune=given.prune,
                 keep=given.keep,
-                congestion=_congestion_of(given.congestion),
-                **{policy: getattr(given, policy) for policy in POLICIES},
+                **_policy_options.of(given),
             )
     except ImportError as error:
         remedy = "pip install 'prismux[cluster]'" if error.name == "distributed" else "PYTHONPATH names its folder"
@@ -85,18 +77,6 @@ def _client_of(cluster: str | None) -> Any:
     from distributed import Client
 
     return Client(cluster, timeout="10s")
-
-
-def _congestion_of(texts: Sequence[str]) -> str | dict[str, str] | None:
-    """One control for all flows, or one for each flow that is named."""
-    named = [text.partition("=") for text in texts]
-    if any(equals for _, equals, _ in named) or len(named) > 1:
-        if unnamed := [text for text, equals, _ in named if not equals]:
-            raise ValueError(
-                f"--congestion {unnamed[0]} says no flow\n  expected: FLOW=MODULE:NAME for each of several"
-            )
-        return {flow: control for flow, _, control in named}
-    return texts[0] if texts else None
 
 
 if __name__ == "__main__":

@@ -227,6 +227,11 @@ impl Comparison {
         Ok(failures)
     }
 
+    /// The JSON form: a list with name, results, failure and policies of each variant.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     fn __repr__(&self) -> String {
         let line = |outcome: &prismux_study::compare::Outcome| match &outcome.failure {
             Some(reason) => format!("  {}: {reason}", outcome.name),

@@ -1,6 +1,7 @@
 """Policies written in Python in sweeps and comparisons: by import path, with their sources' hashes."""
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,3 +197,29 @@ def test_the_command_line_takes_policies_by_import_path(
     assert here.path.read_bytes() == out.read_bytes()
     wrong = prismux_command(*command, "--congestion", f"{module.stem}:Nobody")
     assert wrong.returncode == 1 and "Nobody" in wrong.stderr
+
+
+def test_the_command_line_compares_with_policies_by_import_path(
+    module: Path, tmp_path: Path, prismux_command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRISMUX_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(module.parent))
+    short = {"duration": "6 s", "events": []}
+    command = ("compare", "two-members", "--set", "duration=6 s", "--set", "events=[]", "--variants", "single,prism")
+    said = prismux_command(*command, "--scheduler", f"{module.stem}:first", "--json")
+    assert said.returncode == 0, said.stderr
+    single, prism = json.loads(said.stdout)["variants"]
+    assert single["policies"] == []
+    policy = prism["policies"][0]
+    assert (policy["role"], policy["path"]) == ("scheduler", f"{module.stem}:first") and len(policy["hash"]) == 64
+    here = prismux.run("two-members", set=short, scheduler=f"{module.stem}:first")
+    assert prism["runs"][0]["links"] == here.to_dict()["links"]
+    plain = prismux.run("two-members", set=short)
+    assert prism["runs"][0]["links"] != plain.to_dict()["links"]
+    table = prismux_command(*command, "--scheduler", f"{module.stem}:first")
+    assert f"prism: scheduler={module.stem}:first" in table.stdout
+    idle = prismux_command(*command, "--subflow-scheduler", f"{module.stem}:first")
+    assert idle.returncode == 1 and "none runs over MPTCP" in idle.stderr
+    assert not idle.stdout
+    lab = prismux_command(*command, "--scheduler", f"{module.stem}:first", "--on", "lab")
+    assert lab.returncode == 2 and "simulator only" in lab.stderr

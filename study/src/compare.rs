@@ -11,10 +11,12 @@ use crate::variant::Variant;
 use arrow_array::RecordBatch;
 use prismux_scenario::Scenario;
 use prismux_trace::results::{FlowResult, RunResult};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What one variant achieved.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// Its name; with the member's, where the best of several counts.
     pub name: String,

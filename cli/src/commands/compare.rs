@@ -1,7 +1,8 @@
 //! `prismux compare`.
 
+use super::in_python::InPython;
 use super::run::{interval, once, parallel, prepare, summarise};
-use crate::args::{Common, CompareArguments};
+use crate::args::{BackendName, Common, CompareArguments};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::output::{over_time, print};
@@ -10,6 +11,7 @@ use prismux_study::compare;
 pub(crate) use prismux_study::compare::Outcome;
 use prismux_study::measures::managed_queues;
 use prismux_study::number::{digits, milliseconds, or_dash, percent, rate, seconds};
+use prismux_study::policies::in_words;
 use prismux_study::repetition::one_run;
 use prismux_study::run::RunOptions;
 use prismux_study::statistics::Summary;
@@ -18,14 +20,19 @@ use prismux_study::text_table::Table;
 use prismux_study::variant::{self, Variant};
 use prismux_trace::results::RunResult;
 use serde_json::{Value, json};
+use std::process::Stdio;
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let common = &arguments.common;
     let set: Vec<&str> = common.set.iter().map(String::as_str).collect();
     let file = ScenarioFile::find(&arguments.scenario)?;
     let variants = variant::variants(&file, &arguments.variants, &set, common.on.into())?;
-    prepare(common.on.into())?;
-    let outcomes = compete(&variants, common, arguments.runs)?;
+    let outcomes = if arguments.policies.given().is_empty() {
+        prepare(common.on.into())?;
+        compete(&variants, common, arguments.runs)?
+    } else {
+        in_python(arguments)?
+    };
     if outcomes.iter().all(|outcome| outcome.results.is_empty()) {
         let reason = outcomes.into_iter().find_map(|outcome| outcome.failure);
         return Err(Failure::Failed(reason.unwrap_or_else(|| "there is nothing to compare".to_string())));
@@ -37,12 +44,40 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
         return Ok(print(json_of(&file, &outcomes)?)?);
     }
     print(table_of(&outcomes))?;
+    for outcome in outcomes.iter().filter(|outcome| !outcome.policies.is_empty()) {
+        print(format!("{}: {}", outcome.name, in_words(&outcome.policies)))?;
+    }
     for outcome in &outcomes {
         if let Some(reason) = &outcome.failure {
             print(format!("\n{}: {reason}", outcome.name))?;
         }
     }
     Ok(())
+}
+
+/// Leaves the runs to the Python package, which knows policies written in Python, and reads what came of them.
+fn in_python(arguments: &CompareArguments) -> Result<Vec<Outcome>, Failure> {
+    let common = &arguments.common;
+    if common.on != BackendName::Sim {
+        let remedy = "without --on lab, whose kernel and daemons decide for themselves";
+        return Err(Failure::Usage(format!(
+            "policies written in Python decide in the simulator only\n  remedy: {remedy}"
+        )));
+    }
+    let mut python = InPython::new(
+        "prismux.compare_command",
+        &arguments.scenario,
+        &common.set,
+        &arguments.variants,
+        &arguments.policies,
+    );
+    let command = &mut python.command;
+    command.args(common.jobs.map(|jobs| format!("--jobs={jobs}")));
+    command.args(["--seed", &common.seed.to_string(), "--runs", &arguments.runs.to_string()]);
+    command.stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| python.cannot_start(&error))?;
+    python.check("the comparison", output.status)?;
+    serde_json::from_slice(&output.stdout).map_err(Failure::failed)
 }
 
 /// Runs the variants of one network with seeds from `common.seed` on, `runs` each: all are measured against one
@@ -176,6 +211,7 @@ fn json_of(file: &ScenarioFile, outcomes: &[Outcome]) -> Result<String, Failure>
             "efficiency": of(|r| r.total.efficiency),
             "steady_efficiency": of(|r| r.total.steady_efficiency),
             "failed": outcome.failure,
+            "policies": outcome.policies,
             "runs": outcome.results,
         })
     };

@@ -1,5 +1,6 @@
 //! `prismux sweep` and `prismux merge`.
 
+use super::in_python::InPython;
 use super::run::interval;
 use crate::args::{MergeArguments, SweepArguments};
 use crate::failure::Failure;
@@ -21,7 +22,6 @@ use prismux_study::text_table::Table;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -132,19 +132,16 @@ fn in_python(arguments: &SweepArguments) -> Result<(), Failure> {
     let tasks = plan(&request)?;
     let scenario = &tasks[0].point.scenario.plan.name;
     let target = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{scenario}-sweep.parquet")));
-    let python = std::env::var("PRISMUX_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let mut command = Command::new(&python);
-    command.args(["-m", "prismux.sweep_command", &arguments.scenario]);
-    let texts = |option: &'static str, texts: &[String]| {
-        texts.iter().map(|text| format!("{option}={text}")).collect::<Vec<_>>()
-    };
-    command.args(texts("--over", &arguments.over));
-    command.args(texts("--set", &arguments.set));
-    command.args(texts("--variant", &arguments.variants));
-    command.args(texts("--cluster", arguments.cluster.as_slice()));
-    for (option, value) in arguments.policies.given() {
-        command.arg(format!("{option}={value}"));
-    }
+    let mut python = InPython::new(
+        "prismux.sweep_command",
+        &arguments.scenario,
+        &arguments.set,
+        &arguments.variants,
+        &arguments.policies,
+    );
+    let command = &mut python.command;
+    command.args(arguments.over.iter().map(|axis| format!("--over={axis}")));
+    command.args(arguments.cluster.iter().map(|address| format!("--cluster={address}")));
     command.args(arguments.jobs.map(|jobs| format!("--jobs={jobs}")));
     command.args(["--seed", &arguments.seed.to_string(), "--seeds", &arguments.seeds.to_string()]);
     command.arg("--out").arg(target);
@@ -155,16 +152,8 @@ fn in_python(arguments: &SweepArguments) -> Result<(), Failure> {
             command.arg(option);
         }
     }
-    let status = command.status().map_err(|error| {
-        Failure::Failed(format!(
-            "cannot start {python}: {error}\n  remedy: clusters and policies written in Python need the Python package \
-             prismux; PRISMUX_PYTHON names the interpreter that has it"
-        ))
-    })?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Failure::Failed(format!("the sweep in {python} failed ({status})"))),
-    }
+    let status = command.status().map_err(|error| python.cannot_start(&error))?;
+    python.check("the sweep", status)
 }
 
 fn usage(error: impl std::fmt::Display) -> Failure {
