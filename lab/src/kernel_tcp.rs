@@ -57,7 +57,7 @@ impl KernelTcp {
                 Congestion::NewReno => "reno",
                 Congestion::Bbr => "bbr",
                 // Refused before.
-                Congestion::Stp => "cubic",
+                Congestion::Bbr3 | Congestion::Stp => "cubic",
             };
             tcp.congestion = Some(name.to_string());
         }

@@ -47,6 +47,11 @@ const LACKS: &[Lack] = &[
     not_spoken("striping-unaware", "{}: the lab's hosts do not speak \"striping-unaware\""),
     not_spoken("striping-smart", "{}: the lab's hosts do not speak \"striping-smart\""),
     Lack {
+        feature: Feature::Congestion(Congestion::Bbr3),
+        what: "{}: kernels have no BBR of version 3",
+        remedy: "use --on sim, or congestion = \"bbr\", which is version 1",
+    },
+    Lack {
         feature: Feature::Congestion(Congestion::Stp),
         what: "{}: kernels have no STP",
         remedy: "use --on sim, or congestion = \"cubic\" or \"newreno\"",

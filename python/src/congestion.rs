@@ -20,6 +20,11 @@ pub(crate) struct AckView {
     now_s: f64,
     /// Bytes newly delivered.
     delivered_bytes: u64,
+    /// Bytes delivered since the connection's start, those reported while the window falls included.
+    total_delivered_bytes: u64,
+    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts from
+    /// a mark until its sender hears of the answer.
+    total_marked_bytes: u64,
     /// Round-trip time that this acknowledgement measured, in seconds; None when it measured none.
     rtt_s: Option<f64>,
     /// Smoothed round-trip time in seconds; None before the first.
@@ -44,6 +49,9 @@ pub(crate) struct RateView {
     delivered_bytes: u64,
     /// Bytes that this acknowledgement newly reports as delivered.
     newly_delivered_bytes: u64,
+    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts from
+    /// a mark until its sender hears of the answer.
+    newly_marked_bytes: u64,
     /// Bytes taken for lost since the last call.
     newly_lost_bytes: u64,
     /// `delivered_bytes` when the newest of the segments reported was sent; None when none was reported.
@@ -73,6 +81,7 @@ impl From<&RateSample> for RateView {
             now_s: policy::seconds(sample.now),
             delivered_bytes: sample.delivered,
             newly_delivered_bytes: sample.newly_delivered,
+            newly_marked_bytes: sample.newly_marked,
             newly_lost_bytes: sample.newly_lost,
             prior_delivered_bytes: sample.prior_delivered,
             delivery_rate_bps: sample.rate.map(Rate::as_bps),
@@ -124,6 +133,9 @@ pub(crate) struct PythonControl {
     is_paced: bool,
     /// As the object last said.
     pacing_rate: Option<Rate>,
+    /// Since the connection's start.
+    delivered_bytes: u64,
+    marked_bytes: u64,
 }
 
 /// Where an object says at which rate segments leave.
@@ -151,7 +163,15 @@ impl PythonControl {
         });
         let (object, is_rate_based, is_paced) = made
             .map_or((None, false, false), |(object, rate_based, paced)| (Some(object), rate_based, paced));
-        Self { object, asked, is_rate_based, is_paced, pacing_rate: None }
+        Self {
+            object,
+            asked,
+            is_rate_based,
+            is_paced,
+            pacing_rate: None,
+            delivered_bytes: 0,
+            marked_bytes: 0,
+        }
     }
 
     /// What `method` of the object returns: a number of bytes. None once anything was raised.
@@ -200,10 +220,17 @@ fn seconds(duration: Option<Duration>) -> Option<f64> {
 }
 
 impl CongestionControl for PythonControl {
+    fn on_delivered(&mut self, bytes: u64, marked: bool) {
+        self.delivered_bytes += bytes;
+        self.marked_bytes += if marked { bytes } else { 0 };
+    }
+
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window) {
         let ack = AckView {
             now_s: policy::seconds(sample.now),
             delivered_bytes: sample.bytes,
+            total_delivered_bytes: self.delivered_bytes,
+            total_marked_bytes: self.marked_bytes,
             rtt_s: seconds(sample.rtt),
             smoothed_rtt_s: seconds(sample.srtt),
             flight_size_bytes: sample.next.saturating_sub(sample.acked),

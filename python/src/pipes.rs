@@ -3,6 +3,7 @@
 use crate::policy::{Asked, CHOOSE, made, seconds};
 use prismux_ptcp::scheduler as ptcp;
 use prismux_r2cp::scheduler as r2cp;
+use prismux_study::policies::Part;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -65,6 +66,8 @@ pub(crate) struct PipeOfferView {
     unsent_bytes: u64,
     /// Bytes beyond all that was ever bound that the peer's buffer and the sender's leave room for.
     window_bytes: u64,
+    /// Time of the run, in seconds, at which the flow's application wants all of it; None without a deadline.
+    deadline_s: Option<f64>,
 }
 
 #[pymethods]
@@ -77,13 +80,14 @@ impl PipeOfferView {
 /// Calls the method `choose` of a Python object for every segment of a pTCP connection.
 pub(crate) struct PythonPipeScheduler {
     object: Option<Py<PyAny>>,
+    deadline_s: Option<f64>,
     asked: Asked,
 }
 
 impl PythonPipeScheduler {
     /// Makes the object by calling `class` with the name of the flow.
-    pub fn new(class: &Py<PyAny>, flow: &str, asked: Asked) -> Self {
-        Self { object: made(class, flow, &asked), asked }
+    pub fn new(class: &Py<PyAny>, flow: Part<'_>, asked: Asked) -> Self {
+        Self { object: made(class, flow, &asked), deadline_s: flow.deadline.map(seconds), asked }
     }
 }
 
@@ -107,6 +111,7 @@ impl ptcp::Scheduler for PythonPipeScheduler {
                 next_byte: offer.next_byte,
                 unsent_bytes: offer.unsent_bytes,
                 window_bytes: offer.window_bytes,
+                deadline_s: self.deadline_s,
             };
             let choice = object.bind(py).call_method1(CHOOSE, (PyList::new(py, pipes?)?, offer))?;
             if choice.is_none() {
@@ -180,6 +185,8 @@ pub(crate) struct RequestView {
     room_bytes: u64,
     /// Bytes of a segment.
     segment_bytes: u64,
+    /// Time of the run, in seconds, at which the flow's application wants all of it; None without a deadline.
+    deadline_s: Option<f64>,
 }
 
 #[pymethods]
@@ -192,13 +199,14 @@ impl RequestView {
 /// Calls the method `choose` of a Python object for every request of an R²CP connection.
 pub(crate) struct PythonRequestScheduler {
     object: Option<Py<PyAny>>,
+    deadline_s: Option<f64>,
     asked: Asked,
 }
 
 impl PythonRequestScheduler {
     /// Makes the object by calling `class` with the name of the flow.
-    pub fn new(class: &Py<PyAny>, flow: &str, asked: Asked) -> Self {
-        Self { object: made(class, flow, &asked), asked }
+    pub fn new(class: &Py<PyAny>, flow: Part<'_>, asked: Asked) -> Self {
+        Self { object: made(class, flow, &asked), deadline_s: flow.deadline.map(seconds), asked }
     }
 }
 
@@ -224,6 +232,7 @@ impl r2cp::Scheduler for PythonRequestScheduler {
                 pending_byte: offer.pending_byte,
                 room_bytes: offer.room_bytes,
                 segment_bytes: offer.segment_bytes,
+                deadline_s: self.deadline_s,
             };
             let choice = object.bind(py).call_method1(CHOOSE, (PyList::new(py, pipes?)?, request))?;
             choice.extract::<Option<usize>>().map_err(|_| {

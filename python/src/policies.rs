@@ -138,7 +138,7 @@ impl Policies {
             match role {
                 PolicyRole::Scheduler => {
                     made.scheduler = Some(SchedulerFactory::new(move |proxy| {
-                        Box::new(PythonScheduler::new(&object, proxy, asked.clone()))
+                        Box::new(PythonScheduler::new(&object, proxy.name, asked.clone()))
                     }));
                 }
                 PolicyRole::Congestion => made.congestion = Some(control(object, asked)),

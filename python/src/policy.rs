@@ -3,6 +3,7 @@
 use prismux_prism::LinkId;
 use prismux_prism::link_table::{Link, LinkTable};
 use prismux_prism::scheduler::{Choice, PacketView as Packet, Scheduler};
+use prismux_study::policies::Part;
 use prismux_units::{self as units, Instant};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -160,10 +161,10 @@ impl Asked {
 /// What is asked of an object.
 pub(crate) const CHOOSE: &str = "choose";
 
-/// The object that `class` makes from the name of a flow, which must have the method [`CHOOSE`].
-pub(crate) fn made(class: &Py<PyAny>, flow: &str, asked: &Asked) -> Option<Py<PyAny>> {
+/// The object that `class` makes from the name of `flow`, which must have the method [`CHOOSE`].
+pub(crate) fn made(class: &Py<PyAny>, flow: Part<'_>, asked: &Asked) -> Option<Py<PyAny>> {
     asked.set_up(|py| {
-        let object = class.call1(py, (flow,))?;
+        let object = class.call1(py, (flow.name,))?;
         match object.bind(py).hasattr(CHOOSE)? {
             true => Ok(object),
             false => Err(PyTypeError::new_err(format!(

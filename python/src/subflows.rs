@@ -2,6 +2,7 @@
 
 use crate::policy::{Asked, CHOOSE, made, seconds};
 use prismux_mptcp::scheduler::{CustomScheduler, Offer, SubflowView as Subflow};
+use prismux_study::policies::Part;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -23,7 +24,7 @@ pub(crate) struct SubflowView {
     cwnd_bytes: u64,
     /// Bytes sent and not acknowledged.
     in_flight_bytes: u64,
-    /// Rate at which it sends, in bit/s, averaged.
+    /// Rate at which it sends, in bit/s: a window per smoothed round trip.
     rate_bps: f64,
     /// Payload of a full segment in bytes.
     segment_bytes: u32,
@@ -66,6 +67,8 @@ pub(crate) struct OfferView {
     window_bytes: u64,
     /// Whether the peer's window has kept bytes back since the last call.
     was_blocked: bool,
+    /// Time of the run, in seconds, at which the flow's application wants all of it; None without a deadline.
+    deadline_s: Option<f64>,
 }
 
 #[pymethods]
@@ -75,14 +78,15 @@ impl OfferView {
     }
 }
 
-impl From<&Offer> for OfferView {
-    fn from(offer: &Offer) -> Self {
+impl OfferView {
+    fn new(offer: &Offer, deadline_s: Option<f64>) -> Self {
         Self {
             now_s: seconds(offer.now),
             next_byte: offer.next_byte,
             unsent_bytes: offer.unsent_bytes,
             window_bytes: offer.window_bytes,
             was_blocked: offer.was_blocked,
+            deadline_s,
         }
     }
 }
@@ -90,13 +94,14 @@ impl From<&Offer> for OfferView {
 /// Calls the method `choose` of a Python object for every segment.
 pub(crate) struct PythonSubflowScheduler {
     object: Option<Py<PyAny>>,
+    deadline_s: Option<f64>,
     asked: Asked,
 }
 
 impl PythonSubflowScheduler {
     /// Makes the object by calling `class` with the name of the flow.
-    pub fn new(class: &Py<PyAny>, flow: &str, asked: Asked) -> Self {
-        Self { object: made(class, flow, &asked), asked }
+    pub fn new(class: &Py<PyAny>, flow: Part<'_>, asked: Asked) -> Self {
+        Self { object: made(class, flow, &asked), deadline_s: flow.deadline.map(seconds), asked }
     }
 }
 
@@ -113,7 +118,7 @@ impl CustomScheduler for PythonSubflowScheduler {
             let subflows: PyResult<Vec<_>> =
                 views.iter().enumerate().map(|(id, view)| Bound::new(py, SubflowView::new(id, view))).collect();
             let subflows = PyList::new(py, subflows?)?;
-            let choice = object.bind(py).call_method1(CHOOSE, (subflows, OfferView::from(offer)))?;
+            let choice = object.bind(py).call_method1(CHOOSE, (subflows, OfferView::new(offer, self.deadline_s)))?;
             if choice.is_none() {
                 return Ok(None);
             }

@@ -6,8 +6,9 @@
 use crate::registry::{self, name_of};
 use prismux_plan::{
     Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, Role,
-    StripingSettings, Traffic, Transport,
+    StripingSettings, TcpSettings, Traffic, Transport,
 };
+use prismux_tcp::EcnEcho;
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
 
@@ -123,6 +124,9 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     let (from, to) = (&plan[flow.from].name, &plan[flow.to].name);
     let transport = flow.transport.name();
     out.line(&path, format!("{from} -> {to} by {transport}, {} to {:?}", flow.start, flow.stop));
+    if let Some(deadline) = flow.deadline {
+        out.line(&format!("{path}.deadline"), deadline);
+    }
     out.debug(&format!("{path}.via"), &flow.via.map(|node| &plan[node].name));
     match &flow.traffic {
         // As before exchanges could be counted.
@@ -155,7 +159,10 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
         out.debug(&format!("{path}.striping"), &striping);
     }
     if !flow.traffic.is_datagrams() {
-        out.debug(&format!("{path}.tcp"), &flow.tcp);
+        // As before marks could be echoed one by one.
+        let echo = flow.tcp.ecn_echo.filter(|echo| *echo != EcnEcho::UntilAnswered);
+        let tcp = format!("{:?}", TcpSettings { ecn_echo: echo, ..flow.tcp.clone() });
+        out.line(&format!("{path}.tcp"), tcp.replace(", ecn_echo: None", ""));
     }
     if let Transport::TcpDoor(settings) = &flow.transport {
         out.debug(&format!("{path}.door"), settings);

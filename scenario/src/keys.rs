@@ -55,6 +55,12 @@ pub const FILE: &[Key] = &[
 /// Keys that every node takes.
 pub const NODE: &[Key] = &[
     key("kind", "name", "required", "what the node is"),
+    key(
+        "deadline",
+        "duration",
+        "none",
+        "mptcp, ptcp, r2cp: so long after its start the application wants the data; seen by schedulers written in Python",
+    ),
     key("count", "whole number", "1", "host, router: so many equal nodes, called NAME-1, NAME-2, ..."),
 ];
 
@@ -85,6 +91,12 @@ pub const FLOW: &[Key] = &[
     key("bytes", "size", "until stopped", "bulk: size of the file"),
     key("start", "duration", "0 s", "when it starts"),
     key("stop", "duration", "end of the run", "when it stops"),
+    key(
+        "deadline",
+        "duration",
+        "none",
+        "mptcp, ptcp, r2cp: so long after its start the application wants the data; seen by schedulers written in Python",
+    ),
     key("count", "whole number", "1", "so many equal flows, called NAME-1, NAME-2, ..."),
     key("spacing", "duration", "0 s", "each of `count` flows starts this much after the one before"),
     key("profile", "name", "\"modern\"", "set of TCP switches at both ends"),
@@ -166,6 +178,7 @@ pub const TCP: &[Key] = &[
     key("undo", "true or false", "the profile's", "undo of window reductions that were not needed"),
     key("nagle", "true or false", "the profile's", "Nagle's algorithm"),
     key("ecn", "true or false", "the profile's", "explicit congestion notification (RFC 3168)"),
+    key("ecn_echo", "name", "\"rfc3168\"", "how a receiver echoes marks: `rfc3168` or `rfc8257` (simulator)"),
     key(
         "min_persist",
         "duration",

@@ -193,7 +193,7 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "on" | "off" | "shape") => "flows.bursts",
         ("flows.download", "request" | "response" | "think") => "flows.exchange",
         ("flows.download", "write" | "every") => "flows.writer",
-        ("flows.download", "scheduling" | "target_rate" | "pipes") => "flows.pipes",
+        ("flows.download", "scheduling" | "target_rate" | "pipes" | "deadline") => "flows.pipes",
         ("flows.download", "pattern") => "flows.load",
         ("flows.download", "door") => "flows.ordered",
         ("flows.download", "mptcp") => "flows.multipath",
@@ -331,7 +331,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::PATTERNS))
         .chain(names(registry::PROFILES))
         .chain(names(registry::CONGESTION))
-        .chain(names(registry::HYSTART))
+        .chain(names(registry::HYSTART).chain(names(registry::ECN_ECHO)))
         .chain(names(registry::SCHEDULERS))
         .chain(names(registry::SCHEDULING))
         .chain(names(registry::REVERSE_PATH))

@@ -46,6 +46,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names profile", name_table(registry::PROFILES)),
         ("names congestion", name_table(registry::CONGESTION)),
         ("names hystart", name_table(registry::HYSTART)),
+        ("names ecn_echo", name_table(registry::ECN_ECHO)),
         ("keys tcp", key_table(keys::TCP)),
         ("keys door", key_table(keys::DOOR)),
         ("keys mptcp", key_table(keys::MPTCP)),

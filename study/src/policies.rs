@@ -4,8 +4,8 @@ use crate::digest;
 use crate::table::Columns;
 use prismux_plan::{Plan, Unsupported};
 pub use prismux_simulator::{
-    CongestionFactory, PipeSchedulerFactory, Policies, PolicyRole, RequestSchedulerFactory, SchedulerFactory,
-    SubflowSchedulerFactory,
+    CongestionFactory, Part, PipeSchedulerFactory, Policies, PolicyRole, RequestSchedulerFactory,
+    SchedulerFactory, SubflowSchedulerFactory,
 };
 use serde::{Deserialize, Serialize};
 

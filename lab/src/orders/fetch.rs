@@ -120,6 +120,7 @@ fn set_switch(tcp: &TcpSettings) -> Option<&'static str> {
         ("tlp", tcp.tlp.is_some()),
         ("undo", tcp.undo.is_some()),
         ("ecn", tcp.ecn.is_some()),
+        ("ecn_echo", tcp.ecn_echo.is_some()),
     ];
     switches.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
 }

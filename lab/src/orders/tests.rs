@@ -92,9 +92,14 @@ fn what_the_lab_does_not_have_is_refused_with_a_way_out() {
         let error = refused(&station(|server, client| Flow::new("f", server, client, transport)));
         assert!(error.contains(what) && error.contains("--on sim"), "{error}");
     }
-    let stp = TcpSettings { congestion: Some(Congestion::Stp), ..TcpSettings::default() };
-    let error = refused(&station(|server, client| Flow::new("f", server, client, Transport::Tcp).tcp(stp)));
-    assert!(error.contains("kernels have no STP"), "{error}");
+    for (congestion, what) in
+        [(Congestion::Stp, "kernels have no STP"), (Congestion::Bbr3, "kernels have no BBR of version 3")]
+    {
+        let tcp = TcpSettings { congestion: Some(congestion), ..TcpSettings::default() };
+        let flow = |server, client| Flow::new("f", server, client, Transport::Tcp).tcp(tcp.clone());
+        let error = refused(&station(flow));
+        assert!(error.contains(what) && error.contains("--on sim"), "{error}");
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub struct Flow {
     pub start: Duration,
     /// When it is cut off, if before the end of the run.
     pub stop: Option<Duration>,
+    /// So long after its start its application wants the file to have arrived.
+    pub deadline: Option<Duration>,
 }
 
 impl Flow {
@@ -47,6 +49,7 @@ impl Flow {
             tcp: TcpSettings::default(),
             start: Duration::ZERO,
             stop: None,
+            deadline: None,
         }
     }
 

@@ -18,8 +18,8 @@ use prismux_mptcp::{Coupling, Scheduler};
 use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
-use prismux_tcp::TcpProfile;
 use prismux_tcp::engine::HyStartKind;
+use prismux_tcp::{EcnEcho, TcpProfile};
 use prismux_tcp_door::DoorConfig;
 use prismux_units::{ByteCount, Duration, Rate};
 
@@ -259,6 +259,7 @@ pub const CONGESTION: &[Name<Congestion>] = &[
     name("newreno", Congestion::NewReno, "NewReno (RFC 5681, RFC 6582)"),
     name("reno", Congestion::NewReno, "the kernel's name of newreno"),
     name("bbr", Congestion::Bbr, "BBR version 1, or the kernel's where the sender is a kernel"),
+    name("bbr3", Congestion::Bbr3, "BBR version 3; simulator only"),
     name(
         "stp",
         Congestion::Stp,
@@ -271,6 +272,12 @@ pub const HYSTART: &[Name<Option<HyStartKind>>] = &[
     name("off", None, "slow start lasts until a loss"),
     name("rfc9406", Some(HyStartKind::Rfc9406), "HyStart++: slower when the round-trip time rises"),
     name("linux", Some(HyStartKind::Linux), "as Linux's CUBIC: ends at long trains of ACKs too"),
+];
+
+/// How receivers echo the network's marks.
+pub const ECN_ECHO: &[Name<EcnEcho>] = &[
+    name("rfc3168", EcnEcho::UntilAnswered, "on every ACK until the sender says that it has answered"),
+    name("rfc8257", EcnEcho::EachSegment, "on the ACKs of what was marked: their share is that of the marks"),
 ];
 
 /// Schedulers: how the proxy picks a link for a data packet.

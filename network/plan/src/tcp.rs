@@ -1,6 +1,6 @@
 //! TCP's switches: a profile, and what a flow changes in it.
 use prismux_tcp::engine::{CongestionKind, EngineConfig, HyStartKind};
-use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_tcp::{EcnEcho, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration};
 
 /// A congestion control.
@@ -12,6 +12,8 @@ pub enum Congestion {
     Cubic,
     /// BBR: version 1, or the kernel's where the sender is a kernel.
     Bbr,
+    /// BBR, version 3.
+    Bbr3,
     /// The Satellite Transport Protocol's (STP).
     Stp,
 }
@@ -23,6 +25,7 @@ impl Congestion {
             Self::NewReno => CongestionKind::NewReno,
             Self::Cubic => CongestionKind::Cubic,
             Self::Bbr => CongestionKind::Bbr,
+            Self::Bbr3 => CongestionKind::Bbr3,
             Self::Stp => CongestionKind::Stp,
         }
     }
@@ -67,6 +70,8 @@ pub struct TcpSettings {
     pub nagle: Option<bool>,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: Option<bool>,
+    /// How a receiver echoes marks.
+    pub ecn_echo: Option<EcnEcho>,
     /// Least time between probes of a closed window.
     pub min_persist: Option<Duration>,
 }
@@ -100,6 +105,7 @@ impl TcpSettings {
             undo: None,
             nagle: None,
             ecn: None,
+            ecn_echo: None,
             min_persist: None,
         }
     }
@@ -143,6 +149,7 @@ impl TcpSettings {
         put(&mut config.timestamps, self.timestamps);
         put(&mut config.nagle, self.nagle);
         put(&mut config.ecn, self.ecn);
+        put(&mut config.ecn_echo, self.ecn_echo);
         put(&mut config.min_persist, self.min_persist);
         if let Some(sack) = self.sack {
             (config.sack, config.dsack) = (sack, sack && config.dsack);

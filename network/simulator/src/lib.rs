@@ -31,7 +31,7 @@ pub use assembly::capability::{SimulationError, check_supported};
 pub use assembly::options::SimulationOptions;
 pub use assembly::policies::{Policies, check_policy};
 pub use core::counters::NetworkCounters;
-pub use core::factory::NamedFactory;
+pub use core::factory::{NamedFactory, Part};
 pub use core::packet::{BehindIp, Content, Transit};
 pub use core::policy_role::{PolicyRole, UnknownRole};
 pub use flows::context::{Arrival, FlowContext};

@@ -26,7 +26,8 @@ pub struct SubflowView {
     pub held_bytes: u64,
     /// The most bytes that may be held.
     pub queue_bytes: u64,
-    /// Rate at which it sends, averaged as Linux does, in bytes per second.
+    /// Rate at which it sends in bytes per second: under Linux's scheduler averaged as there, else a window per
+    /// round trip.
     pub rate: f64,
     /// Payload of a full segment.
     pub segment_bytes: u32,

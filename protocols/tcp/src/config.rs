@@ -49,6 +49,8 @@ pub struct TcpConfig {
     pub keep_alive: Option<KeepAlive>,
     /// Offer ECN (RFC 3168).
     pub ecn: bool,
+    /// How marks are echoed.
+    pub ecn_echo: EcnEcho,
     /// Retransmissions of SYN or SYN-ACK before the attempt is given up.
     pub syn_retries: u8,
     /// Without any progress or answer for this long, outstanding data or probes end the connection
@@ -61,6 +63,16 @@ pub struct TcpConfig {
     pub min_persist: Duration,
     /// up to this.
     pub max_persist: Duration,
+}
+
+/// How a receiver echoes the network's marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EcnEcho {
+    /// On every acknowledgement, until the sender says that it has answered (RFC 3168 section 6.1.3).
+    UntilAnswered,
+    /// On the acknowledgements of what was marked, and no others: their share is that of the marks (RFC 8257 section
+    /// 3.2).
+    EachSegment,
 }
 
 /// A named set of switches.
@@ -143,6 +155,7 @@ impl TcpConfig {
             max_out_of_order_ranges: 1024,
             keep_alive: None,
             ecn: false,
+            ecn_echo: EcnEcho::UntilAnswered,
             syn_retries: 6,
             give_up_after: Duration::from_secs(924),
             time_wait: Duration::from_secs(60),

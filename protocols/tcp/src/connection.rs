@@ -125,6 +125,8 @@ enum Control {
     Probe,
     /// A duplicate ACK that tells of our handoff.
     Notice(HandoffNotice),
+    /// An acknowledgement of what had arrived before this position, marked or not, ahead of what differs in that.
+    Echo { ack: SeqNumber, marked: bool },
 }
 
 /// ECN of both directions (RFC 3168 section 6.1).

@@ -32,7 +32,7 @@ pub mod loss_notification;
 pub mod order;
 
 pub use buffer::ByteConnection;
-pub use config::{KeepAlive, TcpConfig, TcpProfile, UnknownProfile};
+pub use config::{EcnEcho, KeepAlive, TcpConfig, TcpProfile, UnknownProfile};
 pub use connection::{
     Connection, ConnectionMetrics, DropCounters, SegmentIn, SegmentOut, State, TcpEvent, reset_for,
 };

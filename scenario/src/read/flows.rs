@@ -35,6 +35,7 @@ fn read_flow(entry: &Entry, names: Names<'_>, problems: &Problems<'_>) -> Option
     let via = reader.reference("via", "nodes", names.nodes).map(NodeId::new);
     let start = reader.duration("start").unwrap_or(Duration::ZERO);
     let stop = reader.duration("stop");
+    let deadline = read_deadline(&reader, &transport);
     let count = reader.integer("count", 1..=100_000).unwrap_or(1);
     let spacing = if table.get("count").is_some() { reader.duration("spacing") } else { None };
     let links = link_list(&reader, "links", names);
@@ -43,8 +44,21 @@ fn read_flow(entry: &Entry, names: Names<'_>, problems: &Problems<'_>) -> Option
     reader.finish();
     let (from, to, group) = (from?, to?, entry.key.clone());
     let name = group.clone();
-    let flow = Flow { name, group, from, to, transport, via, traffic: traffic?, start, stop, links, tcp };
+    let traffic = traffic?;
+    let flow = Flow { name, group, from, to, transport, via, traffic, start, stop, deadline, links, tcp };
     Some(multiply(flow, count as u64, spacing.unwrap_or(Duration::ZERO)))
+}
+
+/// When the application wants its file. Only schedulers at a sender or receiver of several paths ask.
+fn read_deadline(reader: &Reader<'_>, transport: &Transport) -> Option<Duration> {
+    let deadline = reader.duration("deadline")?;
+    let is_scheduled = matches!(transport, Transport::Mptcp(_) | Transport::Ptcp(_) | Transport::R2cp(_));
+    if !is_scheduled {
+        let remedy = "leave out deadline, or use transport = \"mptcp\", \"ptcp\" or \"r2cp\"";
+        let found = "found a deadline that no scheduler would see";
+        reader.wrong("deadline", found, "a flow over several paths", Some(remedy.to_string()));
+    }
+    Some(deadline)
 }
 
 /// `count` copies, numbered when there are several.

@@ -117,7 +117,7 @@ impl Plan {
     /// Coupling takes a share of an increase (RFC 6356), so there must be one.
     fn check_coupling(&self, flow: &Flow, found: &mut Findings) {
         let coupled = matches!(&flow.transport, Transport::Ptcp(settings) if settings.coupled);
-        if coupled && flow.tcp.congestion == Some(Congestion::Bbr) {
+        if coupled && matches!(flow.tcp.congestion, Some(Congestion::Bbr | Congestion::Bbr3)) {
             found.add(Part::Flow(flow.name.clone()), Some("congestion"), Problem::NothingToCouple);
         }
     }

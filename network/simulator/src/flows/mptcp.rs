@@ -61,7 +61,7 @@ impl Transport for MptcpFlow {
         let ports = (20_000 + (number % 40_000) as u16, 5001 + (number / 40_000) as u16);
         // Simulated applications read at once.
         let config = MptcpConfig { consume_on_arrival: true, ..self.config.clone() };
-        let scheduler = build.subflow_scheduler.map(|factory| factory.make(build.name()));
+        let scheduler = build.subflow_scheduler.map(|factory| factory.make(build.part()));
         let end = |number, paths: Vec<Path>, side: &str, role: PipesRole| MptcpEndpoint {
             number,
             alarm: Alarm::new(),

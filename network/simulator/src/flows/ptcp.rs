@@ -77,7 +77,7 @@ impl Transport for PtcpFlow {
             end(SOURCE, &near, first(&far), "client", source),
             end(SINK, &far, first(&near), "server", PipesRole::Sink),
         ];
-        ends[SOURCE].scheduler = build.pipe_scheduler.map(|factory| factory.make(build.name()));
+        ends[SOURCE].scheduler = build.pipe_scheduler.map(|factory| factory.make(build.part()));
         build.two_ends(PtcpPair { ends })
     }
 }

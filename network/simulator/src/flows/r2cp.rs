@@ -125,7 +125,7 @@ impl Transport for R2cpFlow {
         let rcp = RcpConfig { consume_on_arrival: true, ..self.config.rcp.clone() };
         let mut receiver = R2cpReceiver {
             config: R2cpConfig { rcp, ..self.config.clone() },
-            scheduler: build.request_scheduler.map(|factory| factory.make(build.name())),
+            scheduler: build.request_scheduler.map(|factory| factory.make(build.part())),
             connection: None,
             paths: Vec::new(),
             check: build.checks().then(Box::<StreamCheck>::default),

@@ -4,6 +4,7 @@ use super::policy::{
     CongestionFactory, PipeSchedulerFactory, RequestSchedulerFactory, SubflowSchedulerFactory,
 };
 use super::tcp::pair::TcpPair;
+use crate::core::factory::Part;
 use crate::core::ids::{EndpointId, FlowId, LinkId, NodeId, PortId};
 use crate::core::policy_role::PolicyRole;
 use crate::core::site::Site;
@@ -11,6 +12,7 @@ use crate::network::Network;
 use crate::nodes::addresses::Addresses;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_tcp::TcpConfig;
+use prismux_units::Instant;
 use std::fmt;
 use std::sync::Arc;
 
@@ -100,6 +102,12 @@ impl FlowBuild<'_> {
     /// The flow's name.
     pub fn name(&self) -> &str {
         &self.plan.name
+    }
+
+    /// The flow, as its policies know it.
+    pub(crate) fn part(&self) -> Part<'_> {
+        let deadline = self.plan.deadline.map(|deadline| Instant::ZERO + self.plan.start + deadline);
+        Part { name: self.name(), deadline }
     }
 
     /// Payload bytes to carry; without end when `None`.

@@ -30,7 +30,7 @@ impl Subflow {
             in_flight_bytes: metrics.outstanding_bytes,
             held_bytes: self.held_bytes(),
             queue_bytes: self.queue_bytes,
-            rate: self.average_rate,
+            rate: if self.average_rate > 0.0 { self.average_rate } else { self.window_rate() },
             segment_bytes,
         }
     }
@@ -55,8 +55,14 @@ impl Subflow {
     fn pacing_rate(&self) -> f64 {
         let metrics = self.engine().metrics();
         let factor = if metrics.cwnd_bytes < metrics.ssthresh_bytes / 2 { 2.0 } else { 1.2 };
+        factor * self.window_rate()
+    }
+
+    /// A window per round trip, in bytes per second.
+    fn window_rate(&self) -> f64 {
+        let metrics = self.engine().metrics();
         let srtt = metrics.srtt.unwrap_or(UNKNOWN_RTT).as_secs_f64().max(1e-6);
-        factor * metrics.cwnd_bytes as f64 / srtt
+        metrics.cwnd_bytes as f64 / srtt
     }
 
     /// Linux: `burst` bytes are about to be queued behind those held.

@@ -46,6 +46,7 @@ impl Connection {
         {
             ack.rtt_from_timestamp = self.clock.elapsed(now, timestamps.echo);
         }
+        ack.marked = echo;
         if echo && ack.cumulative >= self.ecn.reduced_until {
             ack.ecn_echo = true;
             self.ecn.reduced_until = self.sending.sent_end;

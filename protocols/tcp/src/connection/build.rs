@@ -24,6 +24,20 @@ impl Connection {
                 segment.header.options.insert_handoff(notice);
                 segment
             }
+            Control::Echo { ack, marked } => {
+                let (need, segments) = (self.acking.need, self.acking.segments);
+                let timer = self.timers.delayed_ack;
+                let mut segment = self.build_ack(now);
+                segment.header.ack = ack;
+                segment.header.flags = TcpFlags::ACK;
+                if marked {
+                    segment.header.flags |= TcpFlags::ECE;
+                }
+                // What came since is not acknowledged yet.
+                (self.acking.need, self.acking.segments) = (need, segments);
+                self.timers.delayed_ack = timer;
+                segment
+            }
             Control::Reset { seq, with_ack } => {
                 let mut header = self.ports(seq, TcpFlags::RST);
                 if with_ack {

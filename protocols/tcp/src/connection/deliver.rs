@@ -1,7 +1,8 @@
 //! Phase *deliver*: payload, the peer's FIN, and whether to acknowledge at once
 //! (RFC 9293 section 3.10.7.4, seventh and eighth check; RFC 5681 section 4.2).
 use super::reassembly::Insertion;
-use super::{AckNeed, Connection, SegmentIn, State};
+use super::{AckNeed, Connection, Control, SegmentIn, State};
+use crate::config::EcnEcho;
 use prismux_units::Instant;
 use prismux_wire::{Ecn, TcpFlags};
 
@@ -24,10 +25,13 @@ impl Connection {
         }
     }
 
-    /// CE is echoed until the sender says that it has reduced (RFC 3168 section 6.1.3).
+    /// CE is echoed until the sender says that it has reduced (RFC 3168 section 6.1.3), or segment by segment.
     fn note_congestion(&mut self, segment: &SegmentIn) {
         if !self.ecn.negotiated {
             return;
+        }
+        if self.config.ecn_echo == EcnEcho::EachSegment {
+            return self.echo_each(segment);
         }
         let before = self.ecn.echo;
         if segment.header.flags.contains(TcpFlags::CWR) {
@@ -39,6 +43,21 @@ impl Connection {
         if before != self.ecn.echo {
             self.acking.need = AckNeed::Now;
         }
+    }
+
+    /// Where marks begin or end, what waits for its acknowledgement gets one of its own (RFC 8257 section 3.2).
+    fn echo_each(&mut self, segment: &SegmentIn) {
+        let marked = segment.ecn == Ecn::Ce;
+        if segment.payload_bytes == 0 || marked == self.ecn.echo {
+            return;
+        }
+        if self.acking.need == AckNeed::Delayed && self.control.is_none() {
+            let ack = self.receiving.next_sequence();
+            self.control = Some(Control::Echo { ack, marked: self.ecn.echo });
+            (self.acking.need, self.acking.segments) = (AckNeed::None, 0);
+            self.timers.delayed_ack = Instant::MAX;
+        }
+        self.ecn.echo = marked;
     }
 
     fn deliver_payload(&mut self, now: Instant, segment: &SegmentIn, start: i64) {

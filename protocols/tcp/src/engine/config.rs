@@ -10,13 +10,15 @@ pub enum CongestionKind {
     Cubic,
     /// Rate and window from a model of the path: bottleneck bandwidth and round-trip propagation time (BBR, version 1).
     Bbr,
+    /// The same with bounds that losses set (BBR, version 3).
+    Bbr3,
     /// The satellite transport protocol's: polled reports, windows in bytes, losses found by reports.
     Stp,
 }
 
 impl CongestionKind {
     /// Every kind, in the order people see them.
-    pub const ALL: [Self; 4] = [Self::NewReno, Self::Cubic, Self::Bbr, Self::Stp];
+    pub const ALL: [Self; 5] = [Self::NewReno, Self::Cubic, Self::Bbr, Self::Bbr3, Self::Stp];
 
     /// The name used in files and on the command line.
     pub const fn name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl CongestionKind {
             Self::NewReno => "newreno",
             Self::Cubic => "cubic",
             Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
             Self::Stp => "stp",
         }
     }
@@ -34,6 +37,7 @@ impl CongestionKind {
             "newreno" | "reno" => Some(Self::NewReno),
             "cubic" => Some(Self::Cubic),
             "bbr" => Some(Self::Bbr),
+            "bbr3" => Some(Self::Bbr3),
             "stp" => Some(Self::Stp),
             _ => None,
         }

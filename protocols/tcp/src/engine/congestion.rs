@@ -2,8 +2,9 @@
 //!
 //! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A
 //! rate-based one (BBR) sets window and pacing rate from a model of the path. `policy`: the trait. `newreno`,
-//! `cubic`, `bbr`, `stp`: one file for each; `slow_start` and `hystart` serve several.
+//! `cubic`, `bbr`, `bbr3`, `stp`: one file for each; `slow_start` and `hystart` serve several.
 mod bbr;
+mod bbr3;
 mod cubic;
 mod hystart;
 mod newreno;
@@ -12,11 +13,12 @@ mod slow_start;
 mod stp;
 
 pub use policy::{
-    AckSample, CongestionControl, CongestionSignal, CoupledTerms, CustomControl, RateSample,
+    AckSample, CongestionControl, CongestionSignal, CoupledTerms, CustomControl, LostSegment, RateSample,
     UnscalableIncrease, Window,
 };
 
 pub(crate) use bbr::Bbr;
+pub(crate) use bbr3::Bbr3;
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
 pub(crate) use newreno::NewReno;
@@ -32,6 +34,7 @@ pub(crate) enum Congestion {
     NewReno(NewReno),
     Cubic(Cubic),
     Bbr(Box<Bbr>),
+    Bbr3(Box<Bbr3>),
     Custom(Box<dyn CustomControl>),
     Stp(Stp),
 }
@@ -43,6 +46,7 @@ impl Congestion {
             CongestionKind::NewReno => Self::NewReno(NewReno::new(hystart, config.growth_per_ack)),
             CongestionKind::Cubic => Self::Cubic(Cubic::new(hystart)),
             CongestionKind::Bbr => Self::Bbr(Box::new(Bbr::new(config.initial_window_segments))),
+            CongestionKind::Bbr3 => Self::Bbr3(Box::new(Bbr3::new(config.initial_window_segments))),
             CongestionKind::Stp => Self::Stp(Stp::default()),
         }
     }
@@ -59,6 +63,7 @@ impl Congestion {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
             Self::Bbr(policy) => policy.as_ref(),
+            Self::Bbr3(policy) => policy.as_ref(),
             Self::Custom(policy) => policy.as_ref(),
             Self::Stp(policy) => policy,
         }
@@ -69,6 +74,7 @@ impl Congestion {
             Self::NewReno(policy) => policy,
             Self::Cubic(policy) => policy,
             Self::Bbr(policy) => policy.as_mut(),
+            Self::Bbr3(policy) => policy.as_mut(),
             Self::Custom(policy) => policy.as_mut(),
             Self::Stp(policy) => policy,
         }
@@ -82,11 +88,20 @@ impl CongestionControl for Congestion {
             Self::NewReno(policy) => policy.on_ack(sample, window),
             Self::Cubic(policy) => policy.on_ack(sample, window),
             Self::Bbr(policy) => policy.on_ack(sample, window),
+            Self::Bbr3(policy) => policy.on_ack(sample, window),
             Self::Custom(policy) => {
                 policy.on_ack(sample, window);
                 window.cwnd = window.cwnd.max(u64::from(window.mss));
             }
             Self::Stp(policy) => policy.on_ack(sample, window),
+        }
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, bytes: u64, marked: bool) {
+        // No other policy counts.
+        if let Self::Custom(policy) = self {
+            policy.on_delivered(bytes, marked);
         }
     }
 
@@ -131,6 +146,10 @@ impl CongestionControl for Congestion {
 
     fn is_rate_based(&self) -> bool {
         self.as_policy().is_rate_based()
+    }
+
+    fn on_lost(&mut self, lost: &LostSegment, window: &Window) {
+        self.policy().on_lost(lost, window);
     }
 
     fn on_rate_sample(&mut self, sample: &RateSample, window: &mut Window) {

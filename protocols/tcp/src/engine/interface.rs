@@ -116,8 +116,10 @@ pub struct Ack {
     /// Round-trip time by the echoed timestamp (RFC 7323); the engine also derives from it which transmission is
     /// acknowledged (Eifel, RFC 3522).
     pub rtt_from_timestamp: Option<Duration>,
-    /// The network marked congestion (RFC 3168 ECN-Echo).
+    /// The network marked congestion (RFC 3168 ECN-Echo), in a window that no echo has been heeded for.
     pub ecn_echo: bool,
+    /// It carries an ECN-Echo, heeded before or not.
+    pub marked: bool,
     /// It arrives with a change of path: the time since what it acknowledges was sent is no round trip.
     pub untimed: bool,
     /// No payload and the same window: may count as a duplicate (RFC 5681 section 2).

@@ -158,6 +158,7 @@ impl Ns2 {
                 self.sender.board.sack(range.start..range.end.min(sent), &mut delivery);
             }
         }
+        self.sender.congestion.on_delivered(delivery.bytes, ack.marked);
         if ack.dsack.is_some()
             && self.sender.counters.spurious_retransmissions < self.sender.counters.retransmitted_segments
         {

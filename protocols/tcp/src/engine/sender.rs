@@ -60,7 +60,7 @@ impl Sender {
         let config = EngineConfig { rack, tlp: config.tlp && rack, ..config.clone() };
         let config = match config.congestion {
             CongestionKind::Stp => Stp::settle(config),
-            CongestionKind::Bbr => Bbr::settle(config),
+            CongestionKind::Bbr | CongestionKind::Bbr3 => Bbr::settle(config),
             CongestionKind::NewReno | CongestionKind::Cubic => config,
         };
         let cwnd = u64::from(mss) * u64::from(config.initial_window_segments.max(1));

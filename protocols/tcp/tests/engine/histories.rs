@@ -20,6 +20,11 @@ fn senders() -> Vec<(&'static str, EngineConfig)> {
         ("prr without sack", EngineConfig { sack: false, limited_transmit: false, ..reno }),
         ("stp", EngineConfig { congestion: CongestionKind::Stp, ..modern.clone() }),
         ("bbr", EngineConfig { congestion: CongestionKind::Bbr, ..modern.clone() }),
+        ("bbr3", EngineConfig { congestion: CongestionKind::Bbr3, ..modern.clone() }),
+        (
+            "bbr3 without sack",
+            EngineConfig { congestion: CongestionKind::Bbr3, sack: false, ..modern.clone() },
+        ),
         ("bbr without sack", EngineConfig { congestion: CongestionKind::Bbr, sack: false, ..modern.clone() }),
         ("stp without sack", EngineConfig { congestion: CongestionKind::Stp, sack: false, ..modern.clone() }),
         ("burst limit", EngineConfig { max_burst: Some(3), ..modern }),

@@ -1,5 +1,6 @@
 //! The engine by itself, over a path of loss, delay, jitter and a queue.
 mod bbr;
+mod bbr3;
 mod closed_forms;
 mod harness;
 mod histories;

@@ -1,7 +1,7 @@
 //! The first line of a script: a profile and changed switches.
 use prismux_script::{Words, duration, number};
 use prismux_tcp::engine::CongestionKind;
-use prismux_tcp::{TcpConfig, TcpProfile};
+use prismux_tcp::{EcnEcho, TcpConfig, TcpProfile};
 use prismux_units::ByteCount;
 
 /// Reads `PROFILE key=value ...`; without any words it is the modern profile.
@@ -26,6 +26,7 @@ fn change(config: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> 
         "timestamps" => config.timestamps = on,
         "window_scaling" => config.window_scaling = on,
         "ecn" => config.ecn = on,
+        "ecn_echo" if value == "each" => config.ecn_echo = EcnEcho::EachSegment,
         "tlp" => config.engine.tlp = on,
         "rack" => config.engine.rack = on,
         "consume_on_arrival" => config.consume_on_arrival = on,

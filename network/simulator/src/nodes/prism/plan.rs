@@ -4,6 +4,7 @@ use super::member::{MemberNode, MemberTunnel};
 use super::policy::SchedulerFactory;
 use super::proxy::ProxyNode;
 use super::receipts::{Meters, Receipts};
+use crate::core::factory::Part;
 use crate::core::ids::NodeId;
 use crate::nodes::ground::Ground;
 use crate::nodes::node::Node;
@@ -202,7 +203,8 @@ impl Finder<'_> {
         for draft in self.drafts {
             let mut proxy = Proxy::new(draft.settings.config.clone());
             if let Some(factory) = scheduler {
-                proxy.set_scheduler(factory.make(&self.ground.plan[draft.node].name));
+                let name = &self.ground.plan[draft.node].name;
+                proxy.set_scheduler(factory.make(Part { name, deadline: None }));
             }
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
             let Draft { node, members, serves, settings } = draft;

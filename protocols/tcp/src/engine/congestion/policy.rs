@@ -54,11 +54,18 @@ pub struct RateSample {
     pub delivered: u64,
     /// Bytes that this acknowledgement newly reports as delivered.
     pub newly_delivered: u64,
+    /// Of these, bytes that the network marked (ECN), as far as the peer says: one that echoes as RFC 3168 has it says
+    /// so of everything until it hears of the answer.
+    pub newly_marked: u64,
     /// Bytes taken for lost since the last sample.
     pub newly_lost: u64,
     /// C.delivered when the newest of the segments reported was sent (P.delivered); `None` when none was reported, or
     /// nothing is known of its transmission.
     pub prior_delivered: Option<u64>,
+    /// Bytes in the network just after that segment was sent (P.tx_in_flight).
+    pub sent_in_flight: u64,
+    /// Bytes taken for lost since that segment was sent.
+    pub lost_since: u64,
     /// Rate of delivery since then; `None` where the interval is too short to say.
     pub rate: Option<Rate>,
     /// The application, not the path, was the limit in that interval.
@@ -69,8 +76,27 @@ pub struct RateSample {
     pub in_flight: u64,
     /// Bytes in the network before this acknowledgement.
     pub prior_in_flight: u64,
+    /// The window, not the application or the pacing rate, was the limit of late.
+    pub is_window_limited: bool,
     /// Where the sender stands after this acknowledgement.
     pub phase: Phase,
+}
+
+/// A segment that has been taken for lost, for a policy that [is rate based](CongestionControl::is_rate_based).
+#[derive(Debug, Clone, Copy)]
+pub struct LostSegment {
+    /// Now.
+    pub now: Instant,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Bytes in the network just after it was sent (P.tx_in_flight).
+    pub sent_in_flight: u64,
+    /// Bytes taken for lost since it was sent, its own included.
+    pub lost_since: u64,
+    /// The application, not the path, was the limit when it was sent.
+    pub is_app_limited: bool,
+    /// The segment before it is not among those found lost with it.
+    pub begins_range: bool,
 }
 
 /// Why the window has to fall.
@@ -118,6 +144,10 @@ impl core::error::Error for UnscalableIncrease {}
 /// when. A *rate based* one sets window and pacing rate itself, from a model of the path. [`Window::cwnd`] is what
 /// bounds the data in flight with both.
 pub trait CongestionControl {
+    /// So many bytes were newly delivered, `marked` by the network (ECN) as far as the peer says (see
+    /// [`RateSample::newly_marked`]): told of every acknowledgement, in every phase, before anything else.
+    fn on_delivered(&mut self, _bytes: u64, _marked: bool) {}
+
     /// New data was acknowledged while the window was in use: grow it.
     fn on_ack(&mut self, sample: &AckSample, window: &mut Window);
 
@@ -165,6 +195,9 @@ pub trait CongestionControl {
     fn is_rate_based(&self) -> bool {
         false
     }
+
+    /// A segment was taken for lost, for a rate based policy: before the acknowledgement that shows it is handed over.
+    fn on_lost(&mut self, _lost: &LostSegment, _window: &Window) {}
 
     /// An acknowledgement, for a rate based policy.
     fn on_rate_sample(&mut self, _sample: &RateSample, _window: &mut Window) {}

@@ -13,6 +13,8 @@ pub(super) struct AckContext {
     /// A duplicate in the sense of RFC 5681 (with SACK: RFC 6675 section 2).
     pub(super) duplicate: bool,
     pub(super) dsack: bool,
+    /// It carries an ECN-Echo.
+    pub(super) is_marked: bool,
     /// By its timestamp the ACK answers a transmission before the first retransmission of this recovery.
     pub(super) echoed_before: bool,
     /// Segments were newly found lost.

@@ -13,6 +13,7 @@ impl Standard {
         let mut context = self.deliver(now, ack);
         self.measure(ack, &mut context);
         self.note_duplicates(ack, &mut context);
+        self.sender.congestion.on_delivered(context.delivery.bytes, ack.marked);
         let mut outcome = AckOutcome {
             newly_acked: self.sender.acked - acked_before,
             newly_delivered: context.delivery.bytes,
@@ -54,6 +55,7 @@ impl Standard {
             advanced,
             duplicate: false,
             dsack: ack.dsack.is_some(),
+            is_marked: ack.marked,
             echoed_before: false,
             newly_lost: false,
             phase_before: self.sender.phase,
@@ -190,8 +192,15 @@ impl Standard {
     fn adjust_window(&mut self, context: &AckContext) {
         if self.is_rate_based() {
             let Delivery { bytes, newest, .. } = context.delivery;
-            let news =
-                News { now: context.now, bytes, newest, rtt: context.rtt, pipe_before: context.pipe_before };
+            let news = News {
+                now: context.now,
+                bytes,
+                newest,
+                rtt: context.rtt,
+                pipe_before: context.pipe_before,
+                was_limited: context.was_limited,
+                is_marked: context.is_marked,
+            };
             let window = self.sender.window;
             self.follow_model(news);
             if self.sender.is_frozen(context.now) {

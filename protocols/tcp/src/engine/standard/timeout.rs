@@ -27,6 +27,9 @@ impl Standard {
             self.sender.burst = 0;
             self.on_retransmission_timeout(now);
         }
+        if self.rates.is_some() {
+            self.report_losses(now);
+        }
     }
 
     /// RFC 8985 section 6.3: what had time to arrive and did not is lost.
