@@ -6,9 +6,8 @@
 use crate::registry::{self, name_of};
 use prismux_plan::{
     Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, Role,
-    StripingSettings, TcpSettings, Traffic, Transport,
+    StripingSettings, Traffic, Transport,
 };
-use prismux_tcp::EcnEcho;
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
 
@@ -160,9 +159,7 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     }
     if !flow.traffic.is_datagrams() {
         // As before marks could be echoed one by one.
-        let echo = flow.tcp.ecn_echo.filter(|echo| *echo != EcnEcho::UntilAnswered);
-        let tcp = format!("{:?}", TcpSettings { ecn_echo: echo, ..flow.tcp.clone() });
-        out.line(&format!("{path}.tcp"), tcp.replace(", ecn_echo: None", ""));
+        out.line(&format!("{path}.tcp"), format!("{:?}", flow.tcp).replace(", ecn_echo: None", ""));
     }
     if let Transport::TcpDoor(settings) = &flow.transport {
         out.debug(&format!("{path}.door"), settings);

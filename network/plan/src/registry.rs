@@ -274,10 +274,14 @@ pub const HYSTART: &[Name<Option<HyStartKind>>] = &[
     name("linux", Some(HyStartKind::Linux), "as Linux's CUBIC: ends at long trains of ACKs too"),
 ];
 
-/// How receivers echo the network's marks.
-pub const ECN_ECHO: &[Name<EcnEcho>] = &[
-    name("rfc3168", EcnEcho::UntilAnswered, "on every ACK until the sender says that it has answered"),
-    name("rfc8257", EcnEcho::EachSegment, "on the ACKs of what was marked: their share is that of the marks"),
+/// How receivers echo the network's marks; `None` for the way of every profile.
+pub const ECN_ECHO: &[Name<Option<EcnEcho>>] = &[
+    name("rfc3168", None, "on every ACK until the sender says that it has answered"),
+    name(
+        "rfc8257",
+        Some(EcnEcho::EachSegment),
+        "on the ACKs of what was marked: their share is that of the marks",
+    ),
 ];
 
 /// Schedulers: how the proxy picks a link for a data packet.

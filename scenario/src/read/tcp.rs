@@ -36,7 +36,7 @@ pub(super) fn read(reader: &Reader<'_>, transport: &Transport) -> TcpSettings {
     settings.undo = tcp.boolean("undo");
     settings.nagle = tcp.boolean("nagle");
     settings.ecn = tcp.boolean("ecn");
-    settings.ecn_echo = tcp.name("ecn_echo", registry::ECN_ECHO);
+    settings.ecn_echo = tcp.name("ecn_echo", registry::ECN_ECHO).flatten();
     settings.min_persist = tcp.duration("min_persist");
     tcp.finish();
     settings
