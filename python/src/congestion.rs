@@ -22,8 +22,8 @@ pub(crate) struct AckView {
     delivered_bytes: u64,
     /// Bytes delivered since the connection's start, those reported while the window falls included.
     total_delivered_bytes: u64,
-    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts from
-    /// a mark until its sender hears of the answer.
+    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts
+    /// from a mark until its sender hears of the answer.
     total_marked_bytes: u64,
     /// Round-trip time that this acknowledgement measured, in seconds; None when it measured none.
     rtt_s: Option<f64>,
@@ -49,8 +49,8 @@ pub(crate) struct RateView {
     delivered_bytes: u64,
     /// Bytes that this acknowledgement newly reports as delivered.
     newly_delivered_bytes: u64,
-    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts from
-    /// a mark until its sender hears of the answer.
+    /// Of these, bytes that the network marked (ECN). With `ecn_echo = "rfc8257"` exact; otherwise every byte counts
+    /// from a mark until its sender hears of the answer.
     newly_marked_bytes: u64,
     /// Bytes taken for lost since the last call.
     newly_lost_bytes: u64,

@@ -55,12 +55,6 @@ pub const FILE: &[Key] = &[
 /// Keys that every node takes.
 pub const NODE: &[Key] = &[
     key("kind", "name", "required", "what the node is"),
-    key(
-        "deadline",
-        "duration",
-        "none",
-        "mptcp, ptcp, r2cp: so long after its start the application wants the data; seen by schedulers written in Python",
-    ),
     key("count", "whole number", "1", "host, router: so many equal nodes, called NAME-1, NAME-2, ..."),
 ];
 
@@ -95,7 +89,7 @@ pub const FLOW: &[Key] = &[
         "deadline",
         "duration",
         "none",
-        "mptcp, ptcp, r2cp: so long after its start the application wants the data; seen by schedulers written in Python",
+        "mptcp, ptcp, r2cp: so long after its start the data are wanted; seen by schedulers in Python",
     ),
     key("count", "whole number", "1", "so many equal flows, called NAME-1, NAME-2, ..."),
     key("spacing", "duration", "0 s", "each of `count` flows starts this much after the one before"),

@@ -47,6 +47,11 @@ impl Transport {
         matches!(self, Self::Ptcp(_) | Self::Mptcp(_) | Self::StripingUnaware(_) | Self::StripingSmart(_))
     }
 
+    /// Whether a scheduler spreads one stream of the flow over several paths.
+    pub const fn spreads_a_stream(&self) -> bool {
+        matches!(self, Self::Mptcp(_) | Self::Ptcp(_) | Self::R2cp(_))
+    }
+
     /// Whether both are the same transport, whatever their settings.
     pub fn is_same_as(&self, other: &Self) -> bool {
         core::mem::discriminant(self) == core::mem::discriminant(other)

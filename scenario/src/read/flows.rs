@@ -52,11 +52,10 @@ fn read_flow(entry: &Entry, names: Names<'_>, problems: &Problems<'_>) -> Option
 /// When the application wants its file. Only schedulers at a sender or receiver of several paths ask.
 fn read_deadline(reader: &Reader<'_>, transport: &Transport) -> Option<Duration> {
     let deadline = reader.duration("deadline")?;
-    let is_scheduled = matches!(transport, Transport::Mptcp(_) | Transport::Ptcp(_) | Transport::R2cp(_));
-    if !is_scheduled {
-        let remedy = "leave out deadline, or use transport = \"mptcp\", \"ptcp\" or \"r2cp\"";
+    if !transport.spreads_a_stream() {
+        let remedy = "leave out deadline, or use a transport that spreads a stream over several paths";
         let found = "found a deadline that no scheduler would see";
-        reader.wrong("deadline", found, "a flow over several paths", Some(remedy.to_string()));
+        reader.wrong("deadline", found, "one with a scheduler", Some(remedy.to_string()));
     }
     Some(deadline)
 }

@@ -3,9 +3,9 @@
 //!
 //! As in version 1 the path is two numbers, the most that it delivered of late and the shortest round trip of late. To
 //! them come bounds that losses set. In the long term: how much in flight a probe for bandwidth found to be too much,
-//! with more than 2 % lost. In the short term: what the path delivered since it last lost anything. Probes come every two
-//! to three seconds, or as often as Reno would lose a packet with the same window; between them some room is left to
-//! others.
+//! with more than 2 % lost. In the short term: what the path delivered since it last lost anything. Probes come every
+//! two to three seconds, or as often as Reno would lose a packet with the same window; between them some room is left
+//! to others.
 //!
 //! | file | does | section |
 //! |---|---|---|
@@ -19,10 +19,10 @@
 //! | `min_rtt` | the propagation time, and when to probe for it | 5.3.4, 5.5.7 |
 //! | `window` | pacing rate and window | 5.6 |
 //!
-//! Where the draft leaves something open, or the engine has it otherwise: an ECN mark counts as a loss, once a window; a
-//! window after a timeout is one segment, whatever is in flight; a connection that pauses in ProbeRTT leaves it with the
-//! first acknowledgement after the pause, not when it sends; what spurious losses restore is saved once a recovery (as in
-//! Linux), since the draft's text saves it again after the probe that the first of them ended.
+//! Where the draft leaves something open, or the engine has it otherwise: an ECN mark counts as a loss, once a window;
+//! a window after a timeout is one segment, whatever is in flight; a connection that pauses in ProbeRTT leaves it with
+//! the first acknowledgement after the pause, not when it sends; what spurious losses restore is saved once a recovery
+//! (as in Linux), since the draft's text saves it again after the probe that the first of them ended.
 mod aggregation;
 mod cycle;
 mod full_bandwidth;

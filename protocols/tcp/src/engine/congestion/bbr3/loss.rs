@@ -190,8 +190,8 @@ impl Bbr3 {
         }
     }
 
-    /// A mark of the network in a window: congestion, as a loss is (section 3.4.2 leaves open how much). While bandwidth
-    /// is probed, what is in flight is too much; otherwise the round counts as one with losses.
+    /// A mark of the network in a window: congestion, as a loss is (the draft leaves open how much). While bandwidth is
+    /// probed, what is in flight is too much; otherwise the round counts as one with losses.
     pub(super) fn heed_mark(&mut self, now: prismux_units::Instant, in_flight: u64, window: &Window) {
         self.note_loss(window);
         if self.cycle.is_probe_sample && self.cycle.ack_phase != AckPhase::Refilling {
