@@ -6,6 +6,7 @@
 //!
 //! * `vocabulary`: the one table from which [`Event`], its names ([`EventKind`]) and the fast reader's [`Line`] are
 //!   made.
+//! * `schema`: how it becomes types.
 //! * [`DropReason`], [`LinkState`], [`LossRule`]: words that events use. `sentence`: a [`Line`] for people.
 //! * [`JsonLines`], [`read_json_lines`], [`SharedLog`]: event logs as text.
 
@@ -16,6 +17,7 @@ mod json_lines;
 mod kind;
 mod link;
 mod packet;
+mod schema;
 mod sentence;
 mod shared;
 mod sink;

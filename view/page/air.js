@@ -7,6 +7,9 @@ const HOST = 6;
 const EDGE = 26;
 /** Nanoseconds of the way behind a host that are drawn. */
 const TRAIL = 10e9;
+/** Packets that fill the bar beside a host, and its pixels. */
+const FULL_QUEUE = 50;
+const BAR = 22;
 
 export class AirMap {
   constructor(run) {
@@ -17,6 +20,7 @@ export class AirMap {
     this.run = run;
     this.hidden = new Set();
     this.tracks = Object.entries(run.tracks).map(([node, track]) => ({ node: Number(node), ...track }));
+    this.states = new Map(Object.entries(run.states ?? {}).map(([node, states]) => [Number(node), states]));
     this.reach = new Map();
     (run.run.radios ?? []).forEach(({ hosts, channels = [], range_m: range }) => {
       hosts.forEach((name, k) => this.reach.set(name, { range, channel: channels[k] ?? 1 }));
@@ -33,6 +37,7 @@ export class AirMap {
       { key: "trails", label: "way of the last 10 s", symbol: symbols.line("edge") },
       { key: "data", label: "packets of flows", symbol: symbols.line(() => pathColour(0)) },
       { key: "messages", label: "messages of routing", symbol: symbols.line("soft", [2, 3]) },
+      { key: "states", label: "packets that wait; battery", symbol: symbols.line("accent") },
     ];
   }
 
@@ -54,6 +59,7 @@ export class AirMap {
     this.hops.forEach((hop) => this.drawHop(ctx, hop));
     this.drawEnds(ctx, answer.flow);
     this.tracks.forEach(({ node }) => this.drawHost(ctx, node));
+    if (!this.hidden.has("states")) this.tracks.forEach(({ node }) => this.drawState(ctx, node));
     this.drawScale(ctx, width);
     return `at ${instant(this.time, view.to - view.from)}`;
   }
@@ -154,6 +160,36 @@ export class AirMap {
     ctx.fillText(name, x + HOST + 4, y - HOST - 2);
   }
 
+  /** What waits at a host and what its battery holds, at the instant that is drawn. */
+  stateOf(node) {
+    const states = this.states.get(node);
+    const k = states ? states.t.findLastIndex((t) => t <= this.time) : -1;
+    if (k < 0) return null;
+    const full = states.battery_uj.find((left) => left !== null);
+    return { waiting: states.waiting[k], drawn: states.drawn_uj[k], left: states.battery_uj[k], full };
+  }
+
+  /** A bar as long as the queue, and a ring as full as the battery. */
+  drawState(ctx, node) {
+    const state = this.stateOf(node);
+    if (!state) return;
+    const [x, y] = this.pixel(this.places.get(node));
+    ctx.strokeStyle = palette().accent;
+    if (state.waiting > 0) {
+      ctx.lineWidth = 4;
+      ctx.beginPath();
+      ctx.moveTo(x - HOST - 5, y + HOST);
+      ctx.lineTo(x - HOST - 5, y + HOST - Math.max(2, BAR * Math.min(1, state.waiting / FULL_QUEUE)));
+      ctx.stroke();
+    }
+    if (state.left !== null && state.full > 0) {
+      ctx.lineWidth = 2;
+      ctx.beginPath();
+      ctx.arc(x, y, HOST + 3, -Math.PI / 2, -Math.PI / 2 + 2 * Math.PI * (state.left / state.full));
+      ctx.stroke();
+    }
+  }
+
   /** A round number of metres. */
   drawScale(ctx, width) {
     const longest = 140 / this.scale;
@@ -179,11 +215,17 @@ export class AirMap {
       label: `${flow === null ? "routing" : flows[flow].name} → ${to === null ? "all" : nodes[to].name}`,
       value: `${told(n, COUNTS)} frames`,
     }));
+    const state = this.stateOf(node);
+    const joules = (uj) => `${(uj / 1e6).toFixed(3)} J`;
+    const inside = state ? [{ label: "packets that wait", value: String(state.waiting) }] : [];
+    if (state && state.drawn !== null) inside.push({ label: "energy drawn", value: joules(state.drawn) });
+    if (state && state.left !== null) inside.push({ label: "battery holds", value: joules(state.left) });
     return {
       title: nodes[node].name,
       lines: [
         { label: "place", value: `${east.toFixed(0)} m east, ${north.toFixed(0)} m north` },
         { label: "hosts in range", value: String(this.neighbours(node).length) },
+        ...inside,
         ...sent.slice(0, 8),
       ],
     };

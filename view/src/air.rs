@@ -15,7 +15,22 @@ const BUCKETS: u64 = 160;
 pub struct AirRecord {
     /// By number of the host's node.
     tracks: BTreeMap<Number, Track>,
+    /// By number of the host's node.
+    states: BTreeMap<Number, States>,
     frames: Vec<Frame>,
+}
+
+/// What waited at a host, and its energy: each value holds until the next. Columns: the `k`-th numbers belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct States {
+    /// When, in nanoseconds.
+    pub t: Vec<u64>,
+    /// Packets that waited for the medium.
+    pub waiting: Vec<u64>,
+    /// Energy drawn by then, in microjoules, where that is counted.
+    pub drawn_uj: Vec<Option<u64>>,
+    /// Energy left in the battery, in microjoules, if there is one.
+    pub battery_uj: Vec<Option<u64>>,
 }
 
 /// Where a host was: straight on between two places, at rest before the first and after the last. Columns: the `k`-th
@@ -91,6 +106,21 @@ impl AirRecord {
             track.push(departure_ns, track.x[last], track.y[last]);
         }
         track.push(time_ns, x, y);
+    }
+
+    pub(crate) fn states(&self) -> &BTreeMap<Number, States> {
+        &self.states
+    }
+
+    /// So many packets wait at a host, and its energy: drawn and left, as last known where it is not told.
+    pub(crate) fn state(&mut self, time_ns: u64, host: Number, waiting: u64, energy_uj: [Option<u64>; 2]) {
+        let States { t, waiting: packets, drawn_uj, battery_uj } = self.states.entry(host).or_default();
+        let known = |told: Option<u64>, column: &[Option<u64>]| told.or(column.last().copied().flatten());
+        let [drawn, left] = [known(energy_uj[0], drawn_uj), known(energy_uj[1], battery_uj)];
+        t.push(time_ns);
+        packets.push(waiting);
+        drawn_uj.push(drawn);
+        battery_uj.push(left);
     }
 
     /// A frame begins.
@@ -182,6 +212,19 @@ mod tests {
         let track = &air.tracks()[&3];
         assert_eq!(track.t, [0, 4, 24, 26].map(|quarters: u64| quarters * STEP_NS));
         assert_eq!((track.x[2], track.y[2], track.y[3]), (10.0, 0.0, 5.0));
+    }
+
+    #[test]
+    fn energy_that_is_not_told_again_is_what_it_was() {
+        let mut air = AirRecord::default();
+        air.state(0, 3, 0, [None, None]);
+        air.state(1, 3, 2, [Some(7), Some(90)]);
+        air.state(2, 3, 5, [None, None]);
+        air.state(3, 3, 0, [Some(9), Some(88)]);
+        let states = &air.states()[&3];
+        assert_eq!((&states.t[..], &states.waiting[..]), (&[0, 1, 2, 3][..], &[0, 2, 5, 0][..]));
+        assert_eq!(states.drawn_uj, [None, Some(7), Some(7), Some(9)]);
+        assert_eq!(states.battery_uj, [None, Some(90), Some(90), Some(88)]);
     }
 
     #[test]

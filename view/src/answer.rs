@@ -1,5 +1,5 @@
 //! Everything the page draws for one stretch of time of one run.
-use crate::air::{Hops, Track};
+use crate::air::{Hops, States, Track};
 use crate::run::{FlowRecord, Note, Run};
 use crate::sample::{Bucket, Buckets, Cell, Levels, Marks};
 use serde::Serialize;
@@ -154,6 +154,8 @@ pub(crate) struct Summary<'a> {
     pub decisions: &'a std::collections::BTreeMap<usize, crate::decisions::Decisions>,
     /// By number of the node: where hosts of radio media were.
     pub tracks: &'a std::collections::BTreeMap<usize, Track>,
+    /// By number of the node: what waited there, and its energy.
+    pub states: &'a std::collections::BTreeMap<usize, States>,
 }
 
 /// What a flow did in the whole run.
@@ -231,6 +233,7 @@ impl Run {
             delivered: self.links.iter().map(|link| link.delivered[0].total()).collect(),
             decisions: &self.decisions,
             tracks: self.air.tracks(),
+            states: self.air.states(),
         }
     }
 

@@ -117,6 +117,7 @@ impl Builder {
             EventKind::HeldChanged => self.take_held(line),
             EventKind::LinkChanged => self.take_link_change(line),
             EventKind::HostMoved => self.take_place(line),
+            EventKind::HostState => self.take_state(line),
             EventKind::FrameSent => self.take_frame(line),
             EventKind::RunEnded => self.ended = true,
             EventKind::MemberJoined
@@ -254,6 +255,13 @@ impl Builder {
         let node = line.node.as_ref().and_then(|name| self.network.node(name));
         if let (Some(node), Some(x_m), Some(y_m)) = (node, line.x_m, line.y_m) {
             self.run.air.place(line.time_ns, node, [x_m, y_m]);
+        }
+    }
+
+    fn take_state(&mut self, line: &Line<'_>) {
+        let node = line.node.as_ref().and_then(|name| self.network.node(name));
+        if let (Some(node), Some(waiting)) = (node, line.waiting_packets) {
+            self.run.air.state(line.time_ns, node, waiting, [line.drawn_uj, line.battery_uj]);
         }
     }
 

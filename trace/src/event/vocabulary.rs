@@ -4,103 +4,9 @@ use super::description::RunDescription;
 use super::drop_reason::DropReason;
 use super::link::{LinkState, LossRule};
 use super::packet::Packet;
+use super::schema::{value, vocabulary};
 use super::text::{Name, Text};
 use serde::{Deserialize, Serialize};
-
-/// The Rust type of a kind of field; names are `$name`.
-macro_rules! value {
-    ($name:ty; name) => { $name };
-    ($name:ty; packet) => { Packet<$name> };
-    ($name:ty; optional $kind:ident) => { Option<value!($name; $kind)> };
-    ($name:ty; $kind:ident) => { $kind };
-}
-
-/// Makes the events for those who tell ([`Event`]), their names ([`EventKind`]), and all fields side by side for
-/// those who read ([`Line`]), where serde need not look ahead for the kind of the event.
-///
-/// `columns` lists every field once. An event whose field is no column, or of another kind than the column, does not
-/// compile.
-macro_rules! vocabulary {
-    (
-        columns { $($(#[$column_doc:meta])* $column:ident: $column_kind:ident,)* }
-        events { $(
-            $(#[$doc:meta])*
-            $event:ident = $name:literal $({ $($(#[$field_meta:meta])* $field:ident: $($kind:ident)+,)* })?
-        )* }
-    ) => {
-        /// Something that happened.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "event")]
-        pub enum Event<'a> {
-            /// A run began. First in every record of a run.
-            #[serde(rename = "run_started")]
-            RunStarted(Box<RunDescription<'a>>),
-            $(
-                $(#[$doc])*
-                #[serde(rename = $name)]
-                $event $({ $($(#[$field_meta])* $field: value!(Name<'a>; $($kind)+),)* })?,
-            )*
-        }
-
-        /// Which event.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-        pub enum EventKind {
-            /// A run began.
-            #[serde(rename = "run_started")]
-            RunStarted,
-            $($(#[$doc])* #[serde(rename = $name)] $event,)*
-            /// An event that this version does not know.
-            #[serde(other)]
-            Unknown,
-        }
-
-        impl EventKind {
-            /// Every kind of event that there is.
-            pub const ALL: &[Self] = &[Self::RunStarted, $(Self::$event,)*];
-
-            /// The name in event logs.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    Self::RunStarted => "run_started",
-                    $(Self::$event => $name,)*
-                    Self::Unknown => "unknown",
-                }
-            }
-        }
-
-        impl Event<'_> {
-            /// Which event it is.
-            pub const fn kind(&self) -> EventKind {
-                match self {
-                    Self::RunStarted(_) => EventKind::RunStarted,
-                    $(Self::$event $({ $($field: _),* })? => EventKind::$event,)*
-                }
-            }
-        }
-
-        /// An event with the time, as readers see it: the fields of all events side by side, each of them there or
-        /// not, names borrowed from the text. A million lines are read in well under a second.
-        #[derive(Debug, Clone, PartialEq, Deserialize)]
-        pub struct Line<'a> {
-            /// Nanoseconds from the start of the run.
-            pub time_ns: u64,
-            /// Which event.
-            pub event: EventKind,
-            $($(#[$column_doc])* #[serde(borrow, default)] pub $column: Option<value!(Text<'a>; $column_kind)>,)*
-        }
-
-        impl<'a> Line<'a> {
-            /// The line of an event that happened at `time_ns`, as it would be read back from a log.
-            pub fn of(time_ns: u64, event: &'a Event<'_>) -> Self {
-                let line = Self { time_ns, event: event.kind(), $($column: None,)* };
-                match event {
-                    Event::RunStarted(_) => line,
-                    $(Event::$event $({ $($field),* })? => Self { $($($field: $field.column(),)*)? ..line },)*
-                }
-            }
-        }
-    };
-}
 
 vocabulary! {
     columns {
@@ -166,6 +72,12 @@ vocabulary! {
         bytes: u64,
         /// How long a frame lasts, in nanoseconds.
         airtime_ns: u64,
+        /// Packets that wait for a medium.
+        waiting_packets: u64,
+        /// Energy drawn since the run began, in microjoules.
+        drawn_uj: u64,
+        /// Energy left in a battery, in microjoules.
+        battery_uj: u64,
         /// A place: metres to the east.
         x_m: f64,
         /// A place: metres to the north.
@@ -213,6 +125,20 @@ vocabulary! {
             /// Metres to the north.
             y_m: f64,
         }
+        /// What waits at a host on the air, and its energy: told four times a second where it has changed, energy at
+        /// whole seconds.
+        HostState = "host_state" {
+            /// The host.
+            node: name,
+            /// Packets that wait for the medium.
+            waiting_packets: u64,
+            /// Energy drawn since the run began, in microjoules; `None` where energy is not counted or not told now.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            drawn_uj: optional u64,
+            /// Energy left in its battery, in microjoules; `None` for a host without one too.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            battery_uj: optional u64,
+        }
         /// A frame began on a medium.
         FrameSent = "frame_sent" {
             /// The medium.
@@ -220,13 +146,15 @@ vocabulary! {
             /// The host that sends it.
             from: name,
             /// Whom it is for; `None` for all who hear it.
-            #[serde(default, skip_serializing_if = "Option::is_none")] to: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            to: optional name,
             /// Its kind: `rts`, `cts`, `data`, `ack` and others of the medium access.
             kind: name,
             /// How long it lasts.
             airtime_ns: u64,
             /// The flow of the packet in it; `None` for control frames and messages of routing protocols.
-            #[serde(default, skip_serializing_if = "Option::is_none")] flow: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            flow: optional name,
         }
         /// A proxy chose a member's link for a packet.
         PacketScheduled = "packet_scheduled" {
@@ -365,9 +293,11 @@ vocabulary! {
             /// The station.
             node: name,
             /// The base station that it has left; `None` when it belonged to none.
-            #[serde(default, skip_serializing_if = "Option::is_none")] from: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: optional name,
             /// The one it belongs to from now on; `None` when it hears none.
-            #[serde(default, skip_serializing_if = "Option::is_none")] to: optional name,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            to: optional name,
         }
         /// A link's properties changed.
         LinkChanged = "link_changed" {

@@ -2,7 +2,7 @@
 use crate::core::capture::Capture;
 use crate::core::ids::{FlowId, MediumId, NodeId, PortId};
 use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool};
-use crate::media::medium::SentFrame;
+use crate::media::medium::{NodeState, SentFrame};
 use prismux_link::{DropReason, Dropped};
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::event::{self, Event, EventSink, PacketSummary};
@@ -42,6 +42,8 @@ pub(crate) struct LastSeen {
     held_acks: BTreeMap<(NodeId, FlowId), u64>,
     /// By node: where it was, in metres to the east and to the north.
     places: BTreeMap<NodeId, [f64; 2]>,
+    /// By node: what waited, and its energy.
+    states: BTreeMap<NodeId, NodeState>,
 }
 
 impl fmt::Debug for Observer {
@@ -104,6 +106,25 @@ impl Observer {
         let Some(sink) = &mut self.events else { return };
         if self.last.places.insert(node, [x_m, y_m]) != Some([x_m, y_m]) {
             sink.event(now, &Event::HostMoved { node: self.names.node(node), x_m, y_m });
+        }
+    }
+
+    /// What waits at a host on the air, and its energy, if that has changed; energy at whole seconds alone, since it
+    /// changes all the time.
+    pub fn state(&mut self, now: Instant, node: NodeId, state: NodeState) {
+        let Some(sink) = &mut self.events else { return };
+        let before = self.last.states.get(&node).copied().unwrap_or_default();
+        let energy = [state.drawn_uj, state.battery_uj];
+        let tells_energy =
+            now.as_nanos().is_multiple_of(1_000_000_000) && energy != [before.drawn_uj, before.battery_uj];
+        if state.waiting_packets != before.waiting_packets || tells_energy {
+            let [drawn_uj, battery_uj] = if tells_energy { energy } else { [None, None] };
+            let NodeState { waiting_packets, .. } = state;
+            let told =
+                Event::HostState { node: self.names.node(node), waiting_packets, drawn_uj, battery_uj };
+            sink.event(now, &told);
+            let kept = if tells_energy { state } else { NodeState { waiting_packets, ..before } };
+            self.last.states.insert(node, kept);
         }
     }
 

@@ -64,6 +64,12 @@ pub trait Medium: Any + fmt::Debug + Send {
         Vec::new()
     }
 
+    /// What waits at the nodes on the medium, and their energy; empty where that means nothing.
+    fn states(&self, now: Instant) -> Vec<(NodeId, NodeState)> {
+        let _ = now;
+        Vec::new()
+    }
+
     /// What the medium has counted by `now` for nodes on it, for results.
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let _ = now;
@@ -94,6 +100,17 @@ pub enum MediumEvent {
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in
     /// [`Medium::frame_head`], its packet, if it has one, is this.
     OnAir(Option<Frame>),
+}
+
+/// What waits at a node on a medium, and its energy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NodeState {
+    /// Packets that wait for the medium.
+    pub waiting_packets: u64,
+    /// Energy drawn since the run began, in microjoules, where that is counted.
+    pub drawn_uj: Option<u64>,
+    /// Energy left in its battery, in microjoules, if it has one.
+    pub battery_uj: Option<u64>,
 }
 
 /// A frame that has begun, of whatever kind.

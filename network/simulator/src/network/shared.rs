@@ -85,13 +85,16 @@ impl Network {
         }
     }
 
-    /// Tells the event log where hosts are that have moved.
+    /// Tells the event log where hosts are that have moved, and of those whose queues or energy have changed.
     #[cold]
     pub fn tell_places(&mut self) {
         let Some(observer) = &mut self.observer else { return };
         for shared in &mut self.media {
             for (node, place_m) in shared.medium.places(self.now) {
                 observer.place(self.now, node, place_m);
+            }
+            for (node, state) in shared.medium.states(self.now) {
+                observer.state(self.now, node, state);
             }
         }
     }

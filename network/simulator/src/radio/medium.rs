@@ -1,7 +1,7 @@
 //! An air as a medium of the simulator.
 use crate::core::ids::NodeId;
 use crate::core::packet::Transit;
-use crate::media::medium::{Frame, Medium, MediumEvent, SentFrame};
+use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio, Routing};
 use prismux_units::Instant;
@@ -200,6 +200,19 @@ impl Medium for RadioMedium {
             (node, [x_m, y_m])
         });
         places.collect()
+    }
+
+    fn states(&self, now: Instant) -> Vec<(NodeId, NodeState)> {
+        let state = |(&node, host): (&NodeId, u32)| {
+            let stats = self.air.stats(now, HostId(host));
+            let state = NodeState {
+                waiting_packets: self.air.waiting_packets(HostId(host)) as u64,
+                drawn_uj: self.counts_energy.then_some(stats.drawn_nj / 1000),
+                battery_uj: stats.battery_nj.map(|left_nj| left_nj / 1000),
+            };
+            (node, state)
+        };
+        self.attached.iter().zip(0..).map(state).collect()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

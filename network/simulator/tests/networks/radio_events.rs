@@ -1,10 +1,10 @@
 //! What an event log tells of a radio medium.
 use prismux_endpoint::random::Seed;
-use prismux_plan::{Flow, MediumModel, NodeId, Plan, Radio, Routing, Traffic, Transport};
+use prismux_plan::{Flow, MediumModel, NodeId, Plan, Power, Radio, Routing, Traffic, Transport};
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_trace::event::{Event, EventSink};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use prismux_wireless::{MacConfig, RadioConfig, parse_csv};
+use prismux_wireless::{EnergyConfig, MacConfig, RadioConfig, parse_csv};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 struct Told {
     frames: BTreeMap<(String, String), [u64; 2]>,
     places: BTreeMap<String, Vec<(Instant, f64, f64)>>,
+    /// By host: when, packets that wait, energy drawn and left in microjoules.
+    states: BTreeMap<String, Vec<(Instant, u64, [Option<u64>; 2])>>,
 }
 
 #[derive(Clone, Default)]
@@ -29,6 +31,10 @@ impl EventSink for Listener {
             }
             Event::HostMoved { node, x_m, y_m } => {
                 told.places.entry(node.to_string()).or_default().push((now, *x_m, *y_m));
+            }
+            Event::HostState { node, waiting_packets, drawn_uj, battery_uj } => {
+                let state = (now, *waiting_packets, [*drawn_uj, *battery_uj]);
+                told.states.entry(node.to_string()).or_default().push(state);
             }
             _ => {}
         }
@@ -80,4 +86,36 @@ fn every_frame_is_told_and_every_place_of_a_host_on_its_way() {
     let walk = [(0, 100.0), (1250, 102.5), (1500, 105.0), (1750, 107.5), (2000, 110.0)];
     let walk = walk.map(|(millis, x_m)| (Instant::from_millis(millis), x_m, 0.0));
     assert_eq!(told.places["b"], walk);
+}
+
+#[test]
+fn queues_are_told_when_they_change_and_energy_every_second() {
+    let mut plan = network();
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+    radio.power = Some(Power { energy: EnergyConfig::ns2(), batteries_j: vec![None, Some(50.0)] });
+    // More than the air carries: the queue of a fills and stays full.
+    plan.flows[0].traffic = Traffic::Cbr { rate: Rate::from_mbps(8), packet: ByteCount::new(1000) };
+    let listener = Listener::default();
+    let options =
+        SimulationOptions { events: Some(Box::new(listener.clone())), ..SimulationOptions::checked() };
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
+    let end = Instant::from_secs(5);
+    simulation.run_until(end);
+    let states = listener.0.lock().unwrap().states.clone();
+    let air = simulation.medium_as::<RadioMedium>(MediumId::new(0)).unwrap();
+    let most = states["a"].iter().map(|(_, waiting, _)| *waiting).max();
+    assert_eq!(most, Some(51), "fifty in the queue and one on its way");
+    for (node, name) in ["a", "b"].into_iter().enumerate() {
+        let stats = air.stats(end, NodeId::new(node));
+        let (at, _, energy) = states[name].last().unwrap();
+        assert_eq!(*at, end);
+        assert_eq!(
+            *energy,
+            [Some(stats.drawn_nj / 1000), stats.battery_nj.map(|left| left / 1000)],
+            "{name}"
+        );
+        let told = states[name].iter().filter(|(_, _, [drawn, _])| drawn.is_some()).count();
+        assert_eq!(told, 6, "at the beginning and at the end of each second: {name}");
+    }
+    assert!(states["b"].iter().all(|(_, waiting, _)| *waiting == 0));
 }
