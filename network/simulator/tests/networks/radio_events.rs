@@ -13,9 +13,12 @@ use std::sync::{Arc, Mutex};
 struct Told {
     frames: BTreeMap<(String, String), [u64; 2]>,
     places: BTreeMap<String, Vec<(Instant, f64, f64)>>,
-    /// By host: when, packets that wait, energy drawn and left in microjoules.
-    states: BTreeMap<String, Vec<(Instant, u64, [Option<u64>; 2])>>,
+    /// By host.
+    states: BTreeMap<String, Vec<State>>,
 }
+
+/// When, packets that wait, energy drawn and left in microjoules.
+type State = (Instant, u64, [Option<u64>; 2]);
 
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Told>>);
