@@ -68,9 +68,10 @@ lint: python ## formatting, and warnings as errors
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	cd python && ../.venv/bin/ruff format --check . ../docs ../reproduce && ../.venv/bin/ruff check . ../docs ../reproduce && ../.venv/bin/mypy
 
-bench: setup ## speed of the simulator, cost of TCP, proxy, daemons, sweeps and serving, memory per flow and client
+bench: setup ## speed and memory of the simulator, cost of TCP, proxy, daemons, sweeps and serving, memory per flow and client
 	$(CARGO) build --release --locked -p prismux-benches
 	$(BUILT)/release/sim-speed
+	$(BUILT)/release/sim-memory
 	$(BUILT)/release/tcp-cost
 	$(BUILT)/release/proxy-cost
 	$(BUILT)/release/datapath-cost
