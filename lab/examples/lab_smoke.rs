@@ -94,7 +94,7 @@ fn bond(duration: Duration, there: LinkConfig, back: LinkConfig, variant: &str, 
     let mut settings = ProxySettings::default();
     if variant == "striping" {
         settings.config.rpc = RpcMode::Off;
-        settings.config.scheduler = SchedulerKind::WeightedRoundRobin;
+        settings.config.scheduler = SchedulerKind::SmoothWeightedRoundRobin;
     }
     let mut plan = Plan::new("two members", duration);
     let (server, proxy) = (plan.host("server"), plan.prism_proxy("proxy", settings));

@@ -200,6 +200,7 @@ fn series(
                 goodput_bps: sums.map(|bytes| rate(&bytes)).collect(),
                 cwnd_bytes: outcome.samples.iter().map(|(cwnd, _)| *cwnd).collect(),
                 held_acks: Vec::new(),
+                resequencing_bytes: Vec::new(),
                 srtt_s: outcome.samples.iter().map(|(_, srtt)| srtt.as_secs_f64()).collect(),
                 delay_s: Vec::new(),
             },

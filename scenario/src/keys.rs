@@ -315,6 +315,7 @@ pub const PRISM_PROXY: &[Key] = &[
     key("weight_unit", "name", "\"slowest-link\"", "the rate that has weight 1"),
     key("weight_floor", "number", "1", "least weight after losses"),
     key("rtt_gain", "number", "0.25", "gain of the moving average of hRTT"),
+    key("rtt_ageing", "true or false", "true", "halve the hRTT of an idle link as time passes"),
     key("link_dupthresh", "whole number", "1", "later arrivals on a link that make an earlier packet lost"),
     key(
         "tail_factor",

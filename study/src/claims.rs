@@ -13,6 +13,7 @@ mod effect;
 mod error;
 mod health;
 mod network_models;
+mod order;
 mod plan;
 mod prism;
 mod ptcp;

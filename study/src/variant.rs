@@ -126,7 +126,7 @@ fn built_in(base: &Plan, name: &str) -> Option<Vec<(String, Vec<String>)>> {
             let proxy = [
                 on_proxies("profile", "paper"),
                 on_proxies("rpc", "off"),
-                on_proxies("scheduler", "weighted-round-robin"),
+                on_proxies("scheduler", "smooth-weighted-round-robin"),
             ];
             vec![(String::new(), [proxy.concat(), on_flows("transport", "tcp")].concat())]
         }

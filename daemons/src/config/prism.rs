@@ -30,6 +30,7 @@ struct Table {
     weight_unit: Option<WeightUnitName>,
     weight_floor: Option<f64>,
     rtt_gain: Option<f64>,
+    rtt_ageing: Option<bool>,
     link_dupthresh: Option<u8>,
     tail_factor: Option<f64>,
     hold_max_rtts: Option<f64>,
@@ -72,7 +73,7 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
         Profile::Paper => ProxyConfig::paper(),
         Profile::Striping => ProxyConfig {
             rpc: RpcMode::Off,
-            scheduler: SchedulerKind::WeightedRoundRobin,
+            scheduler: SchedulerKind::SmoothWeightedRoundRobin,
             ..ProxyConfig::paper()
         },
     };
@@ -81,6 +82,7 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.weight_unit, table.weight_unit.map(WeightUnit::from));
     set(&mut core.weight_floor, table.weight_floor);
     set(&mut core.rtt_gain, table.rtt_gain);
+    set(&mut core.rtt_ageing, table.rtt_ageing);
     set(&mut core.link_dupthresh, table.link_dupthresh);
     set(&mut core.tail_factor, table.tail_factor);
     set(&mut core.hold_max_rtts, table.hold_max_rtts);
@@ -139,6 +141,7 @@ fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
             ("weight_unit", weight_unit.into()),
             ("weight_floor", config.weight_floor.into()),
             ("rtt_gain", config.rtt_gain.into()),
+            ("rtt_ageing", config.rtt_ageing.into()),
             ("link_dupthresh", number(config.link_dupthresh.into())),
             ("tail_factor", config.tail_factor.into()),
             ("hold_max_rtts", config.hold_max_rtts.into()),

@@ -295,9 +295,15 @@ pub const SCHEDULERS: &[Name<SchedulerKind>] = &[
     name(
         "weighted-round-robin",
         SchedulerKind::WeightedRoundRobin,
-        "each link in turn, as often as its weight says",
+        "each link in turn: the whole packets that its weight allows, in a row",
+    ),
+    name(
+        "smooth-weighted-round-robin",
+        SchedulerKind::SmoothWeightedRoundRobin,
+        "in proportion to the weights, packet by packet",
     ),
     name("random", SchedulerKind::Random, "any link, evenly"),
+    name("weighted-random", SchedulerKind::WeightedRandom, "any link, in proportion to the weights"),
     name("hrtt-only", SchedulerKind::HrttOnly, "always the link with the least delay"),
     name("nip-only", SchedulerKind::NipOnly, "always the link least used for its weight"),
     name(

@@ -65,10 +65,14 @@ pub enum SchedulerKind {
     Adas,
     /// Each link in turn.
     RoundRobin,
-    /// Each link in turn, `W_i` packets per round, interleaved.
+    /// Each link in turn, in rounds: the whole packets that its weight allows, in a row (section IV-B.1).
     WeightedRoundRobin,
+    /// In proportion to the weights, fractions included, packet by packet.
+    SmoothWeightedRoundRobin,
     /// Uniformly random.
     Random,
+    /// Random, in proportion to the weights.
+    WeightedRandom,
     /// Always the least hRTT (ADAS with rule 3 only).
     HrttOnly,
     /// Least N/W without the floor (ADAS with rule 2 only).
@@ -79,11 +83,13 @@ pub enum SchedulerKind {
 
 impl SchedulerKind {
     /// All schedulers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Adas,
         Self::RoundRobin,
         Self::WeightedRoundRobin,
+        Self::SmoothWeightedRoundRobin,
         Self::Random,
+        Self::WeightedRandom,
         Self::HrttOnly,
         Self::NipOnly,
         Self::EarliestArrival,
@@ -95,7 +101,9 @@ impl SchedulerKind {
             Self::Adas => "adas",
             Self::RoundRobin => "round-robin",
             Self::WeightedRoundRobin => "weighted-round-robin",
+            Self::SmoothWeightedRoundRobin => "smooth-weighted-round-robin",
             Self::Random => "random",
+            Self::WeightedRandom => "weighted-random",
             Self::HrttOnly => "hrtt-only",
             Self::NipOnly => "nip-only",
             Self::EarliestArrival => "earliest-arrival",
@@ -107,8 +115,8 @@ impl FromStr for SchedulerKind {
     type Err = UnknownName;
     fn from_str(text: &str) -> Result<Self, UnknownName> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(UnknownName {
-            expected:
-                "adas, round-robin, weighted-round-robin, random, hrtt-only, nip-only, earliest-arrival",
+            expected: "adas, round-robin, weighted-round-robin, smooth-weighted-round-robin, random, \
+                weighted-random, hrtt-only, nip-only, earliest-arrival",
         })
     }
 }
@@ -135,6 +143,9 @@ pub struct ProxyConfig {
     pub weight_floor: f64,
     /// Gain of the exponential average behind hRTT.
     pub rtt_gain: f64,
+    /// The hRTT of a link that carries nothing is halved once per hRTT, so that a link that once looked slow is tried
+    /// again. The papers say nothing of it.
+    pub rtt_ageing: bool,
     /// Later packets on the same link that must arrive before an earlier one counts as lost. 1 in the
     /// paper; 3 for links whose layer 2 may reorder.
     pub link_dupthresh: u8,
@@ -180,6 +191,7 @@ impl ProxyConfig {
             weight_unit: WeightUnit::SlowestLink,
             weight_floor: 1.0,
             rtt_gain: 0.25,
+            rtt_ageing: true,
             link_dupthresh: 1,
             tail_factor: 1.5,
             hold_max_rtts: 4.0,

@@ -49,6 +49,7 @@ pub struct Link {
     /// Measured by the host before the link carried anything.
     round_trip: Option<Duration>,
     hrtt: Option<Duration>,
+    hrtt_ages: bool,
     last_rtt: Option<Duration>,
     hrtt_updated: Instant,
     recent_max: [Duration; 2],
@@ -79,6 +80,7 @@ impl Link {
             probe: ProbeState::default(),
             round_trip: None,
             hrtt: None,
+            hrtt_ages: true,
             last_rtt: None,
             hrtt_updated: now,
             recent_max: [Duration::ZERO; 2],
@@ -110,10 +112,10 @@ impl Link {
 
     /// hRTT as the scheduler sees it at `now`: without samples what the host has measured, or 0; halved once per hRTT
     /// when the estimate is older than four of them with nothing in flight, so that a link that once looked slow is
-    /// tried again.
+    /// tried again ([`ProxyConfig::rtt_ageing`]).
     pub fn hrtt(&self, now: Instant) -> Duration {
         let Some(hrtt) = self.hrtt else { return self.round_trip.unwrap_or(Duration::ZERO) };
-        if self.in_flight_packets > 0 || hrtt.is_zero() {
+        if self.in_flight_packets > 0 || hrtt.is_zero() || !self.hrtt_ages {
             return hrtt;
         }
         let age = now.saturating_since(self.hrtt_updated).as_nanos() / hrtt.as_nanos();
@@ -265,11 +267,12 @@ impl LinkTable {
             }
             slot => *slot = Some(Link::new(now, config)),
         }
-        if settings.learn_rates
-            && let Some(link) = self.get_mut(id)
-        {
-            link.round_trip = round_trip;
-            link.model.learn();
+        if let Some(link) = self.get_mut(id) {
+            link.hrtt_ages = settings.rtt_ageing;
+            if settings.learn_rates {
+                link.round_trip = round_trip;
+                link.model.learn();
+            }
         }
         if let Err(place) = self.up.binary_search(&id) {
             self.up.insert(place, id);

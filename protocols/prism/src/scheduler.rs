@@ -10,6 +10,7 @@ use prismux_wire::{FlowKey, SeqNumber};
 
 mod adas;
 mod earliest_arrival;
+mod random;
 mod round_robin;
 
 #[cfg(test)]
@@ -17,7 +18,8 @@ mod tests;
 
 pub use adas::{Adas, HrttOnly, NipOnly};
 pub use earliest_arrival::EarliestArrival;
-pub use round_robin::{Random, RoundRobin, WeightedRoundRobin};
+pub use random::{Random, WeightedRandom};
+pub use round_robin::{RoundRobin, SmoothWeightedRoundRobin, WeightedRoundRobin};
 
 /// What a scheduler may know of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +82,9 @@ impl SchedulerKind {
             Self::Adas => Box::new(Adas),
             Self::RoundRobin => Box::new(RoundRobin::default()),
             Self::WeightedRoundRobin => Box::new(WeightedRoundRobin::default()),
+            Self::SmoothWeightedRoundRobin => Box::new(SmoothWeightedRoundRobin::default()),
             Self::Random => Box::new(Random::new(seed.stream("prism/scheduler/random"))),
+            Self::WeightedRandom => Box::new(WeightedRandom::new(seed.stream("prism/scheduler/random"))),
             Self::HrttOnly => Box::new(HrttOnly),
             Self::NipOnly => Box::new(NipOnly),
             Self::EarliestArrival => Box::new(EarliestArrival),

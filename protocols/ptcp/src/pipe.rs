@@ -159,7 +159,7 @@ impl Pipe {
     /// Damaged segments are told of, and the peer is listened to.
     pub(crate) fn notify_losses(&mut self) {
         self.marker = Some(Box::default());
-        self.tcp.set_extension(Box::<LossListener>::default());
+        self.tcp.set_extension(Box::new(LossListener));
     }
 
     /// A segment of the peer, `virtual_bytes` long, arrived damaged.

@@ -1,8 +1,9 @@
 //! Explicit loss notification (ELN) for TCP: a receiver that learns from its link layer which segments arrived damaged
 //! marks the acknowledgements that wait for one of them, and the sender resends it without reducing its window.
 //!
-//! One acknowledgement number can tell of one loss, so a sender learns of one loss in each round trip; every other hole
-//! follows the ordinary rules. (H. Balakrishnan, R. Katz, "Explicit loss notification and wireless web performance",
+//! As `tcp_eln` of ns-2: the first marked duplicate has the segment behind its number sent anew, once; no marked duplicate
+//! counts towards a fast retransmit. One acknowledgement number can tell of one loss, so a sender repairs at most one in
+//! each round trip; every other hole follows the ordinary rules. (H. Balakrishnan, R. Katz, "Explicit loss notification and wireless web performance",
 //! Globecom Internet Mini-Conference 1998.)
 use crate::engine::LossNotice;
 use crate::extension::{SenderExtension, SenderView};
@@ -39,19 +40,17 @@ impl LossMarker {
 }
 
 /// The sender's side.
-#[derive(Debug, Clone, Default)]
-pub struct LossListener {
-    /// Just after the highest position resent on a notification: each is acted upon once.
-    resent: u64,
-}
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LossListener;
 
 impl SenderExtension for LossListener {
     fn on_ack(&mut self, header: &TcpHeader, view: &SenderView<'_>) -> Option<LossNotice> {
         if !header.options.lost_by_link {
             return None;
         }
-        let position = view.outstanding_position(header.ack).filter(|&position| position >= self.resent)?;
-        self.resent = position + 1;
+        // One that acknowledges something is no duplicate; the duplicates that follow it say the same.
+        let position =
+            view.outstanding_position(header.ack).filter(|&position| position == view.acknowledged)?;
         Some(LossNotice { position, path: 0, keep: None })
     }
 }

@@ -39,6 +39,8 @@ LOOKS = {
     "full": Look("RPC on", _BLUE, "o"),
     "vanilla": Look("TCP with SACK", _RED, "s", "--", "//"),
     "vanilla-newreno": Look("TCP NewReno", _ORANGE, "^", "-.", "xx"),
+    "linux24": Look("TCP of Linux 2.4 with SACK", _RED, "s", "--", "//"),
+    "linux24-newreno": Look("TCP of Linux 2.4, NewReno", _ORANGE, "^", "-.", "xx"),
     "textbook": Look("textbook TCP", _PURPLE, "v", ":", ".."),
     "wrr": Look("weighted round robin", _ORANGE, "^", "-.", "xx"),
     "rr": Look("round robin", _GREEN, "D", ":", ".."),

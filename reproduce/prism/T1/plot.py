@@ -7,9 +7,9 @@ from prismux.figures import Report, charts, style
 
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
-    names = ["prism", "vanilla", "vanilla-newreno"]
+    names = ["prism", "linux24", "linux24-newreno"]
     with style.canvas("1800 and 600 kbit/s; the second link slower than the first", 2) as (figure, axes):
-        for panel, title, index in zip(axes, ["steady state", "whole 14 MB"], [0, 1], strict=True):
+        for panel, title, index in zip(axes, ["whole 14 MB", "steady state"], [0, 1], strict=True):
             table = report.table("T1", index)
             charts.lines(panel, table, names)
             panel.set_title(title)

@@ -19,7 +19,7 @@ def draw(report: Report) -> Figure:
         axes[1].set_title("(b) seven losses of one window")
         charts.paper(axes[1], report.claim("RC-012").number, "TCP-ELN")
         charts.paper(axes[1], report.claim("RC-013").number, "RCP-ELN")
-        charts.finish(axes[1], "losses", "first to last repair (s)")
+        charts.finish(axes[1], "delay of the backbone (ms)", "first to last repair (s)")
         charts.lines(axes[2], report.table("23c"), ["tcp", "tcp-sack", "stp", "rcp", "rcp-stp"])
         axes[2].set_title("(c) satellite link, crowded way back")
         charts.finish(axes[2], "delay of the link (ms)", "goodput (kbit/s)")

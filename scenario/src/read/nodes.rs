@@ -79,6 +79,7 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
     put(&mut config.weight_unit, reader.name("weight_unit", registry::WEIGHT_UNITS));
     put(&mut config.weight_floor, reader.number("weight_floor", 0.001..=1000.0));
     put(&mut config.rtt_gain, reader.number("rtt_gain", 0.001..=1.0));
+    put(&mut config.rtt_ageing, reader.boolean("rtt_ageing"));
     put(&mut config.link_dupthresh, reader.integer("link_dupthresh", 1..=255).map(|n| n as u8));
     put(&mut config.tail_factor, reader.number("tail_factor", 0.0..=1000.0));
     put(&mut config.hold_max_rtts, reader.number("hold_max_rtts", 0.0..=1000.0));

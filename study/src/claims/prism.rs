@@ -11,12 +11,16 @@ mod fluctuation;
 mod heterogeneity;
 mod loss;
 mod readings;
+mod repair;
 mod resources;
 mod rules;
 mod scheduling_cost;
 mod several_flows;
+mod testbed;
+mod umts;
 
 use super::Experiment;
+use super::order::mean;
 use super::plan::Outcomes;
 use prismux_trace::results::RunResult;
 
@@ -47,11 +51,6 @@ fn mean_over(outcomes: &Outcomes<'_>, keys: &[String], of: impl Fn(&RunResult) -
     (0..seeds)
         .map(|seed| columns.iter().map(|column| column[seed]).sum::<f64>() / columns.len() as f64)
         .collect()
-}
-
-/// Mean; NaN, which fails every comparison, of nothing.
-fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// Least-squares slope of `values` over their index, relative to their mean.

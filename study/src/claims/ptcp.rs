@@ -11,6 +11,7 @@ mod pipes;
 mod rules;
 
 use super::Experiment;
+use super::order::mean;
 use super::plan::{Job, Outcomes, Scope, point_by_seed, steady};
 use super::verdict::Finding;
 use crate::claims::ClaimsError;
@@ -31,21 +32,22 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 const FILE: &str = "pipes";
-/// Ways of using several links. The source does not say how much the receiver of a striping application resequences:
-/// the unaware one has no buffer for it and, as another reading, one as large as a socket's.
-const WAYS: [&str; 4] = ["ptcp", "smart", "unaware", "unaware W"];
+/// Ways of using several links. The receiver of the unaware application "reads from each socket only in-sequence packets"
+/// (section 4.3): it has no buffer for the rest and, as another reading, one as large as a socket's.
+const WAYS: [&str; 6] = ["ptcp", "smart", "unaware", "unaware W", "ptcp 64", "smart 64"];
 /// Their names in tables, after the ideal.
-const COLUMNS: [&str; 5] = ["ideal", "pTCP", "smart", "unaware", "unaware, W"];
+const COLUMNS: [&str; 7] = ["ideal", "pTCP", "smart", "unaware", "unaware, W", "pTCP, 64 kB", "smart, 64 kB"];
 
 /// The variant of the scenario for a way.
 fn variant(way: &str) -> &str {
     way.split(' ').next().unwrap_or(way)
 }
 
-/// Socket buffers of `kb` kB, and what the receiver of the striping application resequences.
+/// Buffers of `kb` kB: of each pipe of pTCP, or of each socket and of the resequencing receiver of an application.
 fn sockets(way: &str, kb: u64) -> Vec<String> {
+    let kb = if way.ends_with(" 64") { DEFAULT_KB } else { kb };
     let resequencing = match way {
-        "ptcp" => return Vec::new(),
+        "ptcp" | "ptcp 64" => return vec![format!("flows.upload.tcp.window={kb} kB")],
         "unaware" => 0,
         _ => kb,
     };
@@ -55,8 +57,11 @@ fn sockets(way: &str, kb: u64) -> Vec<String> {
     ]
 }
 
-/// Sockets that hold twice the longest pipe's window, or they would be measured instead of the pipes.
-const LARGE_KB: u64 = 256;
+/// One buffer for all ways, our reading: it holds what a pipe repairs and its queue, or buffers would be measured instead
+/// of the ways. The source has 64 kB for each pipe (section 4.2.5), which stands beside it.
+const LARGE_KB: u64 = 2000;
+/// The source's default.
+const DEFAULT_KB: u64 = 64;
 
 /// As long as the source's runs; shorter for a first look.
 fn duration(scope: &Scope) -> String {
@@ -111,11 +116,6 @@ fn ideal(outcomes: &Outcomes<'_>, at: &str, pipes: &[usize]) -> Vec<f64> {
 /// Share of the ideal, one value for each seed.
 fn share(outcomes: &Outcomes<'_>, way: &str, at: &str, pipes: &[usize]) -> Vec<f64> {
     super::plan::ratios(&mbps(outcomes, way, at), &ideal(outcomes, at, pipes))
-}
-
-/// Mean; NaN, which fails every comparison, of nothing.
-fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// Named figures in a row: the mean of each over its seeds, and the 95 % interval.

@@ -9,7 +9,6 @@ mod round_trips;
 mod rules;
 
 use super::Experiment;
-use super::plan::Scope;
 use prismux_trace::results::RunResult;
 
 /// All of them.
@@ -28,11 +27,6 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 const WAYS: [&str; 3] = ["r2cp", "r2cp-s", "apps"];
 /// What counts as the ideal.
 const IDEAL: f64 = 0.95;
-
-/// Runs without any random element: one seed says it all.
-const fn once(scope: &Scope) -> Scope {
-    Scope { seeds: 1, quick: scope.quick }
-}
 
 /// Share of arriving packets that found three quarters of the receive buffer taken, in percent.
 fn nearly_full_percent(result: &RunResult) -> Option<f64> {

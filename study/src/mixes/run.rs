@@ -152,7 +152,7 @@ impl Variant {
             Self::TcpPrism => Some(ProxyConfig { loss_reports: true, ..ProxyConfig::default() }),
             Self::Paper => Some(ProxyConfig::paper()),
             Self::Striping => Some(ProxyConfig {
-                scheduler: SchedulerKind::WeightedRoundRobin,
+                scheduler: SchedulerKind::SmoothWeightedRoundRobin,
                 rpc: RpcMode::Off,
                 loss_reports: false,
                 ..ProxyConfig::paper()

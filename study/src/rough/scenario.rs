@@ -162,7 +162,7 @@ impl Cell {
             Way::Striping => own(&[
                 "nodes.proxy.profile=paper",
                 "nodes.proxy.rpc=off",
-                "nodes.proxy.scheduler=weighted-round-robin",
+                "nodes.proxy.scheduler=smooth-weighted-round-robin",
             ]),
             Way::MptcpCubic => [on_flows("transport=mptcp"), on_flows("congestion=cubic")].concat(),
             Way::MptcpBbr => [on_flows("transport=mptcp"), on_flows("congestion=bbr")].concat(),

@@ -23,6 +23,10 @@ pub struct FlowSeries {
     pub cwnd_bytes: Vec<u64>,
     /// ACKs that the proxy holds back.
     pub held_acks: Vec<u64>,
+    /// The proxy's re-sequencing buffer in bytes: from the receiver's cumulative ACK to the highest byte that it is known
+    /// to have (the papers' `highest - left`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resequencing_bytes: Vec<u64>,
     /// The sender's smoothed round-trip time in seconds.
     pub srtt_s: Vec<f64>,
     /// Mean one-way delay, in seconds, of the data packets that arrived in the interval; `None` for none.

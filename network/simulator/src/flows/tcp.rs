@@ -78,7 +78,7 @@ impl TcpFlow {
 
     /// TCP-ELN at both ends.
     pub fn with_loss_notification(self) -> Self {
-        let extension = ExtensionFactory::new(|| Box::<LossListener>::default());
+        let extension = ExtensionFactory::new(|| Box::new(LossListener));
         Self { hears_damage: true, ..self.with_extension("tcp-eln", extension) }
     }
 

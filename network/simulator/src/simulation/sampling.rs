@@ -43,6 +43,9 @@ impl Sampler {
             if let Some(held) = simulation.held_acks(flow) {
                 columns.held_acks.push(held);
             }
+            if let Some(span) = simulation.resequencing_bytes(flow) {
+                columns.resequencing_bytes.push(span);
+            }
             if let Some(delays) = &simulation.delays {
                 let totals = delays.totals(flow);
                 let (packets, sum) = std::mem::replace(&mut self.flow_delays[index], totals);

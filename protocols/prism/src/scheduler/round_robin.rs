@@ -3,7 +3,6 @@ use super::{Choice, PacketView, Scheduler};
 use crate::ids::LinkId;
 use crate::link_table::LinkTable;
 use alloc::vec::Vec;
-use prismux_endpoint::random::RandomStream;
 use prismux_units::Instant;
 
 /// Each link in turn, whatever its rate.
@@ -21,14 +20,46 @@ impl Scheduler for RoundRobin {
     }
 }
 
-/// `W0` packets per round for each link, interleaved: every packet adds each link's share to its credit, the link
-/// with the most credit takes it. Static weights, as in the papers' comparison.
+/// Rounds in which each link takes the whole packets that its weight allows, one at least, in a row: its quantum. Static
+/// weights, as in the papers' comparison. (Section IV-B.1: "WRR divides the time into rounds, in each of which packets
+/// are assigned to a link based on its proportional bandwidth"; in case A the first two packets use up the quantum of
+/// the link of weight 2.)
 #[derive(Debug, Default)]
 pub struct WeightedRoundRobin {
-    credit: Vec<f64>,
+    turns: RoundRobin,
+    /// Packets of the last link's quantum that are left.
+    left: u32,
 }
 
 impl Scheduler for WeightedRoundRobin {
+    fn choose(&mut self, now: Instant, links: &LinkTable, packet: &PacketView) -> Choice {
+        let same = self.turns.last.filter(|&id| links.get(id).is_some_and(|link| link.up && link.usable));
+        if let Some(id) = same
+            && self.left > 0
+        {
+            self.left -= 1;
+            return Choice::Over(id);
+        }
+        let choice = self.turns.choose(now, links, packet);
+        if let Choice::Over(id) = choice {
+            let weight = links.get(id).map_or(1.0, |link| link.full_weight);
+            self.left = (libm::floor(weight + WHOLE) as u32).saturating_sub(1);
+        }
+        choice
+    }
+}
+
+/// What rounding may have taken from a weight that is whole.
+const WHOLE: f64 = 1e-9;
+
+/// `W0` packets per round for each link, fractions included, interleaved: every packet adds each link's share to its
+/// credit, the link with the most credit takes it.
+#[derive(Debug, Default)]
+pub struct SmoothWeightedRoundRobin {
+    credit: Vec<f64>,
+}
+
+impl Scheduler for SmoothWeightedRoundRobin {
     fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
         let mut total = 0.0;
         let mut best: Option<(LinkId, f64)> = None;
@@ -49,27 +80,5 @@ impl Scheduler for WeightedRoundRobin {
             *credit -= total;
         }
         Choice::Over(id)
-    }
-}
-
-/// Uniformly random, weights unused.
-#[derive(Debug)]
-pub struct Random {
-    stream: RandomStream,
-}
-
-impl Random {
-    /// Draws from `stream`.
-    pub fn new(stream: RandomStream) -> Self {
-        Self { stream }
-    }
-}
-
-impl Scheduler for Random {
-    fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
-        let usable = links.usable();
-        let count = usable.clone().count() as u64;
-        let index = self.stream.below(count) as usize;
-        links.usable().nth(index).map(|(id, _)| id).into()
     }
 }

@@ -87,7 +87,11 @@ fn case_b_equal_nip_and_a_grown_hrtt_move_the_packet() {
         links.get_mut(TWO).unwrap().on_rtt(Instant::ZERO, Duration::from_millis(300), 0.25);
     }
     assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE);
-    assert_eq!(choose(SchedulerKind::WeightedRoundRobin, &links, NEW), TWO, "weights alone do not see it");
+    assert_eq!(
+        choose(SchedulerKind::SmoothWeightedRoundRobin, &links, NEW),
+        TWO,
+        "weights alone do not see it"
+    );
 }
 
 #[test]
@@ -151,7 +155,8 @@ fn round_robins_serve_links_in_turn_and_by_weight() {
         (0..count).map(|_| link(scheduler.choose(Instant::ZERO, &links, &NEW)).0).collect()
     };
     assert_eq!(run(SchedulerKind::RoundRobin, 7), [0, 1, 2, 0, 1, 2, 0]);
-    let weighted = run(SchedulerKind::WeightedRoundRobin, 400);
+    assert_eq!(run(SchedulerKind::WeightedRoundRobin, 9), [0, 1, 1, 2, 0, 1, 1, 2, 0], "quanta in a row");
+    let weighted = run(SchedulerKind::SmoothWeightedRoundRobin, 400);
     assert_eq!(weighted.iter().filter(|&&link| link == 1).count(), 200);
     assert!(weighted.chunks(4).all(|round| round.iter().filter(|&&link| link == 1).count() == 2));
     let random = run(SchedulerKind::Random, 3000);
@@ -160,6 +165,11 @@ fn round_robins_serve_links_in_turn_and_by_weight() {
         assert!((900..1100).contains(&count), "link {link}: {count} of 3000");
     }
     assert_eq!(random, run(SchedulerKind::Random, 3000), "same seed, same choices");
+    let random = run(SchedulerKind::WeightedRandom, 4000);
+    for (link, expected) in [(0, 1000), (1, 2000), (2, 1000)] {
+        let count = random.iter().filter(|&&l| l == link).count();
+        assert!(count.abs_diff(expected) < 120, "link {link}: {count} of 4000");
+    }
 }
 
 #[test]
@@ -185,4 +195,26 @@ fn a_slow_looking_idle_link_is_tried_again() {
     assert_eq!(link.hrtt(Instant::from_millis(400)), Duration::from_millis(100));
     assert_eq!(link.hrtt(Instant::from_millis(500)), Duration::from_millis(50));
     assert_eq!(link.hrtt(Instant::from_millis(700)), Duration::from_nanos(12_500_000));
+}
+
+#[test]
+fn a_quantum_is_the_whole_packets_of_a_weight_and_ends_with_its_link() {
+    // 620, 720, 720 and 860 kbit/s: 1, 1.16, 1.16 and 1.39 of the slowest, a packet each.
+    let mut links = table(&[(620, 1), (720, 1), (720, 1), (860, 1)]);
+    let mut scheduler = SchedulerKind::WeightedRoundRobin.build(Seed(1));
+    let mut next = |links: &LinkTable| link(scheduler.choose(Instant::ZERO, links, &NEW)).0;
+    assert_eq!([0; 5].map(|_| next(&links)), [0, 1, 2, 3, 0]);
+    let mut unequal = table(&[(1000, 1), (3700, 1)]);
+    assert_eq!([0; 3].map(|_| next(&unequal)), [1, 1, 1]);
+    assert_eq!([0; 2].map(|_| next(&unequal)), [0, 1]);
+    unequal.leave(Instant::ZERO, TWO, &ProxyConfig::paper());
+    assert_eq!(next(&unequal), 0, "what was left of the quantum went with its link");
+    links.set_usable(ONE, false, "standby");
+    assert_eq!(next(&links), 1);
+}
+
+#[test]
+fn the_hrtt_of_an_idle_link_stays_where_it_may_not_age() {
+    let links = table_with(&ProxyConfig { rtt_ageing: false, ..ProxyConfig::paper() }, &[(500, 100)]);
+    assert_eq!(links.get(ONE).unwrap().hrtt(Instant::from_secs(9)), Duration::from_millis(100));
 }

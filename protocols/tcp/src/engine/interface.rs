@@ -100,7 +100,8 @@ pub struct LossNotice {
     pub position: u64,
     /// The path that lost it.
     pub path: u8,
-    /// The part of the window to keep; `None` for all of it. A factor of zero is nonsense, and changes nothing.
+    /// The part of the window to keep. A factor of zero is nonsense, and changes nothing. `None` for an error of the
+    /// link, nobody's congestion: the position goes out anew, once, and nothing else changes.
     pub keep: Option<KeepFactor>,
 }
 
@@ -126,6 +127,14 @@ pub struct Ack {
     pub is_pure: bool,
     /// A loss notice carried by this acknowledgement.
     pub notice: Option<LossNotice>,
+}
+
+impl Ack {
+    /// Acknowledges nothing new and waits for what an error of the link took: no duplicate in the sense of RFC 5681,
+    /// since it tells of no congestion.
+    pub(crate) fn waits_for_error(&self, advanced: bool) -> bool {
+        !advanced && self.notice.is_some_and(|notice| notice.keep.is_none())
+    }
 }
 
 /// What [`Engine::on_ack`](super::Engine::on_ack) did.

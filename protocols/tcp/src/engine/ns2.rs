@@ -169,7 +169,7 @@ impl Ns2 {
         match (self.sender.config.recovery, self.sender.phase) {
             (RecoveryStyle::Ns2Sack1, Phase::Recovery) => self.sack1_in_recovery(now, advanced),
             _ if advanced => self.on_new_ack(now, acked_segments),
-            _ if self.sender.board.is_empty() => {}
+            _ if self.sender.board.is_empty() || ack.waits_for_error(advanced) => {}
             (RecoveryStyle::Ns2Sack1, Phase::Loss) => {}
             (RecoveryStyle::Ns2Sack1, _) => self.sack1_duplicate(now, delivery.sacked_segments > 0),
             _ => self.newreno_duplicate(now, ack.is_pure),
@@ -280,6 +280,10 @@ impl Ns2 {
     }
 
     fn on_notice(&mut self, now: Instant, notice: &LossNotice) -> bool {
+        if notice.keep.is_none() {
+            self.sender.repair_error(notice.position);
+            return false;
+        }
         let was_open = self.sender.phase == Phase::Open;
         let notices = self.sender.counters.loss_notices;
         let heeded = self.sender.heed(now, notice);

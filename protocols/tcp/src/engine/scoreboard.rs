@@ -52,6 +52,8 @@ pub(crate) struct Scoreboard {
     sacked_above_judged: u32,
     /// End of the highest segment ever sacked or acknowledged (FACK).
     forward: u64,
+    /// Beginning of the segment that `judge` leaves alone; beyond every segment if there is none.
+    spared: u64,
 }
 
 impl Scoreboard {
@@ -69,7 +71,13 @@ impl Scoreboard {
             judged: 0,
             sacked_above_judged: 0,
             forward: 0,
+            spared: u64::MAX,
         }
+    }
+
+    /// The segment at `position` has been sent anew for a reason of its own: `judge` leaves it alone.
+    pub(crate) fn spare(&mut self, position: u64) {
+        self.spared = position;
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -136,7 +136,10 @@ impl Sender {
         let position = self.urgent?;
         let found = self.board.find(position).map(|index| *self.board.get(index));
         match found {
-            Some(segment) if segment.state == SegmentState::Lost => {
+            Some(segment)
+                if segment.state == SegmentState::Lost
+                    || segment.state == SegmentState::InFlight && self.notices.was_error(segment.start) =>
+            {
                 Some(Send { range: segment.range(), kind: SendKind::Retransmission })
             }
             _ => {

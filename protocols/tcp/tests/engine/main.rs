@@ -2,6 +2,7 @@
 mod bbr;
 mod bbr3;
 mod closed_forms;
+mod errors;
 mod harness;
 mod histories;
 mod notices;

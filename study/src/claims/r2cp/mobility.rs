@@ -1,6 +1,6 @@
 //! Handoff, migration to another server, two servers at once.
 
-use super::{IDEAL, once};
+use super::IDEAL;
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, goodput_between, point, steady};
@@ -30,7 +30,7 @@ pub(super) const MIGRATION: Experiment = Experiment {
 
 pub(super) const AGGREGATION: Experiment = Experiment {
     id: "29c",
-    title: "two servers over two WLANs at once, and each alone",
+    title: "two servers over two WLANs at and each alone",
     claims: &["R2-005"],
     lab: true,
     jobs: |scope| each(scope, "r2cp-aggregation", &["both", "first-alone", "second-alone"]),
@@ -40,7 +40,7 @@ pub(super) const AGGREGATION: Experiment = Experiment {
 fn each(scope: &Scope, file: &str, variants: &[&str]) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for variant in variants {
-        jobs.extend(point(&once(scope), *variant, file, Some(variant), &[])?);
+        jobs.extend(point(scope, *variant, file, Some(variant), &[])?);
     }
     Ok(jobs)
 }

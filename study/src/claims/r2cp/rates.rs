@@ -1,6 +1,6 @@
 //! Two pipes whose rates differ.
 
-use super::{IDEAL, WAYS, once};
+use super::{IDEAL, WAYS};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, point, steady, steady_efficiency};
@@ -26,7 +26,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     for mbps in MBPS {
         for way in WAYS {
             let set = [format!("links.path2.rate={mbps} Mbit/s")];
-            jobs.extend(point(&once(scope), format!("{way}/{mbps}"), "r2cp-rates", Some(way), &set)?);
+            jobs.extend(point(scope, format!("{way}/{mbps}"), "r2cp-rates", Some(way), &set)?);
         }
     }
     Ok(jobs)

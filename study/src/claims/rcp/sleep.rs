@@ -11,6 +11,7 @@ use prismux_link::{LinkChange, LinkConfig, LossModel};
 use prismux_plan::{Action, Flow, Plan, Transport};
 use prismux_rcp::RcpConfig;
 use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
+use prismux_tcp::engine::EngineConfig;
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
 
@@ -61,13 +62,26 @@ struct Outcome {
     mean_w: f64,
 }
 
+/// TCP as the source's ns-2 had it: Linux 2.4's estimate of the pipe and its rule for lost retransmissions, without its
+/// undo; packets of 1000 bytes.
 fn tcp() -> TcpConfig {
+    let base = TcpProfile::Linux24.config();
+    let engine = EngineConfig { undo: false, min_rto: Duration::from_secs(1), ..base.engine.clone() };
     TcpConfig {
+        engine,
+        mss: 960,
+        timestamps: false,
         delayed_ack: None,
         receive_buffer: ByteCount::new(256_000),
         window_scaling: true,
-        ..TcpProfile::Linux24.config()
+        ..base
     }
+}
+
+/// The first beacon after the channel has become good ends a sleep.
+fn waking((from, to): (Instant, Instant)) -> Instant {
+    let beacons = (to - from).as_nanos().div_ceil(BEACON.as_nanos());
+    (from + BEACON * beacons).min(END)
 }
 
 fn run(seed: u64, bad_mean_s: u64, sleeps: bool) -> Option<Outcome> {
@@ -89,15 +103,15 @@ fn run(seed: u64, bad_mean_s: u64, sleeps: bool) -> Option<Outcome> {
     let periods = bad_periods(seed, bad_mean_s);
     for &(from, to) in &periods {
         let change = |p: f64| LinkChange { loss: Some(loss(p)), ..LinkChange::default() };
-        plan.event(from - Instant::ZERO, Action::both_ways(radio, change(0.1)));
-        plan.event(to - Instant::ZERO, Action::both_ways(radio, change(0.0001)));
+        // What arrives at a sleeping radio is lost (section 5.2.4.4).
+        let (lost, until) = if sleeps { (1.0, waking((from, to))) } else { (0.1, to) };
+        plan.event(from - Instant::ZERO, Action::both_ways(radio, change(lost)));
+        plan.event(until - Instant::ZERO, Action::both_ways(radio, change(0.0001)));
     }
     let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).ok()?;
     let mut asleep = Duration::ZERO;
     for (from, to) in periods.into_iter().filter(|_| sleeps) {
-        // The first beacon after the channel has become good ends the sleep.
-        let beacons = (to - from).as_nanos().div_ceil(BEACON.as_nanos());
-        let wakes = (from + BEACON * beacons).min(END);
+        let wakes = waking((from, to));
         if from < simulation.now() {
             continue;
         }
@@ -152,7 +166,8 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let findings = vec![
         Finding::shape("RC-019", falls, list(watts)).because("mean power of RCP/TCP in W over 300 s"),
         Finding::shape("RC-020", faster, list(kbps)).because("goodput of RCP/TCP in kbit/s; TCP gets something \
-            through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next beacon"),
+            through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next beacon; what \
+            arrives at a sleeping radio is lost"),
         Finding::shape("RC-021", cheaper, list(watts)).because("mean power of RCP/TCP in W"),
     ];
     let columns = ["tcp", "rcp"];

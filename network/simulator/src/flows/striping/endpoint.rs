@@ -132,7 +132,7 @@ impl StripingEndpoint {
             let (near, far) = (self.setup.first_port + index as u16, self.setup.far_port);
             let mut connection = Connection::connect(Arc::clone(&self.setup.tcp[index]), near, far, iss, now);
             if self.setup.loss_notification {
-                connection.set_extension(Box::<LossListener>::default());
+                connection.set_extension(Box::new(LossListener));
             }
             *socket = Some(connection);
         }

@@ -41,4 +41,13 @@ impl Simulation {
         let held = statuses.map(|status| status.map_or(0, |status| status.held_acks as u64));
         held.reduce(|a, b| a + b)
     }
+
+    /// Bytes between a receiver's cumulative ACK and the highest byte that proxies know it to have; `None` where there
+    /// is no proxy.
+    pub fn resequencing_bytes(&self, flow: FlowId) -> Option<u64> {
+        let key = self.flows.get(flow).tcp_key()?;
+        let statuses = self.proxies().map(|proxy| proxy.proxy.flow_status(&key));
+        let spans = statuses.map(|status| status.map_or(0, |status| u64::from(status.resequencing_bytes)));
+        spans.reduce(|a, b| a + b)
+    }
 }

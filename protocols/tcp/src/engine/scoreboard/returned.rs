@@ -144,7 +144,7 @@ impl Scoreboard {
             }
             if is_sacked {
                 self.sacked_above_judged -= 1;
-            } else if segment.state == SegmentState::InFlight {
+            } else if segment.state == SegmentState::InFlight && segment.start != self.spared {
                 self.mark_lost(index);
                 marked = true;
             }

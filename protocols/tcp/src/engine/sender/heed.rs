@@ -1,4 +1,5 @@
-//! Explicit loss notices: resend at once, reduce by the notice's own factor once per path and window.
+//! Explicit loss notices: resend at once, reduce by the notice's own factor once per path and window; for an error of
+//! the link resend, and no more.
 use super::{Heeded, Sender};
 use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::{LossNotice, Phase};
@@ -17,7 +18,6 @@ impl Sender {
         self.counters.loss_notices += 1;
         self.notices.note_heeded();
         self.urgent = Some(notice.position);
-        // A notice that keeps the whole window tells of a loss that is nobody's congestion.
         let lawful = notice.keep.filter(|keep| keep.0 > 0);
         if self.notices.repairs_timeout(self.acked) {
             // Slow start after a timeout sends everything below anew: the window knows of these losses.
@@ -42,6 +42,21 @@ impl Sender {
             self.recovery_point = self.recovery_point.max(end);
         }
         heeded
+    }
+
+    /// An error of the link took the segment at `position`: it goes out anew, once. Window, threshold and recovery stay
+    /// as they are, and holes without a notice are judged by the ordinary rules (`tcp_eln` of ns-2).
+    pub(crate) fn repair_error(&mut self, position: u64) {
+        let waiting = self.board.find(position).map(|index| self.board.get(index).state);
+        if !matches!(waiting, Some(SegmentState::InFlight | SegmentState::Lost))
+            || !self.notices.note_error(position)
+        {
+            self.counters.ignored_notices += 1;
+            return;
+        }
+        self.counters.loss_notices += 1;
+        self.board.spare(position);
+        self.urgent = Some(position);
     }
 
     /// Marks the reported segment lost. False if it is not outstanding, has arrived, or was sent again so recently

@@ -21,6 +21,8 @@ pub(crate) struct Notices {
     ordinary: bool,
     /// A notice has come: several paths lie ahead.
     seen: bool,
+    /// The last position sent anew for an error of the link.
+    error: Option<u64>,
     /// What lies below was sent before the last timeout, which was a reduction for every path.
     timed_out_below: u64,
     /// Path, and the position whose acknowledgement ends its reduction. Only as long as the number of paths. Last,
@@ -62,6 +64,20 @@ impl Notices {
             self.reductions.push((path, next));
         }
         free
+    }
+
+    /// An error of the link took the segment at `position`. Returns whether it is the first notice of it.
+    pub(crate) fn note_error(&mut self, position: u64) -> bool {
+        let first = self.error.is_none_or(|last| position > last);
+        if first {
+            self.error = Some(position);
+        }
+        first
+    }
+
+    /// Whether the segment at `position` is the last that an error of the link took.
+    pub(crate) fn was_error(&self, position: u64) -> bool {
+        self.error == Some(position)
     }
 
     /// A notice was acted upon.

@@ -137,6 +137,7 @@ impl Standard {
             context.delivery.sacked_segments > 0
         } else {
             ack.is_pure
+                && !ack.waits_for_error(context.advanced)
                 && ack.cumulative == self.sender.acked
                 && !self.sender.board.is_empty()
                 && !context.dsack

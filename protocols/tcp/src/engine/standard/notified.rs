@@ -1,4 +1,4 @@
-//! Recoveries that explicit loss notices begin.
+//! Explicit loss notices, and the recoveries that they begin.
 use super::Standard;
 use super::ack_context::AckContext;
 use crate::engine::congestion::CongestionSignal;
@@ -8,6 +8,10 @@ use prismux_units::Instant;
 impl Standard {
     /// Acts on a notice. Returns whether the window was reduced.
     pub(super) fn on_notice(&mut self, now: Instant, notice: &LossNotice) -> bool {
+        if notice.keep.is_none() {
+            self.sender.repair_error(notice.position);
+            return false;
+        }
         let heeded = self.sender.heed(now, notice);
         if let Some(before) = &heeded.reduced_from {
             self.undo.begin(self.sender.acked, before, true);

@@ -121,6 +121,13 @@ impl Script {
         self.raw(&Ack { notice, ..self.base(next) })
     }
 
+    /// A duplicate ACK that waits for what an error of the link took, with SACK of segments `[first, end)` each.
+    pub fn error(&mut self, next: u64, ranges: &[(u64, u64)]) -> AckOutcome {
+        let sack = ranges.iter().map(|&(first, end)| at(first)..at(end)).collect();
+        let notice = Some(LossNotice { position: at(next), path: 0, keep: None });
+        self.raw(&Ack { sack, notice, ..self.base(next) })
+    }
+
     /// Lets time reach the deadline and fires it; returns its name and how many milliseconds passed.
     pub fn fire(&mut self) -> (&'static str, u64) {
         let deadline = self.engine.deadline().expect("a timer runs");
