@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// What to reproduce: prism, tcp-ho, rcp, r2cp, ptcp, striping, queueing or all.
+    /// What to reproduce: prism, tcp-door, tcp-ho, rcp, r2cp, ptcp, striping, queueing, network-models or all.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Print JSON.

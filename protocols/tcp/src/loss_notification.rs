@@ -1,10 +1,10 @@
 //! Explicit loss notification (ELN) for TCP: a receiver that learns from its link layer which segments arrived damaged
 //! marks the acknowledgements that wait for one of them, and the sender resends it without reducing its window.
 //!
-//! As `tcp_eln` of ns-2: the first marked duplicate has the segment behind its number sent anew, once; no marked duplicate
-//! counts towards a fast retransmit. One acknowledgement number can tell of one loss, so a sender repairs at most one in
-//! each round trip; every other hole follows the ordinary rules. (H. Balakrishnan, R. Katz, "Explicit loss notification and wireless web performance",
-//! Globecom Internet Mini-Conference 1998.)
+//! As `tcp_eln` of ns-2: the first marked duplicate has the segment behind its number sent anew, once; no marked
+//! duplicate counts towards a fast retransmit. One acknowledgement number can tell of one loss, so a sender repairs
+//! at most one in each round trip; every other hole follows the ordinary rules. (H. Balakrishnan, R. Katz, "Explicit
+//! loss notification and wireless web performance", Globecom Internet Mini-Conference 1998.)
 use crate::engine::LossNotice;
 use crate::extension::{SenderExtension, SenderView};
 use alloc::vec::Vec;

@@ -7,8 +7,8 @@ fn differences(above: &[f64], below: &[f64]) -> Option<Summary> {
     Summary::of(&above.iter().zip(below).map(|(above, below)| above - below).collect::<Vec<_>>())
 }
 
-/// The 95 % interval of the differences lies above zero. Not so of repetitions that are one run, or of a single one: they
-/// do not say how far others would lie from them.
+/// The 95 % interval of the differences lies above zero. Not so of repetitions that are one run, or of a single one:
+/// they do not say how far others would lie from them.
 pub(super) fn is_above(above: &[f64], below: &[f64]) -> bool {
     differences(above, below).and_then(|summary| summary.ci95).is_some_and(|[low, _]| low > 0.0)
 }

@@ -32,8 +32,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 const FILE: &str = "pipes";
-/// Ways of using several links. The receiver of the unaware application "reads from each socket only in-sequence packets"
-/// (section 4.3): it has no buffer for the rest and, as another reading, one as large as a socket's.
+/// Ways of using several links. The receiver of the unaware application "reads from each socket only in-sequence
+/// packets" (section 4.3): it has no buffer for the rest and, as another reading, one as large as a socket's.
 const WAYS: [&str; 6] = ["ptcp", "smart", "unaware", "unaware W", "ptcp 64", "smart 64"];
 /// Their names in tables, after the ideal.
 const COLUMNS: [&str; 7] = ["ideal", "pTCP", "smart", "unaware", "unaware, W", "pTCP, 64 kB", "smart, 64 kB"];
@@ -57,8 +57,8 @@ fn sockets(way: &str, kb: u64) -> Vec<String> {
     ]
 }
 
-/// One buffer for all ways, our reading: it holds what a pipe repairs and its queue, or buffers would be measured instead
-/// of the ways. The source has 64 kB for each pipe (section 4.2.5), which stands beside it.
+/// One buffer for all ways, our reading: it holds what a pipe repairs and its queue, or buffers would be measured
+/// instead of the ways. The source has 64 kB for each pipe (section 4.2.5), which stands beside it.
 const LARGE_KB: u64 = 2000;
 /// The source's default.
 const DEFAULT_KB: u64 = 64;

@@ -20,10 +20,10 @@ impl Scheduler for RoundRobin {
     }
 }
 
-/// Rounds in which each link takes the whole packets that its weight allows, one at least, in a row: its quantum. Static
-/// weights, as in the papers' comparison. (Section IV-B.1: "WRR divides the time into rounds, in each of which packets
-/// are assigned to a link based on its proportional bandwidth"; in case A the first two packets use up the quantum of
-/// the link of weight 2.)
+/// Rounds in which each link takes the whole packets that its weight allows, one at least, in a row: its quantum.
+/// Static weights, as in the papers' comparison. (Section IV-B.1: "WRR divides the time into rounds, in each of which
+/// packets are assigned to a link based on its proportional bandwidth"; in case A the first two packets use up the
+/// quantum of the link of weight 2.)
 #[derive(Debug, Default)]
 pub struct WeightedRoundRobin {
     turns: RoundRobin,

@@ -1,4 +1,5 @@
-//! Packet scripts of errors of the link (explicit loss notification): the segment goes out anew, and nothing else changes.
+//! Packet scripts of errors of the link (explicit loss notification): the segment goes out anew, and nothing else
+//! changes.
 use crate::harness::script::Script;
 use prismux_tcp::engine::{EngineConfig, Phase, SendKind};
 

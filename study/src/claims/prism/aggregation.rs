@@ -1,7 +1,7 @@
 //! S1: one to five members of random rates.
 
-use super::umts::SHORT;
-use super::{figures, mean};
+use super::mean;
+use super::umts::{LONG_FULL, Reading, SHORT};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::order::words;
@@ -25,42 +25,40 @@ const MEMBERS: usize = 5;
 /// What the WLAN carries from end to end (footnote 7), all members together.
 const WLAN_KBPS: u64 = 6000;
 
-/// What the rates of the members are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rates {
-    /// Random, five that the WLAN carries: footnote 7 ends the community at five members for that reason.
-    Fitting,
-    /// Random, whatever their sum.
-    Any,
+/// What the members are like.
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    /// Behind the name of a variant in keys.
+    suffix: &'static str,
+    /// Random rates, five that the WLAN carries: footnote 7 ends the community at five members for that reason.
+    /// Otherwise whatever their sum.
+    fits: bool,
+    links: Reading,
 }
 
-impl Rates {
-    /// Behind the name of a variant in keys.
-    const fn suffix(self) -> &'static str {
-        match self {
-            Self::Fitting => "",
-            Self::Any => " any rates",
-        }
-    }
+const JUDGED: Setting = Setting { suffix: "", fits: true, links: SHORT };
+const ANY_RATES: Setting = Setting { suffix: " any rates", fits: false, links: SHORT };
+const LONG: Setting = Setting { suffix: " long", fits: true, links: LONG_FULL };
 
-    /// Of the five members for a seed, in kbit/s.
-    fn kbps(self, seed: u64) -> Vec<u64> {
+impl Setting {
+    /// Rates of the five members for a seed, in kbit/s.
+    fn kbps(&self, seed: u64) -> Vec<u64> {
         let mut stream = Seed(seed).stream("reproduce/aggregation/rates");
         loop {
             let rates: Vec<u64> = (0..MEMBERS).map(|_| 400 + stream.below(2001)).collect();
-            if self == Self::Any || rates.iter().sum::<u64>() <= WLAN_KBPS {
+            if !self.fits || rates.iter().sum::<u64>() <= WLAN_KBPS {
                 return rates;
             }
         }
     }
 }
 
-fn overrides(scope: &Scope, rates: Rates, seed: u64, members: &[usize]) -> Vec<String> {
+fn overrides(scope: &Scope, setting: &Setting, seed: u64, members: &[usize]) -> Vec<String> {
     let names: Vec<String> = members.iter().map(|member| format!("\"m{member}\"")).collect();
-    let mut set = SHORT.overrides(MEMBERS);
+    let mut set = setting.links.overrides(MEMBERS);
     set.push(format!("nodes.proxy.members=[{}]", names.join(", ")));
     set.push(format!("links.radio.rate={WLAN_KBPS} kbit/s"));
-    let kbps = rates.kbps(seed);
+    let kbps = setting.kbps(seed);
     set.extend((1..=MEMBERS).map(|m| format!("links.wwan{m}.rate={} kbit/s", kbps[m - 1])));
     if scope.quick {
         set.push("duration=100 s".to_string());
@@ -70,18 +68,18 @@ fn overrides(scope: &Scope, rates: Rates, seed: u64, members: &[usize]) -> Vec<S
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
-    for rates in [Rates::Fitting, Rates::Any] {
-        let suffix = rates.suffix();
+    for setting in &[JUDGED, ANY_RATES, LONG] {
+        let suffix = setting.suffix;
         for n in 1..=MEMBERS {
             let members: Vec<usize> = (1..=n).collect();
             for variant in ["prism", "wrr"] {
-                let set = |seed| overrides(scope, rates, seed, &members);
+                let set = |seed| overrides(scope, setting, seed, &members);
                 let key = format!("{variant}{suffix}/{n}");
                 jobs.extend(point_by_seed(scope, key, FILE, Some(variant), set)?);
             }
             // Each member alone: the best is "No Proxy", the sum of the first n is the ideal.
             let alone = |seed| {
-                let mut set = overrides(scope, rates, seed, &members);
+                let mut set = overrides(scope, setting, seed, &members);
                 set.push(format!("flows.download.via=m{n}"));
                 set
             };
@@ -92,20 +90,34 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
 }
 
 /// The sum of vanilla TCP over each of the first `n` members alone, for each seed.
-fn ideal(outcomes: &Outcomes<'_>, rates: Rates, n: usize) -> Vec<f64> {
-    let alone = |m| outcomes.values(&format!("alone{}/{m}", rates.suffix()), steady);
+fn ideal(outcomes: &Outcomes<'_>, setting: &Setting, n: usize) -> Vec<f64> {
+    let alone = |m| outcomes.values(&format!("alone{}/{m}", setting.suffix), steady);
     let alone: Vec<Vec<f64>> = (1..=n).map(alone).collect();
     let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
     (0..seeds).map(|s| alone.iter().map(|own| own[s]).sum()).collect()
 }
 
 /// PRISM over the ideal with one to five members, for each seed.
-fn shares(outcomes: &Outcomes<'_>, rates: Rates) -> Vec<Vec<f64>> {
+fn shares(outcomes: &Outcomes<'_>, setting: &Setting) -> Vec<Vec<f64>> {
     let share = |n| {
-        let prism = outcomes.values(&format!("prism{}/{n}", rates.suffix()), steady);
-        ratios(&prism, &ideal(outcomes, rates, n))
+        let prism = outcomes.values(&format!("prism{}/{n}", setting.suffix), steady);
+        ratios(&prism, &ideal(outcomes, setting, n))
     };
     (1..=MEMBERS).map(share).collect()
+}
+
+/// The best of the first `n` members alone ("No Proxy"), for each seed.
+fn best(outcomes: &Outcomes<'_>, setting: &Setting, n: usize) -> Vec<f64> {
+    let alone = |m| outcomes.values(&format!("alone{}/{m}", setting.suffix), steady);
+    let alone: Vec<Vec<f64>> = (1..=n).map(alone).collect();
+    let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
+    (0..seeds).map(|s| alone.iter().map(|own| own[s]).fold(0.0, f64::max)).collect()
+}
+
+/// Weighted round robin without ACK control over the best single member, with two to five, for each seed.
+fn striped(outcomes: &Outcomes<'_>, setting: &Setting) -> Vec<Vec<f64>> {
+    let of = |n| outcomes.values(&format!("wrr{}/{n}", setting.suffix), steady);
+    (2..=MEMBERS).map(|n| ratios(&of(n), &best(outcomes, setting, n))).collect()
 }
 
 fn list(shares: &[Vec<f64>]) -> String {
@@ -113,23 +125,18 @@ fn list(shares: &[Vec<f64>]) -> String {
 }
 
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
-    let alone: Vec<Vec<f64>> =
-        (1..=MEMBERS).map(|m| outcomes.values(&format!("alone/{m}"), steady)).collect();
-    let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
-    let ideal = |n| ideal(outcomes, Rates::Fitting, n);
-    let best = |n: usize| -> Vec<f64> {
-        (0..seeds).map(|s| alone[..n].iter().map(|own| own[s]).fold(0.0, f64::max)).collect()
-    };
+    let ideal = |n| ideal(outcomes, &JUDGED, n);
+    let best = |n| best(outcomes, &JUDGED, n);
     let prism = |n: usize| outcomes.values(&format!("prism/{n}"), steady);
     let wrr = |n: usize| outcomes.values(&format!("wrr/{n}"), steady);
-    let (fitting, any) = (shares(outcomes, Rates::Fitting), shares(outcomes, Rates::Any));
+    let (fitting, any) = (shares(outcomes, &JUDGED), shares(outcomes, &ANY_RATES));
     let growth: Vec<f64> = (1..=MEMBERS).map(|n| mean(&prism(n))).collect();
-    let striped: Vec<f64> = (2..=MEMBERS).map(|n| mean(&ratios(&wrr(n), &best(n)))).collect();
+    let (striped, striped_long) = (striped(outcomes, &JUDGED), striped(outcomes, &LONG));
     let near_ideal = fitting.iter().all(|share| mean(share) >= 0.95);
     let share_text = format!("PRISM over ideal with 1 to 5 members: {}", list(&fitting));
     let air = format!(
-        "over a WLAN that carries 6 Mbit/s (footnote 7), with rates whose sum it carries; with any rates, where it is the \
-         bottleneck of five members: {}",
+        "over a WLAN that carries 6 Mbit/s (footnote 7), with rates whose sum it carries; with any rates, where it \
+         is the bottleneck of five members: {}",
         list(&any)
     );
     let growth_text = growth.iter().map(|bps| format!("{:.2}", bps / 1e6)).collect::<Vec<_>>().join(", ");
@@ -142,9 +149,14 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         ),
         Finding::shape(
             "PR-017",
-            striped.iter().all(|share| *share < 1.0),
-            figures(&[("WRR over the best single member, 2 to 5 members", mean(&striped))]),
-        ),
+            striped.iter().all(|share| mean(share) < 1.0),
+            format!("WRR over the best single member, 2 to 5 members: {}", list(&striped)),
+        )
+        .because(format!(
+            "at every size; with links of {}: {}",
+            LONG.links.name,
+            list(&striped_long)
+        )),
         Finding::shape("PR-064", near_ideal, share_text).because(format!("the same run as PR-015; {air}")),
     ];
     let columns = ["prism", "wrr", "no proxy", "ideal", "prism / ideal"];

@@ -67,9 +67,9 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         .collect();
     let findings = vec![
         Finding::values("PR-039", buffers(&SHORT, "wrr")).because(format!(
-            "highest - left on average; whole packets and fractions of them, by reading of the links: {}. Round robin that \
-             reaches only 2.5 Mbit/s, as published, keeps the queue of its slowest link full and needs that much more \
-             buffer; one in fractions, whose buffer is near the published one, loses nothing",
+            "highest - left on average; whole packets and fractions of them, by reading of the links: {}. Round \
+             robin that reaches only 2.5 Mbit/s, as published, keeps the queue of its slowest link full and needs \
+             that much more buffer; one in fractions, whose buffer is near the published one, loses nothing",
             by_reading.join(", ")
         )),
         Finding::values("PR-040", mega("adas")),

@@ -49,20 +49,19 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     Ok(jobs)
 }
 
+/// Goodput over the sum of vanilla TCP on each link beside the same bursts, one value for each seed.
+fn share(outcomes: &Outcomes<'_>, variant: &str, burst: u64, level: u64) -> Vec<f64> {
+    let at = |variant: &str| outcomes.values(&format!("{variant}/{burst}/{level}"), download);
+    let alone: Vec<Vec<f64>> = (1..=3).map(|member| at(&format!("alone{member}"))).collect();
+    let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
+    let ideal: Vec<f64> = (0..seeds).map(|seed| alone.iter().map(|own| own[seed]).sum()).collect();
+    ratios(&at(variant), &ideal)
+}
+
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let ran = |level: &u64| !outcomes.results(&format!("adas/1/{level}")).is_empty();
     let levels: Vec<u64> = LEVELS_PERCENT.into_iter().filter(ran).collect();
-    let at = |variant: &str, burst: u64, level: u64| {
-        outcomes.values(&format!("{variant}/{burst}/{level}"), download)
-    };
-    let ideal = |burst: u64, level: u64| -> Vec<f64> {
-        let alone: Vec<Vec<f64>> =
-            (1..=3).map(|member| at(&format!("alone{member}"), burst, level)).collect();
-        let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
-        (0..seeds).map(|seed| alone.iter().map(|own| own[seed]).sum()).collect()
-    };
-    let share =
-        |variant: &str, burst: u64, level: u64| ratios(&at(variant, burst, level), &ideal(burst, level));
+    let share = |variant: &str, burst: u64, level: u64| share(outcomes, variant, burst, level);
     let average = |burst: u64| -> Vec<f64> {
         let lists: Vec<Vec<f64>> = levels.iter().map(|&level| share("adas", burst, level)).collect();
         let seeds = lists.iter().map(Vec::len).min().unwrap_or(0);
@@ -98,7 +97,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::values("PR-031", average(1)),
         Finding::values("PR-032", average(10)),
         Finding::shape("PR-033", slight(&short_low, &short_high) && slight(&long_low, &long_high), falls)
-            .because("slight: by less than a fifth, with either length of bursts; with bursts of 1 s it is."),
+            .because("slight: by less than a fifth, with either length of bursts; with bursts of 1 s it is"),
         Finding::shape("PR-034", is_not_below(&adas, &wrr) && is_not_below(&adas, &nip), trio)
             .because("at the highest level, paired over seeds"),
         Finding::shape(

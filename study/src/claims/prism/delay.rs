@@ -1,6 +1,6 @@
 //! T1: two links whose delays differ by 0 to 500 ms.
 
-use super::testbed::{self, unlimited_queues};
+use super::testbed::{self, device_queues};
 use super::{figures, mean, mean_over, trend};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
@@ -27,7 +27,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     let step = if scope.quick { 2 } else { 1 };
     for difference in DIFFERENCES_MS.into_iter().step_by(step) {
-        let mut set = unlimited_queues(2);
+        let mut set = device_queues(2);
         set.push(format!("links.wwan2.forward.delay={} ms", 500 + difference));
         for variant in VARIANTS {
             jobs.extend(point(scope, format!("{variant}/{difference}"), FILE, Some(variant), &set)?);
@@ -65,7 +65,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             high < low && high > 0.8 * low,
             figures(&[("below 400 ms", low), ("from 400 ms", high)]),
         )
-        .because("the same; slightly: by less than a fifth. Of short queues see Q"),
+        .because("the same; slightly: by less than a fifth. of other queues see Q"),
         Finding::shape("PR-003", share(&sack) < 0.75 && share(&newreno) < 0.75, baselines.clone())
             .because("far: by a quarter or more"),
         Finding::shape("PR-004", is_above(&newreno, &sack), baselines).because(if outcomes.in_lab() {

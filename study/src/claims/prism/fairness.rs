@@ -69,8 +69,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             ]),
         )
         .because(
-            "flat within a tenth, and neither kind below four fifths of the other: the mean of all flows is flat as long as they \
-             fill the link",
+            "flat within a tenth, and neither kind below four fifths of the other: the mean of all flows is flat as \
+             long as they fill the link",
         ),
         Finding::shape(
             "PR-044",
@@ -79,8 +79,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         )
         .because("coefficient of variation over the flows of their mean goodputs"),
         Finding::values("PR-045", settled).because(
-            "the first second from which on the flows' mean and their CoV, second by second, stay where they stay in the \
-             second half of the run: within three standard deviations",
+            "the first second from which on the flows' mean and their CoV, second by second, stay where they stay in \
+             the second half of the run: within three standard deviations",
         ),
     ];
     let columns = ["mean kbit/s", "CoV", "PRISM kbit/s", "TCP kbit/s"];

@@ -72,16 +72,24 @@ pub(super) fn download(result: &RunResult) -> Option<f64> {
     goodput_with_headers(result).map(|bps| bps * share)
 }
 
+/// Goodput of a variant at a burst, one value for each seed.
+fn at(outcomes: &Outcomes<'_>, variant: &str, burst: u64) -> Vec<f64> {
+    outcomes.values(&format!("{variant}/{burst}"), download)
+}
+
+/// The sum of vanilla TCP on each link alone, beside the same bursts.
+fn ideal(outcomes: &Outcomes<'_>, burst: u64) -> Vec<f64> {
+    let alone: Vec<Vec<f64>> =
+        (1..=3).map(|m| outcomes.values(&format!("alone/{burst}/{m}"), download)).collect();
+    let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
+    (0..seeds).map(|seed| alone.iter().map(|own| own[seed]).sum()).collect()
+}
+
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let ran = |burst: &u64| !outcomes.results(&format!("adas/{burst}")).is_empty();
     let points: Vec<u64> = BURSTS_MS.into_iter().filter(ran).collect();
-    let at = |variant: &str, burst: u64| outcomes.values(&format!("{variant}/{burst}"), download);
-    let ideal = |burst: u64| -> Vec<f64> {
-        let alone: Vec<Vec<f64>> =
-            (1..=3).map(|m| outcomes.values(&format!("alone/{burst}/{m}"), download)).collect();
-        let seeds = alone.iter().map(Vec::len).min().unwrap_or(0);
-        (0..seeds).map(|seed| alone.iter().map(|own| own[seed]).sum()).collect()
-    };
+    let at = |variant: &str, burst: u64| at(outcomes, variant, burst);
+    let ideal = |burst: u64| ideal(outcomes, burst);
     let far = |burst: &u64| (mean(&ideal(*burst)) - IDEAL_BPS).abs();
     let nearest = points.iter().copied().min_by(|a, b| far(a).total_cmp(&far(b)));
     let (small, large) = (points[0], nearest.unwrap_or(points[0]));
@@ -98,25 +106,16 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let (best_gain, worst_gain) = (mean(&gain(&best.1)), mean(&gain(&worst.1)));
     let where_judged = format!("at bursts of {large} ms, where the ideal is as in the paper");
     let nip = ratios(&at("nip", large), &at("adas", large));
-    let nip_everywhere: Vec<String> = points
-        .iter()
-        .map(|&burst| format!("{} at {burst} ms", words(&ratios(&at("nip", burst), &at("adas", burst)))))
-        .collect();
-    let floor = format!(
-        "what the floor of NIP costs or gains is small at any length of bursts: NIP-only over ADAS {}",
-        nip_everywhere.join(", ")
-    );
+    let floor = floor(outcomes, &points);
     let one_link = format!(
-        "Mbit/s; the quickest link takes all until it drops; refuted: that the ageing of hRTT at idle links decides, which \
-         is ours (without it {})",
+        "Mbit/s; the quickest link takes all until it drops; refuted: that the ageing of hRTT at idle links decides, \
+         which is ours (without it {})",
         words(&mega("hrtt without ageing"))
     );
+    let random = ["wrr", "random", "uniform random", "smooth wrr"].map(|way| words(&mega(way)));
     let random = format!(
         "Mbit/s WRR {}, Random by weights {}; without weights {}; WRR in fractions of packets {}",
-        words(&mega("wrr")),
-        words(&mega("random")),
-        words(&mega("uniform random")),
-        words(&mega("smooth wrr"))
+        random[0], random[1], random[2], random[3]
     );
     let findings = vec![
         Finding::values("PR-023", gain(&best.1))
@@ -148,16 +147,33 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         )
         .because("see PR-023 and PR-024"),
     ];
+    (findings, vec![table(outcomes, &points)])
+}
+
+/// What the floor of NIP, which NIP-only lacks, gains at any length of bursts.
+fn floor(outcomes: &Outcomes<'_>, points: &[u64]) -> String {
+    let text = |&burst: &u64| {
+        let share = ratios(&at(outcomes, "nip", burst), &at(outcomes, "adas", burst));
+        format!("{} at {burst} ms", words(&share))
+    };
+    let list = points.iter().map(text).collect::<Vec<_>>().join(", ");
+    format!(
+        "what the floor of NIP costs or gains is small at any length of bursts: NIP-only over ADAS {list}"
+    )
+}
+
+fn table(outcomes: &Outcomes<'_>, points: &[u64]) -> Series {
     let mut columns = SCHEDULERS.to_vec();
     columns.push("ideal");
     columns.extend(READINGS.map(|(name, ..)| name));
     let mut series = Series::new("mean burst in ms", "goodput in Mbit/s, headers counted", &columns);
-    for &burst in &points {
-        let mega = |values: Vec<f64>| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
-        let mut row: Vec<_> = SCHEDULERS.iter().map(|variant| mega(at(variant, burst))).collect();
-        row.push(mega(ideal(burst)));
-        row.extend(READINGS.map(|(name, ..)| mega(at(name, burst))));
-        series.row(burst, row);
+    let mega = |values: Vec<f64>| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
+    for &burst in points {
+        let cell = |column: &&str| match *column {
+            "ideal" => mega(ideal(outcomes, burst)),
+            way => mega(at(outcomes, way, burst)),
+        };
+        series.row(burst, columns.iter().map(cell).collect());
     }
-    (findings, vec![series])
+    series
 }

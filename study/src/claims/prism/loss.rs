@@ -1,6 +1,6 @@
 //! T2: loss on one of two links.
 
-use super::testbed::{self, unlimited_queues};
+use super::testbed::{self, device_queues};
 use super::{mean, mean_over};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
@@ -27,7 +27,7 @@ const LOSSES: [u64; 8] = [1, 10, 100, 200, 400, 600, 800, 1000];
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for loss in LOSSES.into_iter().filter(|loss| !scope.quick || [1, 100, 400, 800, 1000].contains(loss)) {
-        let mut set = unlimited_queues(2);
+        let mut set = device_queues(2);
         set.push(format!("links.wwan2.forward.loss={}", loss as f64 / 1e5));
         for variant in VARIANTS {
             jobs.extend(point(scope, format!("{variant}/{loss}"), FILE, Some(variant), &set)?);
@@ -58,8 +58,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::shape("PR-006", is_above(&below, &above), two(&below, &above)).because("paired over seeds"),
         Finding::values("PR-005", below).because(testbed::WHOLE_TRANSFER),
         Finding::values("PR-007", at("linux24", 1)).because(format!(
-            "the whole transfer; the textbook sender takes the reordering between links of 1080 and 360 kbit/s for loss \
-             even at equal delays: {lowest:.2}"
+            "the whole transfer; the textbook sender takes the reordering between links of 1080 and 360 kbit/s for \
+             loss even at equal delays: {lowest:.2}"
         )),
         Finding::shape("PR-008", mean(&vanilla) < 1.0 && is_above(&prism, &vanilla), falls),
     ];

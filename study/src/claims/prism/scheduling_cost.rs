@@ -1,5 +1,5 @@
-//! What ADAS costs for a packet as the links grow in number (PR-052): with the papers' ordered list, and with a look at
-//! every link, which is what our proxy does.
+//! What ADAS costs for a packet as the links grow in number (PR-052): with the papers' ordered list, and with a look
+//! at every link, which is what our proxy does.
 
 use crate::claims::verdict::Finding;
 use crate::number::digits;
@@ -93,7 +93,8 @@ impl Links {
     }
 }
 
-/// Comparisons for a packet and its ACK with the ordered list, and how often it chose otherwise than a look at every link.
+/// Comparisons for a packet and its ACK with the ordered list, and how often it chose otherwise than a look at every
+/// link.
 fn comparisons(count: usize) -> (f64, usize) {
     let mut random = Seed(1).stream("reproduce/scheduling-cost");
     let mut links = Links::new(count, &mut random);
@@ -116,8 +117,8 @@ fn comparisons(count: usize) -> (f64, usize) {
     ((COMPARISONS.get() - before) as f64 / PACKETS as f64, differs)
 }
 
-/// The claim is a bound, judged by growth: as many more comparisons as the logarithm of the number of links grows, and a
-/// quarter for what a packet costs in any case.
+/// The claim is a bound, judged by growth: as many more comparisons as the logarithm of the number of links grows,
+/// and a quarter for what a packet costs in any case.
 pub(super) fn judge() -> Finding {
     let ((few, one), (many, other)) = (comparisons(FEW), comparisons(MANY));
     let bound = 1.25 * (MANY as f64).ln() / (FEW as f64).ln();
@@ -129,8 +130,9 @@ pub(super) fn judge() -> Finding {
     );
     let same = one + other == 0;
     Finding::shape("PR-052", same && many <= bound * few, text).because(
-        "the papers' ordered list, counted apart from the proxy; it chooses as a look at every link does. The proxy itself \
-         looks at every link, n comparisons, which is quicker for the handful that a community has (the paper: fewer than 10)",
+        "the papers' ordered list, counted apart from the proxy; it chooses as a look at every link does. The proxy \
+         itself looks at every link, n comparisons, which is quicker for the handful that a community has (the \
+         paper: fewer than 10)",
     )
 }
 

@@ -42,8 +42,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let values = |reading: &Reading, flow: &str, part: fn((f64, f64)) -> f64| {
         outcomes.values(reading.name, |result| window(result, flow).map(part))
     };
-    let why = "the three windows of the paper, 60 segments together, are what 4.2 Mbit/s carry in 114 ms, a round trip \
-               without waiting: its links had hardly a queue, so it is judged with 5 packets";
+    let why = "the three windows of the paper, 60 segments together, are what 4.2 Mbit/s carry in 114 ms, a round \
+        trip without waiting: its links had hardly a queue, so it is judged with 5 packets";
     let mut findings = Vec::new();
     for (flow, average, deviation) in CLAIMS {
         let by_reading = |part: fn((f64, f64)) -> f64| -> String {

@@ -1,9 +1,9 @@
 //! What the papers leave open about the UMTS links of their simulations (section VIII): delay, jitter, queue.
 //!
-//! Two places bound them. Section V-C reckons with an "average RTT" of 120 ms for a community of 5 Mbit/s, and the windows
-//! of section VIII-E.2, 60 segments together, are what 4.2 Mbit/s carry in 114 ms. So a round trip under load takes some
-//! 120 ms, and the links have queues of a few packets. UMTS sends a frame every 10 ms, for which a packet waits. What
-//! claims are judged by follows from that; the other readings stand beside it.
+//! Two places bound them. Section V-C reckons with an "average RTT" of 120 ms for a community of 5 Mbit/s, and the
+//! windows of section VIII-E.2, 60 segments together, are what 4.2 Mbit/s carry in 114 ms. So a round trip under load
+//! takes some 120 ms, and the links have queues of a few packets. UMTS sends a frame every 10 ms, for which a packet
+//! waits. What claims are judged by follows from that; the other readings stand beside it.
 
 /// A reading: one-way delay, the longest wait for a frame, the queue of a link.
 #[derive(Debug, Clone, Copy)]

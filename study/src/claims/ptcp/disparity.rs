@@ -135,9 +135,9 @@ fn judge_unaware(outcomes: &Outcomes<'_>) -> Vec<Finding> {
         )
         .because("tied: less than four times the slow pipe, out of eleven times"),
         Finding::shape("ST-003", lost.iter().any(|(_, lost)| is_above(&slowest, lost)), updates).because(
-            "ratio 6, so much of what returns over the fast pipe lost; can: at one of the losses, paired over seeds. The \
-             receiver tells of every two segments that it reads, so a lost update is soon followed by another; where most \
-             are lost, the fast pipe dies and the slow one waits for what it had",
+            "ratio 6, so much of what returns over the fast pipe lost; can: at one of the losses, paired over seeds. \
+             The receiver tells of every two segments that it reads, so a lost update is soon followed by another; \
+             where most are lost, the fast pipe dies and the slow one waits for what it had",
         ),
         Finding::shape(
             "ST-006",

@@ -22,8 +22,8 @@ pub(super) const ROUND_TRIPS: Experiment = Experiment {
 const FIRST_MS: u64 = 30;
 const ROUND_TRIPS_MS: [u64; 7] = [30, 60, 90, 120, 150, 180, 210];
 
-/// Other readings of the second pipe's rate and of the buffer, which the source does not state: 64 kB for each pipe, and
-/// slower second pipes with a buffer of the sum of the rates times the longest round trip, and a fifth more.
+/// Other readings of the second pipe's rate and of the buffer, which the source does not state: 64 kB for each pipe,
+/// and slower second pipes with a buffer of the sum of the rates times the longest round trip, and a fifth more.
 const READINGS: [(&str, &[&str]); 3] = [
     ("128 kB", &["flows.download.tcp.window=128 kB"]),
     ("4 and 3 Mbit/s, 220 kB", &["links.path2.rate=3 Mbit/s", "flows.download.tcp.window=220 kB"]),
@@ -89,9 +89,9 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         Finding::shape("R2-011", near, list("r2cp", &share))
             .because("share of the ideal by round trip of the second pipe"),
         Finding::values("R2-012", ratio.into_iter().collect()).because(format!(
-            "largest ratio up to which {IDEAL} of the ideal are reached, over all seeds. Rates and buffer are not stated: here \
-             4 Mbit/s each and the sum of the rates times the longest round trip, and a fifth more: {}. Refuted: that another \
-             buffer or rate alone brings the source's 3 while R²CP stays near the ideal: {}",
+            "largest ratio up to which {IDEAL} of the ideal are reached, over all seeds. Rates and buffer are not \
+             stated: here 4 Mbit/s each and the sum of the rates times the longest round trip, and a fifth more: {}. \
+             Refuted: that another buffer or rate alone brings the source's 3 while R²CP stays near the ideal: {}",
             list("r2cp-s", &share),
             by_reading.join("; ")
         )),

@@ -11,7 +11,7 @@ use prismux_link::LinkConfig;
 use prismux_plan::{Flow, Plan, Transport};
 use prismux_rcp::RcpConfig;
 use prismux_simulator::{AnyTransport, RcpFlow, Simulation, SimulationOptions, TcpFlow};
-use prismux_tcp::engine::EngineConfig;
+use prismux_tcp::engine::{EngineConfig, HyStartKind};
 use prismux_tcp::{TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 
@@ -28,21 +28,27 @@ const SEGMENTS: [u64; 7] = [500, 504, 508, 512, 525, 528, 531];
 /// Payload of a packet of 1000 bytes, which is what ns-2 sent.
 const SEGMENT_BYTES: u16 = 960;
 
-/// TCP as ns-2 had it: NewReno (where its ELN is), or with SACK as the source improved it.
+/// TCP as ns-2 had it: NewReno (where its ELN is), or with SACK as the source improved it. No other losses than the
+/// chosen ones: the window of the one fits the path and its queue, the other's slow start ends before it overflows.
 fn tcp(sack: bool) -> TcpConfig {
-    let (profile, engine) = match sack {
-        true => (TcpProfile::Linux24, EngineConfig { undo: false, ..EngineConfig::linux24() }),
-        false => (TcpProfile::Ns2_2002, EngineConfig::ns2_newreno()),
+    let min_rto = Duration::from_secs(1);
+    let (profile, engine, buffer) = match sack {
+        true => {
+            let hystart = Some(HyStartKind::Rfc9406);
+            let engine = EngineConfig { undo: false, min_rto, hystart, ..EngineConfig::linux24() };
+            (TcpProfile::Linux24, engine, 256_000)
+        }
+        false => (TcpProfile::Ns2_2002, EngineConfig { min_rto, ..EngineConfig::ns2_newreno() }, 60_000),
     };
     TcpConfig {
-        engine: EngineConfig { min_rto: Duration::from_secs(1), ..engine },
+        engine,
         sack,
         dsack: sack,
         mss: SEGMENT_BYTES,
         timestamps: false,
         delayed_ack: None,
-        // Fits the path and its queue: no other losses than the chosen ones.
-        receive_buffer: ByteCount::new(60_000),
+        receive_buffer: ByteCount::new(buffer),
+        window_scaling: true,
         ..profile.config()
     }
 }
@@ -110,8 +116,8 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let timeouts = newreno.as_ref().map_or(0, |repair| repair.timeouts);
     let text = |repair: Option<Repair>| seconds(&repair).map_or_else(|| "none".to_string(), digits);
     let round_trips = format!(
-        "two round trips for each loss: what fills a hole is acknowledged, and new data must tell of the next one. The round \
-         trip is not stated; with {} ms of backbone {} s, with {} ms {} s",
+        "two round trips for each loss: what fills a hole is acknowledged, and new data must tell of the next one. \
+         The round trip is not stated; with {} ms of backbone {} s, with {} ms {} s",
         BACKBONES_MS[1],
         text(eln(false, BACKBONES_MS[1])),
         BACKBONES_MS[2],

@@ -62,8 +62,8 @@ struct Outcome {
     mean_w: f64,
 }
 
-/// TCP as the source's ns-2 had it: Linux 2.4's estimate of the pipe and its rule for lost retransmissions, without its
-/// undo; packets of 1000 bytes.
+/// TCP as the source's ns-2 had it: Linux 2.4's estimate of the pipe and its rule for lost retransmissions, without
+/// its undo; packets of 1000 bytes.
 fn tcp() -> TcpConfig {
     let base = TcpProfile::Linux24.config();
     let engine = EngineConfig { undo: false, min_rto: Duration::from_secs(1), ..base.engine.clone() };
@@ -166,8 +166,8 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let findings = vec![
         Finding::shape("RC-019", falls, list(watts)).because("mean power of RCP/TCP in W over 300 s"),
         Finding::shape("RC-020", faster, list(kbps)).because("goodput of RCP/TCP in kbit/s; TCP gets something \
-            through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next beacon; what \
-            arrives at a sleeping radio is lost"),
+            through the bad channel, which a sleeper forgoes, and a sleeper notices a good channel at the next \
+            beacon; what arrives at a sleeping radio is lost"),
         Finding::shape("RC-021", cheaper, list(watts)).because("mean power of RCP/TCP in W"),
     ];
     let columns = ["tcp", "rcp"];

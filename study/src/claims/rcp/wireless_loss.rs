@@ -52,10 +52,11 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let sack = list("tcp-eln-sack", "tcp", &|percent| percent >= 0.2);
     let findings = vec![
         Finding::shape("RC-008", helps, list("tcp-eln", "tcp", &middle)).because(format!(
-            "ns-2's TCP-ELN (upon NewReno) over TCP with SACK as the source improved it, at least a tenth more. While it waits \
-             for the segment that it has sent anew it sends nothing else, and the queue of 50 packets feeds the link \
-             meanwhile, as it does while a halved window grows again. Refuted: that the notice is at fault. Upon SACK, where \
-             new data goes on, the ratios are {sack}; but then the gain does not fade, and RC-009 differs"
+            "ns-2's TCP-ELN (upon NewReno) over TCP with SACK as the source improved it, at least a tenth more. \
+             While it waits for the segment that it has sent anew it sends nothing else, and the queue of 50 packets \
+             feeds the link meanwhile, as it does while a halved window grows again. Refuted: that the notice is at \
+             fault. Upon SACK, where new data goes on, the ratios are {sack}; but then the gain does not fade, and \
+             RC-009 differs"
         )),
         Finding::shape("RC-009", fades, list("tcp-eln", "tcp", &high)).because(format!(
             "none: less than a tenth at 10 %, and less than at 2 %; upon SACK: {}",
