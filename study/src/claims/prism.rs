@@ -44,6 +44,9 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     resources::OTHER,
 ];
 
+/// A quantity of a run.
+type Measure = fn(&RunResult) -> Option<f64>;
+
 /// A quantity averaged over several points, one value for each seed.
 fn mean_over(outcomes: &Outcomes<'_>, keys: &[String], of: impl Fn(&RunResult) -> Option<f64>) -> Vec<f64> {
     let columns: Vec<Vec<f64>> = keys.iter().map(|key| outcomes.values(key, &of)).collect();

@@ -1,7 +1,7 @@
 //! S6: four nearly equal links; the re-sequencing buffer.
 
-use super::goodput_with_headers;
 use super::umts::{READINGS, Reading, SHORT};
+use super::{Measure, goodput_with_headers};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::order::words;
@@ -47,7 +47,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
 }
 
 /// Of a scheduler in a reading, one value for each seed.
-fn at(outcomes: &Outcomes<'_>, reading: &Reading, name: &str, of: fn(&RunResult) -> Option<f64>) -> Vec<f64> {
+fn at(outcomes: &Outcomes<'_>, reading: &Reading, name: &str, of: Measure) -> Vec<f64> {
     outcomes.values(&format!("{}/{name}", reading.name), of)
 }
 
@@ -84,7 +84,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
 
 /// The reading that is judged by, then the others.
 fn tables(outcomes: &Outcomes<'_>) -> Vec<Series> {
-    let columns: [(&str, fn(&RunResult) -> Option<f64>); 3] =
+    let columns: [(&str, Measure); 3] =
         [("Mbit/s with headers", mbps), ("buffer in packets", mean_buffer), ("ACKs held", mean_held)];
     let table = |reading: &Reading| {
         let quantity = match reading.name == SHORT.name {

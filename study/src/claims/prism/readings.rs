@@ -1,13 +1,13 @@
 //! Q: T1 under other readings of what the papers leave open: length of the links' queues, delay on the way back, TCP
 //! timestamps. Printed beside the main result, never in its place.
 
+use super::Measure;
 use super::testbed::device_queues;
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, efficiency, point, steady_efficiency};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
-use prismux_trace::results::RunResult;
 
 pub(super) const Q: Experiment = Experiment {
     id: "Q",
@@ -47,7 +47,7 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let columns = READINGS.map(|(name, ..)| name);
     let mut tables = Vec::new();
-    let quantities: [(&str, fn(&RunResult) -> Option<f64>); 2] = [
+    let quantities: [(&str, Measure); 2] = [
         ("goodput over capacity for the whole 14 MB", efficiency),
         ("goodput over capacity in steady state", steady_efficiency),
     ];

@@ -56,7 +56,7 @@ fn changes(seed: u64, pipes: &[usize], period: impl Fn(usize) -> u64, seconds: u
 /// What striping applications know: the true rates, again every 10 s.
 fn estimates(way: &str) -> Vec<String> {
     let mut set = sockets(way, LARGE_KB);
-    if way != "ptcp" {
+    if variant(way) != "ptcp" {
         set.push("flows.upload.striping.estimate_every=10 s".to_string());
     }
     set
