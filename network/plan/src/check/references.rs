@@ -1,6 +1,8 @@
 //! Positions that lead nowhere.
 use super::Findings;
-use crate::{Action, Flow, FlowId, LinkId, NodeId, Part, Plan, Problem, Role, Transport};
+use crate::{
+    Action, Flow, FlowId, LinkId, Medium, MediumModel, NodeId, Part, Plan, Problem, Role, Transport,
+};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -40,8 +42,7 @@ impl Plan {
             check(Part::Link(link.name.clone()), &References { nodes, ..References::default() });
         }
         for medium in &self.media {
-            let nodes = medium.attached.clone();
-            check(Part::Medium(medium.name.clone()), &References { nodes, ..References::default() });
+            check(Part::Medium(medium.name.clone()), &of_medium(medium));
         }
         for flow in &self.flows {
             check(Part::Flow(flow.name.clone()), &of_flow(flow));
@@ -54,6 +55,17 @@ impl Plan {
             check(Part::Event(index), &of_action(&event.action));
         }
     }
+}
+
+fn of_medium(medium: &Medium) -> References {
+    let mut references = References { nodes: medium.attached.clone(), ..References::default() };
+    let MediumModel::Radio(radio) = &medium.model else { return references };
+    if let Some(cells) = &radio.cells {
+        references.nodes.extend(&cells.base_stations);
+        references.nodes.extend(cells.fallback.iter().map(|(host, _)| *host));
+        references.links.extend(cells.fallback.iter().map(|(_, link)| *link));
+    }
+    references
 }
 
 fn of_flow(flow: &Flow) -> References {

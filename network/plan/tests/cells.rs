@@ -1,0 +1,121 @@
+//! What can be wrong with base stations and with radios that are tuned.
+use prismux_link::LinkConfig;
+use prismux_plan::{
+    Action, Cells, Feature, Flow, Lack, LinkId, MediumModel, NodeId, Plan, Radio, Routing, Transport,
+};
+use prismux_units::Duration;
+use prismux_wireless::{
+    AssociationConfig, Coordination, MacConfig, Mobility, PollingConfig, Position, RadioConfig,
+};
+
+const SERVER: NodeId = NodeId::new(0);
+const BASE: NodeId = NodeId::new(1);
+const CAR: NodeId = NodeId::new(2);
+const WIRE: LinkId = LinkId::new(0);
+const WWAN: LinkId = LinkId::new(1);
+
+/// A server, a base station and a car, which has a second link.
+fn good() -> Plan {
+    let mut plan = Plan::new("good", Duration::from_secs(60));
+    plan.host("server");
+    plan.router("base");
+    plan.host("car");
+    plan.symmetric_link("wire", [SERVER, BASE], LinkConfig::default());
+    plan.symmetric_link("wwan", [BASE, CAR], LinkConfig::default());
+    let radio = Radio {
+        radio: RadioConfig::wavelan(),
+        mac: MacConfig::dsss(),
+        mobility: vec![Mobility::Static(Position { x_m: 0.0, y_m: 0.0 }); 2],
+        roles: Vec::new(),
+        channels: Vec::new(),
+        routing: Routing::Direct,
+        compares_hops: false,
+        power: None,
+        cells: Some(Cells {
+            base_stations: vec![BASE],
+            association: AssociationConfig::lte(),
+            forwards: false,
+            fallback: vec![(CAR, WWAN)],
+        }),
+    };
+    plan.medium("air", &[BASE, CAR], MediumModel::Radio(Box::new(radio)));
+    plan.flow(Flow::new("download", SERVER, CAR, Transport::Tcp));
+    plan
+}
+
+fn radio(plan: &mut Plan) -> &mut Radio {
+    match &mut plan.media[0].model {
+        MediumModel::Radio(radio) => radio,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn cells(plan: &mut Plan) -> &mut Cells {
+    radio(plan).cells.as_mut().expect("cells")
+}
+
+/// What is wrong with the plan as `spoil` makes it.
+fn faults(spoil: impl FnOnce(&mut Plan)) -> Vec<String> {
+    let mut plan = good();
+    spoil(&mut plan);
+    let faults = plan.check().err().map(|error| error.faults).unwrap_or_default();
+    faults.iter().map(|fault| format!("{}: {}", fault.path(), fault.found())).collect()
+}
+
+#[test]
+fn base_stations_forward_and_fallbacks_are_links_of_who_hands_over() {
+    assert_eq!(faults(|_| ()), Vec::<String>::new());
+    let no_router = ["media.air.cells: found a base station that is no router on the air, or none at all"];
+    assert_eq!(faults(|plan| cells(plan).base_stations.clear()), no_router);
+    assert_eq!(faults(|plan| cells(plan).base_stations.push(CAR)), no_router);
+    assert_eq!(faults(|plan| cells(plan).base_stations.push(SERVER)), no_router);
+    let no_link = ["media.air.cells: found a fallback that is no link of a host that hands over"];
+    assert_eq!(faults(|plan| cells(plan).fallback = vec![(CAR, WIRE)]), no_link);
+    assert_eq!(faults(|plan| cells(plan).fallback = vec![(BASE, WWAN)]), no_link);
+    let hysteresis = ["media.air.cells: found the hysteresis is not between 0 and 20 dB"];
+    assert_eq!(faults(|plan| cells(plan).association.hysteresis_db = f64::NAN), hysteresis);
+    let beside = ["media.air.cells: found slots, polling or a routing protocol beside cells"];
+    assert_eq!(faults(|plan| radio(plan).mac.coordination = polling()), beside);
+}
+
+fn polling() -> Coordination {
+    let (period, max_duration) = (Duration::from_millis(100), Duration::from_millis(50));
+    Coordination::Polling(PollingConfig { period, max_duration })
+}
+
+#[test]
+fn what_is_not_in_the_plan_is_said_and_not_looked_up() {
+    let lost = |what: &str| [format!("media.air: it refers to a {what} that the plan does not have")];
+    assert_eq!(faults(|plan| cells(plan).base_stations.push(NodeId::new(99))), lost("node"));
+    assert_eq!(faults(|plan| cells(plan).fallback = vec![(CAR, LinkId::new(99))]), lost("link"));
+    assert_eq!(faults(|plan| cells(plan).fallback = vec![(NodeId::new(99), WWAN)]), lost("node"));
+}
+
+#[test]
+fn radios_are_tuned_where_they_contend_and_nobody_else_decides() {
+    let tune = |plan: &mut Plan, host, channel| {
+        plan.event(Duration::from_secs(1), Action::Tune { host, channel });
+    };
+    let refused = ["events.0.tune: the channel of \"car\" cannot be changed"];
+    assert_eq!(faults(|plan| tune(plan, CAR, 6)), refused, "base stations decide");
+    let mut alone = |channel| {
+        faults(|plan| {
+            radio(plan).cells = None;
+            tune(plan, CAR, channel);
+        })
+    };
+    assert_eq!(alone(6), Vec::<String>::new());
+    assert_eq!(alone(0), refused);
+    assert_eq!(faults(|plan| tune(plan, SERVER, 6)), ["events.0.tune: \"server\" is not on the air"]);
+}
+
+#[test]
+fn a_host_without_cells_refuses_them() {
+    let mut plan = good();
+    let lacks = |feature| [Lack { feature, what: "{}: not here", remedy: "leave it out" }];
+    let refused = |plan: &Plan, feature| plan.refuse(&lacks(feature)).map_err(|error| error.what);
+    assert_eq!(refused(&plan, Feature::Cells), Err("medium \"air\": not here".to_string()));
+    assert_eq!(refused(&plan, Feature::Tuning), Ok(()));
+    plan.event(Duration::from_secs(1), Action::Tune { host: CAR, channel: 6 });
+    assert_eq!(refused(&plan, Feature::Tuning), Err("\"car\": not here".to_string()));
+}
