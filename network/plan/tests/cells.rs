@@ -98,7 +98,7 @@ fn radios_are_tuned_where_they_contend_and_nobody_else_decides() {
     };
     let refused = ["events.0.tune: the channel of \"car\" cannot be changed"];
     assert_eq!(faults(|plan| tune(plan, CAR, 6)), refused, "base stations decide");
-    let mut alone = |channel| {
+    let alone = |channel| {
         faults(|plan| {
             radio(plan).cells = None;
             tune(plan, CAR, channel);
