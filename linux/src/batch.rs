@@ -1,9 +1,14 @@
 //! Many datagrams per system call: `recvmmsg` and `sendmmsg` with storage that is allocated once.
 //!
-//! * [`control`]: traffic classes and local addresses, beside the bytes.
+//! UDP datagrams of one flow may pass the kernel as one, in both directions: `UDP_SEGMENT` and `UDP_GRO`, see udp(7).
+//!
+//! * `control`: traffic classes and local addresses, beside the bytes. `send`: the way out.
 mod control;
+mod send;
 
-use crate::packet::PacketBuf;
+pub use send::{BatchSender, MAX_HEADER_BYTES};
+
+use crate::socket_option;
 use control::Control;
 use std::io;
 use std::mem::{self, MaybeUninit};
@@ -26,9 +31,17 @@ pub struct Received<'a> {
     pub truncated: bool,
 }
 
-/// Receives up to a fixed number of datagrams per system call.
+/// Bytes of the longest message that may hold several datagrams.
+const JOINED_BYTES: usize = 65_536;
+
+/// Messages for each system call when each may hold several datagrams.
+const JOINED_BATCH: usize = 16;
+
+/// Receives up to a fixed number of messages per system call.
 pub struct BatchReceiver {
     buffer_bytes: usize,
+    /// A datagram longer than this is cut.
+    datagram_bytes: usize,
     buffers: Vec<u8>,
     addresses: Vec<libc::sockaddr_storage>,
     controls: Vec<Control>,
@@ -42,6 +55,7 @@ impl BatchReceiver {
     pub fn new(batch: usize, buffer_bytes: usize) -> Self {
         Self {
             buffer_bytes,
+            datagram_bytes: buffer_bytes,
             buffers: vec![0; batch * buffer_bytes],
             addresses: vec![zeroed_address(); batch],
             controls: vec![Control::EMPTY; batch],
@@ -51,8 +65,16 @@ impl BatchReceiver {
         }
     }
 
+    /// For a UDP socket that may hand over datagrams of a flow joined, and is asked to; else as [`BatchReceiver::new`].
+    pub fn joined(socket: impl AsFd, batch: usize, buffer_bytes: usize) -> Self {
+        match socket_option::set(socket, libc::SOL_UDP, libc::UDP_GRO, 1) {
+            Ok(()) => Self { datagram_bytes: buffer_bytes, ..Self::new(JOINED_BATCH, JOINED_BYTES) },
+            Err(_) => Self::new(batch, buffer_bytes),
+        }
+    }
+
     /// Receives what is there, at most one batch, and returns how many datagrams that is; 0 when there is
-    /// nothing. They replace those of the call before.
+    /// nothing; several that came joined count once. They replace those of the call before.
     ///
     /// # Errors
     /// The kernel's, see recvmmsg(2); nothing waiting is no error.
@@ -96,137 +118,29 @@ impl BatchReceiver {
 
     /// The datagrams of the last [`BatchReceiver::receive`] whose sender has an IP address.
     pub fn datagrams(&self) -> impl Iterator<Item = Received<'_>> {
-        (0..self.count).filter_map(|index| self.datagram(index))
+        (0..self.count).filter_map(|index| self.message(index)).flatten()
     }
 
-    fn datagram(&self, index: usize) -> Option<Received<'_>> {
+    /// The datagrams of a message: one, or several of one flow.
+    fn message(&self, index: usize) -> Option<impl Iterator<Item = Received<'_>>> {
         let message = &self.messages[index];
         let start = index * self.buffer_bytes;
         let length = (message.msg_len as usize).min(self.buffer_bytes);
         let told = control::read(&message.msg_hdr);
-        Some(Received {
-            from: socket_address(&self.addresses[index])?,
+        let from = socket_address(&self.addresses[index])?;
+        let is_cut = message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
+        let bytes = &self.buffers[start..start + length];
+        let segment_bytes = told.segment_bytes.unwrap_or(length).max(1);
+        let longest = self.datagram_bytes;
+        // An empty datagram has no chunks, and is one all the same.
+        let empty = bytes.is_empty().then_some(bytes);
+        Some(empty.into_iter().chain(bytes.chunks(segment_bytes)).map(move |datagram| Received {
+            from,
             to: told.local,
-            bytes: &self.buffers[start..start + length],
+            bytes: &datagram[..datagram.len().min(longest)],
             traffic_class: told.traffic_class,
-            truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
-        })
-    }
-}
-
-/// Longest header in front of a packet, in bytes.
-pub const MAX_HEADER_BYTES: usize = 12;
-
-/// One datagram to be sent: a short header and the packet behind it.
-struct Outgoing {
-    to: libc::sockaddr_storage,
-    to_bytes: libc::socklen_t,
-    header: [u8; MAX_HEADER_BYTES],
-    header_bytes: usize,
-    packet: PacketBuf,
-    control: Control,
-    control_bytes: usize,
-}
-
-/// Collects datagrams and sends them with one system call.
-pub struct BatchSender {
-    queue: Vec<Outgoing>,
-    vectors: Vec<[libc::iovec; 2]>,
-    messages: Vec<libc::mmsghdr>,
-}
-
-impl BatchSender {
-    /// Room for `batch` datagrams.
-    pub fn new(batch: usize) -> Self {
-        let empty = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-        Self {
-            queue: Vec::with_capacity(batch),
-            vectors: vec![[empty; 2]; batch],
-            messages: vec![zeroed_message(); batch],
-        }
-    }
-
-    /// True when the next [`BatchSender::push`] needs a [`BatchSender::flush`] first.
-    pub fn is_full(&self) -> bool {
-        self.queue.len() == self.messages.len()
-    }
-
-    /// Queues `header`, at most [`MAX_HEADER_BYTES`] of it, followed by `packet` for `to`, with the given traffic
-    /// class (DSCP and ECN) in the IP header. Must not be called when full.
-    pub fn push(&mut self, to: SocketAddr, traffic_class: u8, header: &[u8], packet: PacketBuf) {
-        self.push_from(None, to, traffic_class, header, packet);
-    }
-
-    /// The same from one of this host's addresses, in place of the one that the kernel would choose.
-    pub fn push_from(
-        &mut self,
-        from: Option<IpAddr>,
-        to: SocketAddr,
-        traffic_class: u8,
-        header: &[u8],
-        packet: PacketBuf,
-    ) {
-        assert!(!self.is_full(), "a full batch is flushed before the next datagram is queued");
-        let header_bytes = header.len().min(MAX_HEADER_BYTES);
-        let mut room = [0; MAX_HEADER_BYTES];
-        room[..header_bytes].copy_from_slice(&header[..header_bytes]);
-        let header = room;
-        let is_ipv4 = to.ip().to_canonical().is_ipv4();
-        let (to, to_bytes) = kernel_address(to);
-        let mut control = Control::EMPTY;
-        let control_bytes = control.write(is_ipv4, traffic_class, from);
-        self.queue.push(Outgoing { to, to_bytes, header, header_bytes, packet, control, control_bytes });
-    }
-
-    /// Sends everything queued. Calls `failed` for each datagram that the kernel would not take, with the error and
-    /// the address; [`io::ErrorKind::WouldBlock`] means that the socket's send buffer is full.
-    pub fn flush(&mut self, socket: impl AsFd, mut failed: impl FnMut(io::Error, SocketAddr, PacketBuf)) {
-        let count = self.queue.len();
-        for (index, outgoing) in self.queue.iter_mut().enumerate() {
-            self.vectors[index] = [
-                libc::iovec { iov_base: outgoing.header.as_mut_ptr().cast(), iov_len: outgoing.header_bytes },
-                libc::iovec {
-                    iov_base: outgoing.packet.as_ptr().cast_mut().cast(),
-                    iov_len: outgoing.packet.len(),
-                },
-            ];
-            let header = &mut self.messages[index].msg_hdr;
-            header.msg_name = ptr::from_mut(&mut outgoing.to).cast();
-            header.msg_namelen = outgoing.to_bytes;
-            header.msg_iov = self.vectors[index].as_mut_ptr();
-            header.msg_iovlen = 2;
-            header.msg_control = match outgoing.control_bytes {
-                0 => ptr::null_mut(),
-                _ => outgoing.control.as_mut_ptr(),
-            };
-            header.msg_controllen = outgoing.control_bytes;
-        }
-        let mut done = 0;
-        while done < count {
-            // SAFETY: the messages from `done` to `count` were set up above; what they point to lives in `queue` and
-            // `vectors`, neither of which changes before the loop ends. The kernel only reads through them.
-            let sent = unsafe {
-                libc::sendmmsg(
-                    socket.as_fd().as_raw_fd(),
-                    self.messages[done..count].as_mut_ptr(),
-                    (count - done) as libc::c_uint,
-                    (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as _,
-                )
-            };
-            if sent > 0 {
-                done += sent as usize;
-                continue;
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() == io::ErrorKind::Interrupted {
-                continue;
-            }
-            if let Some(to) = socket_address(&self.queue[done].to) {
-                failed(error, to, self.queue[done].packet.clone());
-            }
-            done += 1;
-        }
-        self.queue.clear();
+            truncated: is_cut || datagram.len() > longest,
+        }))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the Linux hosts of prismux stand on: devices, sockets in batches, an event loop, the kernel's tables,
 //! namespaces.
 //!
-//! * [`tun`]: TUN devices. [`batch`]: many datagrams per system call. [`socket_option`]: options that the libraries
-//!   lack.
+//! * [`tun`]: TUN devices. [`offload`]: many segments per system call. [`batch`]: many datagrams. [`socket_option`]:
+//!   options that the libraries lack.
 //! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping. [`local_time`]: the calendar.
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
@@ -23,6 +23,7 @@ pub mod local_time;
 pub mod namespace;
 pub mod netconf;
 pub mod netlink;
+pub mod offload;
 pub mod packet;
 pub mod privileges;
 pub mod process;

@@ -2,7 +2,8 @@
 //!
 //! A device lives as long as its [`Tun`]: the kernel removes it, with its addresses and routes, when the file
 //! is closed, also when the process is killed. Devices are made without `IFF_PI`, so a packet starts at
-//! the IP header, and without offloads, so that a packet never exceeds the device's MTU.
+//! the IP header, and without offloads, so that a packet never exceeds the device's MTU. [`crate::offload`] has devices
+//! with offloads.
 use crate::capabilities::REMEDY;
 use std::ffi::CStr;
 use std::fmt;
@@ -12,6 +13,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 const DEVICE: &str = "/dev/net/tun";
+
+/// Features of `TUNSETOFFLOAD` that the crate `libc` does not name yet: UDP segmentation (Linux 6.2).
+const TUN_F_USO4: libc::c_uint = 0x20;
+const TUN_F_USO6: libc::c_uint = 0x40;
 
 /// Why a TUN device could not be made, and what to do about it.
 #[derive(Debug)]
@@ -86,6 +91,29 @@ impl Tun {
     /// # Errors
     /// [`TunError`], which says what to do.
     pub fn create(name: &str) -> Result<Self, TunError> {
+        Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI)
+    }
+
+    /// The same with a `virtio_net_hdr` in front of each packet, and with the kernel asked to leave checksums and the
+    /// cutting of TCP and UDP to the reader.
+    pub(crate) fn create_with_offloads(name: &str) -> Result<Self, TunError> {
+        let tun = Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
+        let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+        // A kernel that does not know one refuses all.
+        let known =
+            [tcp | TUN_F_USO4 | TUN_F_USO6, tcp].into_iter().find(|&set| tun.set_offloads(set).is_ok());
+        tracing::debug!(device = tun.name, offloads = known, "offloads of a TUN device");
+        Ok(tun)
+    }
+
+    fn set_offloads(&self, offloads: libc::c_uint) -> io::Result<()> {
+        let value = libc::c_ulong::from(offloads);
+        // SAFETY: TUNSETOFFLOAD takes a number in place of a pointer.
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD as _, value) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn create_with_flags(name: &str, flags: libc::c_int) -> Result<Self, TunError> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -100,7 +128,7 @@ impl Tun {
                 },
             })?;
         let mut request = interface_request(name)?;
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        request.ifr_ifru.ifru_flags = flags as libc::c_short;
         // SAFETY: TUNSETIFF reads and writes one `ifreq`, which `request` is, and keeps no pointer to it.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &mut request) };
         if result < 0 {
@@ -136,6 +164,11 @@ impl Tun {
     /// When the kernel refuses the packet.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(|_| ())
+    }
+
+    /// Writes one packet that lies in two parts.
+    pub(crate) fn write_parts(&self, parts: [&[u8]; 2]) -> io::Result<()> {
+        (&self.file).write_vectored(&parts.map(io::IoSlice::new)).map(|_| ())
     }
 }
 

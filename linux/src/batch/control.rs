@@ -1,21 +1,29 @@
-//! Control messages: traffic class and local address of a datagram.
+//! Control messages: traffic class and local address of a datagram, and how long each of several is.
 use std::mem;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Room for a traffic class (24 bytes) and a local address (40 at most), aligned as the kernel wants it.
+/// Room for a traffic class (24 bytes), a local address (40 at most) and the length of segments (24), aligned as the
+/// kernel wants it.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-pub(super) struct Control([u8; 64]);
+pub(super) struct Control([u8; 88]);
 
 /// What the kernel told of a datagram.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Told {
     pub traffic_class: Option<u8>,
     pub local: Option<IpAddr>,
+    /// Length of each datagram but the last, in bytes, when several came as one.
+    pub segment_bytes: Option<usize>,
 }
 
 impl Control {
-    pub(super) const EMPTY: Self = Self([0; 64]);
+    pub(super) const EMPTY: Self = Self([0; 88]);
+
+    /// Its first `length` bytes.
+    pub(super) fn bytes(&self, length: usize) -> &[u8] {
+        &self.0[..length.min(self.0.len())]
+    }
 
     pub(super) fn as_mut_ptr(&mut self) -> *mut libc::c_void {
         self.0.as_mut_ptr().cast()
@@ -47,6 +55,11 @@ impl Control {
             }
             _ => used,
         }
+    }
+
+    /// Behind the `used` bytes: the datagram is several, each of `segment_bytes` but the last. Returns the length.
+    pub(super) fn write_segment_bytes(&mut self, used: usize, segment_bytes: u16) -> usize {
+        self.append(used, libc::SOL_UDP, libc::UDP_SEGMENT, segment_bytes)
     }
 
     /// Appends a message behind the `used` bytes; returns how many are used then.
@@ -86,6 +99,11 @@ pub(super) fn read(header: &libc::msghdr) -> Told {
                 // SAFETY: an IPV6_TCLASS message carries an int.
                 told.traffic_class =
                     u8::try_from(unsafe { data.cast::<libc::c_int>().read_unaligned() }).ok();
+            }
+            (libc::SOL_UDP, libc::UDP_GRO) => {
+                // SAFETY: a UDP_GRO message carries an int.
+                let length = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+                told.segment_bytes = usize::try_from(length).ok().filter(|&length| length > 0);
             }
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 // SAFETY: an IP_PKTINFO message carries an `in_pktinfo`.

@@ -105,3 +105,72 @@ fn errors_of_the_socket_are_reported() {
     assert_eq!(error.raw_os_error(), Some(libc::ENOTSOCK));
     assert_ne!(error.kind(), io::ErrorKind::WouldBlock);
 }
+
+/// Pairs of IPv4 and IPv6 sockets, where this host has them.
+fn pairs() -> impl Iterator<Item = (UdpSocket, UdpSocket, SocketAddr)> {
+    ["127.0.0.1:0", "[::1]:0"].into_iter().filter(|local| UdpSocket::bind(local).is_ok()).map(pair)
+}
+
+#[test]
+fn datagrams_of_a_flow_pass_as_one_and_arrive_each_for_itself() {
+    for (sender, receiver, to) in pairs() {
+        let (_, other_receiver, other) = pair(if to.is_ipv6() { "[::1]:0" } else { "127.0.0.1:0" });
+        let pool = PacketPool::new(1500);
+        let mut out = BatchSender::joining(&sender, 64);
+        let mut incoming = BatchReceiver::joined(&receiver, 64, 1600);
+        // The last of a run may be shorter; what is longer begins another.
+        let lengths = [1000, 1000, 1000, 700, 700, 1200, 0, 1200, 1200];
+        for (number, length) in (0_u8..).zip(lengths) {
+            out.push(to, 2, &[number, 0, 8, 0], pool.copy_of(&vec![number; length]).unwrap());
+            out.push(other, 0, &[number], pool.copy_of(&[9; 10]).unwrap());
+        }
+        out.flush(&sender, |error, _, _| panic!("{error}"));
+        let mut came = Vec::new();
+        let mut messages = 0;
+        while came.len() < lengths.len() {
+            messages += incoming.receive(&receiver).unwrap();
+            came.extend(incoming.datagrams().map(|datagram| (datagram.bytes.to_vec(), datagram.truncated)));
+        }
+        for ((number, length), (bytes, is_cut)) in (0_u8..).zip(lengths).zip(&came) {
+            assert_eq!((bytes.len(), bytes[0], *is_cut), (4 + length, number, false));
+            assert!(bytes[4..].iter().all(|&byte| byte == number));
+        }
+        assert!(messages < lengths.len(), "{messages} messages");
+        let mut room = [0; 100];
+        for number in 0..lengths.len() as u8 {
+            assert_eq!(other_receiver.recv(&mut room).unwrap(), 11);
+            assert_eq!(room[0], number);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_the_kernel_refuses_goes_one_by_one() {
+    let (sender, receiver, to) = pair("127.0.0.1:0");
+    // With `UDP_SEGMENT` a checksum is needed.
+    socket_option::set(&sender, libc::SOL_SOCKET, libc::SO_NO_CHECK, 1).unwrap();
+    let pool = PacketPool::new(1500);
+    let mut out = BatchSender::joining(&sender, 8);
+    for number in 0..3_u8 {
+        out.push(to, 0, &[number], pool.copy_of(&[number; 500]).unwrap());
+    }
+    out.flush(&sender, |error, _, _| panic!("{error}"));
+    let mut incoming = BatchReceiver::joined(&receiver, 8, 1600);
+    assert_eq!(incoming.receive(&receiver).unwrap(), 3, "each for itself");
+    assert_eq!(incoming.datagrams().map(|datagram| datagram.bytes[0]).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn a_datagram_longer_than_asked_for_is_cut_also_among_others() {
+    let (sender, receiver, to) = pair("127.0.0.1:0");
+    let mut incoming = BatchReceiver::joined(&receiver, 8, 600);
+    let pool = PacketPool::new(1500);
+    let mut out = BatchSender::joining(&sender, 8);
+    for length in [900, 900, 500] {
+        out.push(to, 0, &[], pool.copy_of(&vec![1; length]).unwrap());
+    }
+    out.flush(&sender, |error, _, _| panic!("{error}"));
+    incoming.receive(&receiver).unwrap();
+    let came = incoming.datagrams().map(|datagram| (datagram.bytes.len(), datagram.truncated));
+    assert_eq!(came.collect::<Vec<_>>(), [(600, true), (600, true), (500, false)]);
+}
