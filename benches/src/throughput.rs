@@ -232,15 +232,26 @@ fn download(sender: &Namespace, receiver: &Namespace, duration: Duration) -> Res
     })
 }
 
-/// Connects from the receiver's own address. The first attempts may come before the member has joined.
+/// Connects from the receiver's own address. There is no route back before the member has joined.
 fn connect(server: SocketAddr) -> io::Result<TcpStream> {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+    const PATIENCE: Duration = Duration::from_secs(10);
     let local: Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
-    socket.bind(&SocketAddr::from((local, 0)).into())?;
-    socket.connect_timeout(&server.into(), Duration::from_secs(10))?;
-    let stream = TcpStream::from(socket);
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    Ok(stream)
+    let start = Instant::now();
+    loop {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)?;
+        socket.bind(&SocketAddr::from((local, 0)).into())?;
+        match socket.connect_timeout(&server.into(), PATIENCE) {
+            Ok(()) => {
+                let stream = TcpStream::from(socket);
+                stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+                return Ok(stream);
+            }
+            Err(error) if error.kind() != io::ErrorKind::NetworkUnreachable || start.elapsed() > PATIENCE => {
+                return Err(error);
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
 }
 
 fn receive_for(stream: &mut TcpStream, block: &mut [u8], duration: Duration) -> io::Result<u64> {

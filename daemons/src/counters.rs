@@ -17,8 +17,13 @@ impl Default for DropCounters {
 impl DropCounters {
     /// Counts one packet.
     pub fn count(&mut self, reason: DropReason) {
+        self.count_many(reason, 1);
+    }
+
+    /// Counts packets.
+    pub fn count_many(&mut self, reason: DropReason, packets: u64) {
         if let Some(count) = self.0.get_mut(reason as usize) {
-            *count += 1;
+            *count += packets;
         }
     }
 

@@ -3,8 +3,8 @@ use crate::config::TunConfig;
 use crate::counters::DropCounters;
 use crate::daemon::DaemonError;
 use prismux_linux::netconf;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
 use prismux_wire::rewrite::clamp_mss;
 use prismux_wire::{Ecn, IpPacket, TcpFlags, TcpHeader, ip};
@@ -15,8 +15,8 @@ use std::net::IpAddr;
 const ROOM_BYTES: usize = 64;
 
 /// Makes the device and brings it up.
-pub(crate) fn open(config: &TunConfig, mtu_bytes: usize) -> Result<Tun, DaemonError> {
-    let tun = Tun::create(&config.name)?;
+pub(crate) fn open(config: &TunConfig, mtu_bytes: usize) -> Result<OffloadTun, DaemonError> {
+    let tun = OffloadTun::create(&config.name)?;
     netconf::set_up(tun.name(), mtu_bytes)?;
     for &address in &config.addresses {
         netconf::add_address(tun.name(), address)?;
@@ -36,22 +36,26 @@ pub(crate) fn pool(mtu_bytes: usize) -> PacketPool {
 }
 
 /// The next packet that the kernel sends into the device; `None` when there is none.
-pub(crate) fn read(tun: &Tun, pool: &PacketPool) -> io::Result<Option<PacketBuf>> {
-    match pool.read_with(|buffer| tun.read(buffer)) {
-        Ok(packet) => Ok(Some(packet)),
-        Err(error) => match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
-            _ => Err(error),
-        },
-    }
+pub(crate) fn read(
+    tun: &OffloadTun,
+    pool: &PacketPool,
+    drops: &mut DropCounters,
+) -> io::Result<Option<PacketBuf>> {
+    let packet = tun.read(pool);
+    drops.count_many(DropReason::TooLong, tun.take_refused());
+    packet
 }
 
-/// Hands a packet to the kernel.
-pub(crate) fn write(tun: &Tun, packet: &[u8], drops: &mut DropCounters) {
-    if let Err(error) = tun.write(packet) {
-        tracing::debug!(%error, bytes = packet.len(), "the TUN device refused a packet");
-        drops.count(DropReason::TunRefused);
-    }
+/// Hands a packet to the kernel, at the next [`flush`] at the latest.
+pub(crate) fn write(tun: &OffloadTun, packet: &[u8], drops: &mut DropCounters) {
+    tun.write(packet);
+    drops.count_many(DropReason::TunRefused, tun.take_refused());
+}
+
+/// Hands the kernel what waits for more of its flow.
+pub(crate) fn flush(tun: &OffloadTun, drops: &mut DropCounters) {
+    tun.flush();
+    drops.count_many(DropReason::TunRefused, tun.take_refused());
 }
 
 /// EtherType and congestion bits of an IP packet that was parsed before.

@@ -37,8 +37,8 @@ use departure::Departure;
 use prismux_endpoint::{Endpoint, expire};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
@@ -58,7 +58,7 @@ pub type MemberDaemon = Daemon<Member>;
 pub struct Member {
     config: MemberConfig,
     token: control::Token,
-    tun: Tun,
+    tun: OffloadTun,
     return_rules: ReturnRules,
     inner_mtu_bytes: usize,
     pool: PacketPool,
@@ -190,6 +190,7 @@ impl Role for Member {
         self.sender.flush(|error, to, packet| {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
+        device::flush(&self.tun, &mut self.drops);
     }
 
     fn command(&mut self, now: Instant, command: &Command) -> Result<String, String> {
@@ -222,8 +223,10 @@ impl Role for Member {
 impl Member {
     /// One batch from the kernel: what receivers send to the internet.
     fn read_packets(&mut self, clock: Clock) -> io::Result<()> {
-        for _ in 0..BATCH_PACKETS {
-            let Some(packet) = device::read(&self.tun, &self.pool)? else { break };
+        let mut number = 0;
+        while number < BATCH_PACKETS || self.tun.has_segments() {
+            let Some(packet) = device::read(&self.tun, &self.pool, &mut self.drops)? else { break };
+            number += 1;
             if !self.is_from_receiver(&packet) {
                 self.drops.count(DropReason::ForeignSource);
                 continue;

@@ -1,19 +1,19 @@
 //! As many packets for each wake-up as a batch holds.
-use crate::counters::sealed_refusal;
+use crate::counters::{DropCounters, sealed_refusal};
 use crate::device;
 use crate::tunnel::socket::{Frame, FrameError, TunnelReceiver};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use std::io;
 
 /// A daemon between the kernel and tunnels.
 pub(crate) trait Carrier {
-    /// Its device, and buffers for what is read from it.
-    fn device(&self) -> (&Tun, &PacketPool);
+    /// Its device, buffers for what is read from it, and what goes no further there.
+    fn device(&mut self) -> (&OffloadTun, &PacketPool, &mut DropCounters);
     /// Its tunnels' sockets, by number.
     fn sockets(&mut self) -> &mut Vec<TunnelReceiver>;
     /// Something goes no further.
@@ -30,19 +30,21 @@ pub(crate) trait Carrier {
     fn frame(&mut self, now: Instant, socket: usize, frame: &Frame<'_>) -> Result<(), DropReason>;
 }
 
-/// One batch from the kernel; returns how many packets there were.
+/// One batch from the kernel, and what the last packet of it was cut into; returns how many packets there were.
 ///
 /// # Errors
 /// When the kernel takes the device away.
 pub(crate) fn read_packets(carrier: &mut impl Carrier, clock: Clock) -> io::Result<usize> {
-    for number in 0..BATCH_PACKETS {
-        let (tun, pool) = carrier.device();
-        let Some(packet) = device::read(tun, pool)? else { return Ok(number) };
+    let mut number = 0;
+    while number < BATCH_PACKETS || carrier.device().0.has_segments() {
+        let (tun, pool, drops) = carrier.device();
+        let Some(packet) = device::read(tun, pool, drops)? else { break };
+        number += 1;
         if let Err(reason) = carrier.packet(clock.now(), packet) {
             carrier.count(reason);
         }
     }
-    Ok(BATCH_PACKETS)
+    Ok(number)
 }
 
 /// One batch from the socket `index`.

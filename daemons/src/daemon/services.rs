@@ -3,8 +3,8 @@ use crate::counters::DropCounters;
 use crate::device;
 use crate::icmp;
 use crate::tunnel::socket::SendError;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_trace::event::DropReason;
 use std::net::SocketAddr;
 use std::time::SystemTime;
@@ -21,7 +21,7 @@ pub(crate) fn send_failed(
     to: SocketAddr,
     packet: &PacketBuf,
     overhead_bytes: usize,
-    (tun, pool): (&Tun, &PacketPool),
+    (tun, pool): (&OffloadTun, &PacketPool),
     drops: &mut DropCounters,
 ) {
     match error {

@@ -1,10 +1,11 @@
 //! One packet into the core: from the kernel on its way to the internet, or from the gateway.
 use super::Home;
 use crate::carrier::batches::Carrier;
+use crate::counters::DropCounters;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, TunnelReceiver};
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_prism::LinkId;
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
@@ -13,8 +14,8 @@ use prismux_wire::gre::ether_type;
 use std::net::IpAddr;
 
 impl Carrier for Home {
-    fn device(&self) -> (&Tun, &PacketPool) {
-        (&self.outlet.tun, &self.outlet.pool)
+    fn device(&mut self) -> (&OffloadTun, &PacketPool, &mut DropCounters) {
+        (&self.outlet.tun, &self.outlet.pool, &mut self.outlet.drops)
     }
 
     fn sockets(&mut self) -> &mut Vec<TunnelReceiver> {

@@ -7,8 +7,8 @@ use crate::device;
 use crate::events::Events;
 use crate::proxy::meters::Meters;
 use prismux_endpoint::Host;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{drop_reason, link_event};
 use prismux_trace::event::{DropReason, EventSink};
@@ -19,7 +19,7 @@ use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
 /// Everything that packets leave by. It stands apart from the core, which is drained into it.
 pub(super) struct Outlet {
     /// Towards this box and the networks behind it.
-    pub tun: Tun,
+    pub tun: OffloadTun,
     /// Buffers for packets of our own.
     pub pool: PacketPool,
     /// Towards the gateway; an uplink's place is the number of its link.
@@ -151,5 +151,6 @@ impl Outlet {
         for uplink in &mut self.uplinks {
             uplink.flush((&self.tun, &self.pool), &mut self.drops);
         }
+        device::flush(&self.tun, &mut self.drops);
     }
 }

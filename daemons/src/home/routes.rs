@@ -14,7 +14,7 @@
 use crate::config::{HomeConfig, MAX_UPLINKS, Uplink, single};
 use crate::daemon::DaemonError;
 use prismux_linux::netconf::{self, NetconfError};
-use prismux_linux::tun::Tun;
+use prismux_linux::offload::OffloadTun;
 use std::net::IpAddr;
 
 /// Rules in order of their priority; each home adds its table's number, by which they are found again.
@@ -42,7 +42,7 @@ impl HomeRoutes {
     ///
     /// # Errors
     /// [`DaemonError::Netconf`] when `ip` refuses.
-    pub fn prepare(tun: &Tun, config: &HomeConfig) -> Result<Self, DaemonError> {
+    pub fn prepare(tun: &OffloadTun, config: &HomeConfig) -> Result<Self, DaemonError> {
         let table = config.routing_table;
         let (share, addresses) = (config.share, config.addresses.clone());
         let routes = Self { table, share, addresses, are_set: false };

@@ -14,8 +14,8 @@ use crate::tunnel::socket::{self, Frame, SendError, SocketOptions, TunnelReceive
 use crate::tunnel::{Peer, Transport, control};
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_sealed::KeyPair;
 use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
 use prismux_trace::event::DropReason;
@@ -247,7 +247,7 @@ impl Uplink {
     }
 
     /// Sends everything that is queued; says whether the kernel has no way out for it.
-    pub fn flush(&mut self, device: (&Tun, &PacketPool), drops: &mut DropCounters) -> bool {
+    pub fn flush(&mut self, device: (&OffloadTun, &PacketPool), drops: &mut DropCounters) -> bool {
         let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES + self.order_bytes;
         let mut refused = None;
         self.sender.flush(|error, to, packet| {
@@ -270,7 +270,7 @@ impl Uplink {
         &mut self,
         now: Instant,
         message: &Message,
-        device: (&Tun, &PacketPool),
+        device: (&OffloadTun, &PacketPool),
         drops: &mut DropCounters,
     ) {
         if self.is_full() {

@@ -11,7 +11,7 @@
 use crate::config::MemberConfig;
 use crate::daemon::DaemonError;
 use prismux_linux::netconf::{self, NetconfError, Prefix, RulePlace};
-use prismux_linux::tun::Tun;
+use prismux_linux::offload::OffloadTun;
 
 /// The rules and routes of the way back, removed when dropped.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl ReturnRules {
     ///
     /// # Errors
     /// [`DaemonError::Netconf`] when the table cannot be made.
-    pub fn prepare(tun: &Tun, config: &MemberConfig) -> Result<Self, DaemonError> {
+    pub fn prepare(tun: &OffloadTun, config: &MemberConfig) -> Result<Self, DaemonError> {
         let table = config.routing_table;
         let left_behind = netconf::remove_rules(table);
         if left_behind > 0 {

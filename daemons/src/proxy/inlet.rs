@@ -3,11 +3,12 @@
 use super::Proxy;
 use super::community::Turn;
 use crate::carrier::batches::Carrier;
+use crate::counters::DropCounters;
 use crate::icmp;
 use crate::tunnel::control;
 use crate::tunnel::socket::{Frame, TunnelReceiver};
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_prism::LinkId;
 use prismux_sharing::Carried;
 use prismux_trace::event::DropReason;
@@ -16,8 +17,8 @@ use prismux_wire::IpPacket;
 use prismux_wire::gre::ether_type;
 
 impl Carrier for Proxy {
-    fn device(&self) -> (&Tun, &PacketPool) {
-        (&self.outlet.tun, &self.outlet.pool)
+    fn device(&mut self) -> (&OffloadTun, &PacketPool, &mut DropCounters) {
+        (&self.outlet.tun, &self.outlet.pool, &mut self.outlet.drops)
     }
 
     fn sockets(&mut self) -> &mut Vec<TunnelReceiver> {

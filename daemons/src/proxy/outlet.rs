@@ -10,8 +10,8 @@ use crate::tunnel::socket::TunnelSender;
 use crate::tunnel::{Peer, Transport};
 use crate::{daemon, device};
 use prismux_endpoint::Host;
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_linux::tun::Tun;
 use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
 use prismux_sharing::Carried;
@@ -24,7 +24,7 @@ use std::net::IpAddr;
 /// Everything that packets leave by, whatever their community.
 pub(super) struct Outlet {
     /// Towards senders.
-    pub tun: Tun,
+    pub tun: OffloadTun,
     /// Buffers for packets of our own.
     pub pool: PacketPool,
     /// Towards members, one for each transport.
@@ -217,12 +217,13 @@ impl Outlet {
         for sender in &mut self.senders {
             flush_sender(sender, (&self.tun, &self.pool), self.overhead_bytes, &mut self.drops);
         }
+        device::flush(&self.tun, &mut self.drops);
     }
 }
 
 fn flush_sender(
     sender: &mut TunnelSender,
-    device: (&Tun, &PacketPool),
+    device: (&OffloadTun, &PacketPool),
     overhead_bytes: usize,
     drops: &mut DropCounters,
 ) {

@@ -1,7 +1,7 @@
 //! Taking over the traffic to receivers, and no other: routes that are somebody else's stay as they are.
 use crate::daemon::DaemonError;
 use prismux_linux::netconf::{self, Prefix};
-use prismux_linux::tun::Tun;
+use prismux_linux::offload::OffloadTun;
 
 /// Refuses receivers whose addresses this host has itself, or has a route for: such a route would be lost.
 ///
@@ -30,7 +30,7 @@ pub(super) fn check(receivers: &[Prefix]) -> Result<(), DaemonError> {
 ///
 /// # Errors
 /// When `ip` refuses: a route that came in the meantime is not replaced either.
-pub(super) fn take_over(tun: &Tun, receivers: &[Prefix]) -> Result<(), DaemonError> {
+pub(super) fn take_over(tun: &OffloadTun, receivers: &[Prefix]) -> Result<(), DaemonError> {
     for &receiver in receivers {
         netconf::add_route(tun.name(), receiver)?;
     }

@@ -155,11 +155,18 @@ pub fn open(
     let socket = Rc::new(socket.map_err(doing("open a socket"))?);
     prepare(&socket, &local, options).map_err(doing("set up a socket"))?;
     let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(IpFamily::V4) + HEADER_ROOM_BYTES;
-    let batch = BatchReceiver::new(BATCH_PACKETS, buffer_bytes);
+    let is_udp = transport != Transport::Gre;
+    let batch = match is_udp {
+        true => BatchReceiver::joined(&*socket, BATCH_PACKETS, buffer_bytes),
+        false => BatchReceiver::new(BATCH_PACKETS, buffer_bytes),
+    };
     let opened = Vec::new();
     let receiver =
         TunnelReceiver { transport, socket: Rc::clone(&socket), batch, sealing: sealing.clone(), opened };
-    let batch = BatchSender::new(BATCH_PACKETS);
+    let batch = match is_udp {
+        true => BatchSender::joining(&*socket, BATCH_PACKETS),
+        false => BatchSender::new(BATCH_PACKETS),
+    };
     let path_mtus = PathMtus::new(options.clone());
     let is_ipv6 = local.is_ipv6();
     let (too_wide, unsealed) = (Vec::new(), Vec::new());
