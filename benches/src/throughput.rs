@@ -1,8 +1,10 @@
-//! How fast the datapath is without emulated limits, and what it costs: kernel TCP between two namespaces, once
-//! through a bare TUN-to-TUN [`crate::forwarder`], once through proxy, tunnel and member.
+//! How fast the datapath is without emulated limits, and what it costs: kernel TCP between two namespaces, through a
+//! bare TUN-to-TUN [`crate::forwarder`], through proxy, tunnel and member, and through another program's tunnel.
 //!
-//! Everything runs in this process, so that its CPU time is all there is to count: the kernel's TCP at both ends,
-//! which is the same in both measurements, included.
+//! Processor time is that of this process, in which daemons and the kernel's TCP at both ends run, and of the programs
+//! that it started.
+mod wireguard;
+
 use crate::forwarder;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -14,7 +16,7 @@ use prismux_daemons::tunnel::{Peer, SEALED_PORT, Transport};
 use prismux_linux::event_loop::StopHandle;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf::{self, ip};
-use prismux_linux::tun::Tun;
+use prismux_linux::tun::{Tun, TunError};
 use prismux_wire::gre::GRE_IN_UDP_PORT;
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -38,50 +40,77 @@ pub struct Path {
     pub cpu_s_per_gb: f64,
 }
 
-/// Both ways side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Throughput {
-    /// The bare forwarder.
-    pub forwarder: Path,
+/// What lies between the namespaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// A bare forwarder, packet by packet.
+    Forwarder,
+    /// A bare forwarder with offloads: TCP is not cut at all.
+    OffloadForwarder,
     /// Proxy, GRE tunnel, member.
-    pub prism_gre: Path,
+    PrismGre,
     /// Proxy, GRE-in-UDP tunnel, member.
-    pub prism_udp: Path,
+    PrismUdp,
     /// The same through sealed tunnels.
-    pub prism_sealed: Path,
+    PrismSealed,
+    /// Two processes of wireguard-go, where it is installed.
+    WireguardGo,
 }
 
-impl Path {
-    /// Goodput as a fraction of `baseline`'s. Both ends and the datapath share the processors, so this swings with
-    /// whatever else runs there.
-    pub fn goodput_ratio(&self, baseline: &Self) -> f64 {
-        self.goodput_bps / baseline.goodput_bps
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Forwarder,
+        Self::OffloadForwarder,
+        Self::PrismGre,
+        Self::PrismUdp,
+        Self::PrismSealed,
+        Self::WireguardGo,
+    ];
+
+    /// What a table calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forwarder => "bare forwarder",
+            Self::OffloadForwarder => "bare forwarder with offloads",
+            Self::PrismGre => "PRISM by GRE",
+            Self::PrismUdp => "PRISM by GRE-in-UDP",
+            Self::PrismSealed => "PRISM by sealed tunnels",
+            Self::WireguardGo => "wireguard-go",
+        }
     }
-
-    /// Bytes moved per second of processor time as a fraction of `baseline`'s: steady also on a busy machine.
-    pub fn efficiency_ratio(&self, baseline: &Self) -> f64 {
-        baseline.cpu_s_per_gb / self.cpu_s_per_gb
-    }
 }
 
-/// Measures each way for `duration`. Call [`prismux_linux::privileges::ensure_privileges`] before.
-pub fn measure(duration: Duration) -> Result<Throughput, Box<dyn std::error::Error + Send + Sync>> {
-    Ok(Throughput {
-        forwarder: through_forwarder(duration)?,
-        prism_gre: through_prism(duration, Transport::Gre)?,
-        prism_udp: through_prism(duration, Transport::Udp)?,
-        prism_sealed: through_prism(duration, Transport::Sealed)?,
-    })
+/// Measures one way for `duration`; `None` when it needs a program that is not there. Call
+/// [`prismux_linux::privileges::ensure_privileges`] before.
+///
+/// # Errors
+/// What could not be set up, or failed.
+pub fn measure(way: Way, duration: Duration) -> Result<Option<Path>, AnyError> {
+    let path = match way {
+        Way::Forwarder => through_forwarder(duration, Tun::create)?,
+        Way::OffloadForwarder => through_forwarder(duration, Tun::create_with_offloads)?,
+        Way::PrismGre => through_prism(duration, Transport::Gre)?,
+        Way::PrismUdp => through_prism(duration, Transport::Udp)?,
+        Way::PrismSealed => through_prism(duration, Transport::Sealed)?,
+        Way::WireguardGo => return wireguard::measure(duration),
+    };
+    Ok(Some(path))
 }
 
-type AnyError = Box<dyn std::error::Error + Send + Sync>;
+/// Anything that can go wrong.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-fn through_forwarder(duration: Duration) -> Result<Path, AnyError> {
+fn through_forwarder(
+    duration: Duration,
+    create: fn(&str) -> Result<Tun, TunError>,
+) -> Result<Path, AnyError> {
     let (sender, receiver) = (Namespace::create()?, Namespace::create()?);
     // The MTU that GRE leaves of 1500.
     let device = |space: &Namespace, own: &'static str, other: &'static str| {
         space.enter(move || -> Result<Tun, AnyError> {
-            let tun = Tun::create("bare0")?;
+            let tun = create("bare0")?;
             netconf::set_up("bare0", 1476)?;
             netconf::add_address("bare0", own.parse()?)?;
             netconf::add_route("bare0", other.parse()?)?;
@@ -92,43 +121,45 @@ fn through_forwarder(duration: Duration) -> Result<Path, AnyError> {
     let stop = StopHandle::new()?;
     let stopper = stop.clone();
     let worker = std::thread::spawn(move || forwarder::run(&first, &second, stop));
-    let path = download(&sender, &receiver, duration);
+    let path = download(&sender, &receiver, duration, &[]);
     stopper.stop();
     join(worker)??;
     path
 }
 
 fn through_prism(duration: Duration, transport: Transport) -> Result<Path, AnyError> {
-    let (sender, receiver) = (Namespace::create()?, Namespace::create()?);
-    let other = format!("/proc/{}/fd/{}", std::process::id(), receiver.as_fd().as_raw_fd());
-    sender.enter(|| -> Result<(), AnyError> {
-        ip(&format!("link add wwan type veth peer name wwan netns {other}"))?;
-        ip("address add 10.2.0.1/24 dev wwan")?;
-        ip(&format!("address add {SENDER}/32 dev lo"))?;
-        ip("link set lo up")?;
-        ip("link set wwan up")?;
-        Ok(())
-    })??;
-    receiver.enter(|| -> Result<(), AnyError> {
-        ip("address add 10.2.0.2/24 dev wwan")?;
-        ip(&format!("address add {RECEIVER}/32 dev lo"))?;
-        ip("link set lo up")?;
-        ip("link set wwan up")?;
-        Ok(())
-    })??;
+    let [sender, receiver] = namespaces()?;
     let directory = std::env::temp_dir().join(format!("prismux-throughput-{}", std::process::id()));
     std::fs::create_dir_all(&directory)?;
     let keys = ["proxy.key", "member.key"].map(|name| directory.join(name));
     let public = [make_private_key(&keys[0])?, make_private_key(&keys[1])?];
     let proxy = start_proxy(&sender, transport, directory.join("proxy.sock"), (&keys[0], &public[1]))?;
     let member = start_member(&receiver, transport, directory.join("member.sock"), (&keys[1], &public[0]))?;
-    let path = download(&sender, &receiver, duration);
+    let path = download(&sender, &receiver, duration, &[]);
     for (stop, worker) in [member, proxy] {
         stop.stop();
         join(worker)??;
     }
     let _ = std::fs::remove_dir_all(directory);
     path
+}
+
+/// Two namespaces with a link between them.
+fn namespaces() -> Result<[Namespace; 2], AnyError> {
+    let (sender, receiver) = (Namespace::create()?, Namespace::create()?);
+    let other = format!("/proc/{}/fd/{}", std::process::id(), receiver.as_fd().as_raw_fd());
+    sender.enter(|| ip(&format!("link add wwan type veth peer name wwan netns {other}")))??;
+    let ends = [(&sender, "10.2.0.1/24", SENDER), (&receiver, "10.2.0.2/24", RECEIVER)];
+    for (space, on_link, own) in ends {
+        space.enter(|| -> Result<(), AnyError> {
+            ip(&format!("address add {on_link} dev wwan"))?;
+            ip(&format!("address add {own}/32 dev lo"))?;
+            ip("link set lo up")?;
+            ip("link set wwan up")?;
+            Ok(())
+        })??;
+    }
+    Ok([sender, receiver])
 }
 
 type Worker = (StopHandle, JoinHandle<Result<(), DaemonError>>);
@@ -205,8 +236,13 @@ fn start_worker(
     Ok((stopper, worker))
 }
 
-/// Downloads for `duration` after a second of warming up.
-fn download(sender: &Namespace, receiver: &Namespace, duration: Duration) -> Result<Path, AnyError> {
+/// Downloads for `duration` after a second of warming up, with the help of other processes.
+fn download(
+    sender: &Namespace,
+    receiver: &Namespace,
+    duration: Duration,
+    helpers: &[u32],
+) -> Result<Path, AnyError> {
     let listener = sender.enter(|| TcpListener::bind((SENDER, 0)))??;
     // In every kernel, and not slowed down by pacing timers.
     setsockopt(&listener, sockopt::TcpCongestion, &"reno".into())?;
@@ -221,9 +257,9 @@ fn download(sender: &Namespace, receiver: &Namespace, duration: Duration) -> Res
     let mut stream = receiver.enter(|| connect(address))??;
     let mut block = vec![0; 256 * 1024];
     receive_for(&mut stream, &mut block, Duration::from_secs(1))?;
-    let (cpu, start) = (cpu_time()?, Instant::now());
+    let (cpu, start) = (cpu_time(helpers)?, Instant::now());
     let bytes = receive_for(&mut stream, &mut block, duration)?;
-    let (cpu, elapsed) = (cpu_time()? - cpu, start.elapsed());
+    let (cpu, elapsed) = (cpu_time(helpers)? - cpu, start.elapsed());
     drop(stream);
     join(source)??;
     Ok(Path {
@@ -263,11 +299,12 @@ fn receive_for(stream: &mut TcpStream, block: &mut [u8], duration: Duration) -> 
     Ok(bytes)
 }
 
-/// User and system time of this process.
-fn cpu_time() -> io::Result<Duration> {
+/// User and system time of this process and of others.
+fn cpu_time(others: &[u32]) -> io::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let micros = |time: nix::sys::time::TimeVal| (time.tv_sec() * 1_000_000 + time.tv_usec()) as u64;
-    Ok(Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time())))
+    let own = Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time()));
+    others.iter().try_fold(own, |sum, &process| Ok(sum + wireguard::cpu_time_of(process)?))
 }
 
 fn join<T>(thread: JoinHandle<T>) -> Result<T, AnyError> {

@@ -94,9 +94,13 @@ impl Tun {
         Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI)
     }
 
-    /// The same with a `virtio_net_hdr` in front of each packet, and with the kernel asked to leave checksums and the
-    /// cutting of TCP and UDP to the reader.
-    pub(crate) fn create_with_offloads(name: &str) -> Result<Self, TunError> {
+    /// The same with a `virtio_net_hdr` (10 bytes) in front of each packet, and with the kernel asked to leave checksums
+    /// and the cutting of TCP and UDP to the reader: packets have up to 65,535 bytes. [`crate::offload::OffloadTun`]
+    /// deals with both.
+    ///
+    /// # Errors
+    /// [`TunError`], which says what to do.
+    pub fn create_with_offloads(name: &str) -> Result<Self, TunError> {
         let tun = Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
         let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
         // A kernel that does not know one refuses all.

@@ -1,19 +1,15 @@
-//! What the datapath achieves without emulated limits, against a bare forwarder between two TUN devices.
+//! What the datapath achieves without emulated limits, beside bare forwarders between two TUN devices and wireguard-go.
 use clap::Parser;
-use prismux_benches::throughput;
+use prismux_benches::throughput::{self, AnyError, Path, Way};
 use prismux_linux::privileges;
 use prismux_study::text_table::Table;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The fraction of the bare forwarder's goodput to reach.
-const TARGET: f64 = 0.5;
-
-/// Downloads with kernel TCP between two network namespaces, through a bare TUN-to-TUN forwarder and through proxy,
-/// tunnel and member, in turn: goodput, CPU seconds per GB (the kernel's TCP included), and PRISM's goodput as a
-/// fraction of the forwarder's. Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is
-/// missing).
+/// Downloads with kernel TCP between two network namespaces, through bare TUN-to-TUN forwarders, through proxy, tunnel
+/// and member, and through wireguard-go where it is installed, in turn: goodput, and CPU seconds per GB (the kernel's TCP
+/// included). Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is missing).
 #[derive(Debug, Parser)]
 #[command(name = "datapath-cost", after_help = "Example: datapath-cost --seconds 4")]
 struct Arguments {
@@ -28,16 +24,34 @@ struct Arguments {
     json: bool,
 }
 
+/// What is held against what, and the ratio of goodputs to reach.
+const TARGETS: [(Way, Way, f64); 3] = [
+    (Way::PrismUdp, Way::OffloadForwarder, 0.7),
+    (Way::PrismSealed, Way::WireguardGo, 2.0),
+    (Way::PrismGre, Way::Forwarder, 0.5),
+];
+
 #[derive(Debug, Serialize)]
 struct Results {
     version: &'static str,
-    rounds: Vec<throughput::Throughput>,
-    /// PRISM's best goodput over the forwarder's best.
-    ratio_gre: f64,
-    ratio_udp: f64,
-    ratio_sealed: f64,
-    /// Goodput through sealed tunnels over that through GRE in UDP.
-    ratio_sealed_to_udp: f64,
+    ways: Vec<Measured>,
+    ratios: Vec<Ratio>,
+}
+
+/// The best of all rounds.
+#[derive(Debug, Serialize)]
+struct Measured {
+    way: Way,
+    #[serde(flatten)]
+    best: Path,
+}
+
+#[derive(Debug, Serialize)]
+struct Ratio {
+    of: Way,
+    over: Way,
+    ratio: f64,
+    target: f64,
 }
 
 fn main() -> ExitCode {
@@ -59,47 +73,43 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(arguments: &Arguments) -> Result<Results, Box<dyn std::error::Error + Send + Sync>> {
+fn measure(arguments: &Arguments) -> Result<Results, AnyError> {
     privileges::ensure_privileges()?;
     let duration = Duration::from_secs(arguments.seconds.max(1));
-    let rounds: Vec<throughput::Throughput> =
-        (0..arguments.repeats.max(1)).map(|_| throughput::measure(duration)).collect::<Result<_, _>>()?;
-    let fastest = |of: fn(&throughput::Throughput) -> throughput::Path| {
-        rounds.iter().map(|round| of(round).goodput_bps).fold(0.0, f64::max)
-    };
-    let forwarder = fastest(|round| round.forwarder);
-    let (gre, udp) = (fastest(|round| round.prism_gre), fastest(|round| round.prism_udp));
-    let (ratio_gre, ratio_udp) = (gre / forwarder, udp / forwarder);
-    let sealed = fastest(|round| round.prism_sealed);
-    let (ratio_sealed, ratio_sealed_to_udp) = (sealed / forwarder, sealed / udp);
-    let version = env!("CARGO_PKG_VERSION");
-    Ok(Results { version, rounds, ratio_gre, ratio_udp, ratio_sealed, ratio_sealed_to_udp })
+    let mut ways: Vec<Measured> = Vec::new();
+    for _ in 0..arguments.repeats.max(1) {
+        for way in Way::ALL {
+            let Some(path) = throughput::measure(way, duration)? else { continue };
+            match ways.iter_mut().find(|measured| measured.way == way) {
+                None => ways.push(Measured { way, best: path }),
+                Some(measured) => {
+                    let best = &mut measured.best;
+                    best.goodput_bps = best.goodput_bps.max(path.goodput_bps);
+                    best.cpu_s_per_gb = best.cpu_s_per_gb.min(path.cpu_s_per_gb);
+                }
+            }
+        }
+    }
+    let goodput = |way| ways.iter().find(|measured| measured.way == way).map(|found| found.best.goodput_bps);
+    let ratios = TARGETS.iter().filter_map(|&(of, over, target)| {
+        Some(Ratio { of, over, ratio: goodput(of)? / goodput(over)?, target })
+    });
+    let ratios = ratios.collect();
+    Ok(Results { version: env!("CARGO_PKG_VERSION"), ways, ratios })
 }
 
-/// Picks one path of a round.
-type PathOf = fn(&throughput::Throughput) -> throughput::Path;
-
 fn print(results: &Results) {
-    let mut table = Table::new(&["datapath", "Gbit/s", "CPU s per GB", "fraction of bare", "reach 0.5"]);
-    let ways: [(&str, PathOf, Option<f64>); 4] = [
-        ("bare forwarder", |round| round.forwarder, None),
-        ("PRISM by GRE", |round| round.prism_gre, Some(results.ratio_gre)),
-        ("PRISM by GRE-in-UDP", |round| round.prism_udp, Some(results.ratio_udp)),
-        ("PRISM by sealed tunnels", |round| round.prism_sealed, Some(results.ratio_sealed)),
-    ];
-    for (name, of, ratio) in ways {
-        let paths: Vec<throughput::Path> = results.rounds.iter().map(of).collect();
-        let goodput = paths.iter().map(|path| path.goodput_bps).fold(0.0, f64::max);
-        let cpu = paths.iter().map(|path| path.cpu_s_per_gb).fold(f64::INFINITY, f64::min);
-        let verdict = ratio.map_or("", |ratio| if ratio >= TARGET { "yes" } else { "NO" });
-        table.row([
-            name.into(),
-            format!("{:.3}", goodput / 1e9),
-            format!("{cpu:.2}"),
-            ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            verdict.into(),
-        ]);
+    let mut table = Table::new(&["datapath", "Gbit/s", "CPU s per GB"]);
+    for Measured { way, best } in &results.ways {
+        let goodput = format!("{:.3}", best.goodput_bps / 1e9);
+        table.row([way.name().into(), goodput, format!("{:.2}", best.cpu_s_per_gb)]);
     }
     println!("{table}");
-    println!("sealed over GRE in UDP: {:.3} of the goodput", results.ratio_sealed_to_udp);
+    for Ratio { of, over, ratio, target } in &results.ratios {
+        let verdict = if ratio >= target { "yes" } else { "NO" };
+        println!("{} over {}: {ratio:.2}; {target} to reach: {verdict}", of.name(), over.name());
+    }
+    if !results.ways.iter().any(|measured| measured.way == Way::WireguardGo) {
+        println!("wireguard-go and wg are not installed: nothing to compare sealed tunnels with");
+    }
 }

@@ -72,6 +72,10 @@ impl CryptoResolver for Seeded {
     }
 
     fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        #[cfg(feature = "ring")]
+        if let Some(cipher) = snow::resolvers::RingResolver.resolve_cipher(choice) {
+            return Some(cipher);
+        }
         DefaultResolver.resolve_cipher(choice)
     }
 }
