@@ -9,10 +9,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Nobody needs longer than this to read, or to be answered.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Connections that are dealt with before packets get their turn.
+const BATCH_READERS: usize = 8;
+/// Readers that are written to at once; whoever comes while there are so many is turned away.
+const MAX_READERS: usize = 16;
 
 /// Why there is no status page.
 #[derive(Debug)]
@@ -52,6 +57,8 @@ impl std::error::Error for StatusError {}
 pub struct StatusServer {
     listener: UnixListener,
     socket: PathBuf,
+    /// Shared with each thread that writes.
+    writers: Arc<()>,
 }
 
 impl StatusServer {
@@ -80,15 +87,23 @@ impl StatusServer {
         let listener = UnixListener::bind(socket)?;
         std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, socket: socket.to_owned() })
+        Ok(Self { listener, socket: socket.to_owned(), writers: Arc::new(()) })
     }
 
-    /// Answers everybody who has connected. A thread does the writing, so that a slow reader cannot hold up packets.
+    /// Answers those who have connected, as many as one turn allows. A thread does the writing, so that a slow reader
+    /// cannot hold up packets.
     pub fn answer(&self, report: &impl Serialize) {
-        while let Ok((mut reader, _)) = self.listener.accept() {
-            let Ok(mut text) = serde_json::to_vec(report) else { return };
-            text.push(b'\n');
+        let Ok(mut text) = serde_json::to_vec(report) else { return };
+        text.push(b'\n');
+        let text = Arc::new(text);
+        for _ in 0..BATCH_READERS {
+            let Ok((mut reader, _)) = self.listener.accept() else { return };
+            if Arc::strong_count(&self.writers) > MAX_READERS {
+                continue;
+            }
+            let (writer, text) = (Arc::clone(&self.writers), Arc::clone(&text));
             let send = move || {
+                let _writer = writer;
                 let _ = reader.set_nonblocking(false);
                 let _ = reader.set_write_timeout(Some(PATIENCE));
                 // A reader that has gone away needs no answer.

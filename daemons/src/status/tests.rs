@@ -1,6 +1,8 @@
-use super::{StatusServer, query};
+use super::{BATCH_READERS, MAX_READERS, StatusServer, query};
 use serde_json::json;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 fn socket(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("prismux-{name}-{}", std::process::id())).join("status.sock")
@@ -43,6 +45,26 @@ fn a_socket_left_behind_is_replaced_and_one_in_use_is_not() {
     let error = StatusServer::bind(&socket).unwrap_err().to_string();
     assert!(error.contains("already running"), "{error}");
     assert_eq!(ask(&server, &socket)["role"], "proxy");
+    drop(server);
+    std::fs::remove_dir(socket.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn readers_that_do_not_read_take_few_threads_and_few_turns() {
+    let socket = socket("flood");
+    let server = StatusServer::bind(&socket).unwrap();
+    let readers: Vec<_> = (0..3 * MAX_READERS).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+    // More than a socket takes.
+    let report = json!({ "padding": "x".repeat(1 << 20) });
+    let writing = || Arc::strong_count(&server.writers) - 1;
+    server.answer(&report);
+    assert!(writing() <= BATCH_READERS, "one turn");
+    for _ in 0..readers.len() {
+        server.answer(&report);
+        assert!(writing() <= MAX_READERS);
+    }
+    assert!(server.listener.accept().is_err(), "nobody waits to be dealt with");
+    drop(readers);
     drop(server);
     std::fs::remove_dir(socket.parent().unwrap()).unwrap();
 }

@@ -4,6 +4,7 @@
 //! `cargo test --test daemons [-- NAME]`. Works as root, and without where user namespaces are allowed.
 
 mod attacks;
+mod control;
 mod events;
 mod hardening;
 mod network;
@@ -40,6 +41,8 @@ const TESTS: &[Test] = &[
     ("a_member_with_a_key_speaks_for_itself_only", sealed::dishonest_member),
     ("a_daemon_drops_the_privileges_it_needs_no_more", hardening::privileges_are_dropped),
     ("a_recording_is_its_owners_alone", hardening::recordings_are_private),
+    ("nobody_else_on_the_host_commands_a_daemon", control::other_users),
+    ("floods_of_its_sockets_do_not_stop_a_daemon", control::floods),
     ("no_counter_shuts_a_member_out", attacks::last_counters),
     ("idle_members_are_called_after_a_restart", attacks::idle_members_after_a_restart),
     ("idle_members_with_keys_are_called_after_a_restart", sealed::idle_members_after_a_restart),
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["proxy", file] => return daemon(ProxyConfig::load(Path::new(file)), proxy::run),
+        ["ask", folder] => return control::ask_as_another(Path::new(folder)),
         ["member", file] => return daemon(MemberConfig::load(Path::new(file)), member::run),
         _ => {}
     }
