@@ -154,10 +154,11 @@ fn the_guide() {
     }
 }
 
-/// Logs and empty folders may stay, and routes that come back with a cable are the last of their table.
+/// Logs and empty folders may stay, and routes that come back with a cable are the last of their table. An address is
+/// one while the kernel still looks for others who have it.
 fn without_logs(configuration: &str) -> String {
-    let mut lines: Vec<&str> =
-        configuration.lines().filter(|line| !line.starts_with("/run/prismux")).collect();
+    let lines = configuration.lines().filter(|line| !line.starts_with("/run/prismux"));
+    let mut lines: Vec<String> = lines.map(|line| line.replace(" tentative", "")).collect();
     lines.sort_unstable();
     lines.join("\n")
 }

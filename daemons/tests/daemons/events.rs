@@ -40,7 +40,7 @@ pub fn recorded() {
     let proxy = network.start_proxy_recording(&file);
     let member = network.start_member(1, "gre");
     wait_for("it registers", || member.is_registered());
-    Transfer::start(&network, SENDER, Direction::Download, 100_000, None).finish(100_000);
+    Transfer::start(&network, SENDER, Direction::Download, 300_000, None).finish(300_000);
     member.stop();
     wait_for("it leaves", || !proxy.events("member_left").is_empty());
     proxy.stop();
