@@ -6,7 +6,8 @@
 //!
 //! * [`Sessions`]: all sessions of one private key. `peer`: one other end, its keys and its address. `session`: one
 //!   pair of keys.
-//! * [`KeyPair`], [`PublicKey`]: who is who. [`noise`]: the handshake's building blocks.
+//! * [`KeyPair`], [`PublicKey`]: who is who. [`noise`]: the handshake's building blocks. `fast_cipher`: the cipher of
+//!   programs that ask for the feature `ring`.
 //! * `message`: what travels. `cookie`: proofs that do not need a session. `load`: how much work a stranger may cause.
 //! * [`ReplayWindow`]: nothing twice. [`Entropy`]: randomness as an argument.
 #![no_std]
@@ -17,6 +18,8 @@ extern crate alloc;
 mod cookie;
 mod entropy;
 mod events;
+#[cfg(feature = "ring")]
+mod fast_cipher;
 mod key;
 mod limits;
 mod load;

@@ -72,11 +72,16 @@ impl CryptoResolver for Seeded {
     }
 
     fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+        cipher(choice)
+    }
+}
+
+/// A cipher without a key yet: the fast one, where this crate was built with it.
+pub(crate) fn cipher(choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
+    match choice {
         #[cfg(feature = "ring")]
-        if let Some(cipher) = snow::resolvers::RingResolver.resolve_cipher(choice) {
-            return Some(cipher);
-        }
-        DefaultResolver.resolve_cipher(choice)
+        CipherChoice::ChaChaPoly => Some(Box::new(crate::fast_cipher::FastCipher::default())),
+        _ => DefaultResolver.resolve_cipher(choice),
     }
 }
 
