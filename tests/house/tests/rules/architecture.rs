@@ -212,7 +212,8 @@ const PURE: &[&str] = &[
 ];
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 /// The one that seals, and its primitives.
-const SEALING: (&str, &[&str]) = ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305"]);
+const SEALING: (&str, &[&str]) =
+    ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305", "ring"]);
 
 /// The one with a calendar, and a file with checksums.
 const BOOKING: (&str, &[&str]) = ("sharing", &["chrono", "crc32fast"]);
