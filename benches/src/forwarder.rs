@@ -17,7 +17,8 @@ pub struct Moved {
     pub backward_packets: u64,
 }
 
-/// Moves packets between two devices, which may be in different namespaces, until stopped. Both have offloads, or neither.
+/// Moves packets between two devices, which may be in different namespaces, until stopped. Both have offloads, or
+/// neither.
 pub fn run(first: &Tun, second: &Tun, stop: StopHandle) -> io::Result<Moved> {
     let mut event_loop = EventLoop::new(Clock::start(), stop)?;
     event_loop.watch(first, 0)?;

@@ -94,9 +94,9 @@ impl Tun {
         Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI)
     }
 
-    /// The same with a `virtio_net_hdr` (10 bytes) in front of each packet, and with the kernel asked to leave checksums
-    /// and the cutting of TCP and UDP to the reader: packets have up to 65,535 bytes. [`crate::offload::OffloadTun`]
-    /// deals with both.
+    /// The same with a `virtio_net_hdr` (10 bytes) in front of each packet, and with the kernel asked to leave
+    /// checksums and the cutting of TCP and UDP to the reader: packets have up to 65,535 bytes.
+    /// [`crate::offload::OffloadTun`] deals with both.
     ///
     /// # Errors
     /// [`TunError`], which says what to do.

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// Downloads with kernel TCP between two network namespaces, through bare TUN-to-TUN forwarders, through proxy, tunnel
-/// and member, and through wireguard-go where it is installed, in turn: goodput, and CPU seconds per GB (the kernel's TCP
-/// included). Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is missing).
+/// and member, and through wireguard-go where it is installed, in turn: goodput, and CPU seconds per GB (the kernel's
+/// TCP included). Needs /dev/net/tun and the right to make namespaces (`prismux doctor` says what is missing).
 #[derive(Debug, Parser)]
 #[command(name = "datapath-cost", after_help = "Example: datapath-cost --seconds 4")]
 struct Arguments {
