@@ -59,6 +59,9 @@ pytest: python
 python: setup ## the Python package, built into .venv (VIRTUAL_ENV is not touched)
 	@.ci/python
 
+wheel: build python ## the Python package with the prismux command and the figures, as a wheel of this platform, in results/wheels
+	@.ci/wheel $(PRISMUX) results/wheels
+
 lock: python ## pin the Python requirements anew
 	cd python && ../.venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --allow-unsafe \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links -o requirements.lock requirements.in

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+#: Where figures lie: in the repository, or in a wheel.
+PLACES = (Path("reproduce"), Path(__file__).parents[1] / "reproduce")
+
+
 def code_of(folder: Path) -> ModuleType:
     """Load ``plot.py`` of a figure's folder."""
     path = folder / "plot.py"
@@ -53,7 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Draw the figures and say where they are."""
     parser = argparse.ArgumentParser(prog="python -m prismux.figures", description=__doc__)
     parser.add_argument("results", type=Path, help="output of `prismux reproduce NAME --json`")
-    parser.add_argument("--figures", type=Path, default=Path("reproduce"), help="folder of the systems' figures")
+    parser.add_argument(
+        "--figures", type=Path, help="folder of the systems' figures [default: ./reproduce, else the package's]"
+    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="names of figures: T1 Q6")
     parser.add_argument("--out", type=Path, default=Path("results/figures"), help="where the pictures go")
     given = parser.parse_args(arguments)
@@ -66,7 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     given.out.mkdir(parents=True, exist_ok=True)
     drawn = 0
-    for folder in folders(given.figures):
+    root = given.figures or next((place for place in PLACES if place.is_dir()), PLACES[0])
+    for folder in folders(root):
         report = reports.get(folder.parent.name)
         if report is None or (given.only and folder.name not in given.only):
             continue
@@ -77,6 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         drawn += 1
         print(", ".join(style.save(figure, str(given.out / folder.name))))
+    if not drawn:
+        print(f"error: nothing drawn: {root} has no figure with results in {given.results}", file=sys.stderr)
     return 0 if drawn else 1
 
 
