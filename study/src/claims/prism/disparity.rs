@@ -146,8 +146,8 @@ fn judge_schedulers(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let far = points.last().copied().unwrap_or_default();
     let alone = ratios(&share(HRTT_ALONE, far), &share("random", far));
     let hrtt_alone = format!(
-        "refuted: that the network read into the papers hides it (the tables of the other readings). What brings it \
-         is a divisor of 1 kbit/s, with which no weight is ever reached and hRTT alone decides: slope {:.3}, at \
+        "refuted: that the network read into the papers hides it (the tables of the other readings). Nearest comes \
+         a divisor of 1 kbit/s, with which no weight is ever reached and hRTT alone decides: slope {:.3}, at \
          {far} % {} times Random. But then ADAS were hRTT-only, which section VIII-C.2 finds worst",
         slope(HRTT_ALONE),
         words(&alone)
