@@ -10,7 +10,10 @@ def draw(report: Report) -> Figure:
     table = report.table("S6")
     with style.canvas("620, 720, 720 and 860 kbit/s", 2) as (figure, axes):
         for panel, column, label in zip(
-            axes, table.columns[:2], ["goodput with headers (Mbit/s)", "highest - left (packets, mean)"], strict=True
+            axes,
+            list(table.columns)[:2],
+            ["goodput with headers (Mbit/s)", "highest - left (packets, mean)"],
+            strict=True,
         ):
             for row, scheduler in enumerate(table.labels[:2]):
                 point = table.column(column)[row]
