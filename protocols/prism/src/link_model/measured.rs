@@ -29,6 +29,10 @@ const MAX_BASE: f64 = 1.5;
 const LEAST_SPAN: Duration = Duration::from_secs(15);
 /// and this much more, in seconds.
 const MAX_BASE_EXTRA: f64 = 0.05;
+/// Jitter is the most of late, and half of it counts after this time: where packets follow one another closely each waits
+/// for the slowest before it, all take about as long, and none shows what the next lone one may take. No longer: the
+/// queue of others looks like jitter too, and what is theirs would be taken from them.
+const JITTER_HALF_LIFE: f64 = 5.0;
 /// A queue of this share of the round trip, or of [`MIN_QUEUE`], and of [`JITTERS`] times the jitter, is one for
 /// certain.
 const QUEUE_SHARE: f64 = 0.15;
@@ -83,7 +87,7 @@ pub(super) struct Measured {
     is_busy: bool,
     /// The queue that no packet of late escaped.
     queueing: f64,
-    /// Most packets come within this after the quickest around them.
+    /// Most packets come within this after the quickest around them; see [`JITTER_HALF_LIFE`].
     jitter: f64,
     /// The shortest round trip of receipts, which may come back another way than ACKs.
     own_rtt: f64,
@@ -155,6 +159,9 @@ impl Measured {
     /// A receipt; `useful` is the share of the link's bytes that is useful data.
     fn update(&mut self, now: Instant, rounds: u32, estimate: &LinkEstimate, useful: f64) {
         let rate = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0 * useful);
+        let faded = libm::exp2(-now.saturating_since(self.at).as_secs_f64() / JITTER_HALF_LIFE);
+        let jitter = estimate.jitter_p95.unwrap_or_default().as_secs_f64();
+        self.jitter = jitter.max(faded * self.jitter);
         (self.at, self.is_fresh) = (now, true);
         self.delivery = rate(estimate.delivery_rate);
         self.offered = rate(estimate.offered_rate);
@@ -162,7 +169,6 @@ impl Measured {
         self.burst_rate = rate(estimate.burst_rate);
         self.own_rtt = estimate.min_rtt.map_or(f64::MAX, Duration::as_secs_f64);
         self.queueing = estimate.queueing_delay.unwrap_or_default().as_secs_f64();
-        self.jitter = estimate.jitter_p95.unwrap_or_default().as_secs_f64();
         if self.intervals != estimate.intervals {
             self.intervals = estimate.intervals;
             self.recent = [self.delivery, self.recent[0], self.recent[1]];

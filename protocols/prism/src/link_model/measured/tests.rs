@@ -115,3 +115,36 @@ fn a_link_that_carried_more_is_asked_for_it_again_unless_its_queue_has_overflowe
     model.on_estimate(now, &LinkEstimate { intervals: 81, ..calm() }, 36);
     assert!(!model.overload.has_overflowed(), "forgiven in the end");
 }
+
+/// `measured()`, then packets far apart that jitter, then closely following ones that all take about as long.
+fn jittered() -> LinkModel {
+    let (mut model, mut now) = measured();
+    now += millis(400);
+    let lone = LinkEstimate { is_busy: false, queueing_delay: None, jitter_p95: Some(millis(30)), ..calm() };
+    model.on_estimate(now, &lone, 36);
+    for intervals in 51..151 {
+        now += millis(10);
+        model.on_estimate(now, &dense(intervals), 36);
+    }
+    model
+}
+
+/// 12 Mbit/s of packets that all take 30 ms longer than the quickest ever.
+fn dense(intervals: u64) -> LinkEstimate {
+    let came = Some(Rate::from_bps(12 * MBPS));
+    LinkEstimate {
+        intervals,
+        busy_rate: came,
+        delivery_rate: came,
+        offered_rate: came,
+        queueing_delay: Some(millis(30)),
+        jitter_p95: Some(millis(7)),
+        ..calm()
+    }
+}
+
+#[test]
+fn delay_of_closely_following_packets_is_no_queue_where_lone_packets_jittered_as_much() {
+    let model = jittered();
+    assert!(mbps(&model) > 18.0, "as fast as before, though less was sent: {}", mbps(&model));
+}
