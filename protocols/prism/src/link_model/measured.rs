@@ -29,9 +29,9 @@ const MAX_BASE: f64 = 1.5;
 const LEAST_SPAN: Duration = Duration::from_secs(15);
 /// and this much more, in seconds.
 const MAX_BASE_EXTRA: f64 = 0.05;
-/// Jitter is the most of late, and half of it counts after this time: where packets follow one another closely each waits
-/// for the slowest before it, all take about as long, and none shows what the next lone one may take. No longer: the
-/// queue of others looks like jitter too, and what is theirs would be taken from them.
+/// Jitter is the most of late, and half of it counts after this time: where packets follow one another closely each
+/// waits for the slowest before it, all take about as long, and none shows what the next lone one may take. No longer:
+/// the queue of others looks like jitter too, and what is theirs would be taken from them.
 const JITTER_HALF_LIFE: f64 = 5.0;
 /// A queue of this share of the round trip, or of [`MIN_QUEUE`], and of [`JITTERS`] times the jitter, is one for
 /// certain.
