@@ -24,7 +24,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak clean
+.PHONY: help setup build deb demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak sanitize clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -142,6 +142,10 @@ soak: setup ## the property tests, with other cases each time, and the short fuz
 	@printf 'seed of the property tests: %s (SOAK_SEED repeats them)\n' '$(SOAK_SEED)'
 	PROPTEST_RNG_SEED=$(SOAK_SEED) PROPTEST_CASES=$(SOAK_CASES) PRISMUX_FUZZ_ROUNDS=$$(( $(SOAK_CASES) * 50 )) \
 	  $(CARGO) test --release --workspace --locked
+
+sanitize: setup ## the crate with `unsafe` code under AddressSanitizer (needs nightly Rust)
+	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(BUILT)/sanitize \
+	  $(CARGO) +nightly test --locked -p prismux-linux --lib --target $$(rustc -vV | sed -n 's/^host: //p')
 
 clean: ## remove what was built
 	$(CARGO) clean

@@ -153,14 +153,18 @@ pub(crate) fn table_of(outcomes: &[Outcome]) -> String {
         seed if seeds_run == 1 => format!("seed {seed}"),
         seed => format!("{seeds_run} runs from seed {seed}; means and 95 % intervals"),
     };
-    let possible = rate(first.total.capacity_bps);
+    // The air, and links that nobody shares, have no capacity to be measured against.
+    let possible = match first.total.capacity_bps {
+        bps if bps > 0.0 => format!(", at most {} possible", rate(bps)),
+        _ => String::new(),
+    };
     let equal: Vec<&str> =
         outcomes.iter().filter(|outcome| outcome.is_one_run()).map(|outcome| outcome.name.as_str()).collect();
     let note = match equal.is_empty() {
         true => String::new(),
         false => format!("\n{}: {}", equal.join(", "), one_run(seeds_run)),
     };
-    let head = format!("{} ({}, {seeds}), at most {possible} possible", first.scenario, first.backend);
+    let head = format!("{} ({}, {seeds}){possible}", first.scenario, first.backend);
     format!("{head}\n\n{table}\n\nratio: goodput over that of {}, seed by seed{note}", reference.name)
 }
 

@@ -1,6 +1,7 @@
 //! Cutting what the kernel left whole: one packet into segments, each with headers and checksums of its own.
-use super::header::{HEADER_BYTES, Segmentation, VirtioHeader};
+use super::header::{HEADER_BYTES, Segmentation, TCP_CHECKSUM, TCP_FLAGS, VirtioHeader};
 use crate::packet::{PacketBuf, PacketPool};
+use prismux_wire::TcpFlags;
 use prismux_wire::checksum::Sum;
 use prismux_wire::ip::protocol;
 use std::io;
@@ -11,11 +12,6 @@ const MAX_PACKET_BYTES: usize = 65_535;
 
 const TCP_HEADER_BYTES: usize = 20;
 const UDP_HEADER_BYTES: usize = 8;
-/// Places in a TCP header.
-const TCP_FLAGS: usize = 13;
-const FIN: u8 = 0x01;
-const PSH: u8 = 0x08;
-const CWR: u8 = 0x80;
 
 /// The packet that was read last, and what of it has not been handed out yet.
 pub(super) struct Cutter {
@@ -164,12 +160,12 @@ impl Segments {
             let sequence = u32::from_be_bytes([a, b, c, d]).wrapping_add(passed);
             transport[4..8].copy_from_slice(&sequence.to_be_bytes());
             if self.next + self.segment_bytes < self.end {
-                transport[TCP_FLAGS] &= !(FIN | PSH);
+                transport[TCP_FLAGS] &= !(TcpFlags::FIN.0 | TcpFlags::PSH.0);
             }
             if self.count > 0 {
-                transport[TCP_FLAGS] &= !CWR;
+                transport[TCP_FLAGS] &= !TcpFlags::CWR.0;
             }
-            16
+            TCP_CHECKSUM
         };
         transport[checksum_at..checksum_at + 2].fill(0);
         let pseudo = addresses.add_u16(u16::from(self.protocol)).add_u16(length as u16);

@@ -3,6 +3,10 @@
 /// Bytes of the header, as a TUN device has it.
 pub(super) const HEADER_BYTES: usize = 10;
 
+/// Places in a TCP header.
+pub(super) const TCP_FLAGS: usize = 13;
+pub(super) const TCP_CHECKSUM: usize = 16;
+
 /// The checksum is still to be computed: its field holds the sum of the pseudo header.
 const NEEDS_CHECKSUM: u8 = 1;
 
