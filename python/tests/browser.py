@@ -37,6 +37,8 @@ class Browser:
         options = {"binary": CHROMIUM, "args": arguments}
         always = {
             "browserName": "chrome",
+            # Longer than a script waits for what it looks for, so that it is the script that says what is missing.
+            "timeouts": {"script": 45_000},
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "WARNING"},
         }

@@ -37,6 +37,8 @@ sed -i 's/^role = "gateway"/&\nnat = false/' gateway.toml
 sed -i "s/^role = \"home\"/&\nshare = false/; s/127.0.0.1:9587/127.0.0.1:$PORT/" home.toml
 far "$PRISMUX" up --config gateway.toml & "$PRISMUX" up --config home.toml & home=$!
 far "$PYTHON" "$RELAY" send 203.0.113.1 4717 &
+# A connection opened before goes on beside the tunnels, over the uplink that it has.
+until ip route get 203.0.113.1 | grep -q prism0; do kill -0 $home; sleep 0.02; done
 "$PYTHON" "$RELAY" receive 203.0.113.1 4717 &
 "$PYTHON" "$RELAY" page page.socket "$PORT" &
 until [ -S page.socket ]; do sleep 0.02; done
@@ -167,7 +169,7 @@ async def receive(host: str, port: str) -> None:
     while True:
         try:
             reader, _ = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 2)
-            while await reader.read(65536):
+            while await asyncio.wait_for(reader.read(65536), 5):
                 pass
         except (OSError, TimeoutError):
             await asyncio.sleep(0.2)
