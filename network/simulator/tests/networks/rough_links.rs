@@ -3,7 +3,7 @@ use crate::uplinks::goodput;
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Flow, Plan, ProxySettings, Transport};
-use prismux_prism::ProxyConfig;
+use prismux_prism::{ProxyConfig, ProxyCounters};
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_tcp::engine::{EngineConfig, HyStartKind};
@@ -30,6 +30,16 @@ fn bonded(seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
 
 /// The same for a sender like this.
 fn bonded_sender(sender: TcpConfig, seed: u64, links: &[[LinkConfig; 2]], receipts: bool) -> f64 {
+    bonded_run(sender, seed, links, receipts).0
+}
+
+/// The same, and what the proxy counted.
+fn bonded_run(
+    sender: TcpConfig,
+    seed: u64,
+    links: &[[LinkConfig; 2]],
+    receipts: bool,
+) -> (f64, ProxyCounters) {
     let (mut plan, mut options) = (Plan::new("rough", Duration::from_secs(60)), SimulationOptions::checked());
     let fast = |ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
@@ -51,7 +61,7 @@ fn bonded_sender(sender: TcpConfig, seed: u64, links: &[[LinkConfig; 2]], receip
     simulation.run_until(Instant::from_secs(3));
     let rate = goodput(&mut simulation, flow, Duration::from_secs(10));
     assert_eq!(simulation.faults(), Vec::<String>::new());
-    rate / 1e6
+    (rate / 1e6, *simulation.proxy_counters(proxy).unwrap())
 }
 
 /// Of 39.9 Mbit/s that both links carry; a sender over the first alone gets 26 at best.
@@ -87,6 +97,20 @@ fn links_with_rough_ways_back_are_filled_where_members_return_receipts() {
     };
     let rate = bonded(1, &two_links(steady).map(rough), true);
     assert!(rate > 33.0, "{rate} Mbit/s");
+}
+
+/// What only the ACKs told of that a thin way back lost is not taken for lost.
+#[test]
+fn hardly_anything_that_arrived_is_resent_where_most_acks_are_lost() {
+    let link = |mbps, ms| {
+        let there = LinkConfig::new(Rate::from_mbps(mbps), Duration::from_millis(ms));
+        let back = there.clone().with_queue(QueueLimit::Packets(20));
+        [there.with_queue(QueueLimit::Bdp(1.0)), LinkConfig { rate: Some(Rate::from_bps(500_000)), ..back }]
+    };
+    let links = [link(50, 20), link(20, 45), link(8, 150)];
+    let (_, counters) = bonded_run(TcpConfig::modern(), 1, &links, true);
+    assert!(counters.data_packets > 40_000, "{counters:?}");
+    assert!(counters.losses_detected * 200 < counters.data_packets, "{counters:?}");
 }
 
 /// A way back that jitters looks to HyStart like a full queue, and so does a distant link that joins.

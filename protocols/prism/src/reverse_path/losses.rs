@@ -9,6 +9,10 @@ use crate::status::ReverseState;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{LossReport, SeqNumber};
 
+/// Where receipts tell of losses, a packet that was overtaken is waited for so many times the round trip of its full
+/// link: over a thin way back six ACKs in seven are lost, and one that is left brings the news of many.
+const RECEIPTS_PATIENCE: u64 = 2;
+
 /// Packets overtaken on their own link are lost: at once on a link that keeps order, later on one that does not.
 ///
 /// Runs after all arrivals of this ACK are marked, so that ranges reported together do not convict one another.
@@ -56,8 +60,8 @@ fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
     learned.map_or(Duration::ZERO, |link| {
         // Where receipts tell of losses in time, order can only tell of those beyond the far end, and late ACKs feign
         // it.
-        let patience = if link.model.has_prompt_receipts() { link.model.full_rtt() } else { None };
-        link.reordering_window(now).max(patience.unwrap_or(Duration::ZERO))
+        let told = if link.model.has_prompt_receipts() { link.model.full_rtt() } else { None };
+        link.reordering_window(now).max(told.map_or(Duration::ZERO, |rtt| rtt * RECEIPTS_PATIENCE))
     })
 }
 
