@@ -209,6 +209,8 @@ pub struct LinkTable {
     up: Vec<LinkId>,
     /// Senders have more to send than the links take at the moment.
     pub(crate) backlogged: bool,
+    /// What one of the senders that have more to send has under way, in the mean; 0 while there are none.
+    pub(crate) share_bytes: u64,
     /// For traces.
     pub(crate) events: Events,
 }

@@ -117,7 +117,7 @@ impl<P: Clone> Proxy<P> {
             let hash = crate::flow_table::hash(&flow, 0);
             return self.handle_opaque(hash, packet);
         };
-        self.shared.links.backlogged = !self.shared.pacer.waiting.is_empty();
+        self.shared.note_backlog();
         let recorded = self.with_flow(now, number, |flow, shared| {
             data_path::handle(flow, header, payload_bytes, packet, shared, now)
         });

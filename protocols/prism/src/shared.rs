@@ -33,6 +33,14 @@ pub(crate) struct Shared<P> {
 }
 
 impl<P> Shared<P> {
+    /// Tells schedulers how busy the links are.
+    pub(crate) fn note_backlog(&mut self) {
+        let senders = self.pacer.waiting.len() as u64;
+        self.links.backlogged = senders > 0;
+        let under_way: u64 = self.links.up().map(|(_, link)| link.in_flight_bytes).sum();
+        self.links.share_bytes = under_way.checked_div(senders).unwrap_or(0);
+    }
+
     /// Nothing yet, under these settings.
     pub(crate) fn new(config: ProxyConfig) -> Self {
         Self {

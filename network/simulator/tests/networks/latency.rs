@@ -172,15 +172,16 @@ fn a_ping_during_a_download_waits_little_on_links_with_jitter_where_members_retu
 
 #[test]
 fn a_short_request_beside_a_download_takes_no_longer_than_over_the_best_link() {
-    for bytes in [20_000, 100_000, 500_000] {
+    for all in [uplinks, || uplinks().with_receipts()] {
         let alone = || {
-            let mut alone = uplinks();
+            let mut alone = all();
             let second = alone.members[1];
             alone.plan.event(Duration::ZERO, Action::Leave(second));
             alone
         };
-        let (both, best) = (request(uplinks, bytes), request(alone, bytes));
-        // Asked is 1.3, which a single moment may give: docs/roadmap.md.
-        assert!(both < 1.45 * best, "{bytes} bytes: {both} s, over the best link {best} s");
+        for bytes in [20_000, 100_000, 500_000] {
+            let (both, best) = (request(all, bytes), request(alone, bytes));
+            assert!(both < 1.2 * best, "{bytes} bytes: {both} s, over the best link {best} s");
+        }
     }
 }
