@@ -179,6 +179,12 @@ pub const TCP: &[Key] = &[
         "the profile's",
         "least time between probes of a closed window (old stacks: 5 s)",
     ),
+    key(
+        "repeat_syn_ack",
+        "true or false",
+        "true",
+        "SYN-ACK is sent again by itself; ns-2 does not (simulator)",
+    ),
 ];
 
 /// Keys of `door = { ... }` in a flow.

@@ -74,6 +74,8 @@ pub struct TcpSettings {
     pub ecn_echo: Option<EcnEcho>,
     /// Least time between probes of a closed window.
     pub min_persist: Option<Duration>,
+    /// Whether SYN-ACK is sent again by itself.
+    pub repeat_syn_ack: Option<bool>,
 }
 
 impl Default for TcpSettings {
@@ -107,6 +109,7 @@ impl TcpSettings {
             ecn: None,
             ecn_echo: None,
             min_persist: None,
+            repeat_syn_ack: None,
         }
     }
 
@@ -151,6 +154,7 @@ impl TcpSettings {
         put(&mut config.ecn, self.ecn);
         put(&mut config.ecn_echo, self.ecn_echo);
         put(&mut config.min_persist, self.min_persist);
+        put(&mut config.repeat_syn_ack, self.repeat_syn_ack);
         if let Some(sack) = self.sack {
             (config.sack, config.dsack) = (sack, sack && config.dsack);
         }

@@ -53,6 +53,9 @@ pub struct TcpConfig {
     pub ecn_echo: EcnEcho,
     /// Retransmissions of SYN or SYN-ACK before the attempt is given up.
     pub syn_retries: u8,
+    /// Whether SYN-ACK is sent again when nothing answers it (RFC 6298 section 5.7); without, only another SYN brings
+    /// another one, as at ns-2's sinks.
+    pub repeat_syn_ack: bool,
     /// Without any progress or answer for this long, outstanding data or probes end the connection
     /// (R2 of RFC 9293 section 3.8.3); [`Duration::MAX`] never does.
     pub give_up_after: Duration,
@@ -157,6 +160,7 @@ impl TcpConfig {
             ecn: false,
             ecn_echo: EcnEcho::UntilAnswered,
             syn_retries: 6,
+            repeat_syn_ack: true,
             give_up_after: Duration::from_secs(924),
             time_wait: Duration::from_secs(60),
             min_persist: Duration::ZERO,

@@ -38,6 +38,7 @@ pub(super) fn read(reader: &Reader<'_>, transport: &Transport) -> TcpSettings {
     settings.ecn = tcp.boolean("ecn");
     settings.ecn_echo = tcp.name("ecn_echo", registry::ECN_ECHO).flatten();
     settings.min_persist = tcp.duration("min_persist");
+    settings.repeat_syn_ack = tcp.boolean("repeat_syn_ack");
     tcp.finish();
     settings
 }

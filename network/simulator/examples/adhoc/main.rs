@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p prismux-simulator --example adhoc -- NETWORK ROUTING,... NETWORKS SEEDS SECONDS`
 //!
-//! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `cell` (100 hosts that write to one in their
-//! middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J. Broch et al., MobiCom 1998).
+//! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `stream` (datagrams instead), `cell` (100 hosts
+//! that write to one in their middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J. Broch et al., MobiCom 1998).
 //! ROUTING is `dsr`, `aodv`, `dsdv`; NETWORKS a number of random networks, or files of movements. Without ns-2 (`ns`)
 //! on this machine only this simulator runs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [kind, routing, networks, seeds, seconds] = arguments.as_slice() else {
         return Err("arguments: NETWORK ROUTING,... NETWORKS SEEDS SECONDS".into());
     };
-    let kind = Kind::parse(kind).ok_or("NETWORK: transfer, cell or cbr:SOURCES:PAUSE_S")?;
+    let kind = Kind::parse(kind).ok_or("NETWORK: transfer, stream, cell or cbr:SOURCES:PAUSE_S")?;
     let (seeds, seconds): (u64, u64) = (seeds.parse()?, seconds.parse()?);
     let networks: Vec<Network> = match networks.parse::<u64>() {
         Ok(count) => (1..=count).map(|number| Network::draw(kind, number, seconds)).collect(),

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 pub enum Kind {
     /// One TCP connection from host 0 to host 1.
     Transfer,
+    /// The same hosts, with datagrams, 4 of 64 bytes in a second, from host 0 to host 1.
+    Stream,
     /// 1000 bytes every half second from every host to host 0, over TCP; host k begins after k/100 seconds.
     Cell,
     /// Datagrams, 4 of 64 bytes in a second from each source.
@@ -17,6 +19,7 @@ impl Kind {
     pub fn parse(text: &str) -> Option<Self> {
         match text.split(':').collect::<Vec<_>>()[..] {
             ["transfer"] => Some(Self::Transfer),
+            ["stream"] => Some(Self::Stream),
             ["cell"] => Some(Self::Cell),
             ["cbr", sources, pause_s] => {
                 Some(Self::Cbr { sources: sources.parse().ok()?, pause_s: pause_s.parse().ok()? })
@@ -27,7 +30,7 @@ impl Kind {
 
     pub fn hosts(self) -> u32 {
         match self {
-            Self::Transfer => 20,
+            Self::Transfer | Self::Stream => 20,
             Self::Cell => 101,
             Self::Cbr { .. } => 50,
         }
@@ -36,7 +39,7 @@ impl Kind {
     /// Width and height in metres, and the highest speed in metres per second.
     pub fn ground(self) -> ([f64; 2], f64) {
         match self {
-            Self::Transfer => ([1000.0, 750.0], 10.0),
+            Self::Transfer | Self::Stream => ([1000.0, 750.0], 10.0),
             Self::Cell => ([1500.0, 1500.0], 0.0),
             Self::Cbr { .. } => ([1500.0, 300.0], 20.0),
         }
@@ -86,7 +89,11 @@ impl Network {
     /// Who sends datagrams to whom: sources begin within the first fifth, as the paper's do within the first 180 of
     /// 900 seconds.
     pub fn sources(&self) -> Vec<Source> {
-        let Kind::Cbr { sources, .. } = self.kind else { return Vec::new() };
+        let sources = match self.kind {
+            Kind::Cbr { sources, .. } => sources,
+            Kind::Stream => return Vec::from([Source { from: 0, to: 1, start_ms: 0 }]),
+            Kind::Transfer | Kind::Cell => return Vec::new(),
+        };
         let hosts = self.kind.hosts();
         let source = |number: u32| Source {
             from: number % hosts,

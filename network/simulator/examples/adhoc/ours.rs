@@ -88,7 +88,7 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
     // ns-2's DSR demands an interface queue of its own.
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let mac = MacConfig { queue, ..MacConfig::ns2() };
-    let compares_hops = matches!(network.kind, Kind::Cbr { .. });
+    let compares_hops = matches!(network.kind, Kind::Stream | Kind::Cbr { .. });
     let radio = Radio {
         radio: RadioConfig::wavelan(),
         mac,
@@ -107,6 +107,7 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         initial_window: Some(2),
         min_rto: Some(Duration::from_millis(200)),
         clock_granularity: Some(Duration::from_millis(10)),
+        repeat_syn_ack: Some(false),
         ..TcpSettings::profile(TcpProfile::Ns2_2002)
     };
     if network.kind == Kind::Transfer {

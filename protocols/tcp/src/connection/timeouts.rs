@@ -44,7 +44,7 @@ impl Connection {
             }
         }
         if self.timers.handshake <= now {
-            self.retry_handshake();
+            self.retry_handshake(now);
         }
         if self.timers.persist <= now {
             self.probe_window(now);
@@ -71,13 +71,18 @@ impl Connection {
         self.timers.handshake = now + wait;
     }
 
-    fn retry_handshake(&mut self) {
+    fn retry_handshake(&mut self, now: Instant) {
         self.timers.handshake = Instant::MAX;
         if self.timers.syn_retransmissions >= self.config.syn_retries {
             self.give_up();
         } else {
             self.timers.syn_retransmissions += 1;
-            self.control = Some(Control::Syn);
+            if self.state == State::SynReceived && !self.config.repeat_syn_ack {
+                // The next wait counts towards giving up all the same.
+                self.start_syn_timer(now);
+            } else {
+                self.control = Some(Control::Syn);
+            }
         }
     }
 

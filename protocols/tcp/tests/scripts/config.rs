@@ -41,6 +41,7 @@ fn change(config: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> 
         "max_ranges" => config.max_out_of_order_ranges = number(value)?,
         "initial_window" => config.engine.initial_window_segments = number(value)?,
         "syn_retries" => config.syn_retries = number(value)?,
+        "repeat_syn_ack" => config.repeat_syn_ack = on,
         "give_up_after" => config.give_up_after = duration(value)?,
         "time_wait" => config.time_wait = duration(value)?,
         "keep_alive" => config.keep_alive = Some(keep_alive(value)?),
