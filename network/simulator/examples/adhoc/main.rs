@@ -86,10 +86,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Ok(Measured::mean(&all?))
                 };
             let here = runs(&|seed| ours::run(network, routing, seed))?;
-            let there = match ns2::is_there() {
-                true => Some(runs(&|seed| ns2::run(network, routing, seed))?),
-                false => None,
-            };
+            let there = ns2::is_there().then(|| runs(&|seed| ns2::run(network, routing, seed)));
+            let there = there.transpose().unwrap_or_else(|error| {
+                println!("{routing} {number:2} is left out of the means: {error}");
+                None
+            });
             println!("{routing} {number:2} {}", row(&here, there.as_ref()));
             pairs.extend(there.map(|there| (here, there)));
         }

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const SCRIPT: &str = include_str!("adhoc.tcl");
+/// CPU seconds after which a run of ns-2 is ended: its DSDV hands packets that wait from queue to queue for ever where
+/// an update that it does not believe names their destination.
+const MAX_CPU_S: u32 = 60;
 
 /// Whether this machine has ns-2.
 pub fn is_there() -> bool {
@@ -52,8 +55,9 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
     let mut measured = Measured::default();
     let mut trace = Trace::default();
     for traced in [0, 1] {
-        let mut command = Command::new("ns");
-        command.arg(&script).args(&arguments).arg(format!("traced={traced}")).current_dir(&folder.0);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -t {MAX_CPU_S}; exec ns \"$@\""), "ns"]).arg(&script);
+        command.args(&arguments).arg(format!("traced={traced}")).current_dir(&folder.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let output = child.stdout.take().ok_or("no output of ns-2")?;
         for line in BufReader::new(output).lines() {
@@ -65,7 +69,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
             }
         }
         if !child.wait()?.success() {
-            return Err("ns-2 failed".into());
+            return Err("ns-2 failed, or did not end".into());
         }
     }
     measured.frames = trace.frames as f64;
