@@ -3,7 +3,8 @@
 //! `cargo run --release -p prismux-simulator --example adhoc -- NETWORK ROUTING,... NETWORKS SEEDS SECONDS`
 //!
 //! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `stream` (datagrams instead), `cell` (100 hosts
-//! that write to one in their middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J. Broch et al., MobiCom 1998).
+//! that write to one in their middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J.
+//! Broch et al., MobiCom 1998).
 //! ROUTING is `dsr`, `aodv`, `dsdv`; NETWORKS a number of random networks, or files of movements. Without ns-2 (`ns`)
 //! on this machine only this simulator runs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
