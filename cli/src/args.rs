@@ -3,6 +3,7 @@
 mod daemon;
 mod fetch;
 mod lab;
+mod lending;
 mod manual;
 mod mixes;
 mod reproduce;
@@ -17,6 +18,7 @@ pub(crate) use daemon::{
 };
 pub(crate) use fetch::{FetchArguments, ServeArguments};
 pub(crate) use lab::{AgreeArguments, RivalsArguments};
+pub(crate) use lending::{BorrowArguments, DiscoverArguments, LendArguments, OfferArguments};
 pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
@@ -118,6 +120,22 @@ pub(crate) enum Command {
         after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo\n  prismux revoke proxy"
     )]
     Revoke(RevokeArguments),
+    /// Look for neighbours who lend an uplink. Exit code 1 if nobody answers.
+    #[command(after_help = "Examples:\n  prismux discover\n  prismux discover --device wlan0 --json")]
+    Discover(DiscoverArguments),
+    /// Offer this host's uplink to neighbours, on named networks only, until Ctrl-C. Nobody is let in by that.
+    #[command(after_help = "Example: prismux offer kitchen-lte --device wlan0")]
+    Offer(OfferArguments),
+    /// At the host that offers its uplink: see who asks, and say yes or no.
+    #[command(after_help = "Examples:\n  prismux lend\n  prismux lend 7Q2M-XK4D-0VBT-93HA\n  \
+            prismux lend 7Q2M-XK4D-0VBT-93HA --refuse\n\nIt writes the file for `prismux member`.")]
+    Lend(LendArguments),
+    /// Ask a neighbour for an uplink, and print what your proxy's file then needs.
+    #[command(
+        after_help = "Example: prismux borrow 3M8R-P6ZD-11KW-XV5C --name ann --proxy 192.0.2.1:51820 \\\n  \
+            --proxy-key hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo= --receiver 10.77.0.2/32"
+    )]
+    Borrow(BorrowArguments),
     /// Serve as the proxy that splits downloads over members.
     #[command(after_help = "Example: prismux proxy --config /etc/prismux/proxy.toml")]
     Proxy(ProxyArguments),

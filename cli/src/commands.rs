@@ -11,6 +11,7 @@ mod explain;
 mod fetch;
 mod in_python;
 mod invite;
+mod lending;
 mod manual;
 mod mixes;
 mod replay;
@@ -48,6 +49,10 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Invite(arguments) => invite::invite(&arguments),
         Command::Join(arguments) => invite::join(&arguments),
         Command::Revoke(arguments) => revoke::run(&arguments),
+        Command::Discover(arguments) => lending::discover(&arguments),
+        Command::Offer(arguments) => lending::offer(&arguments),
+        Command::Lend(arguments) => lending::lend(&arguments),
+        Command::Borrow(arguments) => lending::borrow(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Keygen(arguments) => daemon::keygen(&arguments),

@@ -2,6 +2,7 @@
 //!
 //! `{"command": "revoke", "name": "house"}` is answered by `{"done": "..."}` or `{"refused": "..."}`, in words. The
 //! socket lies beside the status socket, with `.control` for its ending: who may look need not be who may change.
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, Permissions};
 use std::io;
@@ -69,7 +70,7 @@ impl CommandServer {
     }
 
     /// Has `carry_out` do what has been asked for, and says what came of it. Nobody waits for a reader that has gone.
-    pub fn answer(&self, mut carry_out: impl FnMut(&Command) -> Result<String, String>) {
+    pub fn answer<C: DeserializeOwned>(&self, mut carry_out: impl FnMut(&C) -> Result<String, String>) {
         let mut buffer = [0; MAX_BYTES];
         for _ in 0..BATCH_COMMANDS {
             let Ok((length, asker)) = self.socket.recv_from(&mut buffer) else { return };
@@ -123,11 +124,11 @@ fn remove_left(path: &Path) {
     }
 }
 
-/// Asks the daemon with this status socket, and returns what it has done.
+/// Asks the daemon with this status socket for one of its commands, and returns what it has done.
 ///
 /// # Errors
 /// Why it has not, or that nobody answers.
-pub fn send(status_socket: &Path, command: &Command) -> Result<String, String> {
+pub fn send(status_socket: &Path, command: &impl Serialize) -> Result<String, String> {
     let to = socket_beside(status_socket);
     let ask = || {
         // The answer goes to the place where this socket was bound.
@@ -172,7 +173,7 @@ mod tests {
     fn serve(server: &CommandServer, count: usize) {
         let (mut answered, end) = (0, Instant::now() + PATIENCE * 2);
         while answered < count && Instant::now() < end {
-            server.answer(|command| {
+            server.answer(|command: &Command| {
                 answered += 1;
                 match command {
                     Command::Revoke { name } if name == "house" => Ok(format!("{name} is out")),
@@ -198,7 +199,7 @@ mod tests {
         for nonsense in ["", "{\"command\": \"format\"}", "{\"command\": \"revoke\", \"name\": 1}"] {
             asker.send_to(nonsense.as_bytes(), socket_beside(&status)).unwrap();
         }
-        server.answer(|command| panic!("{command:?} is none"));
+        server.answer(|command: &Command| panic!("{command:?} is none"));
         let mut buffer = [0; 200];
         let length = asker.recv(&mut buffer).unwrap();
         assert!(buffer[..length].starts_with(b"{\"refused\":\"no command"));

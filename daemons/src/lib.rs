@@ -9,6 +9,7 @@
 //!   [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
 //!   [`explain`]: whether a link is used, and why not, in words. `web`: metrics and the web page over HTTP.
+//! * [`lending`]: offering an uplink to neighbours, and finding who offers one.
 //! * [`replay`]: a proxy's recording, decided once more.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -27,6 +28,7 @@ pub mod footprint;
 pub mod gateway;
 pub mod home;
 pub mod icmp;
+pub mod lending;
 mod liveness;
 pub mod logging;
 pub mod member;

@@ -4,6 +4,7 @@
 //! deterministic mutations of a seed corpus (`tests/short_fuzz.rs`, part of every test run).
 
 pub mod bytes;
+pub mod community;
 pub mod fetch;
 pub mod machines;
 mod mutate;
@@ -241,6 +242,20 @@ pub const TARGETS: &[Target] = &[
         seeds: sealed::programs,
         mutator: Mutator::Bytes,
         weight: 0.1,
+    },
+    Target {
+        name: "slp",
+        run: community::slp,
+        seeds: community::slp_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
+    Target {
+        name: "lending",
+        run: community::lending,
+        seeds: community::lending_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
     },
     Target {
         name: "link_meter",

@@ -9,6 +9,7 @@
 )]
 
 mod caps;
+mod community;
 mod datagrams;
 mod emulator;
 mod measure;
@@ -36,6 +37,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("a_backup_carries_nothing_while_the_first_uplink_lives_and_takes_over_when_it_dies", caps::backup),
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
+    ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
 ];
 

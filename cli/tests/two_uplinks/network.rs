@@ -118,7 +118,7 @@ impl Site {
 }
 
 /// A network namespace.
-fn space() -> Namespace {
+pub fn space() -> Namespace {
     let space = Namespace::create().expect("a network namespace");
     ip(&space, "link set lo up");
     // Duplicate address detection would change addresses while they are looked at.
@@ -143,7 +143,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    fn start(space: Namespace) -> Self {
+    pub fn start(space: Namespace) -> Self {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c"]);
         command.arg(format!(
@@ -174,6 +174,23 @@ impl Machine {
 
     /// Runs a command line: whether it succeeded, and what it printed.
     pub fn try_run(&self, line: &str) -> (bool, String) {
+        let output = self.command(line).output().expect("nsenter of util-linux");
+        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() {
+            said.push_str(&String::from_utf8_lossy(&output.stderr));
+        }
+        (output.status.success(), said)
+    }
+
+    /// Starts what runs until the machine ends.
+    pub fn spawn(&self, line: &str) {
+        let mut command = self.command(line);
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("nsenter of util-linux");
+        std::thread::spawn(move || child.wait());
+    }
+
+    fn command(&self, line: &str) -> Command {
         let program = env!("CARGO_BIN_EXE_prismux");
         let mut words = line.split_whitespace();
         let mut command = Command::new("nsenter");
@@ -182,12 +199,8 @@ impl Machine {
             Some("prismux") => program,
             other => other.unwrap(),
         });
-        let output = command.args(words).stdin(Stdio::null()).output().expect("nsenter of util-linux");
-        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-        if !output.status.success() {
-            said.push_str(&String::from_utf8_lossy(&output.stderr));
-        }
-        (output.status.success(), said)
+        command.args(words).stdin(Stdio::null());
+        command
     }
 
     /// Adds to a file of its own.
@@ -245,7 +258,7 @@ fn nat(provider: &Namespace) {
 }
 
 /// A virtual Ethernet cable.
-fn wire(a: &Namespace, a_device: &str, a_address: &str, b: &Namespace, b_device: &str, b_address: &str) {
+pub fn wire(a: &Namespace, a_device: &str, a_address: &str, b: &Namespace, b_device: &str, b_address: &str) {
     let other = format!("/proc/{}/fd/{}", std::process::id(), b.as_fd().as_raw_fd());
     ip(a, &format!("link add name {a_device} type veth peer name {b_device} netns {other}"));
     for (space, device, address) in [(a, a_device, a_address), (b, b_device, b_address)] {

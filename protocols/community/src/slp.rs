@@ -11,8 +11,9 @@ pub use agent::{Service, ServiceAgent};
 pub use message::{Body, MAX_BYTES, Malformed, Message, ServiceRequest, UrlEntry};
 pub use user::{Found, UserAgent};
 
+use crate::allowance::Allowance;
+use crate::{Datagram, Transmit};
 use core::net::Ipv4Addr;
-use core::net::SocketAddr;
 
 /// The port of the protocol.
 pub const PORT: u16 = 427;
@@ -22,24 +23,6 @@ pub const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 255, 253);
 
 /// The scope of whoever names none (section 6.4).
 pub const DEFAULT_SCOPE: &str = "DEFAULT";
-
-/// A datagram that came.
-#[derive(Debug, Clone, Copy)]
-pub struct Datagram<'a> {
-    /// Who sent it.
-    pub from: SocketAddr,
-    /// Its bytes.
-    pub bytes: &'a [u8],
-}
-
-/// A datagram to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transmit {
-    /// Where it goes.
-    pub to: SocketAddr,
-    /// Its bytes.
-    pub bytes: alloc::vec::Vec<u8>,
-}
 
 /// Whether one of the strings in `list`, separated by commas, is `wanted`, whatever the case (section 6.4).
 fn has(list: &str, wanted: &str) -> bool {

@@ -23,6 +23,7 @@ const EMBEDDABLE: &[&str] = &[
     "receipts",
     "datagrams",
     "sharing",
+    "community",
     "sealed",
     "routing",
     "dsr",

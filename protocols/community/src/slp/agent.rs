@@ -1,16 +1,14 @@
 //! The agent of whoever offers services (RFC 2608, section 8.1).
-use super::{Body, DEFAULT_SCOPE, Datagram, MAX_BYTES, Malformed, Message, ServiceRequest, Transmit, UrlEntry, has};
+use super::{
+    Allowance, Body, DEFAULT_SCOPE, Datagram, MAX_BYTES, Malformed, Message, ServiceRequest, Transmit,
+    UrlEntry, has,
+};
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 use prismux_endpoint::{Deadline, Endpoint};
-use prismux_units::{Duration, Instant};
-
-/// Answers in a row at most, and how long each has to be waited for after that: whoever asks under another's address
-/// makes this host answer there.
-const BURST: u32 = 20;
-const REFILL: Duration = Duration::from_millis(100);
+use prismux_units::Instant;
 
 /// Asked for, any agent says that it is there.
 const AGENT_TYPE: &str = "service:service-agent";
@@ -37,16 +35,14 @@ pub struct ServiceAgent {
     addresses: Vec<IpAddr>,
     services: Vec<Service>,
     out: VecDeque<Transmit>,
-    allowance: u32,
-    refilled_at: Instant,
+    allowance: Allowance,
     refused: u64,
 }
 
 impl ServiceAgent {
     /// An agent at these addresses of its host, the first of which it gives as its own, in the scope "DEFAULT".
     pub fn new(addresses: Vec<IpAddr>, services: Vec<Service>) -> Self {
-        let (out, refilled_at) = (VecDeque::new(), Instant::ZERO);
-        Self { addresses, services, out, allowance: BURST, refilled_at, refused: 0 }
+        Self { addresses, services, out: VecDeque::new(), allowance: Allowance::full(), refused: 0 }
     }
 
     /// What is offered from now on.
@@ -68,7 +64,7 @@ impl ServiceAgent {
         let Some(body) = self.body(request).filter(|body| !message.is_multicast || is_good_news(body)) else {
             return Ok(());
         };
-        if !self.may_answer(now) {
+        if !self.allowance.take(now) {
             self.refused += 1;
             return Ok(());
         }
@@ -102,17 +98,6 @@ impl ServiceAgent {
         let wanted = offered.filter(|service| is_a(&service.service_type, &request.service_type));
         let entry = |service: &Service| UrlEntry { lifetime_s: service.lifetime_s, url: service.url.clone() };
         Some(Body::ServiceReply { error: 0, entries: wanted.map(entry).collect() })
-    }
-
-    fn may_answer(&mut self, now: Instant) -> bool {
-        let passed = now.saturating_since(self.refilled_at).as_nanos() / REFILL.as_nanos();
-        if passed > 0 {
-            self.allowance = u32::try_from(passed).unwrap_or(BURST).saturating_add(self.allowance).min(BURST);
-            self.refilled_at = now;
-        }
-        let may = self.allowance > 0;
-        self.allowance = self.allowance.saturating_sub(1);
-        may
     }
 }
 

@@ -13,6 +13,10 @@ const RETRY: Duration = Duration::from_secs(2);
 const LONGEST: Duration = Duration::from_secs(15);
 /// Services that are told of, at most: whoever answers without end is not listened to without end.
 const MAX_FOUND: usize = 256;
+/// Of these, by one host: others find room beside one that answers without end.
+const MAX_FOUND_AT_ONE: usize = 8;
+/// Hosts that a request names as heard: so many fit, whatever their addresses.
+const MAX_RESPONDERS: usize = 64;
 /// Requests in a row to which nobody new answers, before nobody is expected to: one may have been lost.
 const ENOUGH_SILENCES: u32 = 2;
 
@@ -34,10 +38,12 @@ pub struct UserAgent {
     number: u16,
     responders: Vec<IpAddr>,
     found: Vec<Found>,
+    ignored: u64,
     events: VecDeque<Found>,
     out: Option<Transmit>,
     /// Somebody new has answered since the last request.
     has_news: bool,
+    requests: u32,
     /// Requests in a row to which nobody new has answered.
     silences: u32,
     wait: Duration,
@@ -54,9 +60,11 @@ impl UserAgent {
             number,
             responders: Vec::new(),
             found: Vec::new(),
+            ignored: 0,
             events: VecDeque::new(),
             out: None,
             has_news: true,
+            requests: 0,
             silences: 0,
             wait: RETRY,
             ask_at: Some(now),
@@ -69,8 +77,18 @@ impl UserAgent {
         self.ask_at.is_none()
     }
 
-    /// The request, with those who need not answer again; `None` when they do not fit any more.
-    fn request(&self) -> Option<Vec<u8>> {
+    /// Datagrams that answered nothing that was asked, and services beyond what is told of.
+    pub const fn ignored(&self) -> u64 {
+        self.ignored
+    }
+
+    /// Requests that have been sent.
+    pub const fn requests(&self) -> u32 {
+        self.requests
+    }
+
+    /// The request, with those who need not answer again.
+    fn request(&self) -> Vec<u8> {
         let responders: Vec<String> = self.responders.iter().map(ToString::to_string).collect();
         let request = ServiceRequest {
             previous_responders: responders.join(","),
@@ -79,26 +97,33 @@ impl UserAgent {
             ..ServiceRequest::default()
         };
         let body = Body::ServiceRequest(request);
-        let message = Message { number: self.number, is_multicast: true, has_overflowed: false, body };
-        Some(message.emit()).filter(|bytes| bytes.len() <= MAX_BYTES)
+        Message { number: self.number, is_multicast: true, has_overflowed: false, body }.emit()
     }
 
-    fn heard(&mut self, from: SocketAddr, message: Message) {
-        let Body::ServiceReply { error: 0, entries } = message.body else { return };
+    /// Whether it was an answer.
+    fn heard(&mut self, from: SocketAddr, message: Message) -> bool {
+        let Body::ServiceReply { error: 0, entries } = message.body else { return false };
         if message.number != self.number || self.has_ended() {
-            return;
+            return false;
         }
-        if !self.responders.contains(&from.ip()) {
+        if !self.responders.contains(&from.ip()) && self.responders.len() < MAX_RESPONDERS {
             self.responders.push(from.ip());
             self.has_news = true;
         }
         for entry in entries {
             let found = Found { from, url: entry.url, lifetime_s: entry.lifetime_s };
-            if self.found.len() < MAX_FOUND && !self.found.contains(&found) {
-                self.found.push(found.clone());
-                self.events.push_back(found);
+            if self.found.contains(&found) {
+                continue;
             }
+            let at_one = self.found.iter().filter(|other| other.from.ip() == from.ip()).count();
+            if self.found.len() >= MAX_FOUND || at_one >= MAX_FOUND_AT_ONE {
+                self.ignored += 1;
+                continue;
+            }
+            self.found.push(found.clone());
+            self.events.push_back(found);
         }
+        true
     }
 }
 
@@ -108,9 +133,9 @@ impl Endpoint for UserAgent {
     type Event = Found;
 
     fn handle_input(&mut self, _now: Instant, input: Datagram<'_>) {
-        if let Ok(message) = Message::parse(input.bytes) {
-            self.heard(input.from, message);
-        }
+        let is_answer = input.bytes.len() <= MAX_BYTES
+            && Message::parse(input.bytes).is_ok_and(|message| self.heard(input.from, message));
+        self.ignored += u64::from(!is_answer);
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -118,13 +143,12 @@ impl Endpoint for UserAgent {
             return;
         }
         self.silences = if self.has_news { 0 } else { self.silences + 1 };
-        let goes_on = self.silences < ENOUGH_SILENCES && now < self.ends_at;
-        let request = self.request().filter(|_| goes_on);
-        let Some(bytes) = request else {
+        if self.silences >= ENOUGH_SILENCES || now >= self.ends_at {
             self.ask_at = None;
             return;
-        };
-        self.out = Some(Transmit { to: SocketAddr::new(GROUP.into(), PORT), bytes });
+        }
+        self.out = Some(Transmit { to: SocketAddr::new(GROUP.into(), PORT), bytes: self.request() });
+        self.requests += 1;
         self.has_news = false;
         self.ask_at = Some((now + self.wait).min(self.ends_at));
         self.wait = self.wait + self.wait;

@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("receipts", &["units", "script", "endpoint", "wire"]),
     ("datagrams", &["units", "endpoint"]),
     ("sharing", &["units"]),
+    ("community", &["units", "endpoint"]),
     ("prism", &["units", "script", "endpoint", "wire", "receipts", "tcp"]),
     ("prism-trace", &["wire", "prism", "trace"]),
     ("ptcp", &["units", "script", "endpoint", "wire", "tcp"]),
@@ -87,6 +88,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "receipts",
             "datagrams",
             "sharing",
+            "community",
             "sealed",
             "trace",
             "linux",
@@ -163,6 +165,7 @@ const EVERYTHING: &[&str] = &[
     "receipts",
     "datagrams",
     "sharing",
+    "community",
     "sealed",
     "aodv",
     "dsdv",
@@ -199,6 +202,7 @@ const PURE: &[&str] = &[
     "receipts",
     "datagrams",
     "sharing",
+    "community",
     "sealed",
     "theory",
     "routing",
@@ -330,7 +334,7 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
 #[test]
 fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
     const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "properties", "namespaces", "benches"];
-    const PARSERS: &[&str] = &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed"];
+    const PARSERS: &[&str] = &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed", "community"];
     /// Files of other crates that read what a stranger sends.
     const PARSING_FILES: &[&str] = &[
         "fetch/src/machine/wire.rs",

@@ -1,5 +1,6 @@
 use super::super::{Body, Datagram, MAX_BYTES, Message, ServiceRequest, Transmit};
-use super::{BURST, Service, ServiceAgent};
+use super::{Service, ServiceAgent};
+use crate::allowance::BURST;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +24,12 @@ fn asker() -> SocketAddr {
     "192.0.2.9:4000".parse().unwrap()
 }
 
-fn ask_at(agent: &mut ServiceAgent, now: Instant, request: ServiceRequest, is_multicast: bool) -> Vec<Transmit> {
+fn ask_at(
+    agent: &mut ServiceAgent,
+    now: Instant,
+    request: ServiceRequest,
+    is_multicast: bool,
+) -> Vec<Transmit> {
     let body = Body::ServiceRequest(request);
     let bytes = Message { number: 5, is_multicast, has_overflowed: false, body }.emit();
     agent.handle_input(now, Datagram { from: asker(), bytes: &bytes });

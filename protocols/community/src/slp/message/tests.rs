@@ -15,7 +15,8 @@ fn request() -> Message {
 }
 
 fn reply(count: usize) -> Message {
-    let entry = |k: usize| UrlEntry { lifetime_s: 300, url: format!("service:member.prismux://192.0.2.7/{k:04}") };
+    let entry =
+        |k: usize| UrlEntry { lifetime_s: 300, url: format!("service:member.prismux://192.0.2.7/{k:04}") };
     let body = Body::ServiceReply { error: 0, entries: (0..count).map(entry).collect() };
     Message { number: 7, is_multicast: false, has_overflowed: false, body }
 }
@@ -24,14 +25,9 @@ fn reply(count: usize) -> Message {
 #[test]
 fn a_request_is_the_bytes_of_the_standard() {
     let text = |text: &str| [&(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat();
-    let body = [
-        text("192.0.2.1,192.0.2.2"),
-        text("service:member.prismux"),
-        text("DEFAULT"),
-        text(""),
-        text(""),
-    ]
-    .concat();
+    let body =
+        [text("192.0.2.1,192.0.2.2"), text("service:member.prismux"), text("DEFAULT"), text(""), text("")]
+            .concat();
     let length = 16 + body.len() as u8;
     let header = [2, 1, 0, 0, length, 0x20, 0, 0, 0, 0, 0x12, 0x34, 0, 2, b'e', b'n'];
     assert_eq!(request().emit(), [&header[..], &body].concat());
@@ -39,7 +35,8 @@ fn a_request_is_the_bytes_of_the_standard() {
 
 #[test]
 fn messages_read_back() {
-    let advert = Body::AgentAdvert { url: "service:service-agent://192.0.2.7".to_string(), scopes: "A,b".to_string() };
+    let advert =
+        Body::AgentAdvert { url: "service:service-agent://192.0.2.7".to_string(), scopes: "A,b".to_string() };
     let error = Body::ServiceReply { error: 4, entries: Vec::new() };
     for body in [request().body, reply(0).body, reply(3).body, advert, error] {
         let message = Message { number: 9, is_multicast: false, has_overflowed: false, body };
@@ -92,5 +89,8 @@ fn every_cut_and_every_changed_byte_is_refused_or_read() {
         }
     }
     assert_eq!(Message::parse(&vec![1; 40]), Err(Malformed::Version(1)));
-    assert_eq!(Message::parse(&[2, 9, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 2, b'e', b'n']), Err(Malformed::Function(9)));
+    assert_eq!(
+        Message::parse(&[2, 9, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 2, b'e', b'n']),
+        Err(Malformed::Function(9))
+    );
 }

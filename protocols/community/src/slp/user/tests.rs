@@ -1,5 +1,5 @@
-use super::super::{Body, Datagram, Message, Service, ServiceAgent, UrlEntry};
-use super::{Found, MAX_FOUND, UserAgent};
+use super::super::{Body, Datagram, MAX_BYTES, Message, Service, ServiceAgent, UrlEntry};
+use super::{Found, MAX_FOUND, MAX_FOUND_AT_ONE, UserAgent};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,11 +15,18 @@ fn address(host: u8) -> SocketAddr {
 
 fn agent(host: u8) -> ServiceAgent {
     let url = alloc::format!("{TYPE}://192.0.2.{host}");
-    ServiceAgent::new(vec![address(host).ip()], vec![Service { service_type: TYPE.to_string(), url, lifetime_s: 60 }])
+    ServiceAgent::new(
+        vec![address(host).ip()],
+        vec![Service { service_type: TYPE.to_string(), url, lifetime_s: 60 }],
+    )
 }
 
 /// Lets `user` ask until it ends; `hears` says whether an agent hears a request, by the request's number from 0.
-fn converge(user: &mut UserAgent, hosts: &[u8], hears: impl Fn(usize, u8) -> bool) -> (Vec<String>, usize, Instant) {
+fn converge(
+    user: &mut UserAgent,
+    hosts: &[u8],
+    hears: impl Fn(usize, u8) -> bool,
+) -> (Vec<String>, usize, Instant) {
     let mut agents: Vec<_> = hosts.iter().map(|&host| (host, agent(host))).collect();
     let (mut now, mut requests, mut found) = (Instant::ZERO, 0, Vec::new());
     while let Some(deadline) = user.poll_timeout() {
@@ -66,19 +73,48 @@ fn where_nobody_is_it_ends_too() {
     assert_eq!((found.len(), requests), (0, 2));
 }
 
+fn reply(number: u16, from: usize, count: usize) -> Vec<u8> {
+    let entry = |k: usize| UrlEntry { lifetime_s: 1, url: alloc::format!("{TYPE}://{k}") };
+    let body = Body::ServiceReply { error: 0, entries: (from..from + count).map(entry).collect() };
+    Message { number, is_multicast: false, has_overflowed: false, body }.emit()
+}
+
+/// A flood by one host: answers to others, and more services than anybody has. Another is heard all the same.
 #[test]
-fn answers_to_others_and_liars_without_end_are_not_listened_to() {
+fn answers_to_others_and_a_liar_without_end_are_not_listened_to() {
     let mut user = UserAgent::new(Instant::ZERO, TYPE, 77);
     user.handle_timeout(Instant::ZERO);
-    let reply = |number: u16, start: usize| {
-        let entry = |k: usize| UrlEntry { lifetime_s: 1, url: alloc::format!("{TYPE}://{k}") };
-        let body = Body::ServiceReply { error: 0, entries: (start..start + 20).map(entry).collect() };
-        Message { number, is_multicast: false, has_overflowed: false, body }.emit()
+    let mut hear = |from: SocketAddr, bytes: &[u8]| {
+        user.handle_input(Instant::ZERO, Datagram { from, bytes });
+        (core::iter::from_fn(|| user.poll_event()).count(), user.ignored())
     };
-    user.handle_input(Instant::ZERO, Datagram { from: address(1), bytes: &reply(78, 0) });
-    assert_eq!(user.poll_event(), None);
-    for start in (0..100_000).step_by(20) {
-        user.handle_input(Instant::ZERO, Datagram { from: address(1), bytes: &reply(77, start) });
+    assert_eq!(hear(address(1), &reply(78, 0, 20)), (0, 1));
+    assert_eq!(hear(address(1), b"nonsense"), (0, 2));
+    let (mut found, mut ignored) = (0, 0);
+    for from in (0..10_000).step_by(20) {
+        let (new, all) = hear(address(1), &reply(77, from, 20));
+        (found, ignored) = (found + new, all);
     }
-    assert_eq!(core::iter::from_fn(|| user.poll_event()).count(), MAX_FOUND);
+    assert_eq!((found, ignored), (MAX_FOUND_AT_ONE, 2 + 10_000 - MAX_FOUND_AT_ONE as u64));
+    assert_eq!(hear(address(2), &reply(77, 0, 1)).0, 1);
+}
+
+/// Under many addresses: what is told of and what a request takes are bounded, and it ends.
+#[test]
+fn a_flood_under_many_addresses_is_bounded() {
+    let mut user = UserAgent::new(Instant::ZERO, TYPE, 77);
+    let mut found = 0;
+    while let Some(deadline) = user.poll_timeout() {
+        user.handle_timeout(deadline.at);
+        if let Some(request) = user.poll_transmit(deadline.at) {
+            assert!(request.bytes.len() <= MAX_BYTES && Message::parse(&request.bytes).is_ok());
+        }
+        for host in 0..u16::MAX {
+            let from = SocketAddr::from(([10, 255, (host >> 8) as u8, host as u8], 427));
+            user.handle_input(deadline.at, Datagram { from, bytes: &reply(77, 0, 1) });
+        }
+        found += core::iter::from_fn(|| user.poll_event()).count();
+    }
+    assert_eq!(found, MAX_FOUND);
+    assert!(user.requests() <= 4 && user.ignored() > 60_000);
 }
