@@ -1,7 +1,7 @@
 //! Lending an uplink to neighbours, and finding who lends one. Off unless somebody asks for it, on named devices only.
 //!
-//! * [`offer`]: the daemon of whoever lends: it is found, hears who asks, and tells them what its owner has said. It holds
-//!   no secret and opens no tunnel: [`crate::member`] does that once the owner has said yes.
+//! * [`offer`]: the daemon of whoever lends: it is found, hears who asks, and tells them what its owner has said. It
+//!   holds no secret and opens no tunnel: [`crate::member`] does that once the owner has said yes.
 //! * [`seek`]: who is there, and asking one of them.
 //! * [`code`]: what two people compare, since nothing else that comes over the network proves anything.
 //! * [`lan`]: the local networks on which all of this happens, and nowhere beyond.

@@ -79,6 +79,7 @@ pub(crate) struct BorrowArguments {
     #[arg(long, value_name = "DEVICE")]
     pub device: Vec<String>,
     /// Seconds to wait for the owner's word.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub timeout: u64,
 }

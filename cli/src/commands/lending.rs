@@ -67,10 +67,10 @@ fn nobody(lans: &[Lan], search: &Search) -> String {
     let devices: Vec<&str> = lans.iter().map(|lan| lan.device.as_str()).collect();
     let (devices, requests, ignored) = (devices.join(", "), search.requests, search.ignored);
     format!(
-        "nobody offers an uplink on {devices} ({requests} requests were sent, {ignored} other datagrams ignored). Why that \
-         may be:\n  - no neighbour has said `prismux offer NAME --device DEVICE`\n  \
-         - a firewall, or a wireless network that keeps its clients apart, holds up UDP port 427 to 239.255.255.253, or \
-         the answers\n  - the neighbour is on another network: requests pass no router"
+        "nobody offers an uplink on {devices} ({requests} requests were sent, {ignored} other datagrams ignored). \
+         Why that may be:\n  - no neighbour has said `prismux offer NAME --device DEVICE`\n  \
+         - a firewall, or a wireless network that keeps its clients apart, holds up UDP port 427 to \
+         239.255.255.253, or the answers\n  - the neighbour is on another network: requests pass no router"
     )
 }
 
@@ -161,8 +161,8 @@ fn write_member(file: &Path, report: &OfferReport, ask: &AskReport) -> Result<()
     }
     let receivers: Vec<String> = ask.receivers.iter().map(|range| format!("\"{range}\"")).collect();
     let text = format!(
-        "# prismux member --config {}\n# Lent to {} at {}.\nname = \"{}\"\nprivate_key_file = {:?}\nreceivers = [{}]\n\n\
-         [tunnel]\nproxy = \"sealed:{}\"\nproxy_public_key = \"{}\"\n\n\
+        "# prismux member --config {}\n# Lent to {} at {}.\nname = \"{}\"\nprivate_key_file = {:?}\n\
+         receivers = [{}]\n\n[tunnel]\nproxy = \"sealed:{}\"\nproxy_public_key = \"{}\"\n\n\
          # How much is lent, and when.\n[sharing]\n# cap_per_month = \"20 GB\"\n# rate_limit = \"4 Mbit/s\"\n",
         file.display(),
         ask.name,

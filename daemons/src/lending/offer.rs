@@ -1,4 +1,5 @@
-//! The daemon of whoever lends an uplink: it is found on named networks, hears who asks, and says what its owner has said.
+//! The daemon of whoever lends an uplink: it is found on named networks, hears who asks, and says what its owner has
+//! said.
 use super::lan::Lan;
 use super::seek::{Offer, receive};
 use super::{DESK_PORT, SERVICE_TYPE, code};
@@ -192,7 +193,7 @@ impl Offering {
         let (lan, agent, desk, asks) = (&place.lan, &mut place.agent, &mut self.desk, &place.asks);
         // Answers that the kernel does not take are asked for again.
         let send = |transmit: prismux_community::Transmit| drop(asks.send_to(&transmit.bytes, transmit.to));
-        self.foreign += if number % 2 == 0 {
+        self.foreign += if number.is_multiple_of(2) {
             receive(&place.requests, |datagram| {
                 let is_near = lan.has(datagram.from.ip());
                 if is_near {

@@ -1,5 +1,5 @@
-//! Targets of discovery and lending: what is read is written as it was read; whatever comes, agents and desk answer each
-//! datagram once at most, and with few bytes.
+//! Targets of discovery and lending: what is read is written as it was read; whatever comes, agents and desk answer
+//! each datagram once at most, and with few bytes.
 use prismux_community::lending::{ASK_BYTES, Answer, Ask, Asker, Desk, Receiver, Verdict};
 use prismux_community::slp::{
     Body, MAX_BYTES, Message, Service, ServiceAgent, ServiceRequest, UrlEntry, UserAgent,

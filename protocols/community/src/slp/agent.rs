@@ -86,7 +86,8 @@ impl ServiceAgent {
             return error(AUTHENTICATION_UNKNOWN);
         }
         // Agents may be asked for without a scope.
-        if !has(&request.scopes, DEFAULT_SCOPE) && !(is_for_agents && request.scopes.is_empty()) {
+        let is_in_scope = has(&request.scopes, DEFAULT_SCOPE) || (is_for_agents && request.scopes.is_empty());
+        if !is_in_scope {
             return error(SCOPE_NOT_SUPPORTED);
         }
         if is_for_agents {

@@ -1,7 +1,7 @@
 use super::{Body, MAX_BYTES, Malformed, Message, ServiceRequest, UrlEntry};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use alloc::{format, vec};
+use alloc::format;
 
 fn request() -> Message {
     let request = ServiceRequest {
@@ -88,7 +88,7 @@ fn every_cut_and_every_changed_byte_is_refused_or_read() {
             }
         }
     }
-    assert_eq!(Message::parse(&vec![1; 40]), Err(Malformed::Version(1)));
+    assert_eq!(Message::parse(&[1; 40]), Err(Malformed::Version(1)));
     assert_eq!(
         Message::parse(&[2, 9, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 2, b'e', b'n']),
         Err(Malformed::Function(9))
