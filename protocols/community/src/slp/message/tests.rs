@@ -1,7 +1,7 @@
 use super::{Body, MAX_BYTES, Malformed, Message, ServiceRequest, UrlEntry};
+use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use alloc::format;
 
 fn request() -> Message {
     let request = ServiceRequest {
