@@ -36,6 +36,16 @@ const LACKS: &[Lack] = &[
         remedy: "use --on sim",
     },
     Lack {
+        feature: Feature::Sleep,
+        what: "{}: receivers sleep in the simulator only",
+        remedy: "use --on sim, or take the link down: up = false",
+    },
+    Lack {
+        feature: Feature::RcpSettings,
+        what: "{}: the lab runs prismux fetch, which opens and knows no limit of the sender",
+        remedy: "leave out the table \"rcp\", or use --on sim",
+    },
+    Lack {
         feature: Feature::Transport("tcp-ho"),
         what: "{}: TCP-HO exists in the simulator only",
         remedy: "use --on sim",

@@ -5,8 +5,8 @@
 
 use crate::registry::{self, name_of};
 use prismux_plan::{
-    Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, Role,
-    StripingSettings, Traffic, Transport,
+    Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, RcpSettings,
+    Role, StripingSettings, Traffic, Transport,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
@@ -164,6 +164,10 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     if let Transport::TcpDoor(settings) = &flow.transport {
         out.debug(&format!("{path}.door"), settings);
     }
+    // As before there was a choice.
+    if let Some(settings) = flow.transport.rcp().filter(|settings| **settings != RcpSettings::DEFAULT) {
+        out.debug(&format!("{path}.rcp"), settings);
+    }
     if let Transport::R2cp(settings) = &flow.transport {
         out.debug(&format!("{path}.r2cp"), settings);
     }
@@ -183,6 +187,8 @@ fn action(plan: &Plan, action: &Action) -> String {
         Action::Tune { host, channel } => format!("tune {} to {channel}", node(host)),
         Action::StartFlow(flow) => format!("start {}", plan[flow].name),
         Action::StopFlow(flow) => format!("stop {}", plan[flow].name),
+        Action::Sleep(flow) => format!("sleep {}", plan[flow].name),
+        Action::Wake(flow) => format!("wake {}", plan[flow].name),
         Action::ChangeLink { link, directions, change } => {
             format!("link {} {directions:?} {change:?}", plan[link].name)
         }

@@ -100,6 +100,7 @@ pub const FLOW: &[Key] = &[
     key("mptcp", "table", "see below", "switches of MPTCP (simulator; the lab has the kernel's)"),
     key("ptcp", "table", "see below", "switches of pTCP"),
     key("striping", "table", "see below", "switches of a striping application"),
+    key("rcp", "table", "see below", "rcp, rcp-eln: who opens, the sender's limit, sleep"),
     key("pipes", "table", "one, from `from`", "r2cp: the pipes, by name"),
     key("scheduling", "name", "\"expected-arrival\"", "r2cp: which segment a pipe asks for next"),
     key(
@@ -275,6 +276,23 @@ pub const STRIPING: &[Key] = &[
         "true or false",
         "false",
         "the receiver tells of packets that a link damaged (`corrupt`), as with tcp-eln",
+    ),
+];
+
+/// Keys of `rcp = { ... }` in a flow.
+pub const RCP: &[Key] = &[
+    key("opened_by", "name", "\"receiver\"", "who sends the SYN"),
+    key(
+        "request_limit",
+        "size",
+        "\"67108864 B\"",
+        "how far beyond what the receiver has the sender lets it ask (reverse flow control)",
+    ),
+    key(
+        "beacon",
+        "duration",
+        "at once",
+        "a sleeping receiver wakes at the next multiple of this after it fell asleep",
     ),
 ];
 

@@ -40,6 +40,7 @@ pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first 
 ordered = { from = "server", to = "receiver", transport = "tcp-door" }
 multipath = { from = "server", to = "receiver", transport = "mptcp" }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }
+asked = { from = "server", to = "receiver", transport = "rcp" }
 striped = { from = "server", to = "receiver", transport = "striping-smart" }
 [programs]
 web = { on = "server", exec = "serve" }
@@ -134,6 +135,7 @@ const IN_WORDS: &[&str] = &[
     "the flow's `start`",
     "never",
     "once, at the start",
+    "at once",
     "the tcp table's window",
     "-",
     "the discipline's",
@@ -172,6 +174,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("flows.multipath.mptcp", keys::MPTCP),
         ("flows.parallel.ptcp", keys::PTCP),
         ("flows.striped.striping", keys::STRIPING),
+        ("flows.asked.rcp", keys::RCP),
         ("programs.web", keys::PROGRAM),
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
@@ -198,8 +201,9 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "door") => "flows.ordered",
         ("flows.download", "mptcp") => "flows.multipath",
         ("flows.download", "ptcp") => "flows.parallel",
+        ("flows.download", "rcp") => "flows.asked",
         ("flows.download", "striping") => "flows.striped",
-        ("events.0", "join" | "leave" | "start" | "stop" | "kill" | "restart") => "events.1",
+        ("events.0", "join" | "leave" | "start" | "stop" | "sleep" | "wake" | "kill" | "restart") => "events.1",
         ("events.0", "handoff" | "to" | "bandwidth") => "events.2",
         (table, _) => table,
     };
@@ -322,6 +326,8 @@ fn values() -> Vec<String> {
         "td-t1x8",
         "{ report_repeats = 2 }",
         "{ buffer = \"9 kB\" }",
+        "{ beacon = \"1 s\" }",
+        "asked",
         "{ interval = \"1 s\" }",
         "{ extra = { server = \"other\" } }",
         "{ other = { summary = \"x\" } }",
@@ -338,6 +344,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::PROXY_PROFILES))
         .chain(names(registry::WEIGHT_UNITS))
         .chain(names(registry::QUEUES).chain(names(registry::OUTAGES)).chain(names(registry::TUNNELS)))
+        .chain(names(registry::RCP_OPENERS))
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
         .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))
@@ -402,7 +409,8 @@ fn company(path: &str) -> Vec<String> {
         "mobility.memory" | "mobility.interval" => alone(&["mobility.model=gauss-markov"]),
         "mobility.blocks" => alone(&["mobility.model=manhattan"]),
         // An event says one thing.
-        "events.1.join" | "events.1.start" | "events.1.stop" | "events.1.kill" | "events.1.restart" => {
+        "events.1.join" | "events.1.start" | "events.1.stop" | "events.1.sleep" | "events.1.wake"
+        | "events.1.kill" | "events.1.restart" => {
             let other = path.replace("events.1.", "");
             let before = if other == "join" { "nodes.m1.present=false" } else { "name=x" };
             vec![before.to_string(), format!("events=[{{ at = \"20 s\", {other} = \"X\" }}]")]

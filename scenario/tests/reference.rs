@@ -55,6 +55,8 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys ptcp", key_table(keys::PTCP)),
         ("names reassignment", name_table(registry::REASSIGNMENT)),
         ("names resume_order", name_table(registry::RESUME_ORDER)),
+        ("keys rcp", key_table(keys::RCP)),
+        ("names opened_by", name_table(registry::RCP_OPENERS)),
         ("keys striping", key_table(keys::STRIPING)),
         ("keys program", key_table(keys::PROGRAM)),
         ("keys event", key_table(keys::EVENT)),

@@ -27,7 +27,7 @@ pub(super) fn pipes(
 ) -> Option<R2cpSettings> {
     match transport {
         Transport::R2cp(settings) => Some(settings.clone()),
-        Transport::Rcp => {
+        Transport::Rcp(_) => {
             let link = flow.links.first().copied();
             let pipe = Pipe { link, opens: start, ..Pipe::new(&plan[flow.from].name, flow.from) };
             Some(R2cpSettings { pipes: vec![pipe], ..R2cpSettings::DEFAULT })

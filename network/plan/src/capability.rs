@@ -1,5 +1,5 @@
 //! What a plan asks of a host, and how a host says what it lacks.
-use crate::{Action, Congestion, MediumModel, Plan, Role, Transport, Tunnel};
+use crate::{Action, Congestion, MediumModel, Plan, RcpSettings, Role, Transport, Tunnel};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,6 +26,10 @@ pub enum Feature {
     Tuning,
     /// Processes that can be killed and started again.
     Processes,
+    /// Receivers that sleep and wake at set times.
+    Sleep,
+    /// Another end than the receiver opens an RCP connection, or limits what is asked for.
+    RcpSettings,
     /// Programs of the user's own.
     Programs,
 }
@@ -81,6 +85,8 @@ impl Plan {
             demands.push((who.clone(), Feature::Transport(flow.transport.name())));
             demands.push((who.clone(), Feature::Pattern(flow.traffic.name())));
             demands.extend(flow.tcp.congestion.map(|control| (who, Feature::Congestion(control))));
+            let set = flow.transport.rcp().is_some_and(|settings| *settings != RcpSettings::DEFAULT);
+            demands.extend(set.then_some((format!("flow \"{}\"", flow.name), Feature::RcpSettings)));
             let pipes =
                 if let Transport::R2cp(settings) = &flow.transport { settings.pipes.as_slice() } else { &[] };
             for pipe in pipes {
@@ -114,6 +120,9 @@ impl Plan {
                 }
                 Action::Tune { host, .. } => {
                     demands.push((format!("\"{}\"", self[host].name), Feature::Tuning));
+                }
+                Action::Sleep(flow) | Action::Wake(flow) => {
+                    demands.push((format!("flow \"{}\"", self[flow].name), Feature::Sleep));
                 }
                 _ => {}
             }

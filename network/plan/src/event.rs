@@ -50,6 +50,10 @@ pub enum Action {
     StartFlow(FlowId),
     /// A flow is cut off, if it runs.
     StopFlow(FlowId),
+    /// The interface of an RCP flow's receiver sleeps: it asks for nothing, and what arrives is lost.
+    Sleep(FlowId),
+    /// It wakes, at its next beacon ([`crate::RcpSettings::beacon`]), and asks for what it missed.
+    Wake(FlowId),
     /// A member's or proxy's process dies without a word.
     Kill(NodeId),
     /// A killed process comes back with empty memory.

@@ -204,6 +204,13 @@ pub enum Problem {
         /// Nodes of that kind.
         candidates: Vec<String>,
     },
+    /// A flow is to sleep whose receiver does not decide what is sent to it.
+    Sleepless {
+        /// The flow.
+        flow: String,
+        /// Name of its transport.
+        transport: &'static str,
+    },
     /// A host is handed over to a link that does not end at it.
     ForeignHandoff {
         /// The host.

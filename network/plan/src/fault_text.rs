@@ -60,6 +60,7 @@ impl Problem {
                 format!("\"{member}\" leaves at {at} but is not in the community")
             }
             Self::WrongKind { node, wanted, .. } => format!("\"{node}\" is not {wanted}"),
+            Self::Sleepless { flow, transport } => format!("\"{flow}\" has transport \"{transport}\""),
             Self::ForeignHandoff { host, link, .. } => format!("\"{link}\" does not end at \"{host}\""),
         }
     }
@@ -91,6 +92,7 @@ impl Problem {
             Self::BadServer { .. } => "another host as server",
             Self::UnreachableServer { .. } => "a server that links lead from",
             Self::ForeignPipeLink { .. } => "a link of the server or the receiver",
+            Self::Sleepless { .. } => "a flow with transport \"rcp\" or \"rcp-eln\"",
             Self::NoMembers(_) => "at least one link to a node of kind \"member\"",
             Self::NotAMember(_) => "nodes of kind \"member\"",
             Self::UnreachableMember { .. } => "members that links lead to",
@@ -118,12 +120,13 @@ impl Problem {
         Some(match self {
             Self::Unreachable { to, .. } => format!("add a link towards \"{to}\""),
             Self::WrongPattern { .. } => {
-                "cbr and pareto need transport = \"udp\"; the others need a TCP".to_owned()
+                "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\"".to_owned()
             }
             Self::PrismWithoutProxy => {
                 "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_owned()
             }
             Self::PrismPastProxy => "use transport = \"tcp\" with via".to_owned(),
+            Self::Sleepless { .. } => "for other transports, take the link down: link = \"wlan\", up = false".to_owned(),
             Self::NothingToCouple => "use congestion = \"newreno\", or coupled = false".to_owned(),
             Self::LinksForOnePipe(_) => "name one link, or use transport = \"ptcp\"".to_owned(),
             Self::NoPipes => "for instance pipes.first = { server = \"server1\" }".to_owned(),

@@ -53,5 +53,7 @@ pub use program::Program;
 pub use radio::{Cells, Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};
-pub use transport::{MptcpSettings, Pipe, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+pub use transport::{
+    MptcpSettings, Pipe, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings, StripingSettings, Transport,
+};
 pub use tunnel::Tunnel;

@@ -10,8 +10,8 @@ pub use radio::{
 };
 
 use crate::{
-    Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, StripingSettings,
-    Traffic, Transport, Tunnel,
+    Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings,
+    StripingSettings, Traffic, Transport, Tunnel,
 };
 use prismux_link::{CoDel, FqCoDel, Management, OutagePolicy, Pie, Red};
 use prismux_mptcp::{Coupling, Scheduler};
@@ -155,12 +155,12 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     ),
     name(
         "rcp",
-        Transport::Rcp,
+        Transport::Rcp(RcpSettings::DEFAULT),
         "Reception Control Protocol: the receiver asks and controls; in the lab by prismux serve and fetch",
     ),
     name(
         "rcp-eln",
-        Transport::RcpEln,
+        Transport::RcpEln(RcpSettings::DEFAULT),
         "RCP whose receiver knows which packets its link damaged (`corrupt`); simulator only",
     ),
     name(
@@ -184,6 +184,12 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
         "the same, in proportion to the links' rates (simulator only)",
     ),
     name("udp", Transport::Udp, "datagrams without congestion control"),
+];
+
+/// Who opens an RCP connection.
+pub const RCP_OPENERS: &[Name<RcpOpener>] = &[
+    name("receiver", RcpOpener::Receiver, "who asks for data, as a client fetches"),
+    name("sender", RcpOpener::Sender, "who has data, as a client uploads"),
 ];
 
 /// How R²CP chooses the segment of a pipe's next request.
@@ -222,7 +228,7 @@ pub const PATTERNS: &[Name<Traffic>] = &[
     name(
         "writes",
         Traffic::Writes { size: ByteCount::new(1000), every: Duration::ZERO },
-        "writes at equal intervals into one connection (tcp)",
+        "writes at equal intervals into one connection (tcp, rcp)",
     ),
     name("cbr", Traffic::Cbr { rate: Rate::ZERO, packet: ByteCount::new(1000) }, "constant bit rate (udp)"),
     name(

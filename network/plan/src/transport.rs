@@ -26,9 +26,9 @@ pub enum Transport {
     /// TCP whose receiver marks the ACKs that wait for what its link has damaged (explicit loss notification, TCP-ELN).
     TcpEln,
     /// Reception Control Protocol (RCP): the receiver asks and controls, the sender answers.
-    Rcp,
+    Rcp(RcpSettings),
     /// RCP whose receiver knows what its link has damaged.
-    RcpEln,
+    RcpEln(RcpSettings),
     /// Radial RCP (R²CP): one stream over several RCP pipes.
     R2cp(R2cpSettings),
     /// Parallel TCP (pTCP): one connection with a pipe for every access link.
@@ -52,10 +52,50 @@ impl Transport {
         matches!(self, Self::Mptcp(_) | Self::Ptcp(_) | Self::R2cp(_))
     }
 
+    /// The settings of a flow over one RCP connection.
+    pub const fn rcp(&self) -> Option<&RcpSettings> {
+        match self {
+            Self::Rcp(settings) | Self::RcpEln(settings) => Some(settings),
+            _ => None,
+        }
+    }
+
     /// Whether both are the same transport, whatever their settings.
     pub fn is_same_as(&self, other: &Self) -> bool {
         core::mem::discriminant(self) == core::mem::discriminant(other)
     }
+}
+
+/// Settings of a transfer over one RCP connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RcpSettings {
+    /// Who sends the SYN.
+    pub opened_by: RcpOpener,
+    /// How far beyond what the receiver has may be asked for: the sender's own flow control (reverse flow control).
+    pub request_limit: ByteCount,
+    /// How often the radio of a sleeping receiver wakes for a moment, counted from the start of its sleep: it sleeps on
+    /// until then when it could wake. At once when `None`.
+    pub beacon: Option<Duration>,
+}
+
+impl RcpSettings {
+    /// The receiver opens, the sender sets no limit, sleep ends at once.
+    pub const DEFAULT: Self =
+        Self { opened_by: RcpOpener::Receiver, request_limit: ByteCount::new(64 << 20), beacon: None };
+
+    /// As the protocol has them, on top of TCP's switches.
+    pub fn config(&self, tcp: &TcpConfig) -> RcpConfig {
+        RcpConfig { request_limit: self.request_limit, ..RcpConfig::from_tcp(tcp) }
+    }
+}
+
+/// The end of an RCP connection that opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RcpOpener {
+    /// Who asks for data.
+    Receiver,
+    /// Who has it.
+    Sender,
 }
 
 /// Settings of a transfer over several RCP pipes.

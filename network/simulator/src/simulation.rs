@@ -212,18 +212,6 @@ impl Simulation {
         act(flow, &mut context)
     }
 
-    /// Lets a flow of type `T` act; `None` when it is of another.
-    pub(crate) fn with_flow_as<T: Flow, R>(
-        &mut self,
-        id: FlowId,
-        act: impl FnOnce(&mut T, &mut FlowContext<'_>) -> R,
-    ) -> Option<R> {
-        self.with_flow(id, |flow, context| {
-            let flow: &mut dyn Any = flow;
-            flow.downcast_mut().map(|flow| act(flow, context))
-        })
-    }
-
     /// A flow, if it is of type `T`: what its room shows beyond the columns that all flows have.
     pub fn flow_as<T: Flow>(&self, id: FlowId) -> Option<&T> {
         let flow: &dyn Any = self.flows.get(id);

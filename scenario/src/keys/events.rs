@@ -8,6 +8,13 @@ pub const EVENT: &[Key] = &[
     key("leave", "member", "-", "the member leaves"),
     key("start", "flow", "-", "the flow starts (give it no `start`)"),
     key("stop", "flow", "-", "the flow stops"),
+    key(
+        "sleep",
+        "flow",
+        "-",
+        "rcp, rcp-eln: the receiver's interface sleeps: it asks for nothing, and what arrives is lost",
+    ),
+    key("wake", "flow", "-", "rcp, rcp-eln: it wakes and asks for what it missed"),
     key("kill", "member or proxy", "-", "its process dies without a word"),
     key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
     key(

@@ -7,7 +7,7 @@ use crate::diagnostic::{list_of, remedy_for};
 use crate::document::{Item, Table, Value};
 use crate::keys;
 use prismux_link::LinkChange;
-use prismux_plan::{Action, Directions, Event, FlowId, Link, LinkId, Node, NodeId, NodeKind};
+use prismux_plan::{Action, Directions, Event, Flow, FlowId, Link, LinkId, Node, NodeId, NodeKind};
 use prismux_units::Duration;
 
 /// What events may refer to.
@@ -22,7 +22,8 @@ pub(super) struct Context<'a> {
 }
 
 /// The keys that say what happens; an event has exactly one.
-const ACTIONS: [&str; 9] = ["join", "leave", "start", "stop", "kill", "restart", "handoff", "tune", "link"];
+const ACTIONS: [&str; 11] =
+    ["join", "leave", "start", "stop", "sleep", "wake", "kill", "restart", "handoff", "tune", "link"];
 
 /// Reads the events and puts them in order of time.
 pub(super) fn read(
@@ -104,6 +105,8 @@ fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) ->
         "tune" => tune(reader, context).into_iter().collect(),
         "start" => flow(reader, "start", flows).into_iter().map(Action::StartFlow).collect(),
         "stop" => flow(reader, "stop", flows).into_iter().map(Action::StopFlow).collect(),
+        "sleep" => sleeper(reader, "sleep", flows).into_iter().map(Action::Sleep).collect(),
+        "wake" => sleeper(reader, "wake", flows).into_iter().map(Action::Wake).collect(),
         _ => link_change(reader, context).into_iter().collect::<Vec<_>>(),
     };
     let Some(at) = at else { return Vec::new() };
@@ -188,6 +191,18 @@ fn flow(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<FlowI
     let expected = format!("one of the flows: {}", list_of(&names));
     reader.wrong(key, format!("there is no \"{text}\" among the flows"), expected, remedy);
     Vec::new()
+}
+
+/// The same, of flows whose receivers can sleep.
+fn sleeper(reader: &Reader<'_>, key: &'static str, flows: &[ReadFlow]) -> Vec<FlowId> {
+    let found = flow(reader, key, flows);
+    let all: Vec<&Flow> = flows.iter().flat_map(|read| &read.flows).collect();
+    let named = found.iter().filter_map(|id| all.get(id.index()));
+    if let Some(problem) = named.into_iter().find_map(|flow| flow.sleepless()) {
+        reader.wrong(key, problem.found(), problem.expected(), problem.remedy());
+        return Vec::new();
+    }
+    found
 }
 
 fn link_change(reader: &Reader<'_>, context: &Context<'_>) -> Option<Action> {

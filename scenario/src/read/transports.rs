@@ -4,9 +4,11 @@ use super::reader::Reader;
 use super::{Names, link_list, pipes};
 use crate::keys;
 use crate::registry;
-use prismux_plan::{MptcpSettings, NodeId, PtcpSettings, R2cpSettings, StripingSettings, Transport};
+use prismux_plan::{
+    MptcpSettings, NodeId, PtcpSettings, R2cpSettings, RcpSettings, StripingSettings, Transport,
+};
 use prismux_tcp_door::{DoorConfig, MAX_TIMER_UNITS, Setting};
-use prismux_units::Duration;
+use prismux_units::{ByteCount, Duration};
 
 /// Reads the settings of `transport`, which has its defaults, for a flow from `from` that starts at `start`.
 pub(super) fn read(
@@ -22,6 +24,8 @@ pub(super) fn read(
             target_rate: reader.rate("target_rate"),
             pipes: pipes::read(reader, names, from, start),
         }),
+        Transport::Rcp(standard) => Transport::Rcp(rcp(reader, standard)),
+        Transport::RcpEln(standard) => Transport::RcpEln(rcp(reader, standard)),
         Transport::TcpDoor(standard) => Transport::TcpDoor(door(reader, standard)),
         Transport::Mptcp(standard) => Transport::Mptcp(mptcp(reader, standard)),
         Transport::Ptcp(standard) => Transport::Ptcp(ptcp(reader, standard)),
@@ -29,6 +33,21 @@ pub(super) fn read(
         Transport::StripingSmart(standard) => Transport::StripingSmart(striping(reader, names, standard)),
         other => other,
     }
+}
+
+fn rcp(reader: &Reader<'_>, standard: RcpSettings) -> RcpSettings {
+    let Some(table) = reader.table("rcp", keys::RCP) else { return standard };
+    let request_limit = table.bytes("request_limit").unwrap_or(standard.request_limit);
+    if request_limit == ByteCount::ZERO {
+        table.wrong("request_limit", "found a limit of nothing", "at least 1 B", None);
+    }
+    let settings = RcpSettings {
+        opened_by: table.name("opened_by", registry::RCP_OPENERS).unwrap_or(standard.opened_by),
+        request_limit,
+        beacon: table.duration("beacon").filter(|beacon| !beacon.is_zero()),
+    };
+    table.finish();
+    settings
 }
 
 fn mptcp(reader: &Reader<'_>, standard: MptcpSettings) -> MptcpSettings {

@@ -17,6 +17,8 @@ impl Plan {
                     moved.or_else(|| self.foreign_handoff(host, link?).map(|p| ("to", p)))
                 }
                 Action::Tune { host, channel } => self.untunable(host, channel).map(|p| ("tune", p)),
+                Action::Sleep(flow) => self[flow].sleepless().map(|p| ("sleep", p)),
+                Action::Wake(flow) => self[flow].sleepless().map(|p| ("wake", p)),
                 Action::ChangeLink { .. } | Action::StartFlow(_) | Action::StopFlow(_) => None,
             };
             if let Some((key, problem)) = problem {

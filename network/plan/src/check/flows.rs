@@ -12,9 +12,11 @@ impl Transport {
     /// The traffic that the transport carries, as [`registry::PATTERNS`] has it.
     pub fn patterns(&self) -> impl Iterator<Item = &'static registry::Name<Traffic>> + use<> {
         let (is_tcp, is_udp) = (matches!(self, Self::Tcp), matches!(self, Self::Udp));
+        let writes = is_tcp || self.rcp().is_some();
         registry::PATTERNS.iter().filter(move |pattern| match pattern.value {
             Traffic::Bulk { .. } => !is_udp,
-            Traffic::RequestResponse { .. } | Traffic::Writes { .. } => is_tcp,
+            Traffic::RequestResponse { .. } => is_tcp,
+            Traffic::Writes { .. } => writes,
             Traffic::Cbr { .. } | Traffic::ParetoOnOff { .. } => is_udp,
         })
     }
@@ -29,6 +31,14 @@ impl Transport {
         }
         let possible = self.patterns().map(|pattern| pattern.name).collect();
         Err(Problem::WrongPattern { pattern: traffic.name(), transport: self.name(), possible })
+    }
+}
+
+impl Flow {
+    /// What keeps the flow's receiver from sleeping: only RCP's decides what is sent to it.
+    pub fn sleepless(&self) -> Option<Problem> {
+        let problem = || Problem::Sleepless { flow: self.name.clone(), transport: self.transport.name() };
+        self.transport.rcp().is_none().then(problem)
     }
 }
 

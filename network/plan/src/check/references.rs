@@ -97,7 +97,9 @@ fn of_action(action: &Action) -> References {
             references.links.extend(link);
         }
         Action::Tune { host, .. } => references.nodes.push(host),
-        Action::StartFlow(flow) | Action::StopFlow(flow) => references.flows.push(flow),
+        Action::StartFlow(flow) | Action::StopFlow(flow) | Action::Sleep(flow) | Action::Wake(flow) => {
+            references.flows.push(flow);
+        }
     }
     references
 }

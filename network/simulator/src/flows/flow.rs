@@ -5,7 +5,7 @@ use crate::core::ids::NodeId;
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::histogram::DelayHistogram;
 use prismux_trace::results::{Named, PipeResult};
-use prismux_units::{Duration, Rate};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::FlowKey;
 use std::any::Any;
 use std::fmt;
@@ -38,7 +38,7 @@ pub trait Flow: Any + fmt::Debug + Send {
     /// A time that [`FlowContext::wake`] was given has come; perhaps one that no longer matters.
     fn timeout(&mut self, context: &mut FlowContext<'_>, end: usize);
 
-    /// The application of the end `end` wants to go on, as [`FlowContext::wake_application`] was told.
+    /// The application of the end `end` wants to go on, as `Target::Application` was planned.
     fn resume(&mut self, context: &mut FlowContext<'_>, end: usize) {
         let _ = (context, end);
     }
@@ -46,6 +46,11 @@ pub trait Flow: Any + fmt::Debug + Send {
     /// A host has another link, of this bandwidth as far as it knows.
     fn hand_over(&mut self, context: &mut FlowContext<'_>, host: NodeId, bandwidth: Option<Rate>) {
         let _ = (context, host, bandwidth);
+    }
+
+    /// The receiver's interface falls asleep, or may wake; nothing for transports whose receivers do not decide.
+    fn sleep(&mut self, context: &mut FlowContext<'_>, asleep: bool) {
+        let _ = (context, asleep);
     }
 
     /// Bytes that reached the flow's application, in order where there is an order.
@@ -77,8 +82,9 @@ pub trait Flow: Any + fmt::Debug + Send {
         Named::default()
     }
 
-    /// What the flow's hosts have counted for it.
-    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+    /// What the flow's hosts have counted for it by `now`.
+    fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
+        let _ = now;
         Vec::new()
     }
 

@@ -241,7 +241,7 @@ impl Flow for R2cpPipes {
         self.receiver.paths.iter().map(line).collect()
     }
 
-    fn counters(&self) -> Vec<(NodeId, &'static str, u64)> {
+    fn counters(&self, _: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let metrics = self.receiver.connection.as_ref().map(Connection::metrics).unwrap_or_default();
         vec![
             (self.host, "data_packets", metrics.data_packets),

@@ -9,7 +9,6 @@ use super::tcp::request_response::RequestResponse;
 use super::transport::AnyTransport;
 use super::udp::{Cbr, ParetoOnOff};
 use prismux_plan::{Flow, Traffic, Transport};
-use prismux_rcp::RcpConfig;
 use prismux_striping::Policy;
 
 /// The transport of a planned flow.
@@ -20,6 +19,10 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
         (&Traffic::ParetoOnOff { rate, packet, on, off, shape }, _) => {
             let packet_bytes = packet.as_u64() as u32;
             ParetoOnOff { rate, packet_bytes, mean_on: on, mean_off: off, shape }.into()
+        }
+        (traffic, Transport::Rcp(settings)) => RcpFlow::planned(settings, traffic, &tcp).into(),
+        (traffic, Transport::RcpEln(settings)) => {
+            RcpFlow::planned(settings, traffic, &tcp).with_loss_notification().into()
         }
         (&Traffic::RequestResponse { request, response, think, exchanges }, _) => {
             let (request_bytes, response_bytes) = (request.as_u64(), response.as_u64());
@@ -32,8 +35,6 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
         (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(Default::default()).into(),
         (_, Transport::TcpDoor(settings)) => TcpFlow::new(tcp).with_order_watch(settings).into(),
         (_, Transport::TcpEln) => TcpFlow::new(tcp).with_loss_notification().into(),
-        (_, Transport::Rcp) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).into(),
-        (_, Transport::RcpEln) => RcpFlow::new(RcpConfig::from_tcp(&tcp)).with_loss_notification().into(),
         (_, Transport::R2cp(settings)) => R2cpFlow::planned(settings, &tcp).into(),
         (_, Transport::Ptcp(settings)) => PtcpFlow::planned(settings, tcp).into(),
         (_, Transport::StripingUnaware(settings)) => {

@@ -33,6 +33,8 @@ impl Simulation {
             Action::Tune { host, channel } => self.network.tune(host, channel),
             Action::StartFlow(flow) => self.start_flow(flow),
             Action::StopFlow(flow) => self.stop_flow(flow),
+            Action::Sleep(flow) => self.with_flow(flow, |flow, context| flow.sleep(context, true)),
+            Action::Wake(flow) => self.with_flow(flow, |flow, context| flow.sleep(context, false)),
             // There are no processes: a plan that asks for them is refused.
             Action::Kill(_) | Action::Restart(_) => {}
         }

@@ -122,8 +122,9 @@ impl Simulation {
                 nodes.insert(self.report.node_names[node.index()].clone(), counters.collect());
             }
         }
-        let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters());
-        let media = self.network.media.iter().flat_map(|shared| shared.medium.counters(self.now()));
+        let now = self.now();
+        let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters(now));
+        let media = self.network.media.iter().flat_map(|shared| shared.medium.counters(now));
         for (node, name, count) in flows.chain(media) {
             let node = nodes.entry(self.report.node_names[node.index()].clone()).or_default();
             *node.entry(name.into()).or_default() += count;

@@ -21,6 +21,7 @@ mod radio;
 mod radio_capture;
 mod radio_events;
 mod rcp;
+mod rcp_settings;
 mod receipts;
 mod rough_links;
 mod stp;

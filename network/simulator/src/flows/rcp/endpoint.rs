@@ -19,6 +19,10 @@ pub(crate) struct RcpSetup {
     pub config: Arc<RcpConfig>,
     /// Bytes that the sending end has; [`ENDLESS`] for a stream without end.
     pub bytes: u64,
+    /// This end has the data.
+    pub sends: bool,
+    /// The stream ends after these bytes.
+    pub ends: bool,
     pub initial: SeqNumber,
     pub token: u64,
     /// The receiver learns of damaged packets from its link layer.
@@ -131,17 +135,31 @@ impl RcpEndpoint {
         // Simulated applications read at once.
         let config = Arc::new(RcpConfig { consume_on_arrival: true, ..config.clone() });
         let (initial, token) = (SeqNumber(numbers.next_u64() as u32), numbers.next_u64());
-        let bytes = bytes.unwrap_or(ENDLESS);
-        let setup = Box::new(RcpSetup { config, bytes, initial, token, hears_damage: false });
+        let (bytes, ends) = (bytes.unwrap_or(ENDLESS), bytes.is_some());
+        let setup = RcpSetup { config, bytes, sends: true, ends, initial, token, hears_damage: false };
+        let setup = Box::new(setup);
         let (alarm, next_mark) = (Alarm::new(), u64::MAX);
         Self { number, alarm, next_mark, end: RcpEnd::Idle, setup, check: None }
     }
 
-    /// The receiving end opens the connection.
+    /// This end opens the connection.
     pub fn open(&mut self, context: &mut FlowContext<'_>) -> Notes {
-        let config = Arc::clone(&self.setup.config);
-        self.end = RcpEnd::Receiver(Receiver::connect(config, self.setup.initial, context.now()));
+        let (now, RcpSetup { config, initial, token, sends, .. }) = (context.now(), &*self.setup);
+        let config = Arc::clone(config);
+        self.end = match sends {
+            true => RcpEnd::Sender(self.loaded(Sender::connect(config, *initial, *token, now))),
+            false => RcpEnd::Receiver(Receiver::connect(config, *initial, now)),
+        };
         self.drain(context, 0)
+    }
+
+    /// `sender` with what the application has at once.
+    fn loaded(&self, mut sender: Sender) -> Sender {
+        sender.write(self.setup.bytes);
+        if self.setup.ends {
+            sender.finish();
+        }
+        sender
     }
 
     /// A packet has arrived; `damaged` ones only tell a receiver that the link lost them.
@@ -166,13 +184,12 @@ impl RcpEndpoint {
 
     #[cold]
     fn answer_syn(&mut self, now: Instant, packet: &PacketIn) {
-        let RcpSetup { config, bytes, initial, token, .. } = &*self.setup;
-        let mut sender = Sender::accept(Arc::clone(config), &packet.header, *initial, *token, now);
-        sender.write(*bytes);
-        if *bytes < ENDLESS {
-            sender.finish();
-        }
-        self.end = RcpEnd::Sender(sender);
+        let (RcpSetup { config, initial, token, sends, .. }, syn) = (&*self.setup, &packet.header);
+        let config = Arc::clone(config);
+        self.end = match sends {
+            true => RcpEnd::Sender(self.loaded(Sender::accept(config, syn, *initial, *token, now))),
+            false => RcpEnd::Receiver(Receiver::accept(config, syn, *initial, now)),
+        };
     }
 
     /// A timer has fired, unless it is a leftover.
@@ -194,6 +211,14 @@ impl RcpEndpoint {
             RcpEnd::Receiver(receiver) => receiver.abort(),
             RcpEnd::Sender(sender) => sender.abort(),
             RcpEnd::Idle => {}
+        }
+        self.drain(context, 0);
+    }
+
+    /// The application of the sending end adds `bytes`.
+    pub fn write(&mut self, context: &mut FlowContext<'_>, bytes: u64) {
+        if let RcpEnd::Sender(sender) = &mut self.end {
+            sender.write(bytes);
         }
         self.drain(context, 0);
     }
