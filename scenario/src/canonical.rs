@@ -5,8 +5,8 @@
 
 use crate::registry::{self, name_of};
 use prismux_plan::{
-    Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, RcpSettings,
-    Role, StripingSettings, Traffic, Transport,
+    Action, Flow, LinkDirection, MediumModel, MptcpSettings, NodeId, Plan, PtcpSettings, RcpSettings, Role,
+    StripingSettings, Traffic, Transport,
 };
 use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Write};
@@ -155,7 +155,9 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
             _ => {}
         }
         out.debug(&format!("{path}.ptcp"), &ptcp);
-        out.debug(&format!("{path}.striping"), &striping);
+        // As before there was a choice.
+        let text = format!("{striping:?}").replace(", over: Tcp", "");
+        out.line(&format!("{path}.striping"), text);
     }
     if !flow.traffic.is_datagrams() {
         // As before marks could be echoed one by one.

@@ -267,6 +267,7 @@ pub const PTCP: &[Key] = &[
 
 /// Keys of `striping = { ... }` in a flow.
 pub const STRIPING: &[Key] = &[
+    key("over", "name", "\"tcp\"", "what it stripes over"),
     key("buffer", "size", "\"64 kB\"", "room for early records at the receiving application"),
     key("estimate_every", "duration", "once, at the start", "smart: how often the true rates become known"),
     key("wide_links", "list of links", "none", "links whose sockets have larger buffers"),

@@ -203,7 +203,9 @@ fn path(table: &str, key: &str) -> String {
         ("flows.download", "ptcp") => "flows.parallel",
         ("flows.download", "rcp") => "flows.asked",
         ("flows.download", "striping") => "flows.striped",
-        ("events.0", "join" | "leave" | "start" | "stop" | "sleep" | "wake" | "kill" | "restart") => "events.1",
+        ("events.0", "join" | "leave" | "start" | "stop" | "sleep" | "wake" | "kill" | "restart") => {
+            "events.1"
+        }
         ("events.0", "handoff" | "to" | "bandwidth") => "events.2",
         (table, _) => table,
     };
@@ -344,7 +346,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::PROXY_PROFILES))
         .chain(names(registry::WEIGHT_UNITS))
         .chain(names(registry::QUEUES).chain(names(registry::OUTAGES)).chain(names(registry::TUNNELS)))
-        .chain(names(registry::RCP_OPENERS))
+        .chain(names(registry::RCP_OPENERS).chain(names(registry::STRIPED_OVER)))
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
         .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))

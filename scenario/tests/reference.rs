@@ -58,6 +58,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys rcp", key_table(keys::RCP)),
         ("names opened_by", name_table(registry::RCP_OPENERS)),
         ("keys striping", key_table(keys::STRIPING)),
+        ("names over", name_table(registry::STRIPED_OVER)),
         ("keys program", key_table(keys::PROGRAM)),
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),

@@ -1,5 +1,5 @@
 use super::*;
-use prismux_plan::{LinkId, NodeId, Pipe, R2cpSettings, TcpSettings};
+use prismux_plan::{Action, LinkId, NodeId, Pipe, R2cpSettings, RcpOpener, RcpSettings, TcpSettings};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Rate};
 
@@ -52,7 +52,7 @@ fn pipes_keep_links_costs_and_times_and_none_opens_before_its_flow() {
 #[test]
 fn rcp_is_one_pipe_over_the_flows_link() {
     let plan = station(|server, client| {
-        Flow::new("download", server, client, Transport::Rcp).over(&[LinkId::new(1)])
+        Flow::new("download", server, client, Transport::Rcp(RcpSettings::DEFAULT)).over(&[LinkId::new(1)])
     });
     assert_eq!(
         fetched(&plan).pipes,
@@ -86,7 +86,7 @@ fn what_the_lab_does_not_have_is_refused_with_a_way_out() {
     for (transport, what) in [
         (Transport::TcpHo, "TCP-HO exists in the simulator only"),
         (Transport::TcpEln, "do not speak \"tcp-eln\""),
-        (Transport::RcpEln, "do not speak \"rcp-eln\""),
+        (Transport::RcpEln(RcpSettings::DEFAULT), "do not speak \"rcp-eln\""),
         (Transport::Ptcp(prismux_plan::PtcpSettings::DEFAULT), "do not speak \"ptcp\""),
     ] {
         let error = refused(&station(|server, client| Flow::new("f", server, client, transport)));
@@ -98,6 +98,18 @@ fn what_the_lab_does_not_have_is_refused_with_a_way_out() {
         let tcp = TcpSettings { congestion: Some(congestion), ..TcpSettings::default() };
         let flow = |server, client| Flow::new("f", server, client, Transport::Tcp).tcp(tcp.clone());
         let error = refused(&station(flow));
+        assert!(error.contains(what) && error.contains("--on sim"), "{error}");
+    }
+}
+
+#[test]
+fn rcp_that_only_the_simulator_has_is_refused_with_a_way_out() {
+    let asked = |settings| station(|server, client| Flow::new("f", server, client, Transport::Rcp(settings)));
+    let opened = asked(RcpSettings { opened_by: RcpOpener::Sender, ..RcpSettings::DEFAULT });
+    let mut asleep = asked(RcpSettings::DEFAULT);
+    asleep.event(Duration::from_secs(1), Action::Sleep(prismux_plan::FlowId::new(0)));
+    for (plan, what) in [(opened, "knows no limit"), (asleep, "receivers sleep in the simulator only")] {
+        let error = refused(&plan);
         assert!(error.contains(what) && error.contains("--on sim"), "{error}");
     }
 }

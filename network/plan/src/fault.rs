@@ -136,6 +136,8 @@ pub enum Problem {
     },
     /// Coupled pipes with a congestion control that has no increase to couple.
     NothingToCouple,
+    /// Loss notification for a striping application over RCP, whose simulated receivers hear of no damage.
+    DeafToDamage,
     /// Several access links for a transport with one pipe.
     LinksForOnePipe(usize),
     /// More access links than a connection has pipes.

@@ -48,6 +48,7 @@ impl Problem {
             Self::NothingToCouple => {
                 "found coupled pipes with BBR, whose rate has no increase to couple".to_owned()
             }
+            Self::DeafToDamage => "found loss notification over RCP".to_owned(),
             Self::LinksForOnePipe(found) => format!("found {found} links for a flow of one pipe"),
             Self::TooManyLinks { found, .. } => format!("found {found} links"),
             Self::NoPipes => "found no pipe".to_owned(),
@@ -87,6 +88,7 @@ impl Problem {
             Self::PrismPastProxy => "a flow that passes the proxy",
             Self::ForeignLink { .. } => "links of the flow's own ends",
             Self::NothingToCouple => "\"newreno\", \"cubic\" or \"stp\"",
+            Self::DeafToDamage => "loss notification over TCP, or none",
             Self::LinksForOnePipe(_) => "one link",
             Self::NoPipes => "at least one pipe",
             Self::BadServer { .. } => "another host as server",
@@ -120,13 +122,16 @@ impl Problem {
         Some(match self {
             Self::Unreachable { to, .. } => format!("add a link towards \"{to}\""),
             Self::WrongPattern { .. } => {
-                "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\"".to_owned()
+                "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\""
+                    .to_owned()
             }
             Self::PrismWithoutProxy => {
                 "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_owned()
             }
             Self::PrismPastProxy => "use transport = \"tcp\" with via".to_owned(),
-            Self::Sleepless { .. } => "for other transports, take the link down: link = \"wlan\", up = false".to_owned(),
+            Self::Sleepless { .. } => {
+                "for other transports, take the link down: link = \"wlan\", up = false".to_owned()
+            }
             Self::NothingToCouple => "use congestion = \"newreno\", or coupled = false".to_owned(),
             Self::LinksForOnePipe(_) => "name one link, or use transport = \"ptcp\"".to_owned(),
             Self::NoPipes => "for instance pipes.first = { server = \"server1\" }".to_owned(),

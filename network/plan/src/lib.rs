@@ -54,6 +54,7 @@ pub use radio::{Cells, Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};
 pub use transport::{
-    MptcpSettings, Pipe, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings, StripingSettings, Transport,
+    MptcpSettings, Pipe, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings, StripedOver, StripingSettings,
+    Transport,
 };
 pub use tunnel::Tunnel;

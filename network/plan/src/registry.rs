@@ -10,8 +10,8 @@ pub use radio::{
 };
 
 use crate::{
-    Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings,
-    StripingSettings, Traffic, Transport, Tunnel,
+    Congestion, Flow, MptcpSettings, NodeKind, ProxyProfile, PtcpSettings, R2cpSettings, RcpOpener,
+    RcpSettings, StripedOver, StripingSettings, Traffic, Transport, Tunnel,
 };
 use prismux_link::{CoDel, FqCoDel, Management, OutagePolicy, Pie, Red};
 use prismux_mptcp::{Coupling, Scheduler};
@@ -176,7 +176,7 @@ pub const TRANSPORTS: &[Name<Transport>] = &[
     name(
         "striping-unaware",
         Transport::StripingUnaware(StripingSettings::DEFAULT),
-        "an application that writes to one TCP socket per access link in turn (simulator only)",
+        "an application that writes to one socket per access link in turn (simulator only)",
     ),
     name(
         "striping-smart",
@@ -192,6 +192,12 @@ pub const RCP_OPENERS: &[Name<RcpOpener>] = &[
     name("sender", RcpOpener::Sender, "who has data, as a client uploads"),
 ];
 
+/// What a striping application stripes over.
+pub const STRIPED_OVER: &[Name<StripedOver>] = &[
+    name("tcp", StripedOver::Tcp, "TCP, opened by the sending application"),
+    name("rcp", StripedOver::Rcp, "RCP, opened by the receiving application"),
+];
+
 /// How R²CP chooses the segment of a pipe's next request.
 pub const SCHEDULING: &[Name<Scheduling>] = &[
     name(
@@ -205,11 +211,7 @@ pub const SCHEDULING: &[Name<Scheduling>] = &[
         "by rank, with the successors' successors counted too",
     ),
     name("first-pending", Scheduling::FirstPending, "R²CP-s: the first that nobody has been asked for"),
-    name(
-        "round-robin",
-        Scheduling::RoundRobin,
-        "segments in turn, as an application does that stripes over connections (APPS)",
-    ),
+    name("round-robin", Scheduling::RoundRobin, "segments in turn, whatever the pipes' rates"),
 ];
 
 /// What applications send. Rates, bursts and responses have no defaults: they are zero here.

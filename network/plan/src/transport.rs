@@ -246,16 +246,28 @@ pub struct StripingSettings {
     pub wide_window: Option<ByteCount>,
     /// Explicit loss notification on every connection.
     pub loss_notification: bool,
+    /// What the connections are.
+    pub over: StripedOver,
+}
+
+/// The connections of a striping application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StripedOver {
+    /// TCP, opened by the sending application.
+    Tcp,
+    /// RCP, opened by the receiving application.
+    Rcp,
 }
 
 impl StripingSettings {
-    /// A buffer of 64 kB, rates known at the start, all sockets alike.
+    /// TCP with a buffer of 64 kB, rates known at the start, all sockets alike.
     pub const DEFAULT: Self = Self {
         buffer: ByteCount::new(64_000),
         estimate_every: None,
         wide_links: Vec::new(),
         wide_window: None,
         loss_notification: false,
+        over: StripedOver::Tcp,
     };
 
     /// Switches of the connections over [`Self::wide_links`], where the others have `tcp`.

@@ -185,6 +185,11 @@ impl Receiver {
         self.bytes_received_in_order() - self.read.min(self.bytes_received_in_order())
     }
 
+    /// Bytes that are here and not read, those beyond holes counted.
+    pub fn bytes_held(&self) -> u64 {
+        self.bytes_readable() + self.stream.beyond()
+    }
+
     /// Requests never reach beyond this position.
     pub fn request_edge(&self) -> u64 {
         let read = if self.config.consume_on_arrival { self.bytes_received_in_order() } else { self.read };

@@ -89,6 +89,7 @@ LOOKS = {
     "one hop to an access point": Look("one hop to an access point", _ORANGE, "^", "-."),
     "relay to an access point": Look("relay to an access point", _BLUE, "D", "-"),
     "apps": Look("APPS", _RED, "s", "--", "//"),
+    "dealt": Look("R²CP, one to one", _PURPLE, "v", ":", ".."),
     "rcp-1": Look("RCP-1", _RED, "", "--"),
     "rcp-2": Look("RCP-2", _ORANGE, "", "-."),
     "rcp-3": Look("RCP-3", _GREEN, "", "-."),

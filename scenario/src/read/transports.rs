@@ -115,6 +115,7 @@ fn door(reader: &Reader<'_>, standard: DoorConfig) -> DoorConfig {
 fn striping(reader: &Reader<'_>, names: Names<'_>, standard: StripingSettings) -> StripingSettings {
     let Some(table) = reader.table("striping", keys::STRIPING) else { return standard };
     let settings = StripingSettings {
+        over: table.name("over", registry::STRIPED_OVER).unwrap_or(standard.over),
         buffer: table.bytes("buffer").unwrap_or(standard.buffer),
         estimate_every: table.duration("estimate_every").filter(|every| *every > Duration::ZERO),
         wide_links: link_list(&table, "wide_links", names),

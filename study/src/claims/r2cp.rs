@@ -9,6 +9,8 @@ mod round_trips;
 mod rules;
 
 use super::Experiment;
+use crate::claims::ClaimsError;
+use crate::claims::plan::{Job, Scope, point};
 use prismux_trace::results::RunResult;
 
 /// All of them.
@@ -23,8 +25,27 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     rules::RULES,
 ];
 
-/// Ways to choose the segment of a request: by rank, the first pending, round robin.
-const WAYS: [&str; 3] = ["r2cp", "r2cp-s", "apps"];
+/// Ways to choose the segment of a request, by rank, the first pending, round robin; and an application that stripes
+/// over two RCP connections, whose buffers together have the size of R²CP's.
+const WAYS: [&str; 4] = ["r2cp", "r2cp-s", "dealt", APPS];
+/// The application. It writes at one server, to which both connections lead.
+const APPS: &str = "apps";
+
+/// The runs of one way at one point: `set` is for the links, `window_kb` the receive buffer.
+fn point_of(
+    scope: &Scope,
+    key: String,
+    (shipped, way): (&str, &str),
+    set: &[String],
+    window_kb: u64,
+) -> Result<Vec<Job>, ClaimsError> {
+    let (shipped, variant, window_kb) = match way {
+        APPS => ("striping-over-rcp", "unaware", window_kb / 2),
+        way => (shipped, way, window_kb),
+    };
+    let window = format!("flows.download.tcp.window={window_kb} kB");
+    point(scope, key, shipped, Some(variant), &[set, &[window]].concat())
+}
 /// What counts as the ideal.
 const IDEAL: f64 = 0.95;
 

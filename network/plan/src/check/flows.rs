@@ -2,8 +2,8 @@
 use super::Findings;
 use crate::reach::Reach;
 use crate::{
-    Congestion, Flow, NodeId, NodeKind, Part, Pipe, Plan, Problem, Traffic, Transport, UDP_HEADER_BYTES,
-    registry,
+    Congestion, Flow, NodeId, NodeKind, Part, Pipe, Plan, Problem, StripedOver, Traffic, Transport,
+    UDP_HEADER_BYTES, registry,
 };
 use alloc::vec::Vec;
 use prismux_units::{ByteCount, Rate};
@@ -71,6 +71,7 @@ impl Plan {
         self.check_flow_links(flow, reach, found);
         self.check_pipes(flow, reach, found);
         self.check_coupling(flow, found);
+        check_striping(flow, found);
     }
 
     fn unreachable(&self, from: NodeId, to: NodeId, reach: &Reach) -> Problem {
@@ -161,6 +162,16 @@ impl Plan {
             problems.push(Problem::ForeignPipeLink { link: link.name.clone(), server, to });
         }
         problems
+    }
+}
+
+/// Receivers of striping applications hear of damage over TCP alone.
+fn check_striping(flow: &Flow, found: &mut Findings) {
+    let (Transport::StripingUnaware(settings) | Transport::StripingSmart(settings)) = &flow.transport else {
+        return;
+    };
+    if settings.loss_notification && settings.over == StripedOver::Rcp {
+        found.add(Part::Flow(flow.name.clone()), Some("striping"), Problem::DeafToDamage);
     }
 }
 

@@ -1,5 +1,6 @@
-//! Striping by the application: one ordinary TCP connection for every link.
+//! Striping by the application: one ordinary connection for every link, TCP's or RCP's.
 mod endpoint;
+mod over_rcp;
 
 use super::application::{ENDLESS, Notes};
 use super::context::{Arrival, FlowContext};
@@ -9,7 +10,7 @@ use super::pipes::{PipesRole, pipe_result};
 use super::transport::{BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::ids::{LinkId, NodeId};
 use endpoint::{Record, StripingEndpoint, StripingSetup};
-use prismux_plan::StripingSettings;
+use prismux_plan::{StripedOver, StripingSettings};
 use prismux_striping::Policy;
 use prismux_tcp::{Connection, TcpConfig};
 use prismux_trace::results::{Named, PipeResult};
@@ -32,6 +33,8 @@ pub struct StripingFlow {
     pub estimate_every: Option<Duration>,
     /// Explicit loss notification on every connection (TCP-ELN).
     pub loss_notification: bool,
+    /// What the connections are.
+    pub over: StripedOver,
 }
 
 impl Transport for StripingFlow {
@@ -47,6 +50,9 @@ impl Transport for StripingFlow {
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
+        if self.over == StripedOver::Rcp {
+            return over_rcp::build(self, build);
+        }
         let source = PipesRole::Source { bytes: build.bytes().unwrap_or(ENDLESS) };
         let (from, to) = (build.plan.from, build.plan.to);
         let setups = [self.setup(build, [from, to], true), self.setup(build, [to, from], false)];
@@ -70,7 +76,14 @@ impl StripingFlow {
             resequencing_buffer: settings.buffer,
             estimate_every: settings.estimate_every,
             loss_notification: settings.loss_notification,
+            over: settings.over,
         }
+    }
+
+    /// Switches of the connection over `link`.
+    fn tcp_on(&self, link: LinkId) -> &TcpConfig {
+        let other = self.other_tcp.iter().find(|(which, _)| *which == link);
+        other.map_or(&self.tcp, |(_, config)| config)
     }
 
     /// What one end needs: the same ports for all sockets but for the last digits.
@@ -79,10 +92,8 @@ impl StripingFlow {
         let (near, far) = ((20_000 + (number % 4_000) * 8) as u16, (6001 + number / 4_000) as u16);
         let links = &build.links;
         let tcp = |link: &LinkId| {
-            let other = self.other_tcp.iter().find(|(which, _)| which == link);
-            let config = other.map_or(&self.tcp, |(_, config)| config);
             // Windows close when the application does not read.
-            Arc::new(TcpConfig { consume_on_arrival: false, nagle: false, ..config.clone() })
+            Arc::new(TcpConfig { consume_on_arrival: false, nagle: false, ..self.tcp_on(*link).clone() })
         };
         StripingSetup {
             tcp: links.iter().map(tcp).collect(),

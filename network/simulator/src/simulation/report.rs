@@ -123,7 +123,8 @@ impl Simulation {
             }
         }
         let now = self.now();
-        let flows = (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters(now));
+        let flows =
+            (0..self.flows.len()).flat_map(|index| self.flows.get(FlowId(index as u32)).counters(now));
         let media = self.network.media.iter().flat_map(|shared| shared.medium.counters(now));
         for (node, name, count) in flows.chain(media) {
             let node = nodes.entry(self.report.node_names[node.index()].clone()).or_default();

@@ -1,9 +1,7 @@
 //! RCP whose sender opens, has little to send or lets little be asked for; whose receiver sleeps.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LossModel};
-use prismux_plan::{
-    Action, Flow, FlowId, Plan, RcpOpener, RcpSettings, Traffic, Transport,
-};
+use prismux_plan::{Action, Flow, FlowId, Plan, RcpOpener, RcpSettings, Traffic, Transport};
 use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_trace::results::RunResult;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};

@@ -20,7 +20,7 @@ pub(super) const FLUCTUATION: Experiment = Experiment {
 };
 
 const FACTORS: [u64; 6] = [1, 2, 5, 10, 20, 50];
-const WAYS: [&str; 5] = ["r2cp", "r2cp-s", "apps", "first-alone", "second-alone"];
+const WAYS: [&str; 5] = ["r2cp", "r2cp-s", "dealt", "first-alone", "second-alone"];
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
@@ -58,7 +58,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         .because("share of the ideal, the sum of a connection alone on each path beside the same bursts");
     let quantity = "goodput in steady state, Mbit/s";
     let mut series =
-        Series::new("factor t of bursts and pauses", quantity, &["ideal", "r2cp", "r2cp-s", "apps"]);
+        Series::new("factor t of bursts and pauses", quantity, &["ideal", "r2cp", "r2cp-s", "dealt"]);
     let mega = |values: Vec<f64>| Summary::of(&values.iter().map(|bps| bps / 1e6).collect::<Vec<_>>());
     for factor in FACTORS {
         let mut row = vec![mega(ideal(factor))];

@@ -1,9 +1,9 @@
 //! Two pipes whose rates differ.
 
-use super::{IDEAL, WAYS};
+use super::{IDEAL, WAYS, point_of};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
-use crate::claims::plan::{Job, Outcomes, Scope, point, steady, steady_efficiency};
+use crate::claims::plan::{Job, Outcomes, Scope, steady, steady_efficiency};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
 use crate::number::digits;
@@ -20,13 +20,14 @@ pub(super) const RATES: Experiment = Experiment {
 
 const MBPS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 const EQUAL: u64 = 4;
+const WINDOW_KB: u64 = 500;
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for mbps in MBPS {
         for way in WAYS {
             let set = [format!("links.path2.rate={mbps} Mbit/s")];
-            jobs.extend(point(scope, format!("{way}/{mbps}"), "r2cp-rates", Some(way), &set)?);
+            jobs.extend(point_of(scope, format!("{way}/{mbps}"), ("r2cp-rates", way), &set, WINDOW_KB)?);
         }
     }
     Ok(jobs)
@@ -46,13 +47,17 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             .because("share of the ideal by Mbit/s of the second pipe"),
         Finding::shape("R2-009", ideal("r2cp-s"), list("r2cp-s")).because("the same"),
         Finding::shape("R2-010", behind, list("apps"))
-            .because("the same; two pipes of equal rate stay in step"),
+            .because(format!(
+                "the same, of an application over two RCP connections with 250 kB each, read in order; two pipes of \
+                 equal rate stay in step. R²CP that deals segments one to one: {}",
+                list("dealt")
+            )),
     ];
     (findings, vec![series(outcomes)])
 }
 
 fn series(outcomes: &Outcomes<'_>) -> Series {
-    let columns = ["ideal", "r2cp", "r2cp-s", "apps"];
+    let columns = ["ideal", "r2cp", "r2cp-s", "dealt", "apps"];
     let mut series = Series::new("second pipe in Mbit/s", "goodput in steady state, Mbit/s", &columns);
     let ideal = |result: &RunResult| Some(result.total.capacity_bps / 1e6);
     for mbps in MBPS {

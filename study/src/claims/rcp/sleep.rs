@@ -106,7 +106,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         outcomes.mean(&format!("{way}/{bad_mean_s}"), of)
     };
     let list = |of: fn(&RunResult) -> Option<f64>| {
-        let text = |&s: &u64| format!("{}/{} at {s} s", digits(mean("rcp", s, of)), digits(mean("tcp", s, of)));
+        let text =
+            |&s: &u64| format!("{}/{} at {s} s", digits(mean("rcp", s, of)), digits(mean("tcp", s, of)));
         BAD_MEANS_S.iter().map(text).collect::<Vec<_>>().join(", ")
     };
     let falls = BAD_MEANS_S.windows(2).all(|pair| mean("rcp", pair[1], watts) < mean("rcp", pair[0], watts));

@@ -223,6 +223,14 @@ impl RcpEndpoint {
         self.drain(context, 0);
     }
 
+    /// The application of the sending end has no more.
+    pub fn finish(&mut self, context: &mut FlowContext<'_>) {
+        if let RcpEnd::Sender(sender) = &mut self.end {
+            sender.finish();
+        }
+        self.drain(context, 0);
+    }
+
     /// Uses the receiver as `action` says, then drains it.
     pub fn with_receiver(
         &mut self,
