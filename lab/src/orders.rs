@@ -41,7 +41,7 @@ const LACKS: &[Lack] = &[
         remedy: "use --on sim, or take the link down: up = false",
     },
     Lack {
-        feature: Feature::RcpSettings,
+        feature: Feature::RequestSettings,
         what: "{}: the lab runs prismux fetch, which opens and knows no limit of the sender",
         remedy: "leave out the table \"rcp\", or use --on sim",
     },

@@ -334,7 +334,13 @@ fn values() -> Vec<String> {
         "{ extra = { server = \"other\" } }",
         "{ other = { summary = \"x\" } }",
     ];
-    let registered = names(registry::NODE_KINDS)
+    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
+    plain.into_iter().chain(of_the_air).chain(OF_CELLS).map(str::to_string).chain(registered()).collect()
+}
+
+/// Every name that there is.
+fn registered() -> impl Iterator<Item = String> {
+    names(registry::NODE_KINDS)
         .chain(names(registry::TRANSPORTS))
         .chain(names(registry::PATTERNS))
         .chain(names(registry::PROFILES))
@@ -355,9 +361,7 @@ fn values() -> Vec<String> {
         .chain(names(registry::FADING).chain(names(registry::RECEPTION)))
         .chain(names(registry::MOBILITY))
         .chain(names(registry::WAYPOINT_STARTS))
-        .chain(names(registry::ROUTING));
-    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
-    plain.into_iter().chain(of_the_air).chain(OF_CELLS).map(str::to_string).chain(registered).collect()
+        .chain(names(registry::ROUTING))
 }
 
 /// Values of keys of cells.

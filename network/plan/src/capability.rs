@@ -28,8 +28,8 @@ pub enum Feature {
     Processes,
     /// Receivers that sleep and wake at set times.
     Sleep,
-    /// Another end than the receiver opens an RCP connection, or limits what is asked for.
-    RcpSettings,
+    /// Of transports whose receivers ask: another end opens, or the sender limits what may be asked for.
+    RequestSettings,
     /// Programs of the user's own.
     Programs,
 }
@@ -86,7 +86,7 @@ impl Plan {
             demands.push((who.clone(), Feature::Pattern(flow.traffic.name())));
             demands.extend(flow.tcp.congestion.map(|control| (who, Feature::Congestion(control))));
             let set = flow.transport.rcp().is_some_and(|settings| *settings != RcpSettings::DEFAULT);
-            demands.extend(set.then_some((format!("flow \"{}\"", flow.name), Feature::RcpSettings)));
+            demands.extend(set.then_some((format!("flow \"{}\"", flow.name), Feature::RequestSettings)));
             let pipes =
                 if let Transport::R2cp(settings) = &flow.transport { settings.pipes.as_slice() } else { &[] };
             for pipe in pipes {

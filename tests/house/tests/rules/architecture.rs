@@ -369,12 +369,12 @@ fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
 const LINTS_ON_PANICS: &str = "#![cfg_attr(not(test), deny(clippy::";
 
 /// The transports with a room of their own, as their names begin in code, and that room in the simulator. (R²CP's
-/// pipes are RCP's machines, so that its room names both. Plain TCP, datagrams and the kernel's MPTCP are
-/// everybody's.)
+/// pipes and the connections of some applications are RCP's machines, so that their rooms name both. Plain TCP,
+/// datagrams and the kernel's MPTCP are everybody's.)
 const TRANSPORTS: &[(&str, &[&str])] = &[
     ("ptcp", &["flows/ptcp"]),
     ("r2cp", &["flows/r2cp"]),
-    ("rcp", &["flows/rcp", "flows/r2cp"]),
+    ("rcp", &["flows/rcp", "flows/r2cp", "flows/striping"]),
     ("striping", &["flows/striping"]),
     ("tcpprism", &["flows/tcp"]),
     ("tcpho", &["flows/tcp"]),
