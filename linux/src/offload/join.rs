@@ -6,7 +6,7 @@
 use super::header::{Segmentation, TCP_CHECKSUM, TCP_FLAGS, VirtioHeader};
 use prismux_wire::checksum::Sum;
 use prismux_wire::ip::protocol;
-use prismux_wire::{FlowKey, SeqNumber, TcpFlags, TcpPacket};
+use prismux_wire::{FlowKey, IpPacket, SeqNumber, TcpFlags, TcpPacket};
 
 /// Flows that may wait at once.
 const MAX_FLOWS: usize = 8;
@@ -52,7 +52,10 @@ struct Segment<'a> {
 impl Joiner {
     /// Takes a packet; `put` gets those that wait no longer, with how many segments each is.
     pub fn offer(&mut self, packet: &[u8], mut put: impl FnMut(VirtioHeader, &[u8], u64)) {
-        let Some(segment) = Segment::parse(packet) else { return put(VirtioHeader::PLAIN, packet, 1) };
+        let Some(segment) = Segment::parse(packet) else {
+            self.put_what_it_may_follow(packet, &mut put);
+            return put(VirtioHeader::PLAIN, packet, 1);
+        };
         let flow = segment.parsed.flow();
         let place = self.waiting.iter().position(|joined| joined.flow == flow);
         let may_join = segment.may_join();
@@ -79,6 +82,23 @@ impl Joiner {
     pub fn flush(&mut self, mut put: impl FnMut(VirtioHeader, &[u8], u64)) {
         while !self.waiting.is_empty() {
             self.put(0, &mut put);
+        }
+    }
+
+    /// Hands out what waits of any flow that `packet` may belong to, though it is no plain segment: it must not overtake.
+    /// Whether its ports are ports is not known; of no flow that waits is what goes elsewhere, or is UDP.
+    fn put_what_it_may_follow(&mut self, packet: &[u8], put: &mut impl FnMut(VirtioHeader, &[u8], u64)) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let ip = IpPacket::parse(packet).map(|parsed| parsed.header).ok();
+        let is_other = |flow: &FlowKey| {
+            ip.as_ref().is_some_and(|ip| {
+                (ip.source, ip.destination) != (flow.source, flow.destination) || ip.protocol == protocol::UDP
+            })
+        };
+        while let Some(place) = self.waiting.iter().position(|joined| !is_other(&joined.flow)) {
+            self.put(place, put);
         }
     }
 

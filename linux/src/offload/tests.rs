@@ -1,3 +1,5 @@
+mod mutated;
+
 use super::cut::Cutter;
 use super::header::{HEADER_BYTES, Segmentation, VirtioHeader};
 use super::join::Joiner;
