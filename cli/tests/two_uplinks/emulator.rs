@@ -26,6 +26,8 @@ pub struct Emulated {
     lines: Vec<[Line; 2]>,
     /// A line that passes nothing, and tells nobody.
     pub is_dead: Vec<AtomicBool>,
+    /// By how much each line is slower than its rate: 1 for as fast.
+    pub slowness: Vec<AtomicU64>,
     /// Bytes that came out: towards the home and from it.
     pub carried: Vec<[AtomicU64; 2]>,
     ends: AtomicBool,
@@ -35,7 +37,8 @@ impl Emulated {
     pub fn new(lines: Vec<[Line; 2]>) -> Self {
         let is_dead = lines.iter().map(|_| AtomicBool::default()).collect();
         let carried = lines.iter().map(|_| Default::default()).collect();
-        Self { lines, is_dead, carried, ends: AtomicBool::new(false) }
+        let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
+        Self { lines, is_dead, slowness, carried, ends: AtomicBool::new(false) }
     }
 
     /// What lines have carried, in bytes.
@@ -105,9 +108,11 @@ fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
             for (direction, (from, to)) in [(core, provider), (provider, core)].into_iter().enumerate() {
                 let pipe = &mut pipes[n][direction];
                 let is_dead = shared.is_dead[n].load(Ordering::Relaxed);
+                let mut line = shared.lines[n][direction];
+                line.mbps /= shared.slowness[n].load(Ordering::Relaxed) as f64;
                 while let Ok(length) = from.read(&mut buffer) {
                     if !is_dead {
-                        pipe.send(Instant::now(), shared.lines[n][direction], &buffer[..length]);
+                        pipe.send(Instant::now(), line, &buffer[..length]);
                     }
                 }
                 while let Some(packet) = pipe.arrived(Instant::now()) {

@@ -1,7 +1,8 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with a word behind it (throughput, failover, uploads, datagrams, backup) that alone. With
+//! failover takes; with a word behind it (throughput, table, failover, uploads, datagrams, backup) that
+//! alone. With
 //! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
 #![allow(
     clippy::disallowed_macros,
@@ -12,6 +13,7 @@ mod caps;
 mod community;
 mod datagrams;
 mod emulator;
+mod failover;
 mod measure;
 mod network;
 mod page;
@@ -38,6 +40,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
     ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
+    ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
 ];
 

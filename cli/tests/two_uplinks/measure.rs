@@ -3,9 +3,9 @@ use crate::caps::network_with_backup;
 use crate::datagrams::{
     DUPLICATED, Flow, LINE_BYTES, PINNED, RESEQUENCED, network_with_classes, out_of_order,
 };
+use crate::failover::{self, Failure};
 use crate::network::{LINES, Network};
 use crate::transfer::{Direction, Transfer, goodput_bps, longest_pause};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Payload of a full segment of the inner packets, and its bytes on a line.
@@ -16,17 +16,11 @@ const WINDOW: Duration = Duration::from_secs(3);
 const RUNS: usize = 3;
 const FAILURES: usize = 5;
 
-/// How an uplink fails.
-#[derive(Debug, Clone, Copy)]
-enum Failure {
-    Unplugged,
-    Silent,
-}
-
 type Measure = (&'static str, fn(&Network));
 
 /// What can be measured, by name.
-const MEASURES: [Measure; 6] = [
+const MEASURES: [Measure; 7] = [
+    ("table", failover::table),
     ("throughput", throughput),
     ("failover of downloads", |network| failover(network, Direction::Down)),
     ("failover of uploads", |network| failover(network, Direction::Up)),
@@ -76,7 +70,10 @@ fn failover(network: &Network, direction: Direction) {
     }
 }
 
-fn tell(what: &str, mut gaps: Vec<Duration>) {
+pub fn tell(what: &str, mut gaps: Vec<Duration>) {
+    if gaps.is_empty() {
+        return println!("{what}");
+    }
     gaps.sort();
     let at = |share: f64| gaps[((gaps.len() - 1) as f64 * share).round() as usize].as_millis();
     println!("{what}: gap p50 {} ms, p95 {} ms, {gaps:.0?}", at(0.5), at(0.95));
@@ -95,16 +92,9 @@ fn gap(network: &Network, direction: Direction, failure: Failure, line: usize) -
 
 /// Fails an uplink, and mends it after [`WINDOW`]; returns when it failed.
 fn fail_for_a_while(network: &Network, failure: Failure, line: usize) -> Instant {
-    let at = Instant::now();
-    match failure {
-        Failure::Unplugged => network.unplug(line),
-        Failure::Silent => network.lines.is_dead[line].store(true, Ordering::Relaxed),
-    }
+    let at = failure.begin(network, line);
     std::thread::sleep(WINDOW);
-    match failure {
-        Failure::Unplugged => network.plug(line),
-        Failure::Silent => network.lines.is_dead[line].store(false, Ordering::Relaxed),
-    }
+    failure.end(network, line);
     at
 }
 

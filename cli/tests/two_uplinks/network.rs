@@ -75,6 +75,15 @@ impl Network {
         ip(&self.home().space, &format!("link set wan{n} down"));
     }
 
+    /// Gives the first home's uplink `n` another address, and takes the present one away: 192.168.1.`from` and `to`.
+    pub fn readdress(&self, n: usize, from: usize, to: usize) {
+        let home = &self.home().space;
+        // Its route goes with the last address.
+        ip(home, &format!("address delete 192.168.1.{from}/24 dev wan{n}"));
+        ip(home, &format!("address add 192.168.1.{to}/24 dev wan{n}"));
+        default_route(home, n);
+    }
+
     /// Plugs it in again; its address management brings back the route that went.
     pub fn plug(&self, n: usize) {
         ip(&self.home().space, &format!("link set wan{n} up"));
