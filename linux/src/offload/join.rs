@@ -85,7 +85,7 @@ impl Joiner {
         }
     }
 
-    /// Hands out what waits of any flow that `packet` may belong to, though it is no plain segment: it must not overtake.
+    /// Hands out what waits of any flow that `packet` may belong to, though it is no plain segment: it must not pass.
     /// Whether its ports are ports is not known; of no flow that waits is what goes elsewhere, or is UDP.
     fn put_what_it_may_follow(&mut self, packet: &[u8], put: &mut impl FnMut(VirtioHeader, &[u8], u64)) {
         if self.waiting.is_empty() {
