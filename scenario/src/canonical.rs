@@ -160,11 +160,15 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
         out.line(&format!("{path}.striping"), text);
     }
     if !flow.traffic.is_datagrams() {
-        // As before marks could be echoed one by one.
-        out.line(&format!("{path}.tcp"), format!("{:?}", flow.tcp).replace(", ecn_echo: None", ""));
+        // As before marks could be echoed one by one, and a SYN-ACK left alone.
+        let tcp =
+            format!("{:?}", flow.tcp).replace(", ecn_echo: None", "").replace(", repeat_syn_ack: None", "");
+        out.line(&format!("{path}.tcp"), tcp);
     }
     if let Transport::TcpDoor(settings) = &flow.transport {
-        out.debug(&format!("{path}.door"), settings);
+        // As before windows could grow while frozen.
+        let door = format!("{settings:?}").replace("grows_while_frozen: false, ", "");
+        out.line(&format!("{path}.door"), door);
     }
     // As before there was a choice.
     if let Some(settings) = flow.transport.rcp().filter(|settings| **settings != RcpSettings::DEFAULT) {

@@ -183,7 +183,7 @@ pub const TCP: &[Key] = &[
     key(
         "repeat_syn_ack",
         "true or false",
-        "true",
+        "the profile's",
         "SYN-ACK is sent again by itself; ns-2 does not (simulator)",
     ),
 ];
@@ -208,6 +208,12 @@ pub const DOOR: &[Key] = &[
         "whole number",
         "the setting's",
         "R1: T1, in retransmission timeouts without back-off; 0 switches R1 off",
+    ),
+    key(
+        "grows_while_frozen",
+        "true or false",
+        "false",
+        "R1 leaves out reductions alone: the window grows on",
     ),
     key("restore_units", "whole number", "the setting's", "R2: T2, likewise; 0 switches R2 off"),
     key("offers_option", "true or false", "true", "number ACKs and data in a TCP option"),

@@ -13,6 +13,9 @@ pub struct DoorConfig {
     pub detects_data: bool,
     /// R1: congestion control stands still for T1, in timer units, after an event; `None` leaves R1 out.
     pub freeze_units: Option<u32>,
+    /// While R1 lasts the window grows as ever, and only reductions are left out: the paper's section 5.1 speaks of
+    /// *congestion avoidance actions* that are disabled, section 3.3.1 of state that stays constant.
+    pub grows_while_frozen: bool,
     /// R2: reductions of the last T2, in timer units, are taken back at an event; `None` leaves R2 out.
     pub restore_units: Option<u32>,
     /// Offer the option on SYN. Without it, acknowledgement numbers and timestamps have to do.
@@ -33,6 +36,7 @@ impl DoorConfig {
             detects_acks: true,
             detects_data: true,
             freeze_units: Some(2),
+            grows_while_frozen: false,
             restore_units: Some(4),
             offers_option: true,
             numbers_data: true,

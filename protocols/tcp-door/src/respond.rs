@@ -10,6 +10,7 @@ const BURST_SPANS: u64 = 2;
 #[derive(Debug, Clone)]
 pub(crate) struct Responder {
     freeze_units: Option<u64>,
+    grows_while_frozen: bool,
     restore_units: Option<u64>,
     guard: Option<Guard>,
     frozen_until: Instant,
@@ -20,6 +21,7 @@ impl Responder {
         let units = |units: Option<u32>| units.map(|units| u64::from(units.min(MAX_TIMER_UNITS)));
         Self {
             freeze_units: units(config.freeze_units),
+            grows_while_frozen: config.grows_while_frozen,
             restore_units: units(config.restore_units),
             guard: config.max_frozen_share.map(Guard::new),
             frozen_until: Instant::ZERO,
@@ -41,7 +43,12 @@ impl Responder {
         let freeze_until = freeze.map(|span| now + span);
         self.frozen_until = self.frozen_until.max(freeze_until.unwrap_or(Instant::ZERO));
         let restore_since = restore.map(|span| now - span);
-        Some(OrderResponse { acknowledge: false, restore_since, freeze_until })
+        Some(OrderResponse {
+            acknowledge: false,
+            restore_since,
+            freeze_until,
+            grows_while_frozen: self.grows_while_frozen,
+        })
     }
 }
 

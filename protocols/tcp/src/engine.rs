@@ -239,9 +239,10 @@ impl Engine {
     }
 
     /// Congestion control stands still until `until`: window, threshold and timeout keep their values, whatever is lost
-    /// or acknowledged; losses are repaired within that window. An ECN mark ends it and has its ordinary effect.
-    pub fn freeze(&mut self, now: Instant, until: Instant) {
-        self.sender_mut().freeze_until(now, until);
+    /// or acknowledged; losses are repaired within that window. An ECN mark ends it and has its ordinary effect. Where
+    /// the window `grows`, acknowledgements open it all the same, and only reductions are left out.
+    pub fn freeze(&mut self, now: Instant, until: Instant, grows: bool) {
+        self.sender_mut().freeze_until(now, until, grows);
     }
 
     /// Whether congestion control stands still.

@@ -37,6 +37,8 @@ pub struct OrderResponse {
     pub restore_since: Option<Instant>,
     /// Congestion control stands still until then ([`Engine::freeze`]).
     pub freeze_until: Option<Instant>,
+    /// The window may grow until then all the same.
+    pub grows_while_frozen: bool,
 }
 
 /// Marks the order of sending on segments, and judges by the peer's marks whether segments arrive in that order.

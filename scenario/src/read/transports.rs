@@ -102,6 +102,7 @@ fn door(reader: &Reader<'_>, standard: DoorConfig) -> DoorConfig {
         detects_acks: table.boolean("detects_acks").unwrap_or(standard.detects_acks),
         detects_data: table.boolean("detects_data").unwrap_or(standard.detects_data),
         freeze_units: units("freeze_units", standard.freeze_units),
+        grows_while_frozen: table.boolean("grows_while_frozen").unwrap_or(standard.grows_while_frozen),
         restore_units: units("restore_units", standard.restore_units),
         offers_option: table.boolean("offers_option").unwrap_or(standard.offers_option),
         numbers_data: table.boolean("numbers_data").unwrap_or(standard.numbers_data),

@@ -138,6 +138,11 @@ pub const ROUTING: &[Name<Routing>] = &[
         Routing::Dsr(DsrConfig::cache_off()),
         "DSR that remembers no route, as TCP-DOOR needs it",
     ),
+    name(
+        "dsr-cache-off-flood",
+        Routing::Dsr(DsrConfig::cache_off_flood()),
+        "the same without questions to neighbours alone: each packet floods the network",
+    ),
     name("aodv", Routing::Aodv(AodvConfig::rfc3561()), "Ad hoc On-Demand Distance Vector routing (RFC 3561)"),
     name("aodv-ns2", Routing::Aodv(AodvConfig::ns2()), "AODV with the parameters of ns-2.35"),
     name(

@@ -145,4 +145,10 @@ impl DsrConfig {
     pub const fn cache_off() -> Self {
         Self { cache: CacheKind::Off, reply_from_cache: false, snoop: false, ..Self::ns2() }
     }
+
+    /// [`DsrConfig::cache_off`] without the question to the neighbours alone that begins a discovery, and which serves
+    /// to ask their caches: each packet floods the network, as the paper says.
+    pub const fn cache_off_flood() -> Self {
+        Self { nonpropagating_first: false, nonpropagating_each_time: false, ..Self::cache_off() }
+    }
 }

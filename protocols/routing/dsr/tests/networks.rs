@@ -13,9 +13,9 @@ fn graph(seed: u64, settings: Settings, config: DsrConfig) -> Graph<Dsr<u32>> {
     graph
 }
 
-fn profiles() -> [DsrConfig; 4] {
+fn profiles() -> [DsrConfig; 5] {
     let path = DsrConfig { cache: DsrConfig::ns2().cache, ..DsrConfig::rfc4728() };
-    [DsrConfig::rfc4728(), path, DsrConfig::ns2(), DsrConfig::cache_off()]
+    [DsrConfig::rfc4728(), path, DsrConfig::ns2(), DsrConfig::cache_off(), DsrConfig::cache_off_flood()]
 }
 
 /// Holds of every frame that its source route and the routes that it tells name no host twice.

@@ -60,6 +60,7 @@ fn rfc() -> TcpConfig {
 fn change(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
     let on = value == "on";
     match key {
+        "grows_while_frozen" => config.door.grows_while_frozen = value == "on",
         "peer_marks" => config.peer_marks = on,
         "handshake" => config.handshake = on,
         "offers_option" => config.door.offers_option = on,

@@ -51,7 +51,7 @@ impl Connection {
             self.engine.restore(now, since);
         }
         if let Some(until) = response.freeze_until {
-            self.engine.freeze(now, until);
+            self.engine.freeze(now, until, response.grows_while_frozen);
         }
     }
 

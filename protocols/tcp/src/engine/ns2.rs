@@ -218,7 +218,7 @@ impl Ns2 {
 
     /// `opencwnd`: one segment per ACK, or one per window.
     fn open_window(&mut self, now: Instant) {
-        if self.sender.is_frozen(now) {
+        if self.sender.is_window_frozen(now) {
             return;
         }
         let sample = AckSample {

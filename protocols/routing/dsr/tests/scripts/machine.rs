@@ -20,6 +20,7 @@ fn config(words: &mut Words<'_>) -> Result<(Ipv4Addr, DsrConfig), String> {
         "rfc" => DsrConfig::rfc4728(),
         "ns2" => DsrConfig::ns2(),
         "off" => DsrConfig::cache_off(),
+        "off-flood" => DsrConfig::cache_off_flood(),
         profile => return Err(format!("unknown profile {profile:?}")),
     };
     let mut address = host("B")?;

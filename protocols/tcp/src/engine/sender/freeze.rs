@@ -23,13 +23,16 @@ struct Before {
 #[derive(Debug, Clone)]
 pub(crate) struct Freeze {
     until: Instant,
+    /// The window grows all the same: only reductions are left out.
+    grows: bool,
     /// The present recovery repairs losses and leaves the window alone.
     unreduced: bool,
     reductions: VecDeque<Before>,
 }
 
 impl Freeze {
-    const NONE: Self = Self { until: Instant::ZERO, unreduced: false, reductions: VecDeque::new() };
+    const NONE: Self =
+        Self { until: Instant::ZERO, grows: false, unreduced: false, reductions: VecDeque::new() };
 }
 
 impl Sender {
@@ -48,6 +51,12 @@ impl Sender {
         self.freeze.as_ref().is_some_and(|freeze| now < freeze.until)
     }
 
+    /// The window does not grow either.
+    #[inline]
+    pub(crate) fn is_window_frozen(&self, now: Instant) -> bool {
+        self.freeze.as_ref().is_some_and(|freeze| now < freeze.until && !freeze.grows)
+    }
+
     /// The present recovery repairs losses and leaves the window alone.
     #[inline]
     pub(crate) fn recovers_unreduced(&self) -> bool {
@@ -55,15 +64,15 @@ impl Sender {
     }
 
     /// Congestion control stands still until then, if it does not already for longer.
-    pub(crate) fn freeze_until(&mut self, now: Instant, until: Instant) {
+    pub(crate) fn freeze_until(&mut self, now: Instant, until: Instant, grows: bool) {
         let under_way = matches!(self.phase, Phase::Recovery | Phase::Reducing);
         let Some(freeze) = &mut self.freeze else { return };
         let frozen_so_far = freeze.until.max(now);
         freeze.until = freeze.until.max(until);
-        freeze.unreduced |= under_way;
+        (freeze.grows, freeze.unreduced) = (grows, freeze.unreduced | under_way);
         let longer = freeze.until - frozen_so_far;
         // Time in which nothing may grow does not count for a growth that follows time.
-        if longer > Duration::ZERO && matches!(self.congestion, Congestion::Cubic(_)) {
+        if !grows && longer > Duration::ZERO && matches!(self.congestion, Congestion::Cubic(_)) {
             self.congestion.on_idle(longer);
         }
     }

@@ -204,7 +204,7 @@ impl Standard {
             };
             let window = self.sender.window;
             self.follow_model(news);
-            if self.sender.is_frozen(context.now) {
+            if self.sender.is_window_frozen(context.now) {
                 self.sender.window = window;
             }
             return;
@@ -215,7 +215,7 @@ impl Standard {
             Phase::Open if matches!(context.phase_before, Phase::Recovery | Phase::Reducing) => {}
             Phase::Open | Phase::Loss => {
                 let delivered = context.delivery.bytes;
-                let frozen = self.sender.is_frozen(context.now);
+                let frozen = self.sender.is_window_frozen(context.now);
                 if delivered == 0 || !context.was_limited || !context.advanced || frozen {
                     return;
                 }
