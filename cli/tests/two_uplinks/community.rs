@@ -61,7 +61,8 @@ fn flood(requests: &UdpSocket, has_ended: &AtomicBool, sent: &AtomicU64) {
         for k in 0..500 {
             let own = (0..10).map(|j| format!("service:member.prismux://{EVE}:4761/eve-{k}-{j}/{key}"));
             let forged = format!("service:member.prismux://192.168.7.1:4761/kitchen/{key}");
-            let entries = own.chain([forged, format!("service:\u{1b}[2J{k}")]).map(entry).collect();
+            let entries =
+                [forged, format!("service:\u{1b}[2J{k}")].into_iter().chain(own).map(entry).collect();
             let body = Body::ServiceReply { error: 0, entries };
             let reply = Message { number: request.number, is_multicast: false, has_overflowed: false, body };
             let wrong = Message { number: request.number ^ 1, ..reply.clone() };
