@@ -6,6 +6,7 @@ use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, point};
 use crate::claims::report::Series;
 use crate::claims::verdict::Finding;
+use crate::number::digits;
 use crate::statistics::Summary;
 
 pub(super) const MIXED: Experiment = Experiment {
@@ -43,6 +44,14 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
         let mut smart = sockets("smart", LARGE_KB);
         smart.push("flows.upload.striping.loss_notification=true".to_string());
         add(format!("smart/{percent}"), "smart", &PIPES, &smart)?;
+        if percent == PERCENT[0] {
+            // The repair of a damaged packet takes round trips: with fewer milliseconds in each.
+            let near = "links.pipe1.delay=49 ms".to_string();
+            add("smart/near".into(), "smart", &PIPES, &[smart, vec![near.clone()]].concat())?;
+            let alone = ["flows.upload.transport=tcp-eln".to_string(), near.clone()];
+            add("alone/near/1".into(), "single", &[1], &alone)?;
+            add("alone/near/2".into(), "single", &[2], &[near])?;
+        }
         add(format!("alone/{percent}/1"), "single", &[1], &["flows.upload.transport=tcp-eln".to_string()])?;
         add(format!("alone/{percent}/2"), "single", &[2], &[])?;
     }
@@ -55,6 +64,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let ptcp = least(&PERCENT, |percent| of("ptcp", percent));
     let low = of("smart", PERCENT[0]);
     let (ptcp_worst, smart_worst) = (at("ptcp", 1.0), at("smart", 1.0));
+    let first = mbps(outcomes, "alone", &format!("{}/1", PERCENT[0]));
+    let near = share(outcomes, "smart", "near", &PIPES);
     let second = mbps(outcomes, "alone", "1/2");
     let findings = vec![
         Finding::shape(
@@ -67,7 +78,18 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             mean(&ptcp_worst) > mean(&smart_worst),
             figures(&[("pTCP at 1 %, Mbit/s", &ptcp_worst), ("smart", &smart_worst)]),
         ),
-        Finding::shape("ST-017", mean(&low) >= 0.95, figures(&[("share of ideal at 0.01 %", &low)])),
+        Finding::shape("ST-017", mean(&low) >= 0.95, figures(&[("share of ideal at 0.01 %", &low)])).because(
+            format!(
+                "the application deals by the links' rates, 2 to 5, and TCP-ELN on the first pipe carries less than \
+                 its 2 Mbit/s: the whole is {} Mbit/s, that pipe alone {} of which 3.5 times as much would be {}. \
+                 Its repair takes round trips of 400 ms; not refuted by a first pipe of 100 ms \
+                 (links.pipe1.delay = 49 ms): share of ideal {}",
+                digits(mean(&at("smart", PERCENT[0]))),
+                digits(mean(&first)),
+                digits(3.5 * mean(&first)),
+                digits(mean(&near)),
+            ),
+        ),
         Finding::shape(
             "ST-018",
             mean(&smart_worst) < mean(&second),

@@ -102,7 +102,11 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             by_reading.join("; ")
         )),
         Finding::shape("R2-013", most, list("apps", &full)).because(waiting.clone()),
-        Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(waiting),
+        Finding::shape("R2-014", grows, list("r2cp-s", &full)).because(format!(
+            "{waiting}. What has been asked for has its room reserved, so that what waits can fill the rest at most: \
+             with 64 kB for each pipe (section 4.2.5) and a second one of 2 Mbit/s the growth appears, and R²CP no \
+             longer reaches {IDEAL} of the ideal at the far end"
+        )),
         Finding::shape("R2-015", low, list("r2cp", &full)).because(percent),
     ];
     (findings, vec![goodputs(outcomes), crowding(outcomes)])
