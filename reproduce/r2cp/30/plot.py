@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from prismux.figures import Report, charts, style
 
-_WAYS = ["r2cp", "r2cp-s", "dealt", "apps"]
+_WAYS = ["r2cp", "r2cp-s", "apps"]
 
 
 def draw(report: Report) -> Figure:
@@ -20,7 +20,7 @@ def draw(report: Report) -> Figure:
         charts.lines(axes[2], report.table("30b", 1), _WAYS)
         axes[2].set_title("(c) buffer three quarters full")
         charts.finish(axes[2], "second round trip (ms)", "arrivals (percent)")
-        charts.lines(axes[3], report.table("30d"), ["ideal", *_WAYS[:3]])
+        charts.lines(axes[3], report.table("30d"), ["ideal", *_WAYS[:2]])
         axes[3].set_xscale("log")
         axes[3].set_title("(d) bursty neighbours")
         charts.finish(axes[3], "factor t of bursts and pauses", "goodput (Mbit/s)")
