@@ -1,13 +1,16 @@
 //! The connections that carry most, of whatever protocol: a table of few entries, in which a connection that is not
-//! there takes the place of the one that carries least (Space-Saving, without its guarantee: entries fade).
+//! there takes, of the few places that may be its own, that of the one that carries least (Space-Saving, without its
+//! guarantee). A flood of new connections costs no more than a look at those places for each packet.
 use prismux_units::{Duration, Instant};
 use prismux_wire::FlowKey;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
-/// Connections that are counted at a time.
-const MAX_COUNTED: usize = 128;
+/// A connection's hash, which nobody outside can foresee, says in which of so many sets it is counted,
+const SETS: usize = 32;
+/// in one of so many places.
+const PLACES: usize = 8;
 /// Connections on a status page.
 pub(crate) const MAX_SHOWN: usize = 16;
 /// A rate is half its value before and half that of this time: of the last seconds, that is.
@@ -72,23 +75,37 @@ impl Way {
 }
 
 /// The connections that carry most.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Busiest {
-    counted: HashMap<FlowKey, Counted>,
+    /// Set by set.
+    counted: Vec<Option<(FlowKey, Counted)>>,
+    hashes: RandomState,
     since: Instant,
+}
+
+impl Default for Busiest {
+    fn default() -> Self {
+        Self { counted: vec![None; SETS * PLACES], hashes: RandomState::new(), since: Instant::default() }
+    }
 }
 
 impl Busiest {
     /// A packet of a connection, named by its way into the tunnels, has passed.
     pub fn count(&mut self, now: Instant, flow: FlowKey, way: Way, bytes: usize) {
         self.roll(now);
-        if !self.counted.contains_key(&flow) && self.counted.len() >= MAX_COUNTED {
-            let least = self.counted.iter().min_by(|a, b| a.1.weight().total_cmp(&b.1.weight()));
-            if let Some(least) = least.map(|(flow, _)| *flow) {
-                self.counted.remove(&least);
-            }
+        let set = self.hashes.hash_one(flow) as usize % SETS;
+        let Some(places) = self.counted.chunks_mut(PLACES).nth(set) else { return };
+        let own = places.iter().position(|place| place.is_some_and(|(counted, _)| counted == flow));
+        let weight = |place: &Option<(FlowKey, Counted)>| place.map_or(-1.0, |(_, counted)| counted.weight());
+        let place = match own {
+            Some(own) => places.get_mut(own),
+            None => places.iter_mut().min_by(|a, b| weight(a).total_cmp(&weight(b))),
+        };
+        let Some(place) = place else { return };
+        if own.is_none() {
+            *place = Some((flow, Counted::default()));
         }
-        if let Some(count) = self.counted.entry(flow).or_default().bytes.get_mut(way as usize) {
+        if let Some(count) = place.as_mut().and_then(|(_, counted)| counted.bytes.get_mut(way as usize)) {
             *count += bytes as u64;
         }
     }
@@ -98,8 +115,10 @@ impl Busiest {
         let intervals = self.intervals(now);
         if intervals > 0 {
             self.since += INTERVAL * intervals;
-            self.counted.values_mut().for_each(|counted| *counted = counted.later(intervals));
-            self.counted.retain(|_, counted| counted.weight() >= 1.0);
+            for place in &mut self.counted {
+                let later = place.map(|(flow, counted)| (flow, counted.later(intervals)));
+                *place = later.filter(|(_, counted)| counted.weight() >= 1.0);
+            }
         }
     }
 
@@ -110,8 +129,8 @@ impl Busiest {
     /// Those that carry most now, the busiest first.
     pub fn shown(&self, now: Instant) -> Vec<Busy> {
         let intervals = self.intervals(now);
-        let mut all: Vec<_> =
-            self.counted.iter().map(|(flow, counted)| (*flow, counted.later(intervals))).collect();
+        let counted = self.counted.iter().flatten();
+        let mut all: Vec<_> = counted.map(|(flow, counted)| (*flow, counted.later(intervals))).collect();
         all.sort_by(|a, b| b.1.weight().total_cmp(&a.1.weight()).then_with(|| a.0.cmp(&b.0)));
         all.truncate(MAX_SHOWN);
         all.into_iter()
@@ -203,7 +222,6 @@ mod tests {
                 );
             }
         }
-        assert!(busiest.counted.len() <= MAX_COUNTED);
         assert_eq!(busiest.shown(at(4000))[0].flow, "203.0.113.10:443 > 10.77.0.2:1");
     }
 }
