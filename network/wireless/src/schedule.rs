@@ -1,5 +1,4 @@
 //! The air's own events, in order of time and insertion.
-use alloc::collections::binary_heap::PeekMut;
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 use prismux_units::Instant;
@@ -65,12 +64,24 @@ pub(crate) struct Schedule {
     /// Events that were inserted in the order in which they are due.
     in_order: VecDeque<Entry>,
     inserted: u64,
+    /// The heap's first entry has been handed out. It stays until another takes its place, which saves the heap a walk:
+    /// most events set another.
+    taken: bool,
 }
 
 impl Schedule {
+    #[inline]
     pub fn push(&mut self, at: Instant, target: Target) {
-        self.heap.push(Entry::new(at, self.inserted, target));
+        let entry = Entry::new(at, self.inserted, target);
         self.inserted += 1;
+        if self.taken
+            && let Some(mut first) = self.heap.peek_mut()
+        {
+            *first = entry;
+            self.taken = false;
+        } else {
+            self.heap.push(entry);
+        }
     }
 
     /// For events that are all due equally long after they are inserted.
@@ -79,14 +90,25 @@ impl Schedule {
         self.inserted += 1;
     }
 
+    /// When the next event is due; after [`Schedule::pop_due`] has found none.
+    #[inline]
     pub fn next(&self) -> Option<Instant> {
-        let heads = [self.heap.peek(), self.in_order.front()];
-        heads.into_iter().flatten().max().map(|entry| entry.at())
+        debug_assert!(!self.taken, "the first entry has happened");
+        match (self.heap.peek(), self.in_order.front()) {
+            (Some(first), Some(other)) => Some(first.at().min(other.at())),
+            (first, other) => first.or(other).map(|entry| entry.at()),
+        }
     }
 
+    #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, Target)> {
+        if self.taken {
+            self.taken = false;
+            self.heap.pop();
+        }
+        let first = self.heap.peek();
         if let Some(&entry) = self.in_order.front()
-            && self.heap.peek().is_none_or(|first| entry > *first)
+            && first.is_none_or(|first| entry > *first)
         {
             if entry.at() > now {
                 return None;
@@ -94,12 +116,9 @@ impl Schedule {
             self.in_order.pop_front();
             return Some((entry.at(), entry.target()));
         }
-        let first = self.heap.peek_mut()?;
-        if first.at() > now {
-            return None;
-        }
-        let entry = PeekMut::pop(first);
-        Some((entry.at(), entry.target()))
+        let first = first.filter(|first| first.at() <= now)?;
+        self.taken = true;
+        Some((first.at(), first.target()))
     }
 }
 
@@ -130,5 +149,22 @@ mod tests {
         ];
         assert_eq!(due, expected);
         assert_eq!(schedule.pop_due(Instant::MAX), Some((Instant::MAX, Target::Battery(last))));
+    }
+
+    #[test]
+    fn events_set_by_another_leave_in_order_too() {
+        let (mut schedule, at) = (Schedule::default(), |nanos| Instant::ZERO + Duration::from_nanos(nanos));
+        for nanos in [1, 4, 6] {
+            schedule.push(at(nanos), Target::Host(nanos as u32));
+        }
+        assert_eq!(schedule.pop_due(at(9)), Some((at(1), Target::Host(1))));
+        for nanos in [5, 2] {
+            schedule.push(at(nanos), Target::Host(nanos as u32));
+        }
+        schedule.push_in_order(at(3), Target::Begin(3));
+        let due = core::iter::from_fn(|| schedule.pop_due(at(5)));
+        let times: Vec<_> = due.map(|(due, _)| due).collect();
+        assert_eq!(times, [at(2), at(3), at(4), at(5)]);
+        assert_eq!(schedule.next(), Some(at(6)));
     }
 }

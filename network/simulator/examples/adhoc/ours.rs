@@ -12,6 +12,8 @@ use std::error::Error;
 
 /// Datagrams with the headers that ns-2 counts.
 const CBR_BYTES: u64 = 64;
+/// Without the headers of IP and UDP.
+const CBR_PAYLOAD_BYTES: u64 = CBR_BYTES - 28;
 /// Between two datagrams of a source.
 const CBR_PER_S: u64 = 4;
 
@@ -32,6 +34,8 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
     let acknowledged: u64 = (0..flows)
         .filter_map(|flow| Some(simulation.sender(prismux_plan::FlowId(flow as u32))?.stream_acked()))
         .sum();
+    let delivered = |flow: usize| simulation.delivered_bytes(prismux_plan::FlowId(flow as u32));
+    let datagrams = (0..flows).map(delivered).sum::<u64>() / CBR_PAYLOAD_BYTES;
     let sum = |name: &str| -> f64 {
         result.nodes.values().filter_map(|node| node.get(name)).map(|&count| count as f64).sum()
     };
@@ -41,7 +45,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
         goodput_kbps: acknowledged as f64 * 8.0 / network.seconds as f64 / 1e3,
         timeouts: result.flows.values().map(|flow| flow.timeouts as f64).sum(),
         late_per_mille: late_per_mille(network, routing, seed)?,
-        delivered_percent: 100.0 * sum("routing_delivered_packets") / offered,
+        delivered_percent: if offered > 0.0 { 100.0 * datagrams as f64 / offered } else { f64::NAN },
         routing_packets: sum("routing_control_packets"),
         frames: frames as f64,
         cpu_s,
@@ -88,7 +92,6 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
     // ns-2's DSR demands an interface queue of its own.
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let mac = MacConfig { queue, ..MacConfig::ns2() };
-    let compares_hops = matches!(network.kind, Kind::Stream | Kind::Cbr { .. });
     let radio = Radio {
         radio: RadioConfig::wavelan(),
         mac,
@@ -96,7 +99,8 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         roles: Vec::new(),
         channels: Vec::new(),
         routing,
-        compares_hops,
+        // ns-2 does not.
+        compares_hops: false,
         power: None,
         cells: None,
     };

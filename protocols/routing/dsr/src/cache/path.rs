@@ -43,12 +43,17 @@ impl Path {
     }
 }
 
+/// The first hop of a route, none of which is empty.
+fn first_of(route: &[Ipv4Addr]) -> u32 {
+    route.first().map_or(0, |first| first.to_bits())
+}
+
 /// Paths of one kind.
 #[derive(Debug, Clone)]
 struct PathList {
     paths: Vec<Path>,
     /// The first hop of each path, side by side: paths that begin elsewhere need not be looked at.
-    firsts: Vec<Option<Ipv4Addr>>,
+    firsts: Vec<u32>,
     max_paths: usize,
     /// The path that makes room next.
     victim: usize,
@@ -60,10 +65,11 @@ impl PathList {
     }
 
     fn add(&mut self, route: &[Ipv4Addr], until: Instant) {
-        let (sieve, first) = (Sieve::of(route), route.first().copied());
-        let alike = self.firsts.iter().enumerate().filter(|(_, other)| **other == first);
-        for (index, _) in alike {
-            let path = &mut self.paths[index];
+        let (sieve, first) = (Sieve::of(route), first_of(route));
+        for (&other, path) in self.firsts.iter().zip(&mut self.paths) {
+            if other != first {
+                continue;
+            }
             if path.sieve.may_hold(sieve) && path.hops.starts_with(route) {
                 path.until = path.until.max(until);
                 return;
@@ -88,7 +94,7 @@ impl PathList {
     fn retain(&mut self, wanted: impl FnMut(&Path) -> bool) {
         self.paths.retain(wanted);
         self.firsts.clear();
-        self.firsts.extend(self.paths.iter().map(|path| path.hops.first().copied()));
+        self.firsts.extend(self.paths.iter().map(|path| first_of(&path.hops)));
     }
 
     fn remove(&mut self, index: usize) -> Path {
