@@ -24,7 +24,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak sanitize clean
+.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak sanitize clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -37,6 +37,9 @@ build: setup ## build the prismux command, optimised
 
 deb: setup ## a Debian package of this machine's architecture, in results/ (needs dpkg-dev)
 	@.ci/deb
+
+oci: build ## an image for containers, in results/, without a container engine (needs Debian or its like)
+	@.ci/oci $(PRISMUX)
 
 demo: build ## one download over several links, each way of using them, on this machine's kernel
 	@mkdir -p results

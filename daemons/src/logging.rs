@@ -1,4 +1,6 @@
 //! Structured logs on standard error.
+mod otlp;
+
 use std::fmt;
 use std::str::FromStr;
 use tracing::level_filters::LevelFilter;
@@ -11,6 +13,8 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+    /// One OTLP request per line, as OpenTelemetry's collector reads files of logs.
+    Otlp,
 }
 
 /// How much is logged.
@@ -45,5 +49,6 @@ pub fn init(format: LogFormat, level: LogLevel) {
     let _ = match format {
         LogFormat::Text => builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Otlp => builder.event_format(otlp::Lines).try_init(),
     };
 }

@@ -1,4 +1,5 @@
 //! A daemon's status page as Prometheus reads it: text format 0.0.4, base units (seconds, bytes), counters in `_total`.
+use crate::figures::links_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -59,19 +60,19 @@ pub fn text(page: &Value) -> String {
     out.value("flows", Kind::Gauge, "TCP connections known", &[], &page["flow_count"], 1.0);
     let memory = &page["flow_memory_bytes"];
     out.value("flow_memory_bytes", Kind::Gauge, "Memory of these connections", &[], memory, 1.0);
-    for (list, values) in [("links", LINKS), ("receipts", RECEIPTS)] {
-        for link in page[list].as_array().into_iter().flatten() {
-            let name = link["name"].as_str().unwrap_or("");
+    let links = links_of(page);
+    let receipts = page["receipts"].as_array().map_or(&[][..], Vec::as_slice);
+    for (list, values) in [(links, LINKS), (receipts, RECEIPTS)] {
+        for link in list {
+            let labels = labels_of(link, links);
             for (key, metric, kind, help, factor) in values {
-                out.value(metric, *kind, help, &[("link", name)], &link[*key], *factor);
+                out.value(metric, *kind, help, &labels, &link[*key], *factor);
             }
         }
     }
-    for link in page["links"].as_array().into_iter().flatten() {
-        let labels = [
-            ("link", link["name"].as_str().unwrap_or("")),
-            ("state", link["state"].as_str().unwrap_or("down")),
-        ];
+    for link in links {
+        let mut labels = labels_of(link, links);
+        labels.push(("state", link["state"].as_str().unwrap_or("down")));
         out.sample("link_state", Kind::Gauge, "1 for the state that a link is in", &labels, 1.0);
     }
     for (name, value) in page["counters"].as_object().into_iter().flatten() {
@@ -83,6 +84,14 @@ pub fn text(page: &Value) -> String {
         out.value("dropped_packets_total", Kind::Counter, help, &[("reason", reason)], value, 1.0);
     }
     out.text()
+}
+
+/// Whose link an entry is about: its name, and the home that it is of, at a gateway.
+fn labels_of<'a>(entry: &'a Value, links: &'a [Value]) -> Vec<(&'static str, &'a str)> {
+    let name = entry["name"].as_str().unwrap_or("");
+    let link = links.iter().find(|link| link["name"] == name);
+    let home = link.and_then(|link| link["home"].as_str());
+    home.map(|home| ("home", home)).into_iter().chain([("link", name)]).collect()
 }
 
 /// Metrics by name: their head, and their samples.
@@ -168,5 +177,22 @@ mod tests {
         }
         assert_eq!(text.matches("# TYPE prismux_link_up ").count(), 1);
         assert!(!text.contains("link_rate_bytes_per_second{link=\"w\\"), "what is not known is no sample");
+    }
+
+    #[test]
+    fn links_of_homes_say_whose_they_are_and_a_member_is_a_link() {
+        let gateway = json!({ "links": [{ "name": "house-1", "home": "house", "forward_bytes": 1 }],
+            "receipts": [{ "name": "house-1", "lost_packets": 2 }] });
+        let gateway = text(&gateway);
+        for line in [
+            "prismux_link_forward_bytes_total{home=\"house\",link=\"house-1\"} 1",
+            "prismux_link_lost_packets_total{home=\"house\",link=\"house-1\"} 2",
+            "prismux_link_state{home=\"house\",link=\"house-1\",state=\"down\"} 1",
+        ] {
+            assert!(gateway.lines().any(|l| l == line), "{line} in\n{gateway}");
+        }
+        let member =
+            text(&json!({ "name": "phone", "state": "registered", "forward_bytes": 5, "receipts": 7 }));
+        assert!(member.contains("prismux_link_forward_bytes_total{link=\"phone\"} 5\n"), "{member}");
     }
 }

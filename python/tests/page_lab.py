@@ -35,7 +35,8 @@ invitation=$("$PRISMUX" invite house --endpoint 192.0.2.1:51820 --config gateway
 "$PRISMUX" join "$invitation" --config home.toml --uplink wan0,10.1.0.1 --uplink "$HOSTILE,10.2.0.1"
 sed -i 's/^role = "gateway"/&\nnat = false/' gateway.toml
 sed -i "s/^role = \"home\"/&\nshare = false/; s/127.0.0.1:9587/127.0.0.1:$PORT/" home.toml
-far "$PRISMUX" up --config gateway.toml & "$PRISMUX" up --config home.toml & home=$!
+eval "$PREPARE"
+far "$PRISMUX" up --config gateway.toml & "$PRISMUX" up --config home.toml $HOME_OPTIONS & home=$!
 far "$PYTHON" "$RELAY" send 203.0.113.1 4717 &
 # A connection opened before goes on beside the tunnels, over the uplink that it has.
 until ip route get 203.0.113.1 | grep -q prism0; do kill -0 $home; sleep 0.02; done
@@ -43,28 +44,30 @@ until ip route get 203.0.113.1 | grep -q prism0; do kill -0 $home; sleep 0.02; d
 "$PYTHON" "$RELAY" page page.socket "$PORT" &
 until [ -S page.socket ]; do sleep 0.02; done
 echo ready
-read end
-kill -KILL $home
-echo gone
-read end
+while read -r line; do
+  eval "$line"
+  echo done
+done
 """
 
 
 class PageLab:
-    """The daemons, while the block lasts. `url` is where a browser on this host finds the home's page."""
+    """The daemons, while the block lasts. `url` is where a browser on this host finds the home's page. `prepare` is run
+    when the daemons' files are written."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
+    def __init__(self, program: Path, folder: Path, prepare: str = "") -> None:
         # The name of a page's host has its port: the same inside and outside.
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
             way = [sys.executable, __file__, "way", str(listener.fileno()), str(folder / "page.socket")]
             self.way = subprocess.Popen(way, pass_fds=[listener.fileno()])
         self.url = f"http://127.0.0.1:{port}/"
-        self.log = folder / "log"
+        self.folder, self.log = folder, folder / "log"
         command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if os.geteuid() != 0:
             command.append("--map-root-user")
         mine = {"PRISMUX": program, "PYTHON": sys.executable, "RELAY": __file__, "PORT": port, "HOSTILE": HOSTILE}
+        mine["PREPARE"] = prepare
         environment = {**os.environ, **{name: str(value) for name, value in mine.items()}}
         pipe = subprocess.PIPE
         with self.log.open("w") as log:
@@ -93,10 +96,15 @@ class PageLab:
 
     def kill_home(self) -> None:
         """Ends the home's daemon on the spot."""
+        self.run("kill -KILL $home")
+
+    def run(self, line: str) -> str:
+        """What a line of shell prints inside, in the folder of the daemons' files."""
         assert self.inside.stdin is not None
-        self.inside.stdin.write("\n")
+        self.inside.stdin.write(f"{{ {line}; }} > said\n")
         self.inside.stdin.flush()
-        self._wait_for("gone")
+        self._wait_for("done")
+        return (self.folder / "said").read_text()
 
     def _wait_for(self, word: str) -> None:
         assert self.inside.stdout is not None

@@ -38,6 +38,8 @@ pub(crate) enum LogFormatName {
     Text,
     /// One JSON object on a line.
     Json,
+    /// JSON as OpenTelemetry's collector reads it (OTLP), one record on a line.
+    Otlp,
 }
 
 impl From<LogFormatName> for LogFormat {
@@ -45,6 +47,7 @@ impl From<LogFormatName> for LogFormat {
         match name {
             LogFormatName::Text => Self::Text,
             LogFormatName::Json => Self::Json,
+            LogFormatName::Otlp => Self::Otlp,
         }
     }
 }

@@ -3,6 +3,7 @@ use super::status::STANDARD_SOCKETS;
 use crate::args::{DownArguments, UpArguments};
 use crate::failure::Failure;
 use crate::output::print;
+use clap::ValueEnum;
 use prismux_daemons::config::{ConfigError, Role};
 use prismux_daemons::{commands, footprint, gateway, home, logging, status};
 use std::path::{Path, PathBuf};
@@ -80,6 +81,9 @@ fn detach(arguments: &UpArguments, file: &Path, socket: &Path) -> Result<(), Fai
     let out = std::fs::File::create(&log)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("up").arg("--config").arg(file).arg("--log-level").arg(arguments.log_level.to_string());
+    if let Some(format) = arguments.log_format.to_possible_value() {
+        command.arg("--log-format").arg(format.get_name());
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
     // A group of its own: what is typed at this terminal does not reach it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
