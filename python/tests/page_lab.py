@@ -156,6 +156,23 @@ async def page(path: str, port: str) -> None:
     await server.serve_forever()
 
 
+async def ask(path: str, text: str) -> None:
+    """Inside: what the status socket tells, or, with a text, what is answered to that command."""
+    kind = socket.SOCK_DGRAM if text else socket.SOCK_STREAM
+    with socket.socket(socket.AF_UNIX, kind) as asker:
+        asker.settimeout(10)
+        if text:
+            own = f"/run/asker.{os.getpid()}"
+            asker.bind(own)
+            asker.sendto(text.encode(), path)
+            print(asker.recv(65536).decode())
+            os.unlink(own)
+        else:
+            asker.connect(path)
+            while block := asker.recv(65536):
+                print(block.decode(), end="")
+
+
 async def send(host: str, port: str) -> None:
     """Inside, at the gateway: some 16 Mbit/s to whoever asks."""
 
@@ -184,4 +201,4 @@ async def receive(host: str, port: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run({"way": way, "page": page, "send": send, "receive": receive}[sys.argv[1]](*sys.argv[2:]))
+    asyncio.run({"way": way, "page": page, "ask": ask, "send": send, "receive": receive}[sys.argv[1]](*sys.argv[2:]))

@@ -7,9 +7,12 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped]
 from page_lab import PageLab
 from test_page import has_namespaces
 
@@ -102,3 +105,81 @@ def test_logs_are_records_of_opentelemetry(lab: PageLab) -> None:
         assert record["severityNumber"] in {9: "INFO", 13: "WARN"} and record["severityText"] in ("INFO", "WARN")
         assert record["body"]["stringValue"]
         assert abs(int(record["timeUnixNano"]) / 1e9 - time.time()) < 600
+
+
+SCHEMA = json.loads((ROOT / "docs/control-api.schema.json").read_text())
+
+
+def validator(kind: str) -> Draft202012Validator:
+    """What an object of a kind must be, with nothing that the schema does not describe."""
+
+    def closed(node: Any) -> Any:
+        if isinstance(node, list):
+            return [closed(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        node = {key: closed(value) for key, value in node.items()}
+        # Events have members of their own.
+        if "required" in node and "event" not in node["required"]:
+            node.setdefault("unevaluatedProperties", False)
+        return node
+
+    schema = {"$schema": SCHEMA["$schema"], "$defs": closed(SCHEMA["$defs"]), "$ref": f"#/$defs/{kind}"}
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def asked(lab: PageLab, name: str, command: object = None) -> dict[str, object]:
+    socket = f"/run/prismux/{name}.{'control' if command else 'sock'}"
+    text = json.dumps(command) if command else ""
+    answer: dict[str, object] = json.loads(lab.run(f"$PYTHON $RELAY ask {socket} '{text}'"))
+    return answer
+
+
+MEMBER = """
+name = "phone"
+receivers = ["10.99.0.2"]
+private_key_file = "home.key"
+status_socket = "/run/prismux/member.sock"
+[tun]
+name = "prism1"
+[tunnel]
+proxy = "sealed:192.0.2.1:51820"
+proxy_public_key = "%s"
+"""
+
+
+def test_what_daemons_answer_is_what_the_schema_says(lab: PageLab) -> None:
+    key = re.search(r'public_key = "(.*)"', (lab.folder / "home.toml").read_text())
+    assert key
+    (lab.folder / "member.toml").write_text(MEMBER % key[1])
+    lab.run("$PRISMUX member --config member.toml & member=$!")
+    lab.run("until [ -S /run/prismux/member.sock ]; do kill -0 $member; sleep 0.02; done")
+    for name, kind in [("home", "home"), ("gateway", "proxy"), ("member", "member")]:
+        page = asked(lab, name)
+        validator(kind).validate(page)
+        validator("status").validate(page)
+        if kind != "member":
+            assert page["links"] and page["receipts"] and page["flows"], "nothing of it goes unseen"
+        # A page of another shape is none.
+        for wrong in (
+            page | {"uptime_s": "long"},
+            page | {"secret": 1},
+            {k: v for k, v in page.items() if k != "drops"},
+        ):
+            with pytest.raises(ValidationError):
+                validator(kind).validate(wrong)
+    lab.run("kill $member; wait $member")
+    for command, answer in [
+        ({"command": "revoke", "name": "nobody"}, "refused"),
+        ({"command": "revoke", "name": "house"}, "done"),
+        ({"command": "restore", "name": "house"}, "done"),
+    ]:
+        validator("request").validate(command)
+        said = asked(lab, "gateway", command)
+        validator("answer").validate(said)
+        assert list(said) == [answer], said
+    for nonsense in ({"command": "format"}, {"command": "revoke"}, {"command": "revoke", "name": 1}):
+        with pytest.raises(ValidationError):
+            validator("request").validate(nonsense)
+        assert list(asked(lab, "gateway", nonsense)) == ["refused"], "the daemon and the schema agree"

@@ -72,6 +72,11 @@ fn integer(number: impl ToString) -> Value {
     json!({ "intValue": number.to_string() })
 }
 
+/// An address and port, with or without the kind of tunnel before it, as in `sealed:192.0.2.7:51820`.
+fn socket_address(text: &str) -> Option<SocketAddr> {
+    text.parse().ok().or_else(|| text.split_once(':')?.1.parse().ok())
+}
+
 /// What an event says.
 #[derive(Debug, Default)]
 struct Fields {
@@ -87,12 +92,12 @@ impl Fields {
             "event" => self.event_name = Some(format!("prismux.{text}")),
             "error" => self.add("error.message", string(text)),
             "file" => self.add("file.path", string(text)),
-            "peer" | "to" | "address" => match text.parse::<SocketAddr>() {
-                Ok(peer) => {
+            "peer" | "to" | "address" => match socket_address(&text) {
+                Some(peer) => {
                     self.add("network.peer.address", string(peer.ip().to_string()));
                     self.add("network.peer.port", integer(peer.port()));
                 }
-                Err(_) => self.add("network.peer.address", string(text)),
+                None => self.add("network.peer.address", string(text)),
             },
             _ => self.own(field, string(text)),
         }
@@ -175,8 +180,9 @@ mod tests {
     fn a_line_is_a_record_of_the_log_data_model() {
         let lines = lines_of(|| {
             let (member, nothing) = (Some("m1"), None::<&str>);
-            tracing::warn!(event = "member_left", member, nothing, peer = %"192.0.2.7:51820", "m1 \"left\"\nnow");
-            tracing::info!(changes = 3, share = 0.5, is_open = true, file = "/run/x", error = %"no", "done");
+            let (peer, to) = ("sealed:192.0.2.7:51820", "[fd00::1]:9");
+            tracing::warn!(event = "member_left", member, nothing, %peer, "m1 \"left\"\nnow");
+            tracing::info!(changes = 3, share = 0.5, is_open = true, file = "/run/x", error = %"no", to, "done");
         });
         let [first, second] = &lines[..] else { panic!("two lines, not {lines:?}") };
         let logs = &first["resourceLogs"][0];
@@ -202,6 +208,8 @@ mod tests {
             { "key": "prismux.is_open", "value": { "boolValue": true } },
             { "key": "file.path", "value": { "stringValue": "/run/x" } },
             { "key": "error.message", "value": { "stringValue": "no" } },
+            { "key": "network.peer.address", "value": { "stringValue": "fd00::1" } },
+            { "key": "network.peer.port", "value": { "intValue": "9" } },
         ]);
         assert_eq!(record["attributes"], expected);
     }
