@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
 
 Viewer = Callable[..., str]
 
-PANELS = ["topology", "sequence", "rates", "windows", "rtt", "buffer", "held"]
+PANELS = ["topology", "sequence", "rates", "windows", "rtt", "queues", "buffer", "held", "drops"]
 
 # Resolves once the page has drawn the answer to its last question, to the times it took.
 SETTLED = """
@@ -241,6 +241,120 @@ def test_two_runs_stand_side_by_side_under_one_view(records: dict[str, Path], vi
     settled(browser)
     after = browser.run(pictures)
     assert before[0] != after[0] and before[1] != after[1], "both zoom"
+    assert browser.complaints() == []
+
+
+LEGEND = "return [...document.querySelectorAll('[data-panel={}] .legend button')].map((entry) => entry.textContent);"
+
+# A host that changes its link, and a datagram flow beside it.
+MOVING = """
+duration = "6 s"
+[nodes]
+server = { kind = "host" }
+router = { kind = "router" }
+mobile = { kind = "host" }
+[links]
+access = { between = ["server", "router"], rate = "100 Mbit/s", delay = "5 ms" }
+wlan = { between = ["router", "mobile"], rate = "8 Mbit/s", delay = "3 ms", queue = "50 packets" }
+cell = { between = ["router", "mobile"], rate = "2 Mbit/s", delay = "25 ms", queue = "50 packets" }
+[flows]
+download = { from = "server", to = "mobile" }
+voice = { from = "server", to = "mobile", transport = "udp", rate = "64 kbit/s" }
+[[events]]
+at = "3 s"
+handoff = "mobile"
+to = "cell"
+"""
+
+
+def test_a_network_of_ones_own_shows_the_ways_that_a_flow_used(
+    prismux_command: Command, viewer: Viewer, browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "moving.toml").write_text(MOVING)
+    done = prismux_command("run", str(tmp_path / "moving.toml"), "--record", str(tmp_path / "record"))
+    assert done.returncode == 0, done.stderr
+    browser.open(viewer(tmp_path / "record"))
+    settled(browser)
+    entries = browser.run(LEGEND.format("sequence"))
+    assert {"wlan", "cell"} < set(entries) and "access" not in entries
+    assert "ACK held" not in entries, "there is no proxy"
+    assert browser.run(LEGEND.format("flows")) == ["download", "voice"]
+    assert set(browser.run(LEGEND.format("queues"))) >= {"wlan", "cell"}
+    [run] = browser.run(COLOURS)
+    assert {"flows", "queues", "drops"} <= set(run) and all(count > 5 for count in run.values()), run
+    picture = "return document.querySelector('[data-panel=rates] > canvas').toDataURL();"
+    toward_receiver = browser.run(picture)
+    browser.press("r")
+    browser.run(NEXT_FRAME)
+    assert "toward the sender" in remark(browser, "rates") and browser.run(picture) != toward_receiver
+    browser.run("const f = document.getElementById('flow'); f.value = '1'; f.dispatchEvent(new Event('change'));")
+    settled(browser)
+    browser.run(NEXT_FRAME)
+    voice = browser.run(
+        "return [...document.querySelectorAll('.panel')].filter((panel) => !panel.hidden)"
+        ".map((panel) => panel.dataset.panel);"
+    )
+    assert not {"sequence", "windows", "rtt", "buffer"} & set(voice), "datagrams have no segments"
+    assert browser.complaints() == []
+
+
+def test_twenty_hosts_beside_each_other_neither_overlap_nor_leave_the_picture(
+    prismux_command: Command, viewer: Viewer, browser: Browser, tmp_path: Path
+) -> None:
+    wide = 'rate = "100 Mbit/s", delay = "5 ms"'
+    hosts, links, flows = [], ['line = { between = ["left", "right"], rate = "20 Mbit/s", delay = "10 ms" }'], []
+    for k in range(20):
+        hosts += [f's{k} = {{ kind = "host" }}', f'd{k} = {{ kind = "host" }}']
+        links += [
+            f'a{k} = {{ between = ["s{k}", "left"], {wide} }}',
+            f'b{k} = {{ between = ["right", "d{k}"], {wide} }}',
+        ]
+        flows.append(f'f{k} = {{ from = "s{k}", to = "d{k}" }}')
+    routers = ['left = { kind = "router" }', 'right = { kind = "router" }']
+    parts = ['duration = "1 s"', "[nodes]", *routers, *hosts, "[links]", *links, "[flows]", *flows]
+    (tmp_path / "wide.toml").write_text("\n".join(parts))
+    done = prismux_command("run", str(tmp_path / "wide.toml"), "--record", str(tmp_path / "record"))
+    assert done.returncode == 0, done.stderr
+    browser.open(viewer(tmp_path / "record"))
+    settled(browser)
+    height, node, nodes, labels = browser.run(
+        "const { content } = window.prismux.columns[0].panels[0];"
+        "return [content.height, content.node, [...content.places.values()], content.labels.places];"
+    )
+    boxes = [(x, y, node["width"], node["height"]) for x, y in nodes]
+    boxes += [(label["x"], label["y"], label["w"], label["h"]) for label in labels if label]
+    assert len(boxes) > 42 + 20, "most links have their label"
+    for k, (x, y, w, h) in enumerate(boxes):
+        assert y - h / 2 >= 0 and y + h / 2 <= height
+        for other_x, other_y, other_w, other_h in boxes[:k]:
+            assert abs(x - other_x) * 2 >= w + other_w or abs(y - other_y) * 2 >= h + other_h
+    assert browser.run(LEGEND.format("rates")) == ["line", "capacity"]
+    assert "the 16 busiest of 20" in remark(browser, "flows")
+
+
+def test_lines_end_with_their_run_and_may_have_scales_of_their_own(
+    records: dict[str, Path], prismux_command: Command, viewer: Viewer, browser: Browser, tmp_path: Path
+) -> None:
+    short = tmp_path / "short"
+    done = prismux_command("run", "demo-2005", "--set", "duration=10s", "--record", str(short))
+    assert done.returncode == 0, done.stderr
+    browser.open(viewer(short, records["first"]))
+    settled(browser)
+    after = browser.run(
+        "const { answer, summary } = window.prismux.columns[0];"
+        "const late = (values) => values.filter((value, k) =>"
+        " value !== null && answer.from + k * (answer.to - answer.from) / values.length > summary.end_ns).length;"
+        "const piece = answer.rates[0];"
+        "return [late(answer.windows.cwnd.last), late(answer.sequence.acknowledged.last),"
+        " piece.start + (piece.forward[0].length - 1) * piece.width > summary.end_ns];"
+    )
+    assert after == [0, 0, False], "nothing is told of the time after the end"
+    pictures = "return [...document.querySelectorAll('[data-panel=sequence] > canvas')].map((c) => c.toDataURL());"
+    joined = browser.run(pictures)
+    browser.press("o")
+    browser.run(NEXT_FRAME)
+    own = browser.run(pictures)
+    assert joined != own, "each run fills its own scale"
     assert browser.complaints() == []
 
 

@@ -88,14 +88,16 @@ export function averaged(width) {
   return `averaged over ${told(width, SPANS)}`;
 }
 
+/** More notes than this in sight would hide what they are about: they become ticks at the upper edge. */
+const MANY_NOTES = 8;
+
 /** Dotted lines where something rare happened: a link went down, a member joined. */
 export function drawNotes(ctx, plot, notes) {
+  const seen = notes.filter(({ time_ns: time }) => time > 0 && plot.x(time) > plot.left && plot.x(time) < plot.right);
+  const bottom = seen.length > MANY_NOTES ? plot.top + 7 : plot.bottom;
   ctx.strokeStyle = palette().soft;
   ctx.lineWidth = 1;
-  ctx.setLineDash([1, 4]);
-  for (const { time_ns: time } of notes) {
-    const x = plot.x(time);
-    if (time > 0 && x > plot.left && x < plot.right) line(ctx, x, plot.top, x, plot.bottom);
-  }
+  if (seen.length <= MANY_NOTES) ctx.setLineDash([1, 4]);
+  seen.forEach(({ time_ns: time }) => line(ctx, plot.x(time), plot.top, plot.x(time), bottom));
   ctx.setLineDash([]);
 }

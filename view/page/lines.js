@@ -5,13 +5,18 @@ import { clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 export class Lines {
   /** `lines`: key, label, colour (a name of the palette), dash, fill, bound (counts for the height of the panel). */
-  constructor({ name, title, height, units, what, group, lines, remark = "" }) {
-    Object.assign(this, { name, title, height, units, what, group, lines, remark });
+  constructor({ name, title, height, units, what, group, lines, linesOf = null, remark = "" }) {
+    Object.assign(this, { name, title, height, units, what, group, lines, linesOf, remark });
     this.hidden = new Set();
   }
 
+  /** Turns to another flow. */
+  show(flow) {
+    if (this.linesOf) this.lines = this.linesOf(flow);
+  }
+
   legend() {
-    return this.lines.length < 2 ? [] : this.lines.map((line) => ({
+    return this.lines.length < 2 && !this.linesOf ? [] : this.lines.map((line) => ({
       key: line.key, label: line.label, symbol: (ctx, colours) => legendLine(ctx, colours, line),
     }));
   }
@@ -98,8 +103,20 @@ function legendLine(ctx, colours, { colour, dash = [] }) {
   ctx.beginPath(); ctx.moveTo(0, 6); ctx.lineTo(18, 6); ctx.stroke();
 }
 
+/** The queues that filled on a flow's way, there and back. */
+function queueLines({ run, flows, paths }, flow) {
+  return flows[Math.min(flow, flows.length - 1)].queues.map(([link, way], key) => {
+    const { name, ends } = run.links[link];
+    const path = paths.length <= 8 ? paths.indexOf(link) : -1;
+    return {
+      key: String(key), label: way ? `${name} (to ${ends[0]})` : name, thick: 1.3,
+      colour: path < 0 ? `path${(key + 5) % 8}` : `path${path}`, dash: way ? [5, 3] : [],
+    };
+  });
+}
+
 /** The panels of this kind, from the top down. */
-export function linePanels() {
+export function linePanels(summary) {
   return [
     new Lines({
       name: "windows", title: "Sender's window", height: 170, units: BYTES, what: "bytes", group: "windows",
@@ -113,6 +130,10 @@ export function linePanels() {
       name: "rtt", title: "Round-trip time", remark: "smoothed, as the sender sees it", height: 110, units: SPANS,
       what: "time", group: "windows",
       lines: [{ key: "srtt", label: "smoothed round-trip time", colour: "accent" }],
+    }),
+    new Lines({
+      name: "queues", title: "Queues", remark: "bytes that wait before the links of this flow, of all flows", height: 130,
+      units: BYTES, what: "bytes", group: "queues", lines: [], linesOf: (flow) => queueLines(summary, flow),
     }),
     new Lines({
       name: "buffer", title: "Re-sequencing buffer", remark: "bytes at the receiver that wait for others before them",

@@ -10,7 +10,7 @@ import { View, keys, listen } from "./control.js";
 const byId = (id) => document.getElementById(id);
 const page = JSON.parse(byId("data").textContent);
 const source = sourceOf(page);
-const state = { flow: 0, shares: false, pointed: null, band: null, late: null };
+const state = { flow: 0, shares: false, back: false, own: false, pointed: null, band: null, late: null };
 /** Milliseconds that an answer may take before the page draws without it. */
 const PATIENCE = 40;
 /** Milliseconds, for whoever measures: until the first picture, and from each change of view to its picture. */
@@ -22,6 +22,7 @@ const end = Math.max(...page.runs.map((run) => run.end_ns)) + 1;
 const clock = new Clock(() => redrawCursor());
 const view = new View(end, () => {
   timings.asked ??= performance.now();
+  hideTip();
   ask();
   // The old answer, stretched, where the new one takes longer than the eye notices.
   clearTimeout(state.late);
@@ -29,6 +30,7 @@ const view = new View(end, () => {
 });
 window.prismux.view = view;
 const columns = page.runs.map((run, number) => new RunColumn(byId("runs"), run, number, source, redraw));
+window.prismux.columns = columns;
 byId("runs").classList.toggle("two", columns.length > 1);
 // Networks of one height, so that the panels below stand side by side.
 const tallest = Math.max(...columns.map(({ panels }) => panels[0].content.height));
@@ -66,7 +68,7 @@ function redrawCursor() {
 }
 
 function showPlaying() {
-  byId("play").textContent = clock.playing ? "⏸ Pause" : "▶ Play";
+  byId("play").textContent = clock.playing ? "❚❚ Pause" : "▶ Play";
   byId("play").setAttribute("aria-pressed", String(clock.playing));
 }
 
@@ -77,10 +79,10 @@ function cursor() {
 
 function drawAll() {
   clearTimeout(state.late);
-  const options = { shares: state.shares };
+  const options = { shares: state.shares, back: state.back };
   const all = columns.map((column) => column.extents(options, view));
   const ranges = all[0].map((_, panel) => joinedRange(all.map((extents) => extents[panel])));
-  columns.forEach((column) => column.draw(view, ranges, cursor(), options));
+  columns.forEach((column, k) => column.draw(view, state.own ? all[k] : ranges, cursor(), options));
   if (state.band) drawBand();
   const span = view.to - view.from;
   byId("when").textContent = `${instant(view.from, span)} to ${instant(view.to, span)}`;
@@ -89,7 +91,7 @@ function drawAll() {
   measure();
 }
 
-/** One scale for the same panel of all runs, or they could not be compared. */
+/** One scale for the same panel of all runs, so that they can be compared, unless each is to have its own. */
 function joinedRange(extents) {
   const known = extents.filter(Boolean);
   return known.length ? [Math.min(...known.map((e) => e[0])), Math.max(...known.map((e) => e[1]))] : null;
@@ -134,6 +136,7 @@ function point(column, panel, x, y, time, event) {
 
 function togglePlay() {
   if (clock.playing) clock.pause(); else clock.play(view.from, view.to);
+  hideTip();
   redrawCursor();
 }
 
@@ -146,9 +149,9 @@ function changeSpeed(step) {
   setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(clock.speed) + step))]);
 }
 
-function toggleShares() {
-  state.shares = !state.shares;
-  byId("share").setAttribute("aria-pressed", String(state.shares));
+function toggle(what) {
+  state[what] = !state[what];
+  byId(what).setAttribute("aria-pressed", String(state[what]));
   redraw();
 }
 
@@ -160,7 +163,7 @@ function toggleTheme() {
 
 function chooseFlow(flow) {
   state.flow = flow;
-  columns.forEach((column) => column.showHead(Math.min(flow, column.summary.run.flows.length - 1)));
+  columns.forEach((column) => column.show(flow));
   const absent = (name) => columns.every((column) => column.absent(flow).includes(name));
   columns.forEach(({ panels }) => panels.forEach(({ element, content }) => { element.hidden = absent(content.name); }));
   ask();
@@ -191,12 +194,14 @@ byId("play").addEventListener("click", togglePlay);
 byId("in").addEventListener("click", () => view.zoom(0.5));
 byId("out").addEventListener("click", () => view.zoom(2));
 byId("whole").addEventListener("click", () => view.whole());
-byId("share").addEventListener("click", toggleShares);
+for (const what of ["shares", "back", "own"]) byId(what).addEventListener("click", () => toggle(what));
+byId("own").hidden = columns.length < 2;
 byId("theme").addEventListener("click", toggleTheme);
 byId("help").addEventListener("click", () => byId("keys").showModal());
 keys({
   " ": togglePlay, "+": () => view.zoom(0.5), "=": () => view.zoom(0.5), "-": () => view.zoom(2), "0": () => view.whole(),
-  ArrowLeft: () => view.move(-0.2), ArrowRight: () => view.move(0.2), s: toggleShares, d: toggleTheme,
+  ArrowLeft: () => view.move(-0.2), ArrowRight: () => view.move(0.2), s: () => toggle("shares"), r: () => toggle("back"),
+  o: () => toggle("own"), d: toggleTheme,
   "[": () => changeSpeed(-1), "]": () => changeSpeed(1), "?": () => byId("keys").showModal(),
 });
 addEventListener("resize", ask);

@@ -10,6 +10,7 @@ export function palette() {
   const named = ["back", "panel", "ink", "soft", "grid", "edge", "accent", "lost", "held", "released", "acked", "node"];
   current = Object.fromEntries(named.map((name) => [name, colour(name)]));
   current.paths = Array.from({ length: 8 }, (_, k) => colour(`path${k}`));
+  current.paths.forEach((value, k) => { current[`path${k}`] = value; });
   current.loads = [0, 1, 2].map((k) => channels(colour(`load${k}`)));
   return current;
 }

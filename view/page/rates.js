@@ -1,6 +1,7 @@
 // What each path delivers over time, stacked: rates, or shares of the sum.
 import { PERCENT, RATES, instant, told } from "./units.js";
-import { palette, pathColour } from "./palette.js";
+import { palette } from "./palette.js";
+import { wayEntries, waysOf } from "./ways.js";
 import { averaged, clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 export class LinkRates {
@@ -10,23 +11,27 @@ export class LinkRates {
     this.height = 190;
     this.run = run;
     this.hidden = new Set();
+    this.back = false;
+    this.show(0);
+  }
+
+  /** Turns to another flow. */
+  show(flow) {
+    this.ways = waysOf(this.run, flow);
   }
 
   legend() {
-    const paths = this.run.paths.map((link, path) => ({
-      key: `path${path}`, label: this.run.run.links[link].name,
-      symbol: (ctx) => { ctx.fillStyle = pathColour(path); ctx.fillRect(2, 2, 14, 8); },
-    }));
     const capacity = (ctx, colours) => dashes(ctx, colours.ink);
-    return [...paths, { key: "capacity", label: "capacity", symbol: capacity }];
+    return [...wayEntries(this.ways), { key: "capacity", label: "capacity", symbol: capacity }];
   }
 
-  extent(answer, { shares }) {
+  extent(answer, { shares, back }) {
+    this.back = back;
     if (shares) return [0, 1];
     let high = 0;
     for (const piece of answer.rates) {
       for (let k = 0; k < buckets(piece); k++) {
-        const sum = this.visible().reduce((all, path) => all + rateOf(piece, this.run.paths[path], k), 0);
+        const sum = this.visible().reduce((all, path) => all + this.rate(piece, path, k), 0);
         high = Math.max(high, sum, this.capacity(piece, k) ?? 0);
       }
     }
@@ -42,7 +47,9 @@ export class LinkRates {
       answer.rates.forEach((piece) => this.drawPiece(ctx, piece));
       drawNotes(ctx, this.plot, this.run.notes);
     });
-    return averaged(answer.rates[Math.floor(answer.rates.length / 2)].width);
+    const toward = this.back ? "toward the sender, " : "";
+    const others = this.run.run.flows.length > 1 ? ", all flows together" : "";
+    return `${toward}${averaged(answer.rates[Math.floor(answer.rates.length / 2)].width)}${others}`;
   }
 
   drawPiece(ctx, piece) {
@@ -55,7 +62,7 @@ export class LinkRates {
     const stacks = Array.from({ length: count }, (_, k) => this.scaled(this.stack(piece, k)));
     const x = (k) => this.plot.x(piece.start + k * piece.width);
     this.visible().forEach((path, layer) => {
-      ctx.fillStyle = pathColour(path);
+      ctx.fillStyle = palette()[this.ways[path].colour];
       ctx.beginPath();
       for (let k = 0; k < count; k++) {
         const [bottom, top] = [layer ? stacks[k][layer - 1] : 0, stacks[k][layer]];
@@ -86,14 +93,20 @@ export class LinkRates {
     ctx.setLineDash([]);
   }
 
+  /** Bits per second of a path in bucket `k`, in the direction in sight. */
+  rate(piece, path, k) {
+    const { link, forward } = this.ways[path];
+    return rateOf(piece, link, k, forward !== this.back ? "forward" : "reverse");
+  }
+
   visible() {
-    return this.run.paths.map((_, path) => path).filter((path) => !this.hidden.has(`path${path}`));
+    return this.ways.map((_, path) => path).filter((path) => !this.hidden.has(`path${path}`));
   }
 
   /** Sums of the paths' bits per second in bucket `k`, one above the other. */
   stack(piece, k) {
     let sum = 0;
-    return this.visible().map((path) => (sum += rateOf(piece, this.run.paths[path], k)));
+    return this.visible().map((path) => (sum += this.rate(piece, path, k)));
   }
 
   scaled(stack) {
@@ -103,7 +116,10 @@ export class LinkRates {
 
   /** What the paths in sight can carry together; null where one has no limit. */
   capacity(piece, k) {
-    const rates = this.visible().map((path) => piece.capacity[this.run.paths[path]][k] ?? null);
+    const rates = this.visible().map((path) => {
+      const { link, forward } = this.ways[path];
+      return piece[forward !== this.back ? "capacity" : "reverse_capacity"][link][k] ?? null;
+    });
     return rates.includes(null) ? null : rates.reduce((a, b) => a + b, 0);
   }
 
@@ -113,10 +129,10 @@ export class LinkRates {
     const found = bucketAt(this.answer, time);
     if (!found) return null;
     const { piece, k } = found;
-    const rates = this.visible().map((path) => [path, rateOf(piece, this.run.paths[path], k)]);
+    const rates = this.visible().map((path) => [path, this.rate(piece, path, k)]);
     const sum = rates.reduce((all, [, rate]) => all + rate, 0);
     const lines = rates.toReversed().map(([path, rate]) => ({
-      colour: pathColour(path), label: this.run.run.links[this.run.paths[path]].name,
+      colour: palette()[this.ways[path].colour], label: this.ways[path].name,
       value: `${told(rate, RATES)}${sum > 0 ? `, ${(100 * rate / sum).toFixed(1)} %` : ""}`,
     }));
     lines.push({ label: "together", value: told(sum, RATES) });

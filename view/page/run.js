@@ -1,10 +1,11 @@
 // One run: its facts, its panels, and the questions it asks.
-import { BYTES, ONES, RATES, told } from "./units.js";
+import { BYTES, COUNTS, ONES, RATES, told } from "./units.js";
 import { plotWidth } from "./axes.js";
 import { Panel } from "./panel.js";
 import { Sequence } from "./sequence.js";
 import { LinkRates } from "./rates.js";
 import { linePanels } from "./lines.js";
+import { Series } from "./series.js";
 import { Topology } from "./topology.js";
 import { AirMap } from "./air.js";
 import { AirTraffic } from "./traffic.js";
@@ -22,8 +23,19 @@ export class RunColumn {
     this.element.append(this.head);
     parent.append(this.element);
     const air = [new AirMap(summary), new AirTraffic()];
-    const contents = [new Topology(summary), ...air, new Sequence(summary), new LinkRates(summary), ...linePanels()];
+    const middle = [new Sequence(summary), new LinkRates(summary), goodputs(summary)];
+    const contents = [new Topology(summary), ...air, ...middle, ...linePanels(summary), drops(summary)];
     this.panels = contents.map((content) => new Panel(this.element, content, redraw));
+  }
+
+  /** Turns to another flow. */
+  show(flow) {
+    const bounded = Math.min(flow, this.summary.run.flows.length - 1);
+    this.panels.forEach((panel) => {
+      panel.content.show?.(bounded);
+      panel.fillLegend();
+    });
+    this.showHead(bounded);
   }
 
   /** Title, origin and totals of `flow`. */
@@ -42,7 +54,8 @@ export class RunColumn {
     const ofSegments = totals.absent.includes("sequence") ? [] : [
       ["arrived in order", totals.arrived_bytes ? `${told(totals.arrived_bytes, BYTES)}, ${told(rate, RATES)}` : "–"],
       ["segments", told(totals.sent, ONES)], ["sent again", told(totals.sent_again, ONES)],
-      ["lost", told(totals.lost, ONES)], ["ACKs held", told(totals.acks_held, ONES)],
+      ["lost", told(totals.lost, ONES)],
+      ...(totals.acks_held ? [["ACKs held", told(totals.acks_held, ONES)]] : []),
     ];
     for (const [name, value] of [
       [`${run.flows[flow].name} (${transport})`, `${from} → ${to}`],
@@ -103,7 +116,7 @@ export class RunColumn {
       const question = this.question;
       this.question = null;
       try {
-        this.answer = await this.source.answer(this.number, question);
+        this.answer = ended(await this.source.answer(this.number, question), this.summary.end_ns);
         this.failure = null;
       } catch (error) {
         this.failure = error;
@@ -145,4 +158,38 @@ export class RunColumn {
     const { notes } = this.summary;
     return notes.filter((note) => Math.abs(note.time_ns - time) < reach).map((note) => note.text);
   }
+}
+
+/** An answer that says nothing of the time after the end of the run. */
+function ended(answer, end) {
+  const past = (count) => Math.max(0, Math.ceil(count * (end + 1 - answer.from) / (answer.to - answer.from)));
+  const cut = (steps) => Object.values(steps).forEach((values) => values.fill(null, past(values.length)));
+  [answer.windows, answer.buffers, answer.queues].forEach((group) => Object.values(group).forEach(cut));
+  cut(answer.sequence.acknowledged);
+  for (const piece of answer.rates) {
+    const count = Math.max(0, Math.ceil((end + 1 - piece.start) / piece.width));
+    for (const name of ["forward", "reverse", "capacity", "reverse_capacity", "drops", "flows"]) {
+      piece[name] = piece[name].map((values) => values.slice(0, count));
+    }
+  }
+  return answer;
+}
+
+/** All flows in one panel: what each brought to its receiver. */
+function goodputs({ run, busiest }) {
+  const left = run.flows.length - busiest.length;
+  return new Series({
+    name: "flows", title: "Delivered of each flow", height: 170, units: RATES, what: "rate",
+    names: busiest.map((flow) => run.flows[flow].name), note: left > 0 ? `, the ${busiest.length} busiest of ${run.flows.length}` : "",
+    of: (piece, line, k) => (piece.flows[line][k] ?? 0) * 8e9 / piece.width,
+  });
+}
+
+/** What links dropped, all flows together. */
+function drops({ run, lossy }) {
+  return new Series({
+    name: "drops", title: "Dropped by each link", height: 110, units: COUNTS, what: "packets",
+    names: lossy.map((link) => run.links[link].name), note: ", all flows, both directions",
+    of: (piece, line, k) => piece.drops[line][k] ?? 0,
+  });
 }

@@ -1,6 +1,7 @@
 // The time-sequence diagram: which path sent, lost and delivered which bytes, which ACKs were held and let go.
 import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
-import { palette, pathColour } from "./palette.js";
+import { palette } from "./palette.js";
+import { wayEntries, waysOf } from "./ways.js";
 import { clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 const KINDS = ["sent", "again", "lost", "arrived"];
@@ -15,17 +16,26 @@ export class Sequence {
     this.height = 320;
     this.run = run;
     this.hidden = new Set(["arrived"]);
+    this.show(0);
+  }
+
+  /** Turns to another flow. */
+  show(flow) {
+    [this.ways, this.totals] = [waysOf(this.run, flow), this.run.flows[flow]];
+  }
+
+  colourOf(path) {
+    return palette()[this.ways[path]?.colour ?? "ink"];
   }
 
   legend() {
-    const paths = this.run.paths.map((link, path) => ({
-      key: `path${path}`, label: this.run.run.links[link].name,
-      symbol: (ctx) => { ctx.fillStyle = pathColour(path); ctx.fillRect(2, 2, 14, 8); },
-    }));
+    const paths = wayEntries(this.ways);
+    const { sent_again: again, lost, acks_held: held } = this.totals;
+    // What did not happen needs no sign.
     const kinds = [
-      ["sent", "sent"], ["again", "sent again"], ["lost", "lost"], ["arrived", "arrived"],
-      ["held", "ACK held"], ["released", "ACKs released"], ["acked", "acknowledged"],
-    ].map(([key, label]) => ({ key, label, symbol: (ctx, colours) => swatch(ctx, colours, key) }));
+      ["sent", "sent"], ["again", "sent again", again], ["lost", "lost", lost], ["arrived", "arrived"],
+      ["held", "ACK held", held], ["released", "ACKs released", held], ["acked", "acknowledged"],
+    ].filter(([, , count = 1]) => count > 0).map(([key, label]) => ({ key, label, symbol: (ctx, colours) => swatch(ctx, colours, key) }));
     return [...paths, ...kinds];
   }
 
@@ -50,13 +60,13 @@ export class Sequence {
     clipped(ctx, this.plot, () => {
       const turns = turnsOf(this.plot, answer, (path) => !this.hidden.has("sent") && !this.hidden.has(`path${path}`));
       for (const { key, path, cells } of this.groups(answer)) {
-        drawCells(ctx, this.plot, answer.from, cells, key, path, key === "sent" ? turns : null);
+        drawCells(ctx, this.plot, answer.from, cells, key, path, this.colourOf(path), key === "sent" ? turns : null);
       }
       if (!this.hidden.has("acked")) drawAcknowledged(ctx, this.plot, answer);
       drawNotes(ctx, this.plot, this.run.notes);
     });
     if (!range) return "no TCP segments of this flow in sight";
-    return answer.sequence.paths.length ? "one colour for each path" : "";
+    return answer.sequence.paths.length > 1 ? "one colour for each path" : "";
   }
 
   /** What is shown, in the order in which it is drawn. */
@@ -98,8 +108,8 @@ export class Sequence {
   }
 
   lineOf({ key, path, t, d, y, h, n }, span) {
-    const where = path === null ? "" : ` over ${this.run.run.links[this.run.paths[path]].name}`;
-    const colour = path === null ? palette()[key] ?? palette().ink : pathColour(path);
+    const where = path === null ? "" : ` over ${this.ways[path].name}`;
+    const colour = path === null ? palette()[key] ?? palette().ink : this.colourOf(path);
     const when = d > 0 ? `${instant(t, span)} + ${told(d, SPANS)}` : instant(t, span);
     if (key === "held" || key === "released") {
       const what = key === "held" ? "ACK held" : "ACKs released";
@@ -149,9 +159,9 @@ function hasTurn(turns, x, path) {
 }
 
 /** Draws cells: rectangles at once, symbols as one path, which is many times quicker than one path for each. */
-function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path, turns) {
+function drawCells(ctx, plot, from, { t, d, y, h, n }, key, path, ofPath, turns) {
   const colours = palette();
-  const colour = path === null ? colours[key] : pathColour(path);
+  const colour = path === null ? colours[key] : ofPath;
   ctx.fillStyle = ctx.strokeStyle = key === "lost" ? colours.lost : colour;
   ctx.lineWidth = key === "lost" ? 1.6 : 1.2;
   ctx.globalAlpha = key === "arrived" ? 0.35 : 1;

@@ -34,7 +34,7 @@ function complete(answer) {
     sequence: { ...answer.sequence, acknowledged: expanded(answer.sequence.acknowledged) },
     rates: [{ ...answer.rates, from: answer.from, to: answer.to }],
     air: [{ from: answer.from, to: answer.to, hops: answer.air }],
-    windows: all(answer.windows), buffers: all(answer.buffers),
+    windows: all(answer.windows), buffers: all(answer.buffers), queues: all(answer.queues),
   };
 }
 
@@ -80,6 +80,7 @@ function joined(answers) {
       acknowledged: steps((a) => a.sequence.acknowledged),
     },
     rates: answers.flatMap((answer) => answer.rates), air: answers.flatMap((answer) => answer.air), windows: group("windows"), buffers: group("buffers"),
+    queues: group("queues"),
   };
 }
 

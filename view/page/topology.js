@@ -2,12 +2,16 @@
 import { RATES, SPANS, BYTES, COUNTS, instant, told } from "./units.js";
 import { loadColour, palette } from "./palette.js";
 import { bucketAt, rateOf } from "./rates.js";
+import { drawLabel, placeLabels } from "./labels.js";
 
 const NODE = { width: 92, height: 30 };
 /** Pixels between links that join the same two nodes. */
 const SPREAD = 32;
-/** Room that a label wants between two nodes to stand on one line. */
-const LABEL_ROOM = 150;
+/** Pixels of the network at most; with more nodes beside each other they get lower. */
+const HIGHEST = 900;
+/** Of a node at least so much is drawn with its name, and with its kind. */
+const WITH_NAME = 11;
+const WITH_KIND = 28;
 
 export class Topology {
   constructor(run) {
@@ -20,7 +24,10 @@ export class Topology {
     this.siblings = siblings(run.run.links);
     const most = Math.max(...this.layers.map((layer) => layer.length));
     const widest = Math.max(1, ...this.siblings.map(({ count }) => count));
-    this.height = Math.min(460, Math.max(120, most * 84 + 30, widest * SPREAD + 60));
+    const row = Math.max(26, Math.min(84, 430 / most));
+    this.height = Math.min(HIGHEST, Math.max(120, most * row + 30, widest * SPREAD + 60));
+    this.node = { width: NODE.width, height: Math.min(NODE.height, (this.height - 20) / most - 4) };
+    this.labels = { width: null, places: [] };
   }
 
   legend() {
@@ -37,9 +44,12 @@ export class Topology {
     this.loads = this.run.run.links.map((_, link) => this.load(link));
     this.run.run.links.forEach((link, number) => this.drawLink(ctx, link, number));
     this.run.run.nodes.forEach((node) => this.drawNode(ctx, node));
+    this.drawLabels(ctx, width);
     drawScale(ctx, width, this.height);
     const span = view.to - view.from;
-    return cursor === null ? "load over the time in sight" : `load at ${instant(cursor, span)}`;
+    const when = cursor === null ? "load over the time in sight" : `load at ${instant(cursor, span)}`;
+    const bare = this.labels.places.filter((place) => place === null).length;
+    return bare ? `${when}; ${bare} links without room for a label: point at them` : when;
   }
 
   place(width) {
@@ -70,49 +80,57 @@ export class Topology {
         });
       }
     }
-    let [forward, reverse, possible, span, limited] = [0, 0, 0, 0, true];
+    const sums = { forward: 0, reverse: 0, capacity: 0, reverse_capacity: 0 };
+    let span = 0;
     for (const { piece, k } of buckets) {
-      forward += rateOf(piece, link, k) * piece.width;
-      reverse += rateOf(piece, link, k, "reverse") * piece.width;
-      const capacity = piece.capacity[link][k] ?? null;
-      if (capacity === null) limited = false; else possible += capacity * piece.width;
+      for (const way of ["forward", "reverse"]) sums[way] += rateOf(piece, link, k, way) * piece.width;
+      // Infinite without a limit.
+      for (const way of ["capacity", "reverse_capacity"]) sums[way] += (piece[way][link][k] ?? Infinity) * piece.width;
       span += piece.width;
     }
-    const rate = span ? forward / span : 0;
-    const capacity = limited && span ? possible / span : null;
-    return { rate, reverse: span ? reverse / span : 0, capacity, load: capacity ? rate / capacity : 0, down: capacity === 0 };
+    const over = (sum) => (span ? sum / span : 0);
+    const [rate, reverse] = [over(sums.forward), over(sums.reverse)];
+    const [capacity, back] = [sums.capacity, sums.reverse_capacity].map((sum) => (span && sum < Infinity ? over(sum) : null));
+    const load = Math.max(capacity ? rate / capacity : 0, back ? reverse / back : 0);
+    return { rate, reverse, capacity, load, down: capacity === 0 };
   }
 
   drawLink(ctx, link, number) {
-    const [[x0, y0], [x1, y1]] = link.ends.map((end) => this.places.get(end));
-    const bend = this.bend(number);
-    const { rate, load, down } = this.loads[number];
+    const { load, down } = this.loads[number];
     ctx.strokeStyle = loadColour(load);
     ctx.lineWidth = 2.5 + 5 * Math.min(1, load);
     ctx.setLineDash(down ? [3, 5] : []);
+    const [[x0, y0], [x1, y1]] = link.ends.map((end) => this.places.get(end));
+    const [dx, dy, off] = [(x1 - x0) / 3, (y1 - y0) / 3, this.bend(number) * 4 / 3];
     ctx.beginPath();
     ctx.moveTo(x0, y0);
-    const [dx, dy, off] = [(x1 - x0) / 3, (y1 - y0) / 3, bend * 4 / 3];
     ctx.bezierCurveTo(x0 + dx, y0 + dy + off, x1 - dx, y1 - dy + off, x1, y1);
     ctx.stroke();
     ctx.setLineDash([]);
-    const part = this.labelPlace(link);
-    const wide = Math.abs(x1 - x0) - NODE.width > LABEL_ROOM;
-    const place = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part + bend];
-    label(ctx, link.name, down ? "down" : told(rate, RATES), ...place, wide, Math.abs((y1 - y0) / (x1 - x0 || 1)));
+  }
+
+  /** Labels where they hide nothing, the busiest links' first; their places stay until the width changes. */
+  drawLabels(ctx, width) {
+    const { links } = this.run.run;
+    if (this.labels.width !== width) {
+      const lines = links.map(({ ends }, number) => ({ ends: ends.map((end) => this.places.get(end)), bend: this.bend(number) }));
+      const boxes = [...this.places.values()].map(([x, y]) => ({ x, y, w: this.node.width, h: this.node.height }));
+      // The scale of loads, too, wants its room.
+      boxes.push({ x: width - 120, y: this.height - 10, w: 240, h: 22 });
+      const order = links.map((_, number) => number).sort((a, b) => this.run.delivered[b] - this.run.delivered[a]);
+      const places = placeLabels(ctx, links.map(({ name }) => name), lines, boxes, order, [width, this.height]);
+      this.labels = { width, places };
+    }
+    this.labels.places.forEach((place, number) => {
+      const { rate, reverse, down } = this.loads[number];
+      if (place) drawLabel(ctx, place, links[number].name, down ? "down" : told(Math.max(rate, reverse), RATES));
+    });
   }
 
   /** How far the middle of a link lies off the straight line: links that join the same two nodes spread out. */
   bend(number) {
     const { place, count } = this.siblings[number];
     return (place - (count - 1) / 2) * SPREAD;
-  }
-
-  /** Where on a link its label stands: nearer to the end where fewer links meet. */
-  labelPlace({ ends }) {
-    const [a, b] = ends.map((end) => this.run.run.links.filter((link) => link.ends.includes(end)).length);
-    const several = this.siblings[this.run.run.links.findIndex((link) => link.ends === ends)].count > 1;
-    return several ? 0.5 : 0.5 + Math.sign(a - b) * 0.1;
   }
 
   drawNode(ctx, node) {
@@ -122,17 +140,21 @@ export class Topology {
     ctx.strokeStyle = colours.soft;
     ctx.lineWidth = 1.2;
     ctx.beginPath();
-    ctx.roundRect(x - NODE.width / 2, y - NODE.height / 2, NODE.width, NODE.height, node.kind === "host" ? 4 : 15);
+    const { width, height } = this.node;
+    ctx.roundRect(x - width / 2, y - height / 2, width, height, node.kind === "host" ? 4 : height / 2);
     ctx.fill();
     ctx.stroke();
+    if (height < WITH_NAME) return;
+    const withKind = height >= WITH_KIND;
     ctx.fillStyle = colours.ink;
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    ctx.font = "600 12px system-ui, sans-serif";
-    ctx.fillText(node.name, x, y - 5, NODE.width - 8);
+    ctx.font = `600 ${height < 16 ? 10 : 12}px system-ui, sans-serif`;
+    ctx.fillText(node.name, x, y - (withKind ? 5 : 0), width - 8);
+    if (!withKind) return;
     ctx.fillStyle = colours.soft;
     ctx.font = "10px system-ui, sans-serif";
-    ctx.fillText(node.kind, x, y + 8, NODE.width - 8);
+    ctx.fillText(node.kind, x, y + 8, width - 8);
   }
 
   tip(x, y) {
@@ -145,14 +167,14 @@ export class Topology {
     });
     if (!best) return null;
     const link = links[best.number];
-    const { rate, reverse, capacity, load } = this.loads[best.number];
+    const { rate, reverse, capacity } = this.loads[best.number];
     const dropped = this.answer.rates.reduce((sum, piece) => sum + piece.dropped[best.number], 0);
     return {
       title: link.name,
       lines: [
         { label: `${link.ends[0]} → ${link.ends[1]}`, value: told(rate, RATES) },
         { label: `${link.ends[1]} → ${link.ends[0]}`, value: told(reverse, RATES) },
-        { label: "capacity", value: capacity === null ? "no limit" : `${told(capacity, RATES)}, ${(100 * load).toFixed(1)} % used` },
+        { label: "capacity", value: capacity === null ? "no limit" : `${told(capacity, RATES)}, ${(100 * (capacity && rate / capacity)).toFixed(1)} % used` },
         { label: "one-way delay", value: told(link.delay_ns, SPANS) },
         { label: "dropped in sight", value: `${told(dropped, COUNTS)} packets` },
         { label: "delivered in the run", value: told(this.run.delivered[best.number], BYTES) },
@@ -186,26 +208,6 @@ function layers(run) {
   const result = Array.from({ length: last + 1 }, () => []);
   run.nodes.forEach(({ name }) => result[distance.get(name) ?? last].push(name));
   return result.filter((layer) => layer.length);
-}
-
-/** Name and state over the line, beside each other (higher over a line that slopes) or, where it is narrow, one above the other. */
-function label(ctx, name, state, x, y, wide, slope) {
-  const colours = palette();
-  const parts = [[name, "600 11px system-ui, sans-serif", colours.ink], [state, "11px system-ui, sans-serif", colours.soft]];
-  const widths = parts.map(([text, font]) => { ctx.font = font; return ctx.measureText(text).width; });
-  const total = wide ? widths[0] + widths[1] + 6 : 0;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "alphabetic";
-  ctx.lineWidth = 4;
-  ctx.strokeStyle = colours.panel;
-  parts.forEach(([text, font, colour], k) => {
-    const left = wide ? x - total / 2 + k * (widths[0] + 6) : x - widths[k] / 2;
-    const base = wide ? y - 11 - Math.min(slope, 1) * total / 2 : y - 25 + 12 * k;
-    ctx.font = font;
-    ctx.strokeText(text, left, base);
-    ctx.fillStyle = colour;
-    ctx.fillText(text, left, base);
-  });
 }
 
 function drawScale(ctx, width, height) {

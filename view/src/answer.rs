@@ -1,5 +1,6 @@
 //! Everything the page draws for one stretch of time of one run.
 use crate::air::{Hops, States, Track};
+use crate::rates::Rates;
 use crate::run::{FlowRecord, Note, Run};
 use crate::sample::{Bucket, Buckets, Cell, Levels, Marks};
 use serde::Serialize;
@@ -23,10 +24,6 @@ pub struct Question {
 const MAX_TIME_NS: u64 = 1 << 60;
 /// No screen is wider or higher.
 const MAX_PIXELS: usize = 16_384;
-/// Rates are averaged over at least so many packets, or single packets would look like bursts.
-const PACKETS_PER_RATE: usize = 24;
-/// Pixels of a rate's bucket at least.
-const PIXELS_PER_RATE: usize = 3;
 
 /// Answers are columns: the `k`-th numbers of a group belong together. Times count from [`Answer::from`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,6 +42,8 @@ pub struct Answer {
     pub windows: Windows,
     /// What waits at the receiver (bytes) and at proxies (ACKs).
     pub buffers: Buffers,
+    /// Bytes in the queues of the flow's links, in the order of the flow's list of them.
+    pub queues: Vec<Steps>,
     /// What went over the air.
     pub air: Hops,
 }
@@ -97,23 +96,6 @@ pub struct Steps {
     pub last: Vec<u64>,
 }
 
-/// What links delivered, in buckets of their own.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rates {
-    /// Start of the first bucket, at or before [`Answer::from`].
-    pub start: u64,
-    /// Width of a bucket in nanoseconds.
-    pub width: u64,
-    /// By link: bytes delivered forward in each bucket.
-    pub forward: Vec<Vec<u64>>,
-    /// By link: bytes delivered in the other direction.
-    pub reverse: Vec<Vec<u64>>,
-    /// By link: capacity in bits per second at the end of each bucket, forward; `null` without a limit.
-    pub capacity: Vec<Vec<Option<u64>>>,
-    /// By link: packets dropped in the stretch, in both directions.
-    pub dropped: Vec<u64>,
-}
-
 /// A sender's state.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Windows {
@@ -150,6 +132,10 @@ pub(crate) struct Summary<'a> {
     pub flows: Vec<FlowTotals>,
     /// By link: bytes delivered forward.
     pub delivered: Vec<u64>,
+    /// Flows whose rates are told, the busiest ones.
+    pub busiest: &'a [usize],
+    /// Links that dropped packets, those with the most of them.
+    pub lossy: &'a [usize],
     /// By number of the proxy's node.
     pub decisions: &'a std::collections::BTreeMap<usize, crate::decisions::Decisions>,
     /// By number of the node: where hosts of radio media were.
@@ -166,6 +152,12 @@ pub(crate) struct FlowTotals {
     pub sent_again: usize,
     pub lost: usize,
     pub acks_held: usize,
+    /// The paths that it used: places in the run's list.
+    pub paths: Vec<usize>,
+    /// By path of its own: whether its data go from the first end of the link to the second.
+    pub forward: Vec<bool>,
+    /// Links with a queue worth a look: number and direction (0 forward).
+    pub queues: Vec<(usize, usize)>,
     /// Panels that have nothing to show of it.
     pub absent: Vec<&'static str>,
 }
@@ -196,7 +188,7 @@ impl Run {
             to: question.to_ns,
             flow: question.flow,
             sequence: sequence(flow, &buckets, question.height),
-            rates: self.rates(&question),
+            rates: self.rates(&question, flow),
             windows: Windows {
                 cwnd: steps(&flow.cwnd),
                 ssthresh: steps(&flow.ssthresh),
@@ -204,6 +196,7 @@ impl Run {
                 srtt: steps(&flow.srtt),
             },
             buffers: Buffers { waiting: steps(&flow.waiting), held: steps(&flow.held) },
+            queues: flow.queues.iter().map(|&(link, way)| steps(&self.links[link].queue[way])).collect(),
             air: self.air.hops(question.from_ns, question.to_ns),
         })
     }
@@ -219,6 +212,9 @@ impl Run {
             sent_again: count(flow, |path| &path.sent_again),
             lost: count(flow, |path| &path.lost) + flow.lost_elsewhere.len(),
             acks_held: flow.acks_held.len(),
+            paths: flow.path_numbers.clone(),
+            forward: flow.path_directions.iter().map(|&way| way == 0).collect(),
+            queues: flow.queues.clone(),
             absent: self.absent_panels(flow),
         };
         Summary {
@@ -231,6 +227,8 @@ impl Run {
             warnings: &self.warnings,
             flows: self.flows.iter().map(totals).collect(),
             delivered: self.links.iter().map(|link| link.delivered[0].total()).collect(),
+            busiest: &self.busiest,
+            lossy: &self.lossy,
             decisions: &self.decisions,
             tracks: self.air.tracks(),
             states: self.air.states(),
@@ -244,39 +242,18 @@ impl Run {
         let silent = levels.into_iter().filter(|(_, levels)| levels.is_empty()).map(|(name, _)| name);
         let (wired, radio) = (!self.links.is_empty(), !self.air.is_empty());
         // A run of nodes alone has its network to show.
-        let parts = [("topology", wired || !radio), ("sequence", wired), ("rates", wired)];
-        let air = ["air", "traffic"].map(|name| (name, radio));
-        let parts = parts.into_iter().chain(air);
+        let parts = [
+            ("topology", wired || !radio),
+            ("sequence", wired && !flow.is_without_segments()),
+            ("rates", wired),
+            ("flows", self.busiest.len() > 1),
+            ("queues", !flow.queues.is_empty()),
+            ("drops", !self.lossy.is_empty()),
+            ("air", radio),
+            ("traffic", radio),
+        ];
+        let parts = parts.into_iter();
         silent.chain(parts.filter(|(_, is_there)| !is_there).map(|(name, _)| name)).collect()
-    }
-
-    fn rates(&self, question: &Question) -> Rates {
-        let (from, to) = (question.from_ns, question.to_ns);
-        let packets: usize =
-            self.paths.iter().map(|&path| self.links[path].delivered[0].instants(from, to)).sum();
-        let wanted = (packets / PACKETS_PER_RATE).clamp(1, (question.width / PIXELS_PER_RATE).max(1));
-        let width = round_up((to - from).div_ceil(wanted as u64));
-        let start = from / width * width;
-        let count = ((to - start).div_ceil(width)) as usize;
-        let buckets = Buckets::new(start, start + count as u64 * width, count);
-        let sampled = |direction: usize| {
-            self.links.iter().map(|link| link.delivered[direction].sample(&buckets)).collect()
-        };
-        let capacity = |levels: &Levels| {
-            levels.sample(&buckets).into_iter().map(|bucket| bucket.map(|bucket| bucket.last)).collect()
-        };
-        Rates {
-            start,
-            width,
-            forward: sampled(0),
-            reverse: sampled(1),
-            capacity: self.links.iter().map(|link| capacity(&link.rate[0])).collect(),
-            dropped: self
-                .links
-                .iter()
-                .map(|link| link.dropped.iter().map(|sums| sums.between(from, to)).sum())
-                .collect(),
-        }
     }
 }
 
@@ -298,20 +275,6 @@ fn sequence(flow: &FlowRecord, buckets: &Buckets, height: usize) -> Sequence {
         held: cells(&flow.acks_held),
         released: cells(&flow.acks_released),
         acknowledged: Steps::of(&flow.acknowledged, buckets),
-    }
-}
-
-/// The next of 1, 2, 5, 10, 20, ... that is not below `nanoseconds`.
-fn round_up(nanoseconds: u64) -> u64 {
-    let mut unit: u64 = 1;
-    loop {
-        for factor in [1, 2, 5] {
-            let width = unit.saturating_mul(factor);
-            if width >= nanoseconds {
-                return width;
-            }
-        }
-        unit = unit.saturating_mul(10);
     }
 }
 
@@ -354,13 +317,6 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn widths_of_rates_are_round() {
-        let rounded = [0, 1, 3, 6, 11, 2000, 2001].map(round_up);
-        assert_eq!(rounded, [1, 1, 5, 10, 20, 2000, 5000]);
-        assert_eq!(round_up(u64::MAX), u64::MAX, "and there is one for everything");
-    }
 
     #[test]
     fn no_stretch_is_too_long_to_answer() {

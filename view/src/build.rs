@@ -2,6 +2,7 @@
 use crate::air::{AirRecord, Burden, Frame};
 use crate::description::{Network, Number, StreamDirection};
 use crate::flow::{ReadSegment, Tracker};
+use crate::paths::Used;
 use crate::run::{FlowRecord, LinkRecord, Note, Run};
 use prismux_trace::event::{EventKind, Line, LinkDescription, RunDescription, Text};
 use prismux_trace::results::Backend;
@@ -13,13 +14,25 @@ const PASSING_NS: [(Backend, u64); 2] = [(Backend::Sim, 0), (Backend::Lab, 2_000
 /// More notes than this are left out.
 const MAX_NOTES: usize = 500;
 
+/// What data of a flow did on a link.
+#[derive(Debug)]
+struct OnLink {
+    time: u64,
+    link: Number,
+    start: u64,
+    end: u64,
+    event: EventKind,
+}
+
 /// Takes the events of a record one after the other, in order of time.
 #[derive(Debug)]
 pub(crate) struct Builder {
     network: Network,
     run: Run,
-    /// By link: its path, where it is one.
-    path_of: Vec<Option<usize>>,
+    /// Which links each flow used.
+    used: Used,
+    /// By flow: what its data did on links; which of these are its paths is known at the end alone.
+    on_links: Vec<Vec<OnLink>>,
     trackers: Vec<Tracker>,
     /// By flow: its segments' sequence numbers are those of one stream, and not of several connections.
     one_sequence: Vec<bool>,
@@ -38,11 +51,7 @@ impl Builder {
     /// When links or flows name a node that is not there.
     pub fn new(description: RunDescription<'static>) -> Result<Self, String> {
         let network = Network::new(&description)?;
-        let paths = network.paths(&description);
-        let mut path_of = vec![None; description.links.len()];
-        for (path, &link) in paths.iter().enumerate() {
-            path_of[link] = Some(path);
-        }
+        let paths = Network::shared(&description);
         let rates = |link: &LinkDescription<'_>| [link.rate_bps, link.reverse_rate_bps];
         let full_rate: Vec<[Option<u64>; 2]> = description.links.iter().map(rates).collect();
         let mut links: Vec<LinkRecord> = Vec::new();
@@ -56,7 +65,8 @@ impl Builder {
         let passing = PASSING_NS.iter().find(|(backend, _)| *backend == description.backend);
         Ok(Self {
             network,
-            path_of,
+            used: Used::new(description.flows.len()),
+            on_links: description.flows.iter().map(|_| Vec::new()).collect(),
             one_sequence: description.flows.iter().map(|flow| has_one_sequence(&flow.transport)).collect(),
             trackers: description.flows.iter().map(|_| Tracker::default()).collect(),
             held: HashMap::new(),
@@ -64,11 +74,13 @@ impl Builder {
             passing_ns: passing.map_or(0, |(_, ns)| *ns),
             ended: false,
             run: Run {
-                flows: description.flows.iter().map(|_| FlowRecord::new(paths.len())).collect(),
+                flows: description.flows.iter().map(|_| FlowRecord::default()).collect(),
                 description,
                 end_ns: 0,
                 events: 1,
                 paths,
+                busiest: Vec::new(),
+                lossy: Vec::new(),
                 links,
                 air: AirRecord::default(),
                 notes: Vec::new(),
@@ -80,6 +92,10 @@ impl Builder {
 
     /// The run, once all lines have been taken.
     pub fn finish(mut self) -> Run {
+        self.used.give_paths(&self.network, &mut self.run);
+        for flow in 0..self.run.flows.len() {
+            self.mark_paths(flow);
+        }
         for (record, tracker) in self.run.flows.iter_mut().zip(&mut self.trackers) {
             record.arrived_bytes = tracker.received.in_order();
             // What never left was held as well.
@@ -89,6 +105,7 @@ impl Builder {
             held.iter().for_each(|&(time, ack)| record.acks_held.push(time, ack, ack));
         }
         self.run.finish();
+        self.used.choose_series(&mut self.run);
         self.run
     }
 
@@ -152,15 +169,18 @@ impl Builder {
             (None, None) => return None,
         };
         let (time, direction) = (line.time_ns, self.network.direction(link, from));
-        let record = &mut self.run.links[link];
-        match line.event {
-            EventKind::PacketDelivered => record.delivered[direction].push(time, u64::from(packet.bytes)),
-            EventKind::PacketDropped => record.dropped[direction].push(time, 1),
-            _ => {}
-        }
+        self.take_load(line, link, direction, packet.bytes);
         let flow = self.network.flow(packet.flow.as_ref()?)?;
         let segment = packet.segment.as_ref().filter(|_| self.one_sequence[flow]);
-        match self.network.stream_direction(flow, link, from) {
+        let toward = self.network.stream_direction(flow, link, from);
+        if line.event == EventKind::PacketDelivered {
+            let is_data = toward == StreamDirection::Data;
+            self.used.passed(flow, link, direction, is_data, packet.bytes);
+            if is_data && self.network.opposite(link, from) == self.network.flow_ends(flow)[1] {
+                self.run.flows[flow].arrived.push(time, u64::from(packet.bytes));
+            }
+        }
+        match toward {
             StreamDirection::Data => {
                 let part =
                     packet.stream.map(|part| (part.offset, part.offset.saturating_add(part.bytes.into())));
@@ -181,23 +201,49 @@ impl Builder {
         from: Number,
         (start, end): (u64, u64),
     ) {
-        let tracker = &mut self.trackers[flow];
-        let (record, path, time) = (&mut self.run.flows[flow], self.path_of[link], line.time_ns);
-        match (line.event, path) {
-            (EventKind::PacketSent, Some(path)) => {
-                let marks = &mut record.paths[path];
-                let new = tracker.sent.insert(start, end);
-                if new { &mut marks.sent } else { &mut marks.sent_again }.push(time, start, end);
-            }
-            (EventKind::PacketDropped, Some(path)) => record.paths[path].lost.push(time, start, end),
-            (EventKind::PacketDropped, None) => record.lost_elsewhere.push(time, start, end),
-            (EventKind::PacketDelivered, Some(path)) => record.paths[path].arrived.push(time, start, end),
-            _ => {}
-        }
+        let (tracker, record, time) = (&mut self.trackers[flow], &mut self.run.flows[flow], line.time_ns);
+        self.on_links[flow].push(OnLink { time, link, start, end, event: line.event });
         let arrives = self.network.opposite(link, from) == self.network.flow_ends(flow)[1];
         if line.event == EventKind::PacketDelivered && arrives {
             tracker.received.insert(start, end);
             record.waiting.push(time, tracker.received.beyond_gap());
+        }
+    }
+
+    /// Sets the marks of a flow's data, once it is known which links are its paths.
+    fn mark_paths(&mut self, flow: Number) {
+        let (record, tracker) = (&mut self.run.flows[flow], &mut self.trackers[flow]);
+        for OnLink { time, link, start, end, event } in std::mem::take(&mut self.on_links[flow]) {
+            let path = record.path_numbers.iter().position(|&path| self.run.paths[path] == link);
+            match (event, path) {
+                (EventKind::PacketSent, Some(path)) => {
+                    let marks = &mut record.paths[path];
+                    let new = tracker.sent.insert(start, end);
+                    if new { &mut marks.sent } else { &mut marks.sent_again }.push(time, start, end);
+                }
+                (EventKind::PacketDropped, Some(path)) => record.paths[path].lost.push(time, start, end),
+                (EventKind::PacketDropped, None) => record.lost_elsewhere.push(time, start, end),
+                (EventKind::PacketDelivered, Some(path)) => record.paths[path].arrived.push(time, start, end),
+                _ => {}
+            }
+        }
+    }
+
+    /// What a packet means for the link alone.
+    fn take_load(&mut self, line: &Line<'_>, link: Number, way: usize, bytes: u32) {
+        let (record, time) = (&mut self.run.links[link], line.time_ns);
+        let backlog = &mut record.backlog[way];
+        match line.event {
+            EventKind::PacketSent => backlog.comes(time, bytes),
+            EventKind::PacketDelivered => {
+                record.delivered[way].push(time, u64::from(bytes));
+                backlog.leaves(time.saturating_sub(self.run.description.links[link].delay_ns), bytes);
+            }
+            EventKind::PacketDropped => {
+                record.dropped[way].push(time, 1);
+                backlog.leaves(time, bytes);
+            }
+            _ => {}
         }
     }
 

@@ -102,15 +102,14 @@ impl Network {
         usize::from(self.ends[link][0] != from)
     }
 
-    /// The paths that data may take, by link: the shared links, or without any those next to the flows' senders.
-    pub fn paths(&self, run: &RunDescription<'_>) -> Vec<Number> {
-        let links = 0..run.links.len();
-        let shared: Vec<Number> = links.clone().filter(|&link| run.links[link].shared).collect();
-        if !shared.is_empty() {
-            return shared;
-        }
-        let sends = |node: &Number| self.flow_ends.iter().any(|[from, _]| from == node);
-        links.filter(|&link| self.ends[link].iter().any(sends)).collect()
+    /// Links from where data of a flow enter a link, in a direction, to its receiver.
+    pub fn distance(&self, flow: Number, link: Number, way: usize) -> usize {
+        self.hops[flow][self.ends[link][way]]
+    }
+
+    /// The links that several users share, which are the paths of all data where there are some.
+    pub fn shared(run: &RunDescription<'_>) -> Vec<Number> {
+        (0..run.links.len()).filter(|&link| run.links[link].shared).collect()
     }
 }
 

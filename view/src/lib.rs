@@ -13,12 +13,15 @@
 
 mod air;
 mod answer;
+mod backlog;
 mod build;
 mod decisions;
 mod description;
 mod export;
 mod flow;
 mod page;
+mod paths;
+mod rates;
 mod read;
 mod run;
 pub mod sample;
@@ -28,6 +31,7 @@ pub use air::{AirRecord, Hops, Track};
 pub use answer::{Answer, Question};
 pub use decisions::Decisions;
 pub use export::export;
+pub use rates::Rates;
 pub use read::{RecordError, read};
 pub use run::Run;
 pub use server::{Server, Viewed};

@@ -1,5 +1,6 @@
 //! A recorded run, ready to be looked at.
 use crate::air::AirRecord;
+use crate::backlog::Backlog;
 use crate::decisions::Decisions;
 use crate::sample::{Levels, Marks, Sums};
 use prismux_trace::event::RunDescription;
@@ -15,8 +16,12 @@ pub struct Run {
     pub end_ns: u64,
     /// Events in the record.
     pub events: u64,
-    /// Links that data may take, in the order of their colours.
+    /// Links that tell the ways of data apart: the shared ones, or of each flow those that it chose between.
     pub paths: Vec<usize>,
+    /// The flows that carried the most, at most [`MOST_SERIES`], by their number.
+    pub busiest: Vec<usize>,
+    /// The links that dropped the most packets, at most [`MOST_SERIES`], by their number.
+    pub lossy: Vec<usize>,
     /// By link.
     pub links: Vec<LinkRecord>,
     /// By flow.
@@ -31,6 +36,9 @@ pub struct Run {
     pub warnings: Vec<String>,
 }
 
+/// Lines that a panel can show and eyes can follow.
+pub const MOST_SERIES: usize = 16;
+
 /// A link: forward and reverse.
 #[derive(Debug, Default)]
 pub struct LinkRecord {
@@ -40,13 +48,25 @@ pub struct LinkRecord {
     pub dropped: [Sums; 2],
     /// Rate in bits per second; 0 while down, absent without a limit.
     pub rate: [Levels; 2],
+    /// Bytes that wait to be sent, or are being sent.
+    pub queue: [Levels; 2],
+    /// What `queue` is made from.
+    pub(crate) backlog: [Backlog; 2],
 }
 
 /// A flow.
 #[derive(Debug, Default)]
 pub struct FlowRecord {
-    /// Its segments on each path.
+    /// The paths that it used: places in [`Run::paths`].
+    pub path_numbers: Vec<usize>,
+    /// By path of its own: the direction of the link in which its data go, 0 forward.
+    pub path_directions: Vec<usize>,
+    /// Its segments on each of its paths.
     pub paths: Vec<PathMarks>,
+    /// Links and directions of its way whose queues filled, the longest queue first.
+    pub queues: Vec<(usize, usize)>,
+    /// Bytes of packets that reached its receiver, with what came twice.
+    pub arrived: Sums,
     /// Segments lost on other links.
     pub lost_elsewhere: Marks,
     /// ACKs that a proxy kept, when they came: each up to the instant of its release.
@@ -94,15 +114,19 @@ pub struct Note {
 }
 
 impl LinkRecord {
-    fn finish(&mut self) {
+    /// `until`: what has left the queue by then has arrived by the end of the record.
+    fn finish(&mut self, until: u64) {
         self.rate.iter_mut().for_each(Levels::finish);
+        for (queue, backlog) in self.queue.iter_mut().zip(&mut self.backlog) {
+            *queue = std::mem::take(backlog).levels(until);
+        }
     }
 }
 
 impl FlowRecord {
-    /// A flow that may use so many paths.
-    pub(crate) fn new(paths: usize) -> Self {
-        Self { paths: (0..paths).map(|_| PathMarks::default()).collect(), ..Self::default() }
+    /// True when nothing is known of single segments.
+    pub(crate) fn is_without_segments(&self) -> bool {
+        self.paths.iter().all(|path| path.sent.len() == 0) && self.acknowledged.is_empty()
     }
 
     fn finish(&mut self) {
@@ -119,7 +143,9 @@ impl FlowRecord {
 impl Run {
     /// Prepares all series for questions.
     pub(crate) fn finish(&mut self) {
-        self.links.iter_mut().for_each(LinkRecord::finish);
+        for (link, described) in self.links.iter_mut().zip(&self.description.links) {
+            link.finish(self.end_ns.saturating_sub(described.delay_ns));
+        }
         self.flows.iter_mut().for_each(FlowRecord::finish);
         self.air.finish();
     }

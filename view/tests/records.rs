@@ -99,9 +99,38 @@ fn events() -> Vec<(u64, Event<'static>)> {
     ]
 }
 
+/// A host with two radios behind one router; nobody shares anything. Its flow and an upload the other way.
+fn mobile() -> Event<'static> {
+    let Event::RunStarted(mut run) = description() else { unreachable!("a description") };
+    let node = |name: &'static str| NodeDescription { name: name.into(), kind: "host".into() };
+    run.nodes = ["server", "router", "mobile"].map(node).into();
+    let link = |name: &'static str, ends: [&'static str; 2], rate_bps| LinkDescription {
+        name: name.into(),
+        ends: ends.map(Into::into),
+        rate_bps: Some(rate_bps),
+        reverse_rate_bps: Some(rate_bps),
+        delay_ns: 5 * MS,
+        shared: false,
+    };
+    run.links = vec![
+        link("access", ["server", "router"], 100_000_000),
+        link("wlan", ["router", "mobile"], 8_000_000),
+        link("cell", ["mobile", "router"], 1_000_000),
+    ];
+    run.flows[0].to = "mobile".into();
+    let mut upload = run.flows[0].clone();
+    (upload.name, upload.from, upload.to) = ("upload".into(), "mobile".into(), "server".into());
+    run.flows.push(upload);
+    Event::RunStarted(run)
+}
+
 fn text(events: &[(u64, Event<'_>)]) -> String {
+    text_of(&description(), events)
+}
+
+fn text_of(description: &Event<'_>, events: &[(u64, Event<'_>)]) -> String {
     let mut log = JsonLines::new(Vec::new());
-    log.event(Instant::ZERO, &description());
+    log.event(Instant::ZERO, description);
     for (ms, event) in events {
         log.event(Instant::from_millis(*ms), event);
     }
@@ -158,6 +187,46 @@ fn a_record_tells_what_was_sent_lost_held_and_released() {
     assert_eq!(waiting, [Some(0), Some(1000), Some(1000), Some(0)], "the hole is filled at 26 ms");
     assert_eq!(answer.rates.forward[1].iter().sum::<u64>(), 3 * 1040);
     assert_eq!(answer.rates.dropped, [0, 1]);
+    let drops: Vec<u64> = answer.rates.drops.iter().map(|drops| drops.iter().sum()).collect();
+    assert_eq!((&run.lossy[..], &drops[..]), (&[1][..], &[1][..]), "the link that dropped, and how many");
+}
+
+#[test]
+fn paths_are_the_links_between_which_a_flow_chose() {
+    let mut all = Vec::new();
+    let mut pass =
+        |ms, link: &'static str, from: &'static str, to: &'static str, flow: &'static str, offset| {
+            let mut packet = packet(offset, 1000);
+            packet.flow = Some(flow.into());
+            all.push((
+                ms,
+                Event::PacketSent { link: link.into(), from: from.into(), packet: packet.clone() },
+            ));
+            all.push((ms + 5, Event::PacketDelivered { link: link.into(), to: to.into(), packet }));
+        };
+    // The first two segments over the one radio, the third over the other; then the upload.
+    for (ms, radio, offset) in [(0, "wlan", 0), (10, "wlan", 1000), (20, "cell", 2000)] {
+        pass(ms, "access", "server", "router", "download", offset);
+        pass(ms + 5, radio, "router", "mobile", "download", offset);
+    }
+    pass(30, "wlan", "mobile", "router", "upload", 0);
+    pass(35, "access", "router", "server", "upload", 0);
+    all.sort_by_key(|&(ms, _)| ms);
+    all.push((50, Event::RunEnded));
+    let run = read(&folder("ways", &text_of(&mobile(), &all))).unwrap();
+    assert_eq!(run.paths, [1, 2], "not the access link, which everything takes");
+    let [download, upload] = &run.flows[..] else { panic!("two flows") };
+    assert_eq!((&download.path_numbers[..], &upload.path_numbers[..]), (&[0, 1][..], &[0][..]));
+    assert_eq!(download.path_directions, [0, 1], "the cell's link is described from the phone's side");
+    assert_eq!(upload.path_directions, [1]);
+    let sent: Vec<usize> = download.paths.iter().map(|path| path.sent.len()).collect();
+    let again: usize = download.paths.iter().map(|path| path.sent_again.len()).sum();
+    assert_eq!((sent, again), (vec![2, 1], 0), "each segment is counted where the ways part, and once");
+    assert_eq!(run.busiest, [0, 1]);
+    let answer =
+        run.answer(Question { from_ns: 0, to_ns: 50 * MS, width: 50, height: 100, flow: 0 }).unwrap();
+    let carried: Vec<u64> = answer.rates.flows.iter().map(|bytes| bytes.iter().sum()).collect();
+    assert_eq!(carried, [3 * 1040, 1040]);
 }
 
 #[test]

@@ -51,6 +51,11 @@ impl Levels {
         self.times.is_empty()
     }
 
+    /// Its greatest value ever, 0 without any.
+    pub fn greatest(&self) -> u64 {
+        self.values.iter().copied().max().unwrap_or(0)
+    }
+
     /// What it did in each bucket; `None` before its first value.
     pub fn sample(&self, buckets: &Buckets) -> Vec<Option<Bucket>> {
         let mut at = self.times.partition_point(|&time| time < buckets.from);
