@@ -154,6 +154,7 @@ fn air(
     let host = |(index, (station, mobility)): (usize, (&Station, &prismux_wireless::Mobility))| HostConfig {
         name: format!("{medium}/{}", station.name),
         mobility: mobility.clone(),
+        rides_with: None,
         channel: radio.channels.get(index).copied().unwrap_or(1),
         battery_j: radio.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
         // Only source routes tell bystanders anything.

@@ -62,12 +62,13 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 6] = [
+const LATER_SETTINGS: [&str; 7] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "coordination: Distributed, ",
     "roles: [], ",
     "channels: [], ",
+    "further_radios: [], ",
     ", cells: None",
 ];
 

@@ -334,7 +334,7 @@ fn values() -> Vec<String> {
         "{ extra = { server = \"other\" } }",
         "{ other = { summary = \"x\" } }",
     ];
-    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-1 = 6 }"];
+    let of_the_air = ["off", "h-2", "3", "600", "-80", "[\"h-1\", \"h-2\"]", "[3, 4]", "{ h-3 = 6 }"];
     plain.into_iter().chain(of_the_air).chain(OF_CELLS).map(str::to_string).chain(registered()).collect()
 }
 

@@ -134,7 +134,35 @@ fn one_table(plan: &Plan, result: &RunResult) -> String {
     let queues = measures::managed_queues(result).map_or_else(String::new, |table| format!("\n\n{table}"));
     let programs = programs(result).map_or_else(String::new, |text| format!("\n\n{text}"));
     let flows = if plan.flows.is_empty() { String::new() } else { format!("{flows}{latency}{groups}\n\n") };
-    format!("{head}\n\n{flows}{links}{queues}\n\n{}{programs}", total_line(plan, result))
+    let links = if result.links.is_empty() { String::new() } else { format!("{links}{queues}\n\n") };
+    let air = air_line(result).map_or_else(String::new, |line| format!("{line}\n"));
+    format!("{head}\n\n{flows}{links}{air}{}{programs}", total_line(plan, result))
+}
+
+/// Packets that end on the air or before it, by cause: the counter, and what it is called.
+const LOST_ON_AIR: [(&str, &str); 6] = [
+    ("packets_given_up", "given up after the last attempt"),
+    ("routing_dropped_packets", "dropped by routing"),
+    ("interface_queue_drops", "without room in a queue"),
+    ("packets_without_channel", "for neighbours without a common channel"),
+    ("packets_without_slot", "without a slot"),
+    ("packets_without_power", "without power"),
+];
+
+/// What all hosts on the air have sent and lost; `None` where nobody is on the air.
+fn air_line(result: &RunResult) -> Option<String> {
+    let sum = |name: &str| -> Option<u64> {
+        let counts = result.nodes.values().filter_map(|node| node.get(name));
+        counts.copied().reduce(|one, other| one + other)
+    };
+    let (sent, collided) = (sum("frames_sent")?, sum("frames_collided")?);
+    let lost = LOST_ON_AIR.into_iter().filter_map(|(name, words)| {
+        let count = sum(name).filter(|count| *count > 0)?;
+        Some(format!("{count} {words}"))
+    });
+    let lost: Vec<String> = lost.collect();
+    let lost = if lost.is_empty() { "none".to_string() } else { lost.join(", ") };
+    Some(format!("air: {sent} frames sent, {collided} receptions lost to collisions; packets lost: {lost}"))
 }
 
 fn total_line(plan: &Plan, result: &RunResult) -> String {
@@ -230,4 +258,31 @@ fn many_json(results: &[RunResult]) -> Result<String, Failure> {
         "runs": results,
     });
     serde_json::to_string(&value).map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_table;
+    use prismux_scenario::ScenarioFile;
+    use prismux_scenario::registry::Backend;
+    use prismux_study::run::{RunOptions, run};
+
+    #[test]
+    fn a_run_on_the_air_says_what_became_of_its_packets_and_has_no_empty_table() {
+        let text = r#"
+            duration = "5 s"
+            nodes = { a = { kind = "host" }, b = { kind = "host" } }
+            radio = { medium_access = "802.11b" }
+            mobility = { model = "static", places = { a = [0, 0], b = [900, 0] } }
+            routing = { protocol = "direct" }
+            flows.calls = { from = "a", to = "b", transport = "udp", rate = "100 kbit/s", packet = "500 B" }
+        "#;
+        let scenario = ScenarioFile::from_text("apart.toml", text).scenario(None, &[]).unwrap();
+        let result = run(&scenario, Backend::Sim, &RunOptions::default()).unwrap();
+        let table = one_table(&scenario.plan, &result);
+        let given_up = result.nodes["a"]["packets_given_up"];
+        assert!(given_up > 100, "{table}");
+        let lost = format!("packets lost: {given_up} given up after the last attempt\n");
+        assert!(table.contains(&lost) && !table.contains("link  rate"), "{table}");
+    }
 }

@@ -23,6 +23,7 @@ fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, Nod
         mobility: (0..hosts).map(place).collect(),
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing,
         compares_hops: false,
         power: None,

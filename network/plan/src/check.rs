@@ -87,6 +87,11 @@ impl Plan {
                 found.add(part(), Some("mobility"), Problem::HostsWithoutPlaces { hosts, places });
             }
             if let MediumModel::Radio(radio) = &medium.model
+                && let Some(why) = fault_of_further_radios(radio)
+            {
+                found.add(part(), Some("channels"), Problem::BadRadios(why));
+            }
+            if let MediumModel::Radio(radio) = &medium.model
                 && let Some(why) = radio.cells.as_ref().and_then(|cells| self.fault_of(medium, radio, cells))
             {
                 found.add(part(), Some("cells"), Problem::BadCells(why));
@@ -134,6 +139,29 @@ impl Plan {
     /// The names of these nodes.
     fn names_of(&self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<String> {
         nodes.into_iter().map(|node| self[node].name.clone()).collect()
+    }
+}
+
+/// What is impossible about hosts with several radios.
+fn fault_of_further_radios(radio: &Radio) -> Option<&'static str> {
+    let repeats = |index: usize| {
+        let further = radio.further_radios[index];
+        let (earlier, first) =
+            (&radio.further_radios[..index], radio.channels.get(further.host).copied().unwrap_or(1));
+        further.channel == first || earlier.contains(&further)
+    };
+    let has_batteries =
+        radio.power.as_ref().is_some_and(|power| power.batteries_j.iter().any(Option::is_some));
+    if radio.further_radios.is_empty() {
+        None
+    } else if radio.further_radios.iter().any(|further| further.host >= radio.mobility.len()) {
+        Some("a radio of a host that is not on the air")
+    } else if (0..radio.further_radios.len()).any(repeats) {
+        Some("two radios of one host on one channel")
+    } else if radio.cells.is_some() || radio.mac.coordination != Coordination::Distributed {
+        Some("hosts with several radios beside cells, slots or polling")
+    } else {
+        has_batteries.then_some("hosts with several radios, which would share a battery")
     }
 }
 

@@ -70,6 +70,17 @@ pub enum Problem {
     NotOnTheAir(String),
     /// A radio is to be tuned to no channel, or while base stations, slots or polling decide.
     Untunable(String),
+    /// Further radios that cannot be: why.
+    BadRadios(&'static str),
+    /// No channels lead from the flow's sender to its receiver, both of which are on one air and have no links.
+    NoCommonChannel {
+        /// Sender.
+        from: String,
+        /// Receiver.
+        to: String,
+        /// Channels of the sender.
+        channels: Vec<u8>,
+    },
     /// Base stations that cannot be: why.
     BadCells(&'static str),
     /// A flow goes from this node to itself.

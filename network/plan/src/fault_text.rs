@@ -2,7 +2,8 @@
 use crate::fault::{Problem, list_of};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 impl Problem {
     /// What was found.
@@ -17,7 +18,10 @@ impl Problem {
             }
             Self::NotOnTheAir(node) => format!("\"{node}\" is not on the air"),
             Self::Untunable(node) => format!("the channel of \"{node}\" cannot be changed"),
-            Self::BadCells(why) => format!("found {why}"),
+            Self::BadCells(why) | Self::BadRadios(why) => format!("found {why}"),
+            Self::NoCommonChannel { from, to, .. } => {
+                format!("no channels that radios share lead from \"{from}\" to \"{to}\"")
+            }
             Self::FlowToItself(node) => format!("the flow goes from \"{node}\" to \"{node}\""),
             Self::Unreachable { from, to, .. }
             | Self::UnreachableServer { server: from, to }
@@ -76,6 +80,7 @@ impl Problem {
             Self::HostsWithoutPlaces { .. } => "one movement for each host",
             Self::NotOnTheAir(_) => "a host on the air",
             Self::Untunable(_) => "a channel from 1 to 255, and neither cells nor slots nor polling",
+            Self::BadRadios(_) => "radios of a host on channels of their own, and contention",
             Self::BadCells(_) => "routers on the air, and links of the hosts that hand over between them",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",
@@ -101,6 +106,11 @@ impl Problem {
             Self::JoinsInside { .. } | Self::LeavesOutside { .. } => "joining and leaving in turn",
             Self::Unreachable { from, near, .. } => {
                 return format!("a node that links lead to from \"{from}\": {}", list_of(near));
+            }
+            Self::NoCommonChannel { from, channels, .. } => {
+                let channels: Vec<String> = channels.iter().map(ToString::to_string).collect();
+                let channels = channels.join(" and ");
+                return format!("a radio on a channel of \"{from}\" ({channels}), there or at hosts between");
             }
             Self::WrongPattern { transport, possible, .. } => {
                 return format!("with transport \"{transport}\": {}", list_of(possible));

@@ -50,7 +50,7 @@ pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role
 pub use plan::{Measure, Plan};
 pub use prismux_wire::IpFamily;
 pub use program::Program;
-pub use radio::{Cells, Power, Radio, Routing};
+pub use radio::{Cells, FurtherRadio, Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES};
 pub use transport::{

@@ -19,6 +19,8 @@ pub struct Radio {
     pub roles: Vec<Role>,
     /// The channel of each, in the same order; all are on channel 1 where this is empty.
     pub channels: Vec<u8>,
+    /// Further radios of hosts that have several.
+    pub further_radios: Vec<FurtherRadio>,
     /// Who finds routes.
     pub routing: Routing,
     /// Whether the hops of each packet that arrives are held against the fewest that were possible then.
@@ -27,6 +29,46 @@ pub struct Radio {
     pub power: Option<Power>,
     /// Base stations between which the others hand over; `None` where all are equals.
     pub cells: Option<Cells>,
+}
+
+/// A radio of a host beside its first one. What a host sends to a neighbour goes by the first of its radios, in the
+/// order of the plan, that shares a channel with one of the neighbour's; what it sends to all goes by each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FurtherRadio {
+    /// The host, by its place among those that are attached.
+    pub host: usize,
+    /// The channel.
+    pub channel: u8,
+}
+
+impl Radio {
+    /// The channels of a host, by its place among those that are attached: that of its first radio, then the others.
+    pub fn channels_of(&self, host: usize) -> impl Iterator<Item = u8> + '_ {
+        let first = self.channels.get(host).copied().unwrap_or(1);
+        let further = self.further_radios.iter().filter(move |radio| radio.host == host);
+        core::iter::once(first).chain(further.map(|radio| radio.channel))
+    }
+
+    /// Whether packets can get from one host to another by channels that hosts share, wherever they are: over others
+    /// too, where somebody routes.
+    pub fn joins_by_channels(&self, from: usize, to: usize) -> bool {
+        let hosts: Vec<Vec<u8>> =
+            (0..self.mobility.len()).map(|host| self.channels_of(host).collect()).collect();
+        let [Some(start), Some(end)] = [hosts.get(from), hosts.get(to)] else { return false };
+        let mut joined = start.clone();
+        let mut before = 0;
+        while self.routing != Routing::Direct && joined.len() > before {
+            before = joined.len();
+            for own in &hosts {
+                if own.iter().any(|channel| joined.contains(channel)) {
+                    let new = own.iter().copied().filter(|channel| !joined.contains(channel));
+                    let new: Vec<u8> = new.collect();
+                    joined.extend(new);
+                }
+            }
+        }
+        end.iter().any(|channel| joined.contains(channel))
+    }
 }
 
 /// Base stations, and the stations that belong to one of them at a time: all others on the air. What stations send and

@@ -1,11 +1,12 @@
 //! What can be wrong with base stations and with radios that are tuned.
 use prismux_link::LinkConfig;
 use prismux_plan::{
-    Action, Cells, Feature, Flow, Lack, LinkId, MediumModel, NodeId, Plan, Radio, Routing, Transport,
+    Action, Cells, Feature, Flow, FurtherRadio, Lack, LinkId, MediumModel, NodeId, Plan, Power, Radio,
+    Routing, Transport,
 };
 use prismux_units::Duration;
 use prismux_wireless::{
-    AssociationConfig, Coordination, MacConfig, Mobility, PollingConfig, Position, RadioConfig,
+    AssociationConfig, Coordination, EnergyConfig, MacConfig, Mobility, PollingConfig, Position, RadioConfig,
 };
 
 const SERVER: NodeId = NodeId::new(0);
@@ -28,6 +29,7 @@ fn good() -> Plan {
         mobility: vec![Mobility::Static(Position { x_m: 0.0, y_m: 0.0 }); 2],
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing: Routing::Direct,
         compares_hops: false,
         power: None,
@@ -118,4 +120,30 @@ fn a_host_without_cells_refuses_them() {
     assert_eq!(refused(&plan, Feature::Tuning), Ok(()));
     plan.event(Duration::from_secs(1), Action::Tune { host: CAR, channel: 6 });
     assert_eq!(refused(&plan, Feature::Tuning), Err("\"car\": not here".to_string()));
+}
+
+#[test]
+fn several_radios_of_a_host_are_on_channels_of_their_own_and_contend() {
+    let further = |host, channel| FurtherRadio { host, channel };
+    let with = |radios: &[FurtherRadio], change: &dyn Fn(&mut Radio)| {
+        faults(|plan| {
+            radio(plan).cells = None;
+            radio(plan).further_radios = radios.to_vec();
+            change(radio(plan));
+        })
+    };
+    assert_eq!(with(&[further(0, 6), further(1, 6)], &|_| ()), Vec::<String>::new());
+    let said = |what: &str| [format!("media.air.channels: found {what}")];
+    let twice = said("two radios of one host on one channel");
+    assert_eq!(with(&[further(0, 1)], &|_| ()), twice);
+    assert_eq!(with(&[further(0, 6), further(0, 6)], &|_| ()), twice);
+    assert_eq!(with(&[further(2, 6)], &|_| ()), said("a radio of a host that is not on the air"));
+    let beside = said("hosts with several radios beside cells, slots or polling");
+    assert_eq!(with(&[further(0, 6)], &|radio| radio.mac.coordination = polling()), beside);
+    let power = |radio: &mut Radio| {
+        let energy = EnergyConfig::ns2();
+        radio.power = Some(Power { energy, batteries_j: vec![None, Some(1.0)] });
+    };
+    let shared = said("hosts with several radios, which would share a battery");
+    assert_eq!(with(&[further(0, 6)], &power), shared);
 }

@@ -117,6 +117,7 @@ fn plan(routing: Routing, sources: u32, pause_s: u64, seconds: u64) -> (Plan, f6
         mobility: vec![Mobility::RandomWaypoint(waypoint); hosts.len()],
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing,
         compares_hops: true,
         power: None,

@@ -1,6 +1,6 @@
 //! Radio: an air of `prismux_wireless` as a shared medium, and hosts that find their way over it.
 //!
-//! * `medium`: the air as a [`Medium`](crate::Medium).
+//! * `medium`: the air as a [`Medium`](crate::Medium); `radios`: which of its radios belong to whom.
 //! * `adhoc`: a host with a routing protocol, as a [`Node`](crate::Node); `header`: what the protocol puts around
 //!   packets. `direct`: a host without one.
 //! * `cells`: base stations, and hosts that hand over between them.
@@ -9,6 +9,7 @@ pub(crate) mod cells;
 mod direct;
 mod header;
 pub(crate) mod medium;
+mod radios;
 
 use crate::core::ids::NodeId;
 use crate::core::packet::{Transit, ipv4_address};

@@ -114,7 +114,12 @@ impl<P: Copy> Air<P> {
             }
             machines.push(machine);
             max_speed = max_speed.max(host.mobility.max_speed_m_per_s());
-            let (leg, source) = host.mobility.begin(stream("mobility"));
+            // A copy of its random numbers leads it the same way.
+            let carrier = host.rides_with.and_then(|carrier| moving.get(carrier.0 as usize).cloned());
+            let (leg, source) = match carrier {
+                Some((leg, source, _)) => (leg, source),
+                None => host.mobility.begin(stream("mobility")),
+            };
             moving.push((leg, source, host.channel));
         }
         let scheduled = alloc::vec![Instant::MAX; machines.len()];

@@ -159,7 +159,7 @@ impl Leg {
 }
 
 /// What a mobility model makes its legs from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Source {
     Rest,
     Listed(alloc::vec::IntoIter<Leg>),

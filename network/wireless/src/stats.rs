@@ -78,6 +78,49 @@ pub struct HostStats {
     pub battery_nj: Option<u64>,
 }
 
+impl core::ops::AddAssign for HostStats {
+    /// Both together, as of the radios of one host.
+    fn add_assign(&mut self, other: Self) {
+        self.rts_sent += other.rts_sent;
+        self.cts_sent += other.cts_sent;
+        self.data_sent += other.data_sent;
+        self.broadcasts_sent += other.broadcasts_sent;
+        self.acks_sent += other.acks_sent;
+        self.beacons_sent += other.beacons_sent;
+        self.nulls_sent += other.nulls_sent;
+        self.signals += other.signals;
+        self.frames_received += other.frames_received;
+        self.lost_weak += other.lost_weak;
+        self.lost_collided += other.lost_collided;
+        self.lost_overpowered += other.lost_overpowered;
+        self.lost_while_sending += other.lost_while_sending;
+        self.lost_without_power += other.lost_without_power;
+        self.lost_tuning += other.lost_tuning;
+        self.packets_offered += other.packets_offered;
+        self.packets_sent += other.packets_sent;
+        self.acknowledged_bytes += other.acknowledged_bytes;
+        self.packets_failed += other.packets_failed;
+        self.queue_drops += other.queue_drops;
+        self.packets_without_slot += other.packets_without_slot;
+        self.packets_withdrawn += other.packets_withdrawn;
+        self.packets_without_power += other.packets_without_power;
+        self.timeouts += other.timeouts;
+        self.rates_raised += other.rates_raised;
+        self.rates_lowered += other.rates_lowered;
+        self.packets_received += other.packets_received;
+        self.duplicates += other.duplicates;
+        self.data_refused += other.data_refused;
+        self.sending += other.sending;
+        self.receiving += other.receiving;
+        self.asleep += other.asleep;
+        self.drawn_nj += other.drawn_nj;
+        self.battery_nj = match (self.battery_nj, other.battery_nj) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, two) => one.or(two),
+        };
+    }
+}
+
 impl HostStats {
     /// Frames sent.
     pub const fn frames_sent(&self) -> u64 {

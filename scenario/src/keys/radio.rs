@@ -6,9 +6,10 @@ pub const RADIO: &[Key] = &[
     key("hosts", "list of nodes", "all hosts", "the nodes on the air"),
     key(
         "channels",
-        "table of whole numbers",
+        "table of whole numbers, or of lists of them",
         "channel 1 for all",
-        "the channel of each host: { a = 1, b = 6 }; hosts on different ones neither hear nor disturb one another",
+        "the channel of each host: { a = 1, b = 6 }; hosts on different ones neither hear nor disturb one another. With \
+         { c = [1, 6] } host c has a radio on each",
     ),
     key(
         "medium_access",
@@ -161,7 +162,7 @@ pub const MOBILITY: &[Key] = &[
         "area_m",
         "two numbers",
         "required, but for files, and where all have `places`",
-        "width and height of the area, in metres",
+        "width and height of the area, in metres; hosts that a file or `places` put outside are an error",
     ),
     key(
         "places",

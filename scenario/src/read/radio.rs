@@ -49,7 +49,7 @@ pub(super) fn read(
     let polled = polling::read(&reader, &mut mac, &attached, node_names);
     let roles = if polled.is_empty() { owners } else { polled };
     let on_air: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
-    let channels = channels::read(&reader, &on_air, problems);
+    let (channels, further_radios) = channels::read(&reader, &on_air, problems);
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
     if let Some(found) = cells.as_ref().and_then(|_| cells::conflict(&mac, routing.is_some())) {
@@ -74,7 +74,8 @@ pub(super) fn read(
     let moving = mobility::read(&mobility, &on_air, folder, problems);
     mobility.finish();
     let mobility = moving?;
-    let radio = Radio { radio, mac, mobility, roles, channels, routing, compares_hops, power, cells };
+    let radio =
+        Radio { radio, mac, mobility, roles, channels, further_radios, routing, compares_hops, power, cells };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
 }
 

@@ -2,7 +2,7 @@
 use super::Findings;
 use crate::reach::Reach;
 use crate::{
-    Congestion, Flow, NodeId, NodeKind, Part, Pipe, Plan, Problem, StripedOver, Traffic, Transport,
+    Action, Congestion, Flow, NodeId, NodeKind, Part, Pipe, Plan, Problem, StripedOver, Traffic, Transport,
     UDP_HEADER_BYTES, registry,
 };
 use alloc::vec::Vec;
@@ -51,6 +51,8 @@ impl Plan {
         }
         if !reach.leads(flow.from, flow.to) {
             add("to", self.unreachable(flow.from, flow.to, reach));
+        } else if let Some(problem) = self.without_channel(flow.from, flow.to) {
+            add("to", problem);
         }
         if flow.start >= self.duration {
             add("start", Problem::StartsAfterRun { start: flow.start, end: self.duration });
@@ -72,6 +74,22 @@ impl Plan {
         self.check_pipes(flow, reach, found);
         self.check_coupling(flow, found);
         check_striping(flow, found);
+    }
+
+    /// Both ends are on one air and nowhere else, and no channels join them, at no time.
+    fn without_channel(&self, from: NodeId, to: NodeId) -> Option<Problem> {
+        let tunes = self.events.iter().any(|event| matches!(event.action, Action::Tune { .. }));
+        let alone = |node: NodeId| self.links_at(node).is_empty();
+        let radio = self.radio_of(from).filter(|radio| radio.cells.is_none())?;
+        let medium = self.media.iter().find(|medium| medium.attached.contains(&from))?;
+        let place = |node: NodeId| medium.attached.iter().position(|attached| *attached == node);
+        let (start, end) = (place(from)?, place(to)?);
+        let one_channel = radio.channels.is_empty() && radio.further_radios.is_empty();
+        if tunes || one_channel || !alone(from) || !alone(to) || radio.joins_by_channels(start, end) {
+            return None;
+        }
+        let channels = radio.channels_of(start).collect();
+        Some(Problem::NoCommonChannel { from: self[from].name.clone(), to: self[to].name.clone(), channels })
     }
 
     fn unreachable(&self, from: NodeId, to: NodeId, reach: &Reach) -> Problem {

@@ -98,6 +98,7 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         mobility,
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing,
         // ns-2 does not.
         compares_hops: false,

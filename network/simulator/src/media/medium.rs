@@ -24,7 +24,7 @@ pub trait Medium: Any + fmt::Debug + Send {
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`],
-    /// [`MediumEvent::Done`] or [`MediumEvent::Undelivered`].
+    /// [`MediumEvent::Done`], [`MediumEvent::Undelivered`] or [`MediumEvent::Refused`].
     fn frames_inside(&self) -> usize;
 
     /// Whether `node` finds the medium taken: by others, or by frames of its own that wait.
@@ -95,6 +95,8 @@ pub enum MediumEvent {
     Done(Frame),
     /// The medium has given up a frame for a neighbour. Its sender gets it back.
     Undelivered(Frame),
+    /// The medium has no room for a frame after all that it has taken.
+    Refused(Frame),
     /// A node that found the medium busy may send.
     Free(NodeId),
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in

@@ -59,6 +59,7 @@ impl Network {
                 MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
                 MediumEvent::Done(frame) => self.acknowledge(frame.packet),
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
+                MediumEvent::Refused(frame) => self.unheard(frame.packet),
                 MediumEvent::OnAir(frame) => self.tell_frame(medium, frame),
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {

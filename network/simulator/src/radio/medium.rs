@@ -1,4 +1,5 @@
 //! An air as a medium of the simulator.
+use super::radios::Radios;
 use crate::core::ids::NodeId;
 use crate::core::packet::Transit;
 use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
@@ -14,9 +15,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct RadioMedium {
     air: Air<Frame>,
-    attached: Vec<NodeId>,
-    /// By node: its number on the air, [`ABSENT`] for nodes that are not on it.
-    hosts: Vec<u32>,
+    radios: Radios,
     frames_inside: usize,
     counts_energy: bool,
     /// Whether packets for a neighbour that no longer answers are taken back.
@@ -30,8 +29,6 @@ pub struct RadioMedium {
     /// Frames taken back for a neighbour that no longer answers.
     taken_back: VecDeque<Frame>,
 }
-
-const ABSENT: u32 = u32::MAX;
 
 impl RadioMedium {
     /// The radio medium called `name` between `attached` nodes of `plan`.
@@ -51,21 +48,26 @@ impl RadioMedium {
         let host = |(index, (node, mobility)): (usize, (&NodeId, &prismux_wireless::Mobility))| HostConfig {
             name: format!("{name}/{}", plan[*node].name),
             mobility: mobility.clone(),
+            rides_with: None,
             channel: radio.channels.get(index).copied().unwrap_or(1),
             battery_j: battery_of(index),
             // Only source routes tell bystanders anything.
             listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
             role: radio.roles.get(index).cloned().unwrap_or_default(),
         };
-        let hosts = attached.iter().zip(&radio.mobility).enumerate().map(host).collect();
-        let mut numbers = vec![ABSENT; plan.nodes.len()];
-        for (number, node) in attached.iter().enumerate() {
-            numbers[node.index()] = number as u32;
+        let mut hosts: Vec<HostConfig> = attached.iter().zip(&radio.mobility).enumerate().map(host).collect();
+        for further in &radio.further_radios {
+            let Some(first) = hosts.get(further.host) else { continue };
+            hosts.push(HostConfig {
+                name: format!("{}/{}", first.name, further.channel),
+                rides_with: Some(HostId(further.host as u32)),
+                channel: further.channel,
+                ..first.clone()
+            });
         }
         Ok(Self {
             air: Air::new(&config, hosts, seed)?,
-            attached: attached.to_vec(),
-            hosts: numbers,
+            radios: Radios::new(plan, attached, radio),
             frames_inside: 0,
             counts_energy: energy.is_some(),
             // Base stations and stations take them back when they part.
@@ -79,47 +81,62 @@ impl RadioMedium {
 
     /// Where a node is.
     pub fn position(&mut self, now: Instant, node: NodeId) -> Position {
-        self.air.position(now, self.number(node))
+        self.air.position(now, self.radios.first(node))
     }
 
-    /// What the radio and the MAC of a node have done by `now`.
+    /// What the radio and the MAC of a node have done by `now`; of several radios, all together.
     pub fn stats(&self, now: Instant, node: NodeId) -> HostStats {
-        self.air.stats(now, self.number(node))
+        self.radios.stats(node, |radio| self.air.stats(now, radio))
     }
 
     /// The power with which `at` hears a short signal of `from` now, in watts.
     pub(super) fn measure_w(&mut self, now: Instant, from: NodeId, at: NodeId) -> f64 {
-        self.air.measure_w(now, self.number(from), self.number(at))
+        self.air.measure_w(now, self.radios.first(from), self.radios.first(at))
     }
 
-    /// Tunes the radio of a node to another channel, or to none.
+    /// Tunes the radio of a node, the first of several, to another channel, or to none.
     pub(super) fn tune(&mut self, now: Instant, node: NodeId, channel: Option<u8>) {
-        self.air.tune(now, self.number(node), channel);
+        self.radios.channels_change();
+        self.air.tune(now, self.radios.first(node), channel);
     }
 
     /// Takes back the packets of a node for a neighbour that have not begun to be sent.
     pub(super) fn take_back(&mut self, node: NodeId, neighbour: NodeId) -> Vec<Transit> {
-        let waiting = self.air.withdraw(self.number(node), self.number(neighbour));
+        let waiting = self.air.withdraw(self.radios.first(node), self.radios.first(neighbour));
         self.frames_inside -= waiting.len();
         waiting.into_iter().map(|frame| frame.packet).collect()
     }
 
-    fn number(&self, node: NodeId) -> HostId {
-        HostId(self.hosts.get(node.index()).copied().unwrap_or(ABSENT))
+    /// Puts a frame into the queue of one radio of its sender, for one of another node, or for all. What has no room comes
+    /// back: it, or one that it displaces.
+    fn put(&mut self, now: Instant, frame: Frame, own: HostId, to: Option<HostId>) -> Option<Frame> {
+        let packet = Outgoing { to, bytes: frame.size_bytes(), priority: frame.priority, payload: frame };
+        let refused = self.air.send(now, own, packet).err()?.payload;
+        self.radios.is_last(&refused).then_some(refused)
     }
 
-    fn node(&self, host: HostId) -> Option<NodeId> {
-        self.attached.get(host.0 as usize).copied()
+    /// Puts a frame for all into the queues of all radios of its sender. What has no room comes back.
+    fn put_on_all(&mut self, now: Instant, frame: Frame) -> Option<Frame> {
+        let own: Vec<HostId> = self.radios.of(frame.from).collect();
+        self.radios.spread(frame, own.len() as u32);
+        let mut refused =
+            own.into_iter().filter_map(|radio| self.put(now, frame, radio, None)).collect::<Vec<_>>();
+        let first = refused.pop();
+        refused.into_iter().for_each(|frame| self.radios.refuse(frame));
+        first
     }
 
     /// What an event of the air is to the network; `None` for what concerns nobody there.
     fn translate(&mut self, event: AirEvent<Frame>, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
         match event {
             AirEvent::Received { host, payload, .. } | AirEvent::Overheard { host, payload, .. } => {
-                hearers.extend(self.node(host));
+                hearers.extend(self.radios.node(host));
                 Some(MediumEvent::Heard(payload))
             }
             AirEvent::Sent { payload, .. } => {
+                if !self.radios.is_last(&payload) {
+                    return None;
+                }
                 self.frames_inside -= 1;
                 Some(MediumEvent::Done(payload))
             }
@@ -138,9 +155,9 @@ impl RadioMedium {
             AirEvent::OnAir { frame, .. } => {
                 self.head.clear();
                 self.air.emit_head(&frame, &mut self.head);
-                self.latest = self.node(frame.from).map(|from| SentFrame {
+                self.latest = self.radios.node(frame.from).map(|from| SentFrame {
                     from,
-                    to: frame.to.and_then(|to| self.node(to)),
+                    to: frame.to.and_then(|to| self.radios.node(to)),
                     kind: frame.kind.name(),
                     airtime: frame.airtime,
                 });
@@ -152,23 +169,36 @@ impl RadioMedium {
 
 impl Medium for RadioMedium {
     fn send(&mut self, now: Instant, frame: Frame) -> Result<(), Frame> {
-        let packet = Outgoing {
-            to: frame.to.map(|to| self.number(to)),
-            bytes: frame.size_bytes(),
-            priority: frame.priority,
-            payload: frame,
-        };
         self.frames_inside += 1;
-        self.air.send(now, self.number(frame.from), packet).map_err(|refused| {
-            self.frames_inside -= 1;
-            refused.payload
-        })
+        let refused = match frame.to {
+            None => self.put_on_all(now, frame),
+            Some(to) => {
+                let pair = self.radios.between(&self.air, frame.from, to);
+                if pair.is_none() {
+                    self.radios.count_without_channel(frame.from);
+                }
+                let firsts = || [frame.from, to].map(|node| self.radios.first(node));
+                let [own, other] = pair.unwrap_or_else(firsts);
+                self.put(now, frame, own, Some(other))
+            }
+        };
+        match refused {
+            Some(refused) => {
+                self.frames_inside -= 1;
+                Err(refused)
+            }
+            None => Ok(()),
+        }
     }
 
     fn poll_event(&mut self, now: Instant, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
         if let Some(frame) = self.taken_back.pop_front() {
             self.frames_inside -= 1;
             return Some(MediumEvent::Undelivered(frame));
+        }
+        if let Some(frame) = self.radios.poll_refused() {
+            self.frames_inside -= 1;
+            return Some(MediumEvent::Refused(frame));
         }
         loop {
             while let Some(event) = self.air.poll_event() {
@@ -195,7 +225,7 @@ impl Medium for RadioMedium {
     }
 
     fn places(&mut self, now: Instant) -> Vec<(NodeId, [f64; 2])> {
-        let places = self.attached.iter().zip(0..).map(|(&node, host)| {
+        let places = self.radios.attached().iter().zip(0..).map(|(&node, host)| {
             let Position { x_m, y_m } = self.air.position(now, HostId(host));
             (node, [x_m, y_m])
         });
@@ -203,16 +233,17 @@ impl Medium for RadioMedium {
     }
 
     fn states(&self, now: Instant) -> Vec<(NodeId, NodeState)> {
-        let state = |(&node, host): (&NodeId, u32)| {
-            let stats = self.air.stats(now, HostId(host));
+        let state = |&node: &NodeId| {
+            let stats = self.stats(now, node);
+            let waiting = self.radios.of(node).map(|radio| self.air.waiting_packets(radio) as u64);
             let state = NodeState {
-                waiting_packets: self.air.waiting_packets(HostId(host)) as u64,
+                waiting_packets: waiting.sum(),
                 drawn_uj: self.counts_energy.then_some(stats.drawn_nj / 1000),
                 battery_uj: stats.battery_nj.map(|left_nj| left_nj / 1000),
             };
             (node, state)
         };
-        self.attached.iter().zip(0..).map(state).collect()
+        self.radios.attached().iter().map(state).collect()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -223,43 +254,48 @@ impl Medium for RadioMedium {
         self.frames_inside
     }
 
-    /// Breadth first over hosts within range, wherever they are now.
+    /// Breadth first over hosts within range and on a common channel, wherever they are now.
     fn fewest_hops(&mut self, now: Instant, from: NodeId, to: NodeId) -> Option<u32> {
         let range_m2 = self.range_m? * self.range_m?;
-        let (from, to) = (self.number(from), self.number(to));
-        self.node(from)?;
-        let place = |air: &mut Air<Frame>, host| air.position(now, host);
-        let hears = |host: &HostId| *host != from && self.air.channel(*host) == self.air.channel(from);
-        let others: Vec<HostId> = (0..self.attached.len() as u32).map(HostId).filter(hears).collect();
-        let mut farther: Vec<(HostId, Position)> =
-            others.into_iter().map(|host| (host, place(&mut self.air, host))).collect();
-        let mut front = vec![place(&mut self.air, from)];
+        let mut farther: Vec<(NodeId, Position)> = Vec::new();
+        for place in 0..self.radios.attached().len() {
+            farther.push((self.radios.attached()[place], self.air.position(now, HostId(place as u32))));
+        }
+        let (radios, air) = (&self.radios, &self.air);
+        let mut front: Vec<(NodeId, Position)> = farther.extract_if(.., |(node, _)| *node == from).collect();
         let mut hops = 0;
         while from != to && !front.is_empty() {
             hops += 1;
-            let is_near = |at: &Position| front.iter().any(|other| other.distance_m2(*at) <= range_m2);
-            let next: Vec<_> = farther.extract_if(.., |(_, at)| is_near(at)).collect();
-            if next.iter().any(|(host, _)| *host == to) {
+            let hears = |(node, at): &mut (NodeId, Position)| {
+                let reaches = |(other, place): &(NodeId, Position)| {
+                    place.distance_m2(*at) <= range_m2 && radios.between(air, *other, *node).is_some()
+                };
+                front.iter().any(reaches)
+            };
+            let next: Vec<_> = farther.extract_if(.., hears).collect();
+            if next.iter().any(|(node, _)| *node == to) {
                 return Some(hops);
             }
-            front = next.into_iter().map(|(_, at)| at).collect();
+            front = next;
         }
         (from == to).then_some(0)
     }
 
     fn counters(&self, now: Instant) -> Vec<(NodeId, &'static str, u64)> {
         let of_node = |&node: &NodeId| {
-            let columns = self.stats(now, node).columns(self.counts_energy);
+            let mut columns = self.stats(now, node).columns(self.counts_energy);
+            let without = self.radios.without_channel(node);
+            columns.extend((without > 0).then_some(("packets_without_channel", without)));
             columns.into_iter().map(move |(name, count)| (node, name, count))
         };
-        self.attached.iter().flat_map(of_node).collect()
+        self.radios.attached().iter().flat_map(of_node).collect()
     }
 
     /// Packets and signals are in one counter each, at every host, or still under way.
     fn faults(&self, now: Instant) -> Vec<String> {
         let (mut faults, mut open) = (Vec::new(), 0);
-        for (index, &node) in self.attached.iter().enumerate() {
-            let stats = self.stats(now, node);
+        for index in 0..self.radios.len() {
+            let stats = self.air.stats(now, HostId(index as u32));
             let waiting = self.air.waiting_packets(HostId(index as u32)) as u64;
             if stats.packets_offered != stats.packets_ended() + waiting {
                 faults

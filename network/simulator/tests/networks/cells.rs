@@ -69,6 +69,7 @@ impl Street {
             mac: MacConfig::dsss(),
             mobility,
             roles: Vec::new(),
+            further_radios: Vec::new(),
             channels: [1, 6, 11].into_iter().chain(vec![1; count]).collect(),
             routing: Routing::Direct,
             compares_hops: false,

@@ -24,6 +24,7 @@ mod rcp;
 mod rcp_settings;
 mod receipts;
 mod rough_links;
+mod several_radios;
 mod stp;
 mod striping;
 mod tcp_door;

@@ -23,6 +23,7 @@ fn network(mac: MacConfig, distances_m: &[f64], roles: Vec<Role>, fading: Fading
         mobility: distances_m.iter().map(place).collect(),
         roles,
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing: Routing::Direct,
         compares_hops: false,
         power: None,

@@ -55,6 +55,7 @@ fn captured(routing: Routing) -> Vec<Frame> {
         mobility: (0..3).map(place).collect(),
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing,
         compares_hops: false,
         power: None,

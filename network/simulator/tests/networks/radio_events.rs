@@ -55,6 +55,7 @@ fn network() -> Plan {
         mobility: parse_csv("places", places, 2).unwrap(),
         roles: Vec::new(),
         channels: Vec::new(),
+        further_radios: Vec::new(),
         routing: Routing::Direct,
         compares_hops: false,
         power: None,

@@ -34,6 +34,9 @@ pub struct HostConfig {
     pub mobility: Mobility,
     /// Its channel: hosts on different channels do not hear one another.
     pub channel: u8,
+    /// The radio of a host that has another one, whose number this is: it is always where that one is. Radios of one
+    /// host are hosts of their own to the air, on channels of their own.
+    pub rides_with: Option<HostId>,
     /// What its battery holds, in joules; `None` for a host that needs none.
     pub battery_j: Option<f64>,
     /// Whether packets for others are reported ([`AirEvent::Overheard`]).

@@ -25,6 +25,7 @@ pub fn named(hosts: Vec<Mobility>) -> Vec<HostConfig> {
     let host = |(index, mobility)| HostConfig {
         name: format!("h{index}"),
         mobility,
+        rides_with: None,
         channel: 1,
         battery_j: None,
         listens_to_all: false,

@@ -6,8 +6,8 @@ use crate::read::reader::{Problems, Reader};
 use crate::registry::{self, MobilityModel};
 use prismux_units::Duration;
 use prismux_wireless::{
-    Area, GaussMarkov, Manhattan, Mobility, MovementError, RandomWaypoint, WaypointStart, parse_csv,
-    parse_ns2,
+    Area, GaussMarkov, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
+    parse_csv, parse_ns2,
 };
 use std::path::Path;
 
@@ -27,7 +27,11 @@ pub(super) fn read(
     }
     // Hosts with places of their own stay there; the others are all alike.
     let spread = |others: &dyn Fn() -> Option<Mobility>| match reader.entry("places").is_some() {
-        true => places::read(reader, names, others, problems),
+        true => {
+            let mobility = places::read(reader, names, others, problems)?;
+            keep_within_area(reader, "places", names, &mobility);
+            Some(mobility)
+        }
         false => Some(vec![others()?; names.len()]),
     };
     let model = reader.name("model", registry::MOBILITY)?;
@@ -65,8 +69,12 @@ pub(super) fn read(
                 area: area()?,
             }))
         }),
-        MobilityModel::Ns2File => file(reader, folder, |name, text| parse_ns2(name, text, names.len())),
-        MobilityModel::CsvFile => file(reader, folder, |name, text| parse_csv(name, text, names.len())),
+        MobilityModel::Ns2File => {
+            file(reader, (names, folder), |name, text| parse_ns2(name, text, names.len()))
+        }
+        MobilityModel::CsvFile => {
+            file(reader, (names, folder), |name, text| parse_csv(name, text, names.len()))
+        }
     }
 }
 
@@ -120,12 +128,42 @@ pub(super) fn pair_of(item: &Item, range: &std::ops::RangeInclusive<f64>) -> Opt
     Some([number(first)?, number(second)?])
 }
 
-/// Reads a movement file.
+/// Whether all hosts stay within `area_m`, where a file or places of their own move them and it is given.
+fn keep_within_area(reader: &Reader<'_>, key: &'static str, names: &[&str], mobility: &[Mobility]) {
+    let Some(area) = reader.entry("area_m").and_then(|_| area(reader)) else { return };
+    let leaves =
+        |(name, mobility): (&&str, &Mobility)| Some(((*name).to_string(), outside(mobility, &area)?));
+    if let Some((host, Position { x_m, y_m })) = names.iter().zip(mobility).find_map(leaves) {
+        let found = format!("host \"{host}\" is outside of area_m at ({x_m}, {y_m})");
+        let expected = format!("places within {} m by {} m", area.width_m, area.height_m);
+        let remedy = "leave out area_m, which nothing else needs here, or make it larger".to_string();
+        reader.wrong(key, found, expected, Some(remedy));
+    }
+}
+
+/// A place outside of an area, whose corner is the origin, to which a listed movement leads.
+fn outside(mobility: &Mobility, area: &Area) -> Option<Position> {
+    let is_outside =
+        |at: &Position| !(0.0..=area.width_m).contains(&at.x_m) || !(0.0..=area.height_m).contains(&at.y_m);
+    match mobility {
+        Mobility::Static(at) => Some(*at).filter(is_outside),
+        Mobility::Legs(legs) => {
+            let mut ends = legs.iter().flat_map(|leg| [leg.start, leg.at(leg.until)]);
+            ends.find(is_outside)
+        }
+        // They keep within an area of their own.
+        _ => None,
+    }
+}
+
+/// Reads a movement file for hosts with these names.
 fn file(
     reader: &Reader<'_>,
-    folder: Option<&Path>,
+    (names, folder): (&[&str], Option<&Path>),
     parse: impl Fn(&str, &str) -> Result<Vec<Mobility>, MovementError>,
 ) -> Option<Vec<Mobility>> {
+    // Known, whatever becomes of the file.
+    let _ = reader.entry("area_m");
     if reader.entry("file").is_none() {
         reader.missing(
             "file",
@@ -144,7 +182,10 @@ fn file(
         }
     };
     match parse(name, &text) {
-        Ok(mobility) => Some(mobility),
+        Ok(mobility) => {
+            keep_within_area(reader, "file", names, &mobility);
+            Some(mobility)
+        }
         Err(error) => {
             reader.wrong("file", error.to_string(), "a movement file for the hosts on the air", None);
             None

@@ -1,5 +1,6 @@
 //! Figure 3: the improvement over plain TCP, for every setting, alone and congested.
 
+use super::readings::{self, JUDGED_READING};
 use super::{ALONE, CONGESTED, FLOW, length};
 use crate::claims::plan::{Job, Outcomes, Scope, point};
 use crate::claims::report::Series;
@@ -47,15 +48,21 @@ fn settings(scope: &Scope) -> Vec<Setting> {
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for file in [ALONE, CONGESTED] {
-        jobs.extend(point(scope, format!("{file}/tcp"), file, Some("tcp"), &length(scope))?);
+        let plain = [length(scope), JUDGED_READING.of_network()].concat();
+        jobs.extend(point(scope, format!("{file}/tcp"), file, Some("tcp"), &plain)?);
         for setting in settings(scope) {
-            let name = setting.name();
-            let mut set = length(scope);
-            set.push(format!("flows.{FLOW}.door.setting={name}"));
-            jobs.extend(point(scope, format!("{file}/{name}"), file, None, &set)?);
+            let set = [length(scope), JUDGED_READING.of_sender(setting)].concat();
+            jobs.extend(point(scope, format!("{file}/{}", setting.name()), file, None, &set)?);
         }
     }
+    jobs.extend(readings::jobs(scope)?);
     Ok(jobs)
+}
+
+/// Improvements of a setting over plain TCP in percent, for each network in which that delivered anything.
+pub(super) fn improvements(door: Vec<f64>, plain: &[f64]) -> Vec<f64> {
+    let pairs = door.into_iter().zip(plain).filter(|(_, plain)| **plain > 0.0);
+    pairs.map(|(door, plain)| 100.0 * (door / plain - 1.0)).collect()
 }
 
 /// Improvements in percent of every setting that ran, one for each network in which plain TCP delivered anything.
@@ -71,11 +78,8 @@ impl Measured {
             outcomes.values(&format!("{file}/{name}"), |run| Some(run.flows.get(FLOW)?.goodput_bps))
         };
         let plain = goodput("tcp");
-        let improvements = |setting: &Setting| -> Vec<f64> {
-            let pairs = goodput(&setting.name()).into_iter().zip(&plain).filter(|(_, plain)| **plain > 0.0);
-            pairs.map(|(door, plain)| 100.0 * (door / plain - 1.0)).collect()
-        };
-        let all = Setting::all().map(|setting| (setting, improvements(&setting)));
+        let of = |setting: Setting| (setting, improvements(goodput(&setting.name()), &plain));
+        let all = Setting::all().map(of);
         Self {
             settings: all.filter(|(_, values)| !values.is_empty()).collect(),
             without_ratio: plain.iter().filter(|plain| **plain <= 0.0).count(),
@@ -139,17 +143,13 @@ fn pseudo_values(networks: usize, statistic: impl Fn(Option<usize>) -> f64) -> V
     (0..networks).map(|network| n * whole - (n - 1.0) * statistic(Some(network))).collect()
 }
 
-/// Why shares of networks that gain differ.
-const NO_GAIN: &str = "nothing is gained in the mean (TD-001); the cause of that is not found: neither the interface \
-                       queue nor the route cache is it";
-
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let (alone, congested) = (Measured::of(outcomes, ALONE), Measured::of(outcomes, CONGESTED));
     let mut findings = vec![
         Finding::values("TD-001", alone.by_network(&JUDGED))
-            .because("mean over the settings of all, sd and rd; the cause is not found"),
-        Finding::values("TD-009", alone.share(|improvement| improvement < 0.0)).because(NO_GAIN),
-        Finding::values("TD-010", alone.share(|improvement| improvement > 0.0)).because(NO_GAIN),
+            .because(format!("mean over the settings of all, sd and rd; {}", readings::words(outcomes))),
+        Finding::values("TD-009", alone.share(|improvement| improvement < 0.0)),
+        Finding::values("TD-010", alone.share(|improvement| improvement > 0.0)),
     ];
     let ranges = [["TD-002", "TD-003"], ["TD-004", "TD-005"], ["TD-006", "TD-007"]];
     for (configuration, [lowest, highest]) in JUDGED.into_iter().zip(ranges) {
@@ -170,7 +170,8 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         );
         findings.iter_mut().for_each(|finding| finding.add_remark(&remark));
     }
-    (findings, vec![table(&alone, &JUDGED), table(&congested, &JUDGED), single(&alone), single(&congested)])
+    let by_setting = [table(&alone, &JUDGED), table(&congested, &JUDGED), single(&alone), single(&congested)];
+    (findings, by_setting.into_iter().chain([readings::table(outcomes)]).collect())
 }
 
 /// One end of the range of means of a configuration, judged as lying in the range that the paper gives.
@@ -220,7 +221,7 @@ fn mostly_positive(congested: &Measured) -> Finding {
     let mean = 100.0 * shares.iter().sum::<f64>() / shares.len() as f64;
     let figures =
         format!("more than 91 % in {enough} of {} settings; {} % in the mean", shares.len(), digits(mean));
-    Finding::shape("TD-012", 2 * enough > shares.len(), figures).because(NO_GAIN)
+    Finding::shape("TD-012", 2 * enough > shares.len(), figures)
 }
 
 /// No two of the three detectors differ: the intervals of the paired differences hold 0.
