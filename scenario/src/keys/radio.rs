@@ -8,8 +8,8 @@ pub const RADIO: &[Key] = &[
         "channels",
         "table of whole numbers, or of lists of them",
         "channel 1 for all",
-        "the channel of each host: { a = 1, b = 6 }; hosts on different ones neither hear nor disturb one another. With \
-         { c = [1, 6] } host c has a radio on each",
+        "the channel of each host: { a = 1, b = 6 }; hosts on different ones neither hear nor disturb one another. \
+         With { c = [1, 6] } host c has a radio on each",
     ),
     key(
         "medium_access",

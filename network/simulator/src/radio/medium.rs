@@ -107,8 +107,8 @@ impl RadioMedium {
         waiting.into_iter().map(|frame| frame.packet).collect()
     }
 
-    /// Puts a frame into the queue of one radio of its sender, for one of another node, or for all. What has no room comes
-    /// back: it, or one that it displaces.
+    /// Puts a frame into the queue of one radio of its sender, for one of another node, or for all. What has no room
+    /// comes back: it, or one that it displaces.
     fn put(&mut self, now: Instant, frame: Frame, own: HostId, to: Option<HostId>) -> Option<Frame> {
         let packet = Outgoing { to, bytes: frame.size_bytes(), priority: frame.priority, payload: frame };
         let refused = self.air.send(now, own, packet).err()?.payload;

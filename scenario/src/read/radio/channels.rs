@@ -3,8 +3,8 @@ use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use prismux_plan::FurtherRadio;
 
-/// The channels of the hosts in `names`: that of each one's first radio, nothing where all are on the first channel, and
-/// further radios.
+/// The channels of the hosts in `names`: that of each one's first radio, nothing where all are on the first channel,
+/// and further radios.
 pub(super) fn read(
     reader: &Reader<'_>,
     names: &[&str],
