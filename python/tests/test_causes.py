@@ -1,0 +1,22 @@
+"""A claim that differs says which override was tried against its cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prismux.figures import Report
+
+RESULTS = Path(__file__).parent / "data/claims-quick.json"
+#: How causes speak of an override that was tried.
+TRIED = ("refuted", "with other rates and buffers")
+
+
+@pytest.mark.parametrize("system", ["r2cp", "striping"])
+def test_a_cause_names_what_was_tried_against_it(system: str) -> None:
+    claims = Report.load(RESULTS)[system].claims
+    differing = {name: claim.cause or "" for name, claim in claims.items() if claim.verdict == "differs"}
+    assert differing, "nothing differs: this test has nothing to look at"
+    untried = [name for name, cause in differing.items() if not any(words in cause.lower() for words in TRIED)]
+    assert not untried, f"no override was tried against the causes of {untried}"
