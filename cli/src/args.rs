@@ -8,6 +8,7 @@ mod manual;
 mod mixes;
 mod reproduce;
 mod rough;
+mod sender;
 mod sweep;
 mod trace;
 mod up;
@@ -23,6 +24,7 @@ pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
+pub(crate) use sender::{EnableArguments, SenderArguments, SenderCommand};
 pub(crate) use sweep::{MergeArguments, PolicyArguments, SweepArguments};
 pub(crate) use trace::{TraceArguments, TraceKind};
 pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, RevokeArguments, UpArguments};
@@ -142,6 +144,12 @@ pub(crate) enum Command {
     /// Lend this host's uplink to a proxy's community.
     #[command(after_help = "Example: prismux member --config /etc/prismux/member.toml")]
     Member(DaemonArguments),
+    /// On a host that sends: have the kernel's TCP heed a proxy's loss reports, and decrease by what they say.
+    #[command(
+        after_help = "Examples:\n  prismux sender enable\n  prismux sender status\n  prismux sender disable\n\n\
+            The guide \"Servers that heed loss reports\" says when it pays."
+    )]
+    Sender(SenderArguments),
     /// Make a private key for sealed tunnels, and print the public key that goes with it.
     #[command(after_help = "Example: prismux keygen /etc/prismux/key\n\n\
             A key that is there already stays: its public key is printed. What wg genkey prints is a key too.")]

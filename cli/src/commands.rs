@@ -21,6 +21,7 @@ mod rivals;
 mod rough;
 mod run;
 mod scenarios;
+mod sender;
 mod serve;
 mod status;
 mod sweep;
@@ -55,6 +56,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Borrow(arguments) => lending::borrow(&arguments),
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
+        Command::Sender(arguments) => sender::run(&arguments),
         Command::Keygen(arguments) => daemon::keygen(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Fetch(arguments) => fetch::run(&arguments),

@@ -8,11 +8,13 @@
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
 //!   in them.
 //! * [`capabilities`], [`confinement`]: giving up what is needed no more: privileges, system calls, files.
+//! * [`bpf`]: programs that run in the kernel.
 //! * [`terminal`]: keys as they are typed. [`random`]: numbers that nobody can guess.
 //! * [`handoff`]: links and addresses that come and go, and what TCP-HO's peers are told.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 pub mod batch;
+pub mod bpf;
 pub mod capabilities;
 pub mod clock;
 pub mod confinement;
