@@ -113,7 +113,7 @@ fn through_forwarder(
             let tun = create("bare0")?;
             netconf::set_up("bare0", 1476)?;
             netconf::add_address("bare0", own.parse()?)?;
-            netconf::add_route("bare0", other.parse()?)?;
+            netconf::add_routes("bare0", &[other.parse()?])?;
             Ok(tun)
         })
     };

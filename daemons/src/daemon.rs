@@ -115,9 +115,10 @@ pub struct Daemon<R: Role> {
 pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
     let files = [R::status_socket(&config).to_owned(), R::accounts_file(&config)];
-    let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
-    // Packets wait for the daemon; what else runs here waits for nothing that would expire.
+    // Packets wait for the daemon, also while it starts in the place of one that was killed; what else runs here waits
+    // for nothing that would expire.
     let scheduling = process::prefer_this_thread(process::CARRIER_PRIORITY);
+    let mut daemon = Daemon::<R>::start(config, StopHandle::new()?)?;
     tracing::info!(%scheduling, "how soon the system runs this daemon");
     daemon.event_loop.stop_on_signals()?;
     // Whoever takes the process over has the network's capabilities, and no others.

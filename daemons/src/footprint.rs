@@ -9,7 +9,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// A change that could not be made.
 #[derive(Debug)]
@@ -117,14 +117,28 @@ impl Footprint {
         fs::write(&file, value).map_err(fail)
     }
 
-    /// Makes a table of nftables: `rules` is what stands between its braces.
+    /// Makes a table of nftables: `rules` is what stands between its braces. Where a daemon that was killed has left
+    /// one, packets pass by that meanwhile: it is replaced in the background, and what fails then is logged.
     ///
     /// # Errors
     /// When there is no `nft`, or it refuses.
     pub fn table(&mut self, name: &str, rules: &str) -> Result<(), FootprintError> {
-        self.note(Change::Table(name.to_owned())).map_err(no_journal)?;
+        let change = Change::Table(name.to_owned());
+        let is_left = self.changes.contains(&change);
+        self.note(change).map_err(no_journal)?;
         // Made anew: another daemon of this name cannot be running, since the status socket is this one's.
-        nft(&format!("table inet {name}\ndelete table inet {name}\ntable inet {name} {{\n{rules}\n}}"))
+        let script =
+            format!("table inet {name}\ndelete table inet {name}\ntable inet {name} {{\n{rules}\n}}");
+        if !is_left {
+            return nft(&script);
+        }
+        let started = begin_nft(&script).map_err(nft_missing)?;
+        std::thread::spawn(move || {
+            if let Err(error) = finish_nft(started) {
+                tracing::warn!(%error, "NAT could not be set up anew");
+            }
+        });
+        Ok(())
     }
 
     /// Routing rules of a home with this first table are going to be made; those that are there are removed.
@@ -176,29 +190,34 @@ fn no_journal(error: io::Error) -> FootprintError {
 
 /// Has `nft` carry out a script.
 fn nft(script: &str) -> Result<(), FootprintError> {
-    let what = "nft (NAT)".to_owned();
-    let run = || {
-        let mut command = Command::new("nft");
-        command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(script.as_bytes())?;
-        }
-        child.wait_with_output()
-    };
-    match run() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let answer = String::from_utf8_lossy(&output.stderr);
-            Err(FootprintError { what, answer: answer.lines().next().unwrap_or_default().to_owned() })
-        }
-        Err(error) => {
-            let remedy =
-                "install nftables, or set up NAT yourself and say nat = false (at a home: share = false)";
-            Err(FootprintError { what, answer: format!("{error}. Remedy: {remedy}") })
-        }
-    }
+    finish_nft(begin_nft(script).map_err(nft_missing)?)
 }
+
+fn begin_nft(script: &str) -> io::Result<Child> {
+    let mut command = Command::new("nft");
+    command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(script.as_bytes())?;
+    }
+    Ok(child)
+}
+
+fn finish_nft(child: Child) -> Result<(), FootprintError> {
+    let output = child.wait_with_output().map_err(nft_missing)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let answer = String::from_utf8_lossy(&output.stderr);
+    Err(FootprintError { what: NFT.to_owned(), answer: answer.lines().next().unwrap_or_default().to_owned() })
+}
+
+fn nft_missing(error: io::Error) -> FootprintError {
+    let remedy = "install nftables, or set up NAT yourself and say nat = false (at a home: share = false)";
+    FootprintError { what: NFT.to_owned(), answer: format!("{error}. Remedy: {remedy}") }
+}
+
+const NFT: &str = "nft (NAT)";
 
 #[cfg(test)]
 mod tests {

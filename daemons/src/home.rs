@@ -11,13 +11,15 @@
 //!
 //! * `uplink`: one of them. `links`: registration, receipts, silence and return of them all.
 //! * `inlet`: packets from the kernel and from the gateway. `outlet`: carrying out the core's verdicts.
-//! * `shares`: what owners of uplinks allow. `routes`: what goes where. `report`: the status page.
+//! * `shares`: what owners of uplinks allow. `routes`: what goes where. `session`: what outlives a restart. `report`: the
+//!   status page.
 
 mod inlet;
 mod links;
 mod outlet;
 mod report;
 pub(crate) mod routes;
+mod session;
 mod shares;
 mod uplink;
 
@@ -38,6 +40,7 @@ use prismux_linux::netconf;
 use prismux_units::Instant;
 use routes::HomeRoutes;
 use serde::Serialize;
+use session::KnownSession;
 use std::io;
 use std::path::{Path, PathBuf};
 use uplink::Uplink;
@@ -53,6 +56,7 @@ pub struct Home {
     striping: Striping,
     outlet: Outlet,
     routes: HomeRoutes,
+    session: KnownSession,
     accounts: Accounts,
     /// Kept for what it undoes.
     _footprint: Footprint,
@@ -87,9 +91,10 @@ impl Role for Home {
         let clock = wakes.clock();
         let inner_mtu_bytes = config.tun_mtu_bytes();
         let keys = config.read_keys().map_err(DaemonError::Config)?;
+        let session = KnownSession::read(config.status_socket.with_extension("session"));
         let (mut receivers, mut uplinks) = (Vec::new(), Vec::new());
         for (index, keys) in keys.into_iter().enumerate() {
-            let (receiver, uplink) = Uplink::open(&config, index, keys, clock)?;
+            let (receiver, uplink) = Uplink::open(&config, index, keys, clock, session.known())?;
             receivers.push(receiver);
             uplinks.push(uplink);
         }
@@ -118,6 +123,7 @@ impl Role for Home {
                 .at_home(),
             outlet,
             routes,
+            session,
             accounts: Accounts::open(Self::accounts_file(&config)),
             _footprint: footprint,
             stopped: false,

@@ -23,10 +23,15 @@ const FIRST_PROBE_INTERVAL: Duration = Duration::from_millis(50);
 /// And between later ones at most.
 const MAX_PROBE_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Time between probes of a silent link over which something comes.
+const RETURN_PROBE_INTERVAL: Duration = Duration::from_millis(100);
+
 /// A silent link and its probes.
 #[derive(Debug, Clone, Copy)]
 struct Silence {
     next_probe: Instant,
+    /// When the latest probe was sent, or the silence began.
+    probed_at: Instant,
     interval: Duration,
     /// The first probe of this silence: older ones count no more.
     first: u64,
@@ -49,9 +54,14 @@ impl Liveness {
         self.unanswered_since.get_or_insert(now);
     }
 
-    /// Something came over the link.
+    /// Something came over the link. Over a silent one that may be the first sign of its return: it is probed at the
+    /// first pace again.
     pub fn heard(&mut self) {
         self.unanswered_since = None;
+        if let Some(silence) = &mut self.silence {
+            silence.next_probe = silence.next_probe.min(silence.probed_at + RETURN_PROBE_INTERVAL);
+            silence.interval = FIRST_PROBE_INTERVAL;
+        }
     }
 
     /// The link's round trip was measured, queues included.
@@ -86,6 +96,7 @@ impl Liveness {
         if new {
             let silence = Silence {
                 next_probe: now,
+                probed_at: now,
                 interval: FIRST_PROBE_INTERVAL,
                 first: self.probe.saturating_add(1),
             };
@@ -99,6 +110,7 @@ impl Liveness {
     pub fn poll_probe(&mut self, now: Instant) -> Option<u64> {
         let silence = self.silence.as_mut().filter(|silence| silence.next_probe <= now)?;
         silence.next_probe = now + silence.interval;
+        silence.probed_at = now;
         silence.interval = silence.interval.mul_f64(1.5).min(MAX_PROBE_INTERVAL);
         self.probe = self.probe.saturating_add(1);
         Some(self.probe)
@@ -157,6 +169,25 @@ mod tests {
         let new = link.poll_probe(at(500)).unwrap();
         assert!(!link.answered(new + 1), "nobody has asked that yet");
         assert!(link.answered(new) && !link.is_silent());
+    }
+
+    #[test]
+    fn the_first_sign_of_a_return_is_followed_by_a_probe_and_a_flood_of_them_by_few() {
+        let mut link = Liveness::default();
+        link.fall_silent(at(0));
+        while link.deadline().is_some_and(|due| due < at(9_000)) {
+            link.poll_probe(link.deadline().unwrap());
+        }
+        let last = link.silence.unwrap().probed_at;
+        assert!(link.deadline().unwrap() > last + Duration::from_millis(400));
+        link.heard();
+        assert_eq!(link.deadline(), Some(last + RETURN_PROBE_INTERVAL));
+        let probes = (10_000..11_000).filter(|&time| {
+            link.heard();
+            link.poll_probe(at(time)).is_some()
+        });
+        let probes = probes.count();
+        assert!((9..=21).contains(&probes), "{probes} in a second");
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! Addresses, routes and rules, set with the `ip` command of iproute2.
+//! Addresses, routes and rules of daemons.
 //!
-//! `ip` is present wherever somebody configures a network by hand, its errors are known to the reader, and
-//! it is only used at start and stop. All functions act on the network namespace of the calling thread.
+//! What is there is read with the `ip` command of iproute2, which is present wherever somebody configures a network by
+//! hand. What a daemon sets itself goes by rtnetlink: one that was killed begins again while connections wait, and on a
+//! busy machine a process for each setting costs tens of milliseconds. All functions act on the network namespace of
+//! the calling thread.
+use crate::netlink::either_family::{DeviceRoute, add_address as address_message, link_up_with_mtu};
+use crate::netlink::{Message, Netlink, NetlinkError, device_index};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Command, Stdio};
@@ -28,6 +32,35 @@ impl fmt::Display for NetconfError {
 }
 
 impl std::error::Error for NetconfError {}
+
+impl From<NetlinkError> for NetconfError {
+    fn from(error: NetlinkError) -> Self {
+        Self { command: error.request, answer: error.source.to_string() }
+    }
+}
+
+/// Has the kernel do all of it.
+///
+/// # Errors
+/// [`NetconfError`]: the first request that it refused. The others have been tried as well.
+pub fn request(messages: Vec<Message>) -> Result<(), NetconfError> {
+    let no_socket = |error: std::io::Error| NetconfError {
+        command: "opening a netlink socket".to_owned(),
+        answer: error.to_string(),
+    };
+    Ok(Netlink::route().map_err(no_socket)?.send(messages)?)
+}
+
+/// The number of a device.
+///
+/// # Errors
+/// [`NetconfError`]: there is none of this name.
+pub fn device(name: &str) -> Result<u32, NetconfError> {
+    device_index(name).map_err(|error| NetconfError {
+        command: format!("looking for the device {name}"),
+        answer: error.to_string(),
+    })
+}
 
 /// Runs `ip` with the given arguments, separated by spaces, and returns what it printed.
 ///
@@ -66,6 +99,12 @@ impl Prefix {
     pub const ALL_V4: Self = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), length: 0 };
     /// Every IPv6 address.
     pub const ALL_V6: Self = Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), length: 0 };
+
+    /// Its route out of a device.
+    fn into_device(self, device: u32, table: u32) -> DeviceRoute {
+        let (router, source) = (None, None);
+        DeviceRoute { destination: self.address, length: self.length, device, router, source, table }
+    }
 
     /// True for a range of one address.
     pub const fn is_single(&self) -> bool {
@@ -112,61 +151,93 @@ impl fmt::Display for Prefix {
 /// IPv6 would otherwise send into it.
 ///
 /// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn set_up(device: &str, mtu_bytes: usize) -> Result<(), NetconfError> {
+/// [`NetconfError`]: what the kernel said.
+pub fn set_up(name: &str, mtu_bytes: usize) -> Result<(), NetconfError> {
+    const NO_ADDRESSES: &str = "1";
     // Fails on kernels without IPv6, where there is nothing to switch off.
-    let _ = ip(&format!("link set dev {device} addrgenmode none"));
-    ip(&format!("link set dev {device} mtu {mtu_bytes} up")).map(drop)
+    let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/addr_gen_mode"), NO_ADDRESSES);
+    request(vec![link_up_with_mtu(device(name)?, u32::try_from(mtu_bytes).unwrap_or(u32::MAX))])
 }
 
 /// Gives a device an address.
 ///
 /// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn add_address(device: &str, prefix: Prefix) -> Result<(), NetconfError> {
-    let nodad = if prefix.address.is_ipv6() { " nodad" } else { "" };
-    ip(&format!("{} address replace {prefix} dev {device}{nodad}", family(prefix.address))).map(drop)
+/// [`NetconfError`]: what the kernel said.
+pub fn add_address(name: &str, prefix: Prefix) -> Result<(), NetconfError> {
+    request(vec![address_message(device(name)?, prefix.address, prefix.length)])
 }
 
-/// Sends a range into a device, in the main routing table, unless that has a route for the range already. The route
-/// goes with the device.
+/// Sends ranges into a device, in the main routing table, unless that has a route for one already. The routes go with
+/// the device.
 ///
 /// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn add_route(device: &str, prefix: Prefix) -> Result<(), NetconfError> {
-    ip(&format!("{} route add {prefix} dev {device}", family(prefix.address))).map(drop)
+/// [`NetconfError`]: what the kernel said.
+pub fn add_routes(name: &str, prefixes: &[Prefix]) -> Result<(), NetconfError> {
+    let (device, table) = (device(name)?, u32::from(libc::RT_TABLE_MAIN));
+    request(prefixes.iter().map(|prefix| prefix.into_device(device, table).add()).collect())
 }
 
 /// Sends a range into a device, in a routing table of the caller's own. The route goes with the device.
 ///
 /// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn replace_route(device: &str, prefix: Prefix, table: u32) -> Result<(), NetconfError> {
-    ip(&format!("{} route replace {prefix} dev {device} table {table}", family(prefix.address))).map(drop)
+/// [`NetconfError`]: what the kernel said.
+pub fn replace_route(name: &str, prefix: Prefix, table: u32) -> Result<(), NetconfError> {
+    request(vec![prefix.into_device(device(name)?, table).replace()])
 }
 
-/// The routes for exactly this range in the main routing table, as `ip` prints them; `None` without any.
-///
-/// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn route_of(prefix: Prefix) -> Result<Option<String>, NetconfError> {
-    let shown = ip(&format!("{} route show exact {prefix}", family(prefix.address)))?;
-    Ok(joined(shown.lines()))
+/// Addresses and routes that this host has.
+#[derive(Debug, Default)]
+pub struct Present {
+    /// Each address with its device.
+    addresses: Vec<(IpAddr, String)>,
+    /// Each range of the main routing table, and its route as `ip` prints it.
+    routes: Vec<(Prefix, String)>,
 }
 
-/// The addresses of this host that lie in a range, with their devices; `None` without any.
-///
-/// # Errors
-/// [`NetconfError`]: what `ip` said.
-pub fn own_addresses_in(prefix: Prefix) -> Result<Option<String>, NetconfError> {
-    let shown = ip(&format!("{} -oneline address show to {prefix}", family(prefix.address)))?;
-    // "2: eth0    inet 192.0.2.1/24 brd ..."
-    let own = shown.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().skip(1);
-        let (device, address) = (words.next()?, words.nth(1)?);
-        Some(format!("{address} of {device}"))
-    });
-    Ok(joined(own.collect::<Vec<_>>().iter().map(String::as_str)))
+impl Present {
+    /// What is there now.
+    ///
+    /// # Errors
+    /// [`NetconfError`]: what `ip` said.
+    pub fn read() -> Result<Self, NetconfError> {
+        let addresses = ip("-oneline address show")?.lines().filter_map(address_and_device).collect();
+        let mut routes = Vec::new();
+        for (family, default) in [("-4", Prefix::ALL_V4), ("-6", Prefix::ALL_V6)] {
+            // A kernel without IPv6 has no routes of it.
+            let shown = ip(&format!("{family} route show")).or_else(|error| match family {
+                "-6" => Ok(String::new()),
+                _ => Err(error),
+            })?;
+            routes.extend(shown.lines().filter_map(|line| {
+                // "10.0.0.0/8 via ...", "default via ...", "unreachable 10.0.0.0/8 ..."
+                let mut words = line.split_whitespace().take(2);
+                let range =
+                    words.find_map(|word| if word == "default" { Some(default) } else { word.parse().ok() });
+                Some((range?, line.trim().to_owned()))
+            }));
+        }
+        Ok(Self { addresses, routes })
+    }
+
+    /// The routes for exactly this range; `None` without any.
+    pub fn route_of(&self, prefix: Prefix) -> Option<String> {
+        let routes = self.routes.iter().filter(|(range, _)| *range == prefix);
+        joined(routes.map(|(_, route)| route.as_str()))
+    }
+
+    /// The addresses of this host that lie in a range, with their devices; `None` without any.
+    pub fn own_addresses_in(&self, prefix: Prefix) -> Option<String> {
+        let own = self.addresses.iter().filter(|(address, _)| prefix.contains(*address));
+        let own: Vec<String> = own.map(|(address, device)| format!("{address} of {device}")).collect();
+        joined(own.iter().map(String::as_str))
+    }
+}
+
+/// "2: eth0    inet 192.0.2.1/24 brd ..."
+fn address_and_device(line: &str) -> Option<(IpAddr, String)> {
+    let mut words = line.split_whitespace().skip(1);
+    let (device, address) = (words.next()?, words.nth(1)?);
+    Some((address.split('/').next()?.parse().ok()?, device.to_owned()))
 }
 
 fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {

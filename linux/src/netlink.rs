@@ -1,7 +1,9 @@
 //! Links, addresses, routes and rules by rtnetlink, many requests per system call.
 //!
 //! A lab sets hundreds of routes within milliseconds, which a process per route could not. All functions act on
-//! the network namespace in which the socket was opened.
+//! the network namespace in which the socket was opened. [`either_family`]: what daemons ask for, in IPv4 and IPv6.
+pub mod either_family;
+
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

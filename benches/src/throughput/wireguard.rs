@@ -91,7 +91,7 @@ impl End<'_> {
         self.space.enter(|| -> Result<(), AnyError> {
             until_it_succeeds(&settings)?;
             ip(&format!("link set {} up", self.device))?;
-            netconf::add_route(&self.device, behind.parse()?)?;
+            netconf::add_routes(&self.device, &[behind.parse()?])?;
             Ok(())
         })??;
         Ok(running)

@@ -81,6 +81,10 @@ impl Home {
             }
         };
         let device = uplink.config.device.clone();
+        if registered {
+            let session = uplink.registration.session();
+            self.session.note(session);
+        }
         self.rank(now);
         if !registered {
             self.leave(now, index);

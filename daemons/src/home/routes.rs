@@ -13,9 +13,13 @@
 //! that connections from outside to that address go on.
 use crate::config::{HomeConfig, MAX_UPLINKS, Uplink, single};
 use crate::daemon::DaemonError;
-use prismux_linux::netconf::{self, NetconfError};
+use prismux_linux::netconf::{self, NetconfError, Prefix};
+use prismux_linux::netlink::either_family::{self, DeviceRoute, Rule};
 use prismux_linux::offload::OffloadTun;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The main routing table's number.
+const MAIN_TABLE: u32 = 254;
 
 /// Rules in order of their priority; each home adds its table's number, by which they are found again.
 const UPLINK_PRIORITY: u32 = 27_000;
@@ -41,41 +45,44 @@ impl HomeRoutes {
     /// Makes the tables, and the rules by which uplinks find their routers.
     ///
     /// # Errors
-    /// [`DaemonError::Netconf`] when `ip` refuses.
+    /// [`DaemonError::Netconf`] when the kernel refuses.
     pub fn prepare(tun: &OffloadTun, config: &HomeConfig) -> Result<Self, DaemonError> {
         let table = config.routing_table;
         let (share, addresses) = (config.share, config.addresses.clone());
         let routes = Self { table, share, addresses, are_set: false };
+        let device = netconf::device(tun.name())?;
+        let mut requests = Vec::new();
         for &address in &routes.addresses {
-            netconf::add_address(tun.name(), single(address))?;
-            let (family, device) = (family(address), tun.name());
-            netconf::ip(&format!("{family} route replace default dev {device} src {address} table {table}"))?;
+            let Prefix { length, .. } = single(address);
+            requests.push(either_family::add_address(device, address, length));
+            requests.push(
+                DeviceRoute { source: Some(address), ..default_route(address, device, table) }.replace(),
+            );
         }
         for (index, uplink) in config.uplinks.iter().enumerate() {
             if let Some(router) = uplink.router {
-                let (family, priority) = (family(router), routes.priority(UPLINK_PRIORITY));
-                let (device, table) = (&uplink.device, config.uplink_table(index));
-                netconf::ip(&format!("{family} rule add oif {device} priority {priority} table {table}"))?;
+                let (priority, table) = (routes.priority(UPLINK_PRIORITY), config.uplink_table(index));
+                let rule = Rule::all(router.is_ipv6(), priority, table);
+                requests.push(Rule { leave_by: Some(&uplink.device), ..rule }.add());
             }
         }
-        for family in routes.families() {
-            let priority = routes.priority(MAIN_PRIORITY);
-            netconf::ip(&format!(
-                "{family} rule add priority {priority} table main suppress_prefixlength 0"
-            ))?;
+        for is_ipv6 in routes.families() {
+            let rule = Rule::all(is_ipv6, routes.priority(MAIN_PRIORITY), MAIN_TABLE);
+            requests.push(Rule { least_bits: Some(0), ..rule }.add());
         }
+        netconf::request(requests)?;
         Ok(routes)
     }
 
     /// Has an uplink use the router that the file names: again and again, since the route goes when the device does.
     ///
     /// # Errors
-    /// [`NetconfError`]: what `ip` said.
+    /// [`NetconfError`]: what the kernel said.
     pub fn refresh(config: &HomeConfig, index: usize, uplink: &Uplink) -> Result<(), NetconfError> {
         let Some(router) = uplink.router else { return Ok(()) };
-        let (family, device, table) = (family(router), &uplink.device, config.uplink_table(index));
-        netconf::ip(&format!("{family} route replace default via {router} dev {device} onlink table {table}"))
-            .map(drop)
+        let device = netconf::device(&uplink.device)?;
+        let route = default_route(router, device, config.uplink_table(index));
+        netconf::request(vec![DeviceRoute { router: Some(router), ..route }.replace()])
     }
 
     /// Leads traffic into the tunnels, or no more. A rule that cannot be set is told in the log, and tried again at
@@ -84,7 +91,9 @@ impl HomeRoutes {
         if wanted == self.are_set {
             return;
         }
-        self.withdraw();
+        if !wanted {
+            self.withdraw();
+        }
         self.are_set = wanted;
         if wanted && let Err(error) = self.add() {
             tracing::warn!(%error, "traffic could not be led into the tunnels");
@@ -94,21 +103,23 @@ impl HomeRoutes {
     }
 
     fn add(&self) -> Result<(), NetconfError> {
-        let table = self.table;
-        let tunnel = self.priority(TUNNEL_PRIORITY);
-        let forwarded = self.priority(FORWARDED_PRIORITY);
+        const HOST_ITSELF: Option<&str> = Some("lo");
+        const NO_ADDRESS: Option<(IpAddr, u8)> = Some((IpAddr::V4(Ipv4Addr::UNSPECIFIED), 32));
+        let rule = |is_ipv6, first| Rule::all(is_ipv6, self.priority(first), self.table);
+        let mut requests = Vec::new();
         for &address in &self.addresses {
-            let family = family(address);
+            let tunnel = rule(address.is_ipv6(), TUNNEL_PRIORITY);
             // Without an address yet; IPv6 has no such rule, and its packets get the home's address by hand.
             if !address.is_ipv6() {
-                netconf::ip(&format!("rule add iif lo from 0.0.0.0/32 priority {tunnel} table {table}"))?;
+                requests.push(Rule { came_by: HOST_ITSELF, from: NO_ADDRESS, ..tunnel }.add());
             }
-            netconf::ip(&format!("{family} rule add from {address} priority {tunnel} table {table}"))?;
+            requests.push(Rule { from: Some((address, single(address).length)), ..tunnel }.add());
         }
-        for family in self.families().into_iter().filter(|_| self.share) {
-            netconf::ip(&format!("{family} rule add not iif lo priority {forwarded} table {table}"))?;
+        for is_ipv6 in self.families().into_iter().filter(|_| self.share) {
+            let forwarded = rule(is_ipv6, FORWARDED_PRIORITY);
+            requests.push(Rule { came_by: HOST_ITSELF, is_inverted: true, ..forwarded }.add());
         }
-        Ok(())
+        netconf::request(requests)
     }
 
     fn withdraw(&self) {
@@ -119,35 +130,36 @@ impl HomeRoutes {
         first + self.table % PRIORITIES
     }
 
-    fn families(&self) -> Vec<&'static str> {
-        let mut families: Vec<_> = self.addresses.iter().map(|&address| family(address)).collect();
-        families.sort_unstable();
-        families.dedup();
-        families
+    /// Whether each of them is IPv6.
+    fn families(&self) -> Vec<bool> {
+        let of = |is_ipv6: &bool| self.addresses.iter().any(|address| address.is_ipv6() == *is_ipv6);
+        [false, true].into_iter().filter(of).collect()
     }
 }
 
 /// Removes every rule of the home with this table, and its routes, also when it was killed.
 pub(crate) fn clear(table: u32) {
     remove(table, &[TUNNEL_PRIORITY, FORWARDED_PRIORITY, MAIN_PRIORITY, UPLINK_PRIORITY]);
-    for table in table..=table + MAX_UPLINKS as u32 {
-        // Routes of its device have gone with it; a table that is empty is none.
-        let _ = netconf::ip(&format!("-4 route flush table {table}"));
-        let _ = netconf::ip(&format!("-6 route flush table {table}"));
-    }
+    let tables = table..=table + MAX_UPLINKS as u32;
+    let of = |table| [false, true].map(|is_ipv6| either_family::remove_default_route(is_ipv6, table));
+    // Routes of its device have gone with it; what is not there is refused.
+    let _ = netconf::request(tables.flat_map(of).collect());
 }
 
 fn remove(table: u32, priorities: &[u32]) {
     for first in priorities {
         let priority = first + table % PRIORITIES;
-        for family in ["-4", "-6"] {
-            let rule = format!("{family} rule del priority {priority}");
+        for is_ipv6 in [false, true] {
+            let rule = || netconf::request(vec![either_family::remove_rule(is_ipv6, priority)]);
             // Ends with the first that is not there.
-            let _ = (0..MAX_RULES).take_while(|_| netconf::ip(&rule).is_ok()).count();
+            let _ = (0..MAX_RULES).take_while(|_| rule().is_ok()).count();
         }
     }
 }
 
-fn family(address: IpAddr) -> &'static str {
-    if address.is_ipv6() { "-6" } else { "-4" }
+/// A default route out of a device, of an address's family.
+fn default_route(address: IpAddr, device: u32, table: u32) -> DeviceRoute {
+    let all = if address.is_ipv6() { Prefix::ALL_V6 } else { Prefix::ALL_V4 };
+    let (destination, length) = (all.address, all.length);
+    DeviceRoute { destination, length, device, router: None, source: None, table }
 }

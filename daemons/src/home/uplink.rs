@@ -69,7 +69,7 @@ pub(super) struct Uplink {
 }
 
 impl Uplink {
-    /// Opens its socket and session.
+    /// Opens its socket and its keys' side; `session` is the gateway's, as far as it is known.
     ///
     /// # Errors
     /// When the kernel gives no socket, or no randomness.
@@ -78,6 +78,7 @@ impl Uplink {
         index: usize,
         keys: KeyPair,
         clock: Clock,
+        session: u64,
     ) -> Result<(TunnelReceiver, Self), DaemonError> {
         let uplink =
             config.uplinks.get(index).ok_or_else(|| DaemonError::Config("no such uplink".to_owned()))?;
@@ -97,6 +98,7 @@ impl Uplink {
         let name = config.uplink_name(index);
         let first_counter = daemon::time_of_day_micros();
         let mut registration = Registration::new(&name, None, intervals, first_counter)
+            .in_session(session)
             .with_receipts(true)
             .with_terms(uplink.tier, uplink.sharing.rate_limit);
         if uplink.tier == Tier::Never {

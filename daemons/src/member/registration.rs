@@ -142,6 +142,19 @@ impl Registration {
         self
     }
 
+    /// Has it begin with what a session of the proxy was called before this member was restarted: if it still is, the
+    /// first hello is answered by a welcome.
+    #[must_use]
+    pub const fn in_session(mut self, session: u64) -> Self {
+        self.session = session;
+        self
+    }
+
+    /// What the proxy calls its session; 0 when it has not said.
+    pub const fn session(&self) -> u64 {
+        self.session
+    }
+
     /// Notes a data packet in either direction. The first after a quiet time calls for a hello at once, because the
     /// proxy must now hear from this member soon.
     pub fn note_traffic(&mut self, now: Instant) {

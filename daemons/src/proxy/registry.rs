@@ -12,7 +12,7 @@ use crate::tunnel::{Peer, Transport};
 use prismux_endpoint::Endpoint;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
-use prismux_sealed::SessionEvent;
+use prismux_sealed::{PeerId, SessionEvent};
 use prismux_sharing::Carried;
 use prismux_trace::event::{DropReason, Event};
 use prismux_units::{Duration, Instant};
@@ -322,6 +322,15 @@ impl Turn<'_> {
         }
     }
 
+    /// A member has new keys. One that the proxy does not know is asked to register, without waiting for it to call: after
+    /// a restart of the proxy that saves a round trip.
+    fn ask_unregistered(&mut self, peer: Peer) {
+        if !self.links.members.iter().any(|member| member.up && member.peer.is_same_end(&peer)) {
+            let challenge = self.links.members.challenge();
+            self.reply(peer, &Message::Challenge(challenge));
+        }
+    }
+
     /// Records that a member offers its link.
     fn record_join(&mut self, now: Instant, link: LinkId, config: &LinkConfig) {
         self.links.record(|recorder| {
@@ -368,11 +377,14 @@ impl Proxy {
     /// News of the sealed sessions.
     pub(super) fn session_events(&mut self, now: Instant) {
         while let Some(event) = self.outlet.sealing().and_then(Sealing::poll_event) {
-            if let SessionEvent::Moved { peer, to, .. } = event {
-                let to = Peer::sealed(to, peer.0);
-                if let Some(mut turn) = self.turn(self.communities.of_peer(to)) {
-                    turn.session_moved(now, to);
-                }
+            let (SessionEvent::Moved { peer: PeerId(id), .. }
+            | SessionEvent::Established { peer: PeerId(id) }) = event;
+            let Some(at) = self.outlet.sealing().and_then(|sealing| sealing.address(id)) else { continue };
+            let peer = Peer::sealed(at, id);
+            let Some(mut turn) = self.turn(self.communities.of_peer(peer)) else { continue };
+            match event {
+                SessionEvent::Moved { .. } => turn.session_moved(now, peer),
+                _ => turn.ask_unregistered(peer),
             }
         }
     }
