@@ -26,6 +26,8 @@ pub enum Failure {
     Readdressed,
     /// A line carries a twentieth of what it did.
     Collapsed,
+    /// An uplink loses its address, and with it its route.
+    Away,
 }
 
 const ALL: [Failure; 6] = [
@@ -56,6 +58,7 @@ impl Failure {
             Self::HomeKilled | Self::GatewayKilled => kill_and_start(machine, &pid),
             Self::Readdressed => network.readdress(line, line + 2, line + 12),
             Self::Collapsed => network.lines.slowness[line].store(COLLAPSE, Ordering::Relaxed),
+            Self::Away => network.take_address(line, line + 2),
         }
         at
     }
@@ -68,6 +71,7 @@ impl Failure {
             Self::HomeKilled | Self::GatewayKilled => {}
             Self::Readdressed => network.readdress(line, line + 12, line + 2),
             Self::Collapsed => network.lines.slowness[line].store(1, Ordering::Relaxed),
+            Self::Away => network.give_address(line, line + 2),
         }
     }
 }
@@ -79,13 +83,13 @@ fn kill_and_start(machine: &Machine, pid: &serde_json::Value) {
 }
 
 /// A connection over which nothing passes until a key is typed.
-struct Idle {
+pub struct Idle {
     inside: TcpStream,
     outside: TcpStream,
 }
 
 impl Idle {
-    fn start(network: &Network) -> Self {
+    pub fn start(network: &Network) -> Self {
         let listener = network.internet.enter(|| TcpListener::bind((INTERNET, 0))).unwrap().unwrap();
         let address = listener.local_addr().unwrap();
         let lan = network.sites[0].lan.clone();
@@ -100,7 +104,7 @@ impl Idle {
     }
 
     /// Types a key: how long until its echo is there; `None` when the connection is lost.
-    fn echo(&mut self) -> Option<Duration> {
+    pub fn echo(&mut self) -> Option<Duration> {
         let (start, mut key) = (Instant::now(), [b'x']);
         self.inside.write_all(&key).ok()?;
         self.outside.read_exact(&mut key).ok()?;

@@ -1,7 +1,7 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with a word behind it (throughput, table, failover, uploads, datagrams, backup) that
+//! failover takes; with words behind it (throughput, table, failover, uploads, datagrams, backup, "outages of 2 s") that
 //! alone. With
 //! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
 #![allow(
@@ -16,6 +16,7 @@ mod emulator;
 mod failover;
 mod measure;
 mod network;
+mod outages;
 mod page;
 mod rights;
 mod transfer;

@@ -5,6 +5,7 @@ use crate::datagrams::{
 };
 use crate::failover::{self, Failure};
 use crate::network::{LINES, Network};
+use crate::outages;
 use crate::transfer::{Direction, Transfer, goodput_bps, longest_pause};
 use std::time::{Duration, Instant};
 
@@ -43,11 +44,11 @@ pub fn print(part: &str) {
             }
         }
     }
-    let network = network_with_classes();
-    for (name, measure) in MEASURES {
-        if name.contains(part) {
-            measure(&network);
-        }
+    outages::print(part);
+    let chosen: Vec<_> = MEASURES.iter().filter(|(name, _)| name.contains(part)).collect();
+    if !chosen.is_empty() {
+        let network = network_with_classes();
+        chosen.iter().for_each(|(_, measure)| measure(&network));
     }
 }
 

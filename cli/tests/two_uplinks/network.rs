@@ -77,11 +77,19 @@ impl Network {
 
     /// Gives the first home's uplink `n` another address, and takes the present one away: 192.168.1.`from` and `to`.
     pub fn readdress(&self, n: usize, from: usize, to: usize) {
-        let home = &self.home().space;
-        // Its route goes with the last address.
-        ip(home, &format!("address delete 192.168.1.{from}/24 dev wan{n}"));
-        ip(home, &format!("address add 192.168.1.{to}/24 dev wan{n}"));
-        default_route(home, n);
+        self.take_address(n, from);
+        self.give_address(n, to);
+    }
+
+    /// Takes the first home's uplink `n` its address; its route goes with the last one.
+    pub fn take_address(&self, n: usize, from: usize) {
+        ip(&self.home().space, &format!("address delete 192.168.1.{from}/24 dev wan{n}"));
+    }
+
+    /// Gives it one, and a default route.
+    pub fn give_address(&self, n: usize, to: usize) {
+        ip(&self.home().space, &format!("address add 192.168.1.{to}/24 dev wan{n}"));
+        default_route(&self.home().space, n);
     }
 
     /// Plugs it in again; its address management brings back the route that went.

@@ -71,6 +71,11 @@ impl Transfer {
         self.arrivals.lock().unwrap().last().map_or(0, |&(_, bytes)| bytes)
     }
 
+    /// The longest time without a byte between two instants, so far.
+    pub fn longest_pause(&self, from: Instant, to: Instant) -> Duration {
+        longest_pause(&self.arrivals.lock().unwrap(), from, to)
+    }
+
     /// Waits for the end; returns when how many bytes had come.
     pub fn finish(self) -> Vec<(Instant, u64)> {
         // The receiver sees the end when nobody holds the sender's socket any more.
