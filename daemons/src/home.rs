@@ -11,8 +11,8 @@
 //!
 //! * `uplink`: one of them. `links`: registration, receipts, silence and return of them all.
 //! * `inlet`: packets from the kernel and from the gateway. `outlet`: carrying out the core's verdicts.
-//! * `shares`: what owners of uplinks allow. `routes`: what goes where. `session`: what outlives a restart. `report`: the
-//!   status page.
+//! * `shares`: what owners of uplinks allow. `routes`: what goes where. `session`: what outlives a restart.
+//!   `report`: the status page.
 
 mod inlet;
 mod links;

@@ -49,8 +49,8 @@ pub fn print(part: &str) {
             let outcome = run(&network, kind, line, *outage);
             let Outcome { gaps: [down, up], key, full, of_new } = &outcome;
             println!(
-                "{name}, {kind:?}, line {line}: nothing came for {down:.0?} down, {up:.0?} up, key {key:.0?}; full share \
-                 after {full:.0?}; of new connections {of_new:.2?}"
+                "{name}, {kind:?}, line {line}: nothing came for {down:.0?} down, {up:.0?} up, key {key:.0?}; \
+                 full share after {full:.2?}; of new connections {of_new:.2?}"
             );
             gaps.extend(outcome.gaps.into_iter().chain(outcome.key));
             returns.extend(outcome.full.map(|at| at.unwrap_or(PATIENCE)));

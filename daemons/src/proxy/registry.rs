@@ -322,8 +322,8 @@ impl Turn<'_> {
         }
     }
 
-    /// A member has new keys. One that the proxy does not know is asked to register, without waiting for it to call: after
-    /// a restart of the proxy that saves a round trip.
+    /// A member has new keys. One that the proxy does not know is asked to register, without waiting for it to call:
+    /// after a restart of the proxy that saves a round trip.
     fn ask_unregistered(&mut self, peer: Peer) {
         if !self.links.members.iter().any(|member| member.up && member.peer.is_same_end(&peer)) {
             let challenge = self.links.members.challenge();
