@@ -9,6 +9,7 @@ the Python package comes from its docstrings; the tutorial is executed.
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import re
 import shutil
@@ -22,6 +23,7 @@ from mkdocs.config import load_config
 from nbclient import NotebookClient
 
 import prismux
+from prismux import topologies
 from prismux.figures import Report, ReportError, style
 from prismux.figures.__main__ import draw, folders
 from prismux.figures.claims import page
@@ -103,24 +105,81 @@ def figure(folder: Path, report: Report) -> list[str]:
 
 
 def reference() -> None:
-    """Writes the reference of the Python package from its docstrings."""
+    """Writes the reference of the Python package: words from its docstrings, types from its stub."""
     lines = ["# Python API\n", f"{inspect.cleandoc(prismux.__doc__ or '').replace('::', ':')}\n"]
+    stub = ast.parse((ROOT / "python/prismux/_core.pyi").read_text(encoding="utf-8"))
+    typed = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     for name in prismux.__all__:
-        thing = getattr(prismux, name)
-        if name == "__version__":
-            continue
-        try:
-            signature = str(inspect.signature(thing))
-        except (TypeError, ValueError):
-            signature = ""
-        lines += [f"## {name}\n", f"```python\n{name}{signature}\n```\n", f"{inspect.getdoc(thing)}\n"]
-        if inspect.isclass(thing) and not issubclass(thing, Exception):
-            for member, value in vars(thing).items():
-                if not member.startswith("_") and inspect.getdoc(value):
-                    described = " ".join((inspect.getdoc(value) or "").split())
-                    lines.append(f"- `{member}`: {described}")
-            lines.append("")
+        if name != "__version__":
+            lines += described(name, getattr(prismux, name), typed.get(name))
+    lines.append("# Types of policies\n\nWhat the arguments above take, by the names that signatures give it.\n")
+    lines.append(f"```python\n{policy_types(stub)}\n```\n")
+    lines.append("# prismux.topologies\n")
+    for name in topologies.__all__:
+        lines += described(name, getattr(topologies, name), None)
     (SITE / "api.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def described(name: str, thing: object, stub: ast.AST | None) -> list[str]:
+    """One class or function: signature with types, what it is for, members in the order of the alphabet."""
+    lines = [f"## {name}\n"]
+    if isinstance(stub, ast.FunctionDef):
+        lines.append(f"```python\n{signature(name, stub)}\n```\n")
+    elif inspect.isfunction(thing):
+        lines.append(f"```python\n{signature(name, ast.parse(inspect.getsource(thing)).body[0])}\n```\n")
+    lines.append(f"{inspect.getdoc(thing)}\n")
+    if isinstance(thing, type) and not issubclass(thing, Exception):
+        nodes = stub.body if isinstance(stub, ast.ClassDef) else []
+        types = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+        for member, value in sorted(vars(thing).items()):
+            if not member.startswith("_") and inspect.getdoc(value):
+                words = " ".join((inspect.getdoc(value) or "").split())
+                lines.append(f"- `{member_signature(member, types.get(member))}`: {words}")
+        lines.append("")
+    return lines
+
+
+def member_signature(name: str, stub: ast.FunctionDef | None) -> str:
+    """A property with its type, a method with those of its arguments."""
+    if stub is None:
+        return name
+    result = ast.unparse(stub.returns) if stub.returns else "None"
+    decorators = {ast.unparse(decorator) for decorator in stub.decorator_list}
+    if "property" in decorators:
+        return f"{name}: {result}"
+    arguments = ast.unparse(stub.args).removeprefix("self").removeprefix(", /").removeprefix(", ")
+    return f"{name}({arguments}) -> {result}"
+
+
+def signature(name: str, stub: ast.AST) -> str:
+    """A function's signature, one argument on a line where it is long."""
+    assert isinstance(stub, ast.FunctionDef)
+    arguments = ast.unparse(stub.args)
+    result = ast.unparse(stub.returns) if stub.returns else "None"
+    line = f"{name}({arguments}) -> {result}"
+    if len(line) <= 80:
+        return line
+    given = stub.args
+    parts = [ast.unparse(ast.arguments([], [a], None, [], [], None, [])) for a in given.args]
+    for place, default in enumerate(given.defaults, len(given.args) - len(given.defaults)):
+        parts[place] += f" = {ast.unparse(default)}"
+    parts += ["*"] if given.kwonlyargs else []
+    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        parts.append(ast.unparse(argument) + (f" = {ast.unparse(default)}" if default else ""))
+    return f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + f") -> {result}"
+
+
+def policy_types(stub: ast.Module) -> str:
+    """The private names that signatures use, as the stub declares them."""
+    kept = []
+    for node in stub.body:
+        target = getattr(node, "target", None)
+        if isinstance(node, ast.ClassDef) and node.name.startswith("_"):
+            node.decorator_list = []
+            kept.append(ast.unparse(node))
+        elif isinstance(target, ast.Name) and target.id.startswith("_") and target.id != "__version__":
+            kept.append(ast.unparse(node))
+    return "\n\n".join(kept)
 
 
 def tutorial() -> None:

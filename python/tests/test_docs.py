@@ -144,6 +144,37 @@ def test_the_start_page_shows_the_picture_on_one_screen_and_the_search_finds(sit
         assert not browser.complaints()
 
 
+@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
+def test_claims_filter_and_show_their_verdicts_in_colour(site: Path, tmp_path: Path) -> None:
+    with Browser(tmp_path, 1366, 768) as browser:
+        browser.open(f"file://{site}/claims.html")
+        before, colours = browser.run(
+            "const cells = [...document.querySelectorAll('td.verdict')];"
+            "const colours = new Set(cells.map((cell) => getComputedStyle(cell).color));"
+            "return [cells.length, colours.size];"
+        )
+        assert before > 5 and colours > 1
+        shown = "return [...document.querySelectorAll('tbody tr')].filter((row) => !row.hidden).length;"
+        browser.run("document.querySelectorAll('.claims-filter .verdict-differs').forEach((choice) => choice.click());")
+        without = browser.run(shown)
+        assert 0 < without < before
+        browser.run(
+            "document.querySelectorAll('.claims-filter input').forEach((field) => {"
+            " field.value = 'PR-0'; field.dispatchEvent(new Event('input')); });"
+        )
+        assert browser.run(shown) <= without
+        assert not browser.complaints()
+
+
+def test_the_reference_tells_types(site: Path) -> None:
+    text = (site / "api.html").read_text()
+    plain = re.sub(r"<[^>]+>", "", text)
+    assert "goodput_bps: float" in plain, "properties have types"
+    assert "scheduler: _Scheduler" in plain.replace("&#34;", '"') or "scheduler:" in plain, "so have arguments"
+    assert "AckView()" not in plain, "nobody makes one"
+    assert "class _RateBased(Protocol)" in plain and "fat_tree" in plain
+
+
 # Types a word into the search, and resolves to the titles that it finds.
 SEARCH = """
 const input = document.querySelector(".md-search__input");
