@@ -23,7 +23,7 @@ use prismux_link::{LinkChange, LinkConfig, LinkStats};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::StopHandle;
 use prismux_linux::process::{self, Scheduling};
-use prismux_linux::tun::Tun;
+use prismux_linux::offload::OffloadTun;
 use prismux_plan::{Direction, Plan};
 use prismux_units::Duration;
 use std::io;
@@ -39,12 +39,12 @@ pub(super) struct EmulatedLink {
     pub reverse: LinkConfig,
     /// Working at the start (forward, reverse).
     pub up: (bool, bool),
-    pub ends: (Tun, Tun),
+    pub ends: (OffloadTun, OffloadTun),
 }
 
 impl EmulatedLink {
     /// The links of a plan, between these devices.
-    pub fn of_plan(plan: &Plan, devices: Vec<(Tun, Tun)>) -> Vec<Self> {
+    pub fn of_plan(plan: &Plan, devices: Vec<(OffloadTun, OffloadTun)>) -> Vec<Self> {
         let links = plan.links.iter().zip(devices).map(|(link, ends)| Self {
             name: link.name.clone(),
             forward: link.forward.link.clone(),

@@ -4,6 +4,7 @@ use crate::sysctl;
 use crate::topology::{MAIN_TABLE, NodeNet, Topology};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink, RouteMetrics};
+use prismux_linux::offload::OffloadTun;
 use prismux_linux::tun::Tun;
 use prismux_plan::{Medium, NodeId, Plan};
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ pub(super) struct Fabric {
     /// One for each node, in the plan's order.
     pub namespaces: Vec<Namespace>,
     /// For each link the devices at its ends `a` and `b`, in the plan's order.
-    pub devices: Vec<(Tun, Tun)>,
+    pub devices: Vec<(OffloadTun, OffloadTun)>,
     /// For each medium the devices of its hosts, in the plan's order.
     pub radios: Vec<Vec<Tun>>,
     /// Devices of senders that are not the kernel's, by address.
@@ -35,7 +36,7 @@ pub(super) struct Fabric {
 /// A node's devices.
 struct NodeDevices {
     /// In the order of the node's ports.
-    links: Vec<Tun>,
+    links: Vec<OffloadTun>,
     /// In the order of the node's radio ports.
     radios: Vec<Tun>,
     own_senders: Vec<(Ipv4Addr, Tun)>,
@@ -51,8 +52,8 @@ impl Fabric {
         let mut own_senders = BTreeMap::new();
         let mut radios: BTreeMap<(usize, NodeId), Tun> = BTreeMap::new();
         // Each link's device at the end met first, until the other one is there too.
-        let mut first_ends: BTreeMap<usize, Tun> = BTreeMap::new();
-        let mut devices: BTreeMap<usize, (Tun, Tun)> = BTreeMap::new();
+        let mut first_ends: BTreeMap<usize, OffloadTun> = BTreeMap::new();
+        let mut devices: BTreeMap<usize, (OffloadTun, OffloadTun)> = BTreeMap::new();
         for ((id, node), net) in plan.node_ids().zip(&plan.nodes).zip(&topology.nodes) {
             let namespace = Namespace::create()?;
             let made = namespace
@@ -92,7 +93,7 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
     let mut requests = vec![netlink::link_up(loopback)];
     requests.extend(net.addresses.iter().map(|&own| netlink::address(loopback, own, None)));
     for port in &net.ports {
-        let tun = Tun::create(&port.device)?;
+        let tun = OffloadTun::create(&port.device)?;
         let device = netlink::device_index(&port.device).map_err(doing("find the device"))?;
         requests.push(netlink::link_size(device, LINK_MTU_BYTES, DEVICE_QUEUE_PACKETS));
         requests.push(netlink::link_up(device));

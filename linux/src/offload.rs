@@ -1,5 +1,5 @@
 //! TUN devices that move many segments at once: one read gives what TCP hands down in one piece (up to 64 kB), one
-//! write takes many segments of a flow.
+//! write takes many segments or datagrams of a flow.
 //!
 //! Whoever uses the device sees packets no longer than its MTU all the same: what the kernel leaves uncut is cut here,
 //! and what is written is joined here, in order within each flow.
@@ -16,6 +16,7 @@ use cut::Cutter;
 use header::VirtioHeader;
 use join::Joiner;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -34,7 +35,8 @@ impl OffloadTun {
     /// [`TunError`], which says what to do.
     pub fn create(name: &str) -> Result<Self, TunError> {
         let tun = Tun::create_with_offloads(name)?;
-        Ok(Self { tun, cutter: RefCell::default(), joiner: RefCell::default(), refused: Cell::new(0) })
+        let joiner = RefCell::new(Joiner::new(tun.cuts_datagrams()));
+        Ok(Self { tun, cutter: RefCell::default(), joiner, refused: Cell::new(0) })
     }
 
     /// The device's name as the kernel has it.
@@ -90,6 +92,12 @@ impl OffloadTun {
             tracing::debug!(%error, bytes = packet.len(), "the TUN device refused a packet");
             self.refused.set(self.refused.get() + count);
         }
+    }
+}
+
+impl fmt::Debug for OffloadTun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OffloadTun").field("tun", &self.tun).finish_non_exhaustive()
     }
 }
 

@@ -79,6 +79,8 @@ impl std::error::Error for TunError {}
 pub struct Tun {
     file: File,
     name: String,
+    /// The kernel cuts UDP (Linux 6.2).
+    cuts_datagrams: bool,
 }
 
 impl Tun {
@@ -101,11 +103,12 @@ impl Tun {
     /// # Errors
     /// [`TunError`], which says what to do.
     pub fn create_with_offloads(name: &str) -> Result<Self, TunError> {
-        let tun = Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
+        let mut tun = Self::create_with_flags(name, libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR)?;
         let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+        let udp = TUN_F_USO4 | TUN_F_USO6;
         // A kernel that does not know one refuses all.
-        let known =
-            [tcp | TUN_F_USO4 | TUN_F_USO6, tcp].into_iter().find(|&set| tun.set_offloads(set).is_ok());
+        let known = [tcp | udp, tcp].into_iter().find(|&set| tun.set_offloads(set).is_ok());
+        tun.cuts_datagrams = known.is_some_and(|set| set & udp == udp);
         tracing::debug!(device = tun.name, offloads = known, "offloads of a TUN device");
         Ok(tun)
     }
@@ -144,12 +147,17 @@ impl Tun {
                 _ => TunError::Io { doing: "create the TUN device", source: error },
             });
         }
-        Ok(Self { file, name: name_of(&request) })
+        Ok(Self { file, name: name_of(&request), cuts_datagrams: false })
     }
 
     /// The device's name as the kernel has it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether a packet that is written may be several UDP datagrams of a flow, which the kernel cuts where it must.
+    pub(crate) const fn cuts_datagrams(&self) -> bool {
+        self.cuts_datagrams
     }
 
     /// Reads one packet; [`io::ErrorKind::WouldBlock`] when there is none. A packet longer than `buffer` is

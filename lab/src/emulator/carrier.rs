@@ -10,8 +10,8 @@ use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, PacketKind, QueueLimit};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
-use prismux_linux::packet::PacketPool;
-use prismux_linux::tun::Tun;
+use prismux_linux::offload::OffloadTun;
+use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{Ecn, IpPacket};
 use std::cmp::Reverse;
@@ -21,6 +21,10 @@ use std::sync::PoisonError;
 
 const WAKE_TOKEN: u64 = 1 << 32;
 
+/// Least time from turn to turn, by which a packet may be later: what quick links deliver then shares wake-ups, as
+/// with network cards that moderate their interrupts.
+const TURN: Duration = Duration::from_micros(50);
+
 /// The thread's state. Direction `2 i` is forward over link `i`, `2 i + 1` is reverse; device `2 i` is end `a`
 /// and feeds direction `2 i`, device `2 i + 1` is end `b`.
 pub(super) struct Carrier {
@@ -28,7 +32,7 @@ pub(super) struct Carrier {
     configs: Vec<(String, LinkConfig, bool)>,
     seed: Seed,
     directions: Vec<Direction>,
-    devices: Vec<Tun>,
+    devices: Vec<OffloadTun>,
     agenda: BinaryHeap<Reverse<(Instant, usize)>>,
     pool: PacketPool,
     events: EventLoop,
@@ -36,6 +40,8 @@ pub(super) struct Carrier {
     /// The start of the run on the event loop's clock; `None` before it began.
     epoch: Option<Duration>,
     lateness: Lateness,
+    /// When the packets of the batch at hand were due.
+    due: Vec<Instant>,
     capture: Option<Capture>,
     events_seen: Option<EventFeed>,
     series: Option<Duration>,
@@ -77,6 +83,7 @@ impl Carrier {
             clock,
             epoch: None,
             lateness: Lateness::default(),
+            due: Vec::new(),
             capture: capture.transpose()?,
             events_seen: recording.events,
             series: recording.series,
@@ -136,6 +143,7 @@ impl Carrier {
                 }
                 return Ok(self.report());
             }
+            let began = self.clock.now();
             for &token in &ready {
                 if token == WAKE_TOKEN {
                     // Only clears the readiness.
@@ -146,36 +154,41 @@ impl Carrier {
                 }
             }
             self.sample();
+            self.deliver_due();
+            let left = TURN.saturating_sub(self.clock.now() - began);
+            if !left.is_zero() {
+                std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
+            }
         }
     }
 
-    /// Reads a batch of packets from device `index` into its direction.
+    /// Reads a batch of packets from device `index`, and what the last of it was cut into, into its direction.
     fn take_from(&mut self, index: usize) -> io::Result<()> {
-        for _ in 0..BATCH_PACKETS {
-            let device = &self.devices[index];
-            let packet = match self.pool.read_with(|buffer| device.read(buffer)) {
-                Ok(packet) => packet,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            let size_bytes = packet.len() as u32;
-            // The link's counters say what became of a packet it did not take.
-            let now = self.now();
-            if let (Some(capture), Some(_)) = (&mut self.capture, self.epoch) {
-                capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
-            }
-            let head = self.observed().map(|_| Head::of(&packet));
-            let kind = kind_of(&packet);
-            let outcome = self.directions[index].link.enqueue_kind(now, size_bytes, kind, packet);
-            if let (Some(feed), Some(head)) = (self.observed(), head) {
-                feed.packet(now, index, Fate::Sent, head);
-                if let Err(dropped) = outcome {
-                    feed.packet(now, index, Fate::Dropped(dropped.reason), head);
-                }
-            }
+        let mut number = 0;
+        while number < BATCH_PACKETS || self.devices[index].has_segments() {
+            let Some(packet) = self.devices[index].read(&self.pool)? else { break };
+            number += 1;
+            self.take(index, packet)?;
         }
         self.schedule(index);
+        Ok(())
+    }
+
+    /// One packet into its direction, whose counters say what became of one that it did not take.
+    fn take(&mut self, index: usize, packet: PacketBuf) -> io::Result<()> {
+        let now = self.now();
+        if let (Some(capture), Some(_)) = (&mut self.capture, self.epoch) {
+            capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
+        }
+        let head = self.observed().map(|_| Head::of(&packet));
+        let (size_bytes, kind) = (packet.len() as u32, kind_of(&packet));
+        let outcome = self.directions[index].link.enqueue_kind(now, size_bytes, kind, packet);
+        if let (Some(feed), Some(head)) = (self.observed(), head) {
+            feed.packet(now, index, Fate::Sent, head);
+            if let Err(dropped) = outcome {
+                feed.packet(now, index, Fate::Dropped(dropped.reason), head);
+            }
+        }
         Ok(())
     }
 
@@ -192,34 +205,43 @@ impl Carrier {
                 break;
             }
             self.agenda.pop();
-            let direction = &mut self.directions[index];
-            if direction.scheduled != Some(at) {
+            if self.directions[index].scheduled != Some(at) {
                 continue;
             }
-            direction.scheduled = None;
-            let target = &self.devices[index ^ 1];
-            for _ in 0..BATCH_PACKETS {
-                let Some(mut delivery) = direction.link.poll_delivery(now) else { break };
-                if delivery.corrupted {
-                    damage(&mut delivery.packet, &mut direction.damage);
-                }
-                if delivery.marked {
-                    // It was an IP packet when it was judged.
-                    let _ = prismux_wire::ip::set_ecn(delivery.packet.buffer_mut(), Ecn::Ce);
-                }
-                if target.write(&delivery.packet).is_err() {
-                    direction.refused_packets += 1;
-                }
-                now = self.clock.now() - self.epoch.unwrap_or_default();
-                self.lateness.record(now - delivery.at);
-                if let Some(feed) = self.events_seen.as_ref().filter(|_| self.epoch.is_some()) {
-                    feed.packet(now, index, Fate::Delivered, Head::of(&delivery.packet));
-                }
-            }
-            direction.account_offer(now);
+            self.directions[index].scheduled = None;
+            now = self.deliver(index, now);
+            self.directions[index].account_offer(now);
             self.sweep(index, now);
             self.schedule(index);
         }
+    }
+
+    /// Hands a batch of what is due in one direction over, together where it is of one flow; returns the time after it.
+    fn deliver(&mut self, index: usize, now: Instant) -> Instant {
+        let (direction, target) = (&mut self.directions[index], &self.devices[index ^ 1]);
+        let observed = self.events_seen.as_ref().filter(|_| self.epoch.is_some());
+        self.due.clear();
+        for _ in 0..BATCH_PACKETS {
+            let Some(mut delivery) = direction.link.poll_delivery(now) else { break };
+            if delivery.corrupted {
+                damage(&mut delivery.packet, &mut direction.damage);
+            }
+            if delivery.marked {
+                // It was an IP packet when it was judged.
+                let _ = prismux_wire::ip::set_ecn(delivery.packet.buffer_mut(), Ecn::Ce);
+            }
+            self.due.push(delivery.at);
+            if let Some(feed) = observed {
+                feed.packet(now, index, Fate::Delivered, Head::of(&delivery.packet));
+            }
+            target.write(&delivery.packet);
+        }
+        target.flush();
+        direction.refused_packets += target.take_refused();
+        let now = self.clock.now() - self.epoch.unwrap_or_default();
+        // The first of a batch was not kept waiting by the others, but the kernel had it no earlier.
+        self.due.iter().for_each(|&at| self.lateness.record(now - at));
+        now
     }
 
     /// Frees what an outage took out of a link.

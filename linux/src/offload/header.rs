@@ -7,6 +7,9 @@ pub(super) const HEADER_BYTES: usize = 10;
 pub(super) const TCP_FLAGS: usize = 13;
 pub(super) const TCP_CHECKSUM: usize = 16;
 
+/// Place in a UDP header.
+pub(super) const UDP_CHECKSUM: usize = 6;
+
 /// The checksum is still to be computed: its field holds the sum of the pseudo header.
 const NEEDS_CHECKSUM: u8 = 1;
 

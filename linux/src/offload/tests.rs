@@ -1,3 +1,4 @@
+mod datagrams;
 mod mutated;
 
 use super::cut::Cutter;
@@ -73,7 +74,7 @@ fn cut(header: VirtioHeader, packet: &[u8]) -> Vec<Vec<u8>> {
 
 /// What the joiner makes of packets, in the order of writing.
 fn join(packets: &[Vec<u8>]) -> Vec<(VirtioHeader, Vec<u8>)> {
-    let (mut joiner, mut written, mut count) = (Joiner::default(), Vec::new(), 0);
+    let (mut joiner, mut written, mut count) = (Joiner::new(true), Vec::new(), 0);
     for packet in packets {
         joiner.offer(packet, |header, bytes, segments| {
             written.push((header, bytes.to_vec()));
