@@ -80,19 +80,19 @@ fn forged_reports_do_no_more_than_one_lost_packet() {
     enabled(|| {
         let mut peer = Peer::connect("cubic");
         let (first, window) = (peer.acknowledged(), peer.window());
-        for link in 0..=255 {
+        for link in 0..128 {
             peer.acknowledge(0, &report(link, 0, 0x8000, first));
         }
-        assert_eq!(counters().reports_accepted, 256);
         peer.acknowledge(2, &[]);
-        assert_eq!(peer.threshold(), window / 2, "one halving for all 256 of a window");
-        // Nor do more of them within the same window.
+        assert_eq!(peer.threshold(), window / 2, "one halving for many links of a window");
+        // Nor do others within the same window, or the same once more.
+        let first = peer.acknowledged();
         for link in 0..=255 {
-            let first = peer.acknowledged();
             peer.acknowledge(0, &report(link, 0, 0x8000, first));
         }
+        assert_eq!((counters().reports_accepted, counters().reports_same_window), (256, 128));
         peer.acknowledge(1, &[]);
-        assert_eq!(peer.threshold(), window / 2);
+        assert_eq!((peer.threshold(), counters().decreases_by_report), (window / 2, 2));
     });
 }
 
