@@ -43,7 +43,10 @@ fn datagrams_that_are_joined_are_cut_into_the_same() {
             let written = join(&packets);
             assert_eq!(written.len(), 1, "{lengths:?}");
             let (header, joined) = &written[0];
-            assert_eq!((header.segmentation, usize::from(header.segment_bytes)), (Segmentation::Udp, lengths[0]));
+            assert_eq!(
+                (header.segmentation, usize::from(header.segment_bytes)),
+                (Segmentation::Udp, lengths[0])
+            );
             assert_eq!(cut(*header, joined), packets, "{lengths:?}");
         }
     }
@@ -100,5 +103,8 @@ fn datagrams_are_left_alone_for_a_kernel_that_cannot_cut_them() {
     for packet in &packets {
         joiner.offer(packet, |header, bytes, _| written.push((header, bytes.to_vec())));
     }
-    assert_eq!(written, packets.iter().map(|packet| (VirtioHeader::PLAIN, packet.clone())).collect::<Vec<_>>());
+    assert_eq!(
+        written,
+        packets.iter().map(|packet| (VirtioHeader::PLAIN, packet.clone())).collect::<Vec<_>>()
+    );
 }
