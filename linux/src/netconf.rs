@@ -188,7 +188,7 @@ pub fn replace_route(name: &str, prefix: Prefix, table: u32) -> Result<(), Netco
 /// Addresses and routes that this host has.
 #[derive(Debug, Default)]
 pub struct Present {
-    /// Each address with its device.
+    /// Each address, and as `ip` prints it with the length of its network, of its device.
     addresses: Vec<(IpAddr, String)>,
     /// Each range of the main routing table, and its route as `ip` prints it.
     routes: Vec<(Prefix, String)>,
@@ -228,8 +228,7 @@ impl Present {
     /// The addresses of this host that lie in a range, with their devices; `None` without any.
     pub fn own_addresses_in(&self, prefix: Prefix) -> Option<String> {
         let own = self.addresses.iter().filter(|(address, _)| prefix.contains(*address));
-        let own: Vec<String> = own.map(|(address, device)| format!("{address} of {device}")).collect();
-        joined(own.iter().map(String::as_str))
+        joined(own.map(|(_, shown)| shown.as_str()))
     }
 }
 
@@ -237,7 +236,7 @@ impl Present {
 fn address_and_device(line: &str) -> Option<(IpAddr, String)> {
     let mut words = line.split_whitespace().skip(1);
     let (device, address) = (words.next()?, words.nth(1)?);
-    Some((address.split('/').next()?.parse().ok()?, device.to_owned()))
+    Some((address.split('/').next()?.parse().ok()?, format!("{address} of {device}")))
 }
 
 fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
