@@ -62,7 +62,7 @@ pub(crate) fn on_released<P: Clone>(
     flow.acks.note_train(now, TRAIN_GAP);
     if let Some(sent_end) = flow.sent_end {
         let limit = shared.selection.flight_limit;
-        flow.slow_start.on_released(flow.released, sent_end, [bytes, flow.flight], limit);
+        flow.slow_start.on_released(flow.released, sent_end, flow.flight, limit);
     }
     flow.acks.note_tsval(now, tsval);
 }

@@ -35,29 +35,26 @@ pub(crate) fn pause_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Insta
 /// When the next group of ACKs may leave, if this flow's go in groups.
 fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
     let highest = flow.acks.highest()?;
-    let grouped = shared.config.window_control && flow.slow_start.is_on();
+    // Nothing will come that could join the last ACK.
+    let is_last = flow.sent_end == Some(highest);
+    let grouped = shared.config.window_control && flow.slow_start.is_on() && !is_last;
     if !grouped || flow.flight < MIN_GROUPED_BYTES {
         return None;
     }
     let round_trip = flow.round_trip_of_sender()?;
-    // Nothing will come that could join the last ACK.
-    let is_last = flow.sent_end == Some(highest);
-    let whole = is_last || flow.slow_start.is_group(flow.released, highest);
+    let whole = flow.slow_start.is_group(flow.released, highest);
     let gap = if whole { TRAIN_GAP.min(round_trip / 2) } else { MAX_GAP.min(round_trip / MAX_GAP_DIVISOR) };
     Some(flow.acks.last_release + gap)
 }
 
 /// Of a group of ACKs the last one goes out, as far as the links have room for what it brings: it says what all say.
-/// What a hole held up makes several groups: a sender may bound what one ACK brings.
 pub(crate) fn join_group<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
     if group_due(flow, shared).is_none() {
         return;
     }
     while let (Some(first), Some(next)) = (flow.acks.ready.front(), flow.acks.ready.get(1)) {
         let bytes = next.number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
-        let joins = !first.keeps_sack()
-            && !next.keeps_sack()
-            && !flow.slow_start.is_group(flow.released, first.number);
+        let joins = !first.keeps_sack() && !next.keeps_sack();
         if !(joins && has_room(flow, expected_response(flow, bytes), shared)) {
             return;
         }

@@ -3,7 +3,6 @@
 use crate::support::{Bench, ack, at};
 use prismux_prism::ProxyConfig;
 use prismux_units::{Duration, Instant};
-use prismux_wire::TcpHeader;
 
 const PACKET: u32 = 1000;
 /// What HyStart takes for the end of a train.
@@ -81,64 +80,4 @@ fn no_ack_waits_for_its_group_longer_than_60_ms_whatever_the_round_trip_was() {
         }
         assert_eq!(said.last(), Some(&ack_number), "{said:?}");
     }
-}
-
-/// A sender in slow start whose window grows by at most four packets for each ACK, and the numbers that it was sent.
-struct Doubling {
-    bench: Bench,
-    sent: u32,
-    numbers: Vec<u32>,
-}
-
-impl Doubling {
-    /// So many packets under way, the first of the connection.
-    fn new(packets: u32) -> Self {
-        let mut bench = Bench::new(ProxyConfig::default(), &[500_000]);
-        bench.handshake(at(0), 1000, 7);
-        let mut sender = Self { bench, sent: 0, numbers: Vec::new() };
-        sender.send(at(10), packets);
-        sender
-    }
-
-    fn send(&mut self, now: Instant, packets: u32) {
-        for _ in 0..packets {
-            self.bench.send(now, 1000 + self.sent * PACKET, PACKET);
-            self.sent += 1;
-        }
-    }
-
-    /// Each number released is answered in the same instant.
-    fn answer(&mut self, now: Instant, numbers: Vec<u32>) {
-        for number in numbers {
-            let packets = (number - self.numbers.last().copied().unwrap_or(1000)) / PACKET;
-            self.numbers.push(number);
-            self.send(now, packets + packets.min(4));
-        }
-    }
-
-    fn ack(&mut self, now: Instant, header: &TcpHeader) {
-        let numbers = self.bench.ack(now, header, 0).numbers();
-        self.answer(now, numbers);
-    }
-
-    fn wait(&mut self, from: Instant, millis: u64) {
-        for millis in 1..=millis {
-            let now = from + Duration::from_millis(millis);
-            let numbers = self.bench.run_timers(now).numbers();
-            self.answer(now, numbers);
-        }
-    }
-}
-
-#[test]
-fn what_a_hole_held_up_goes_out_in_few_acks() {
-    let mut sender = Doubling::new(40);
-    // The first of forty packets comes 50 ms after all others, and nothing is under way then but what it held up.
-    for number in 2..=40 {
-        sender.ack(at(60), &ack(1000, &[(2000, 1000 + number * PACKET)]));
-    }
-    sender.ack(at(110), &ack(41_000, &[]));
-    sender.wait(at(110), 60);
-    // HyStart looks at no round with fewer than eight ACKs.
-    assert!(sender.numbers.len() < 8 && sender.numbers.last() == Some(&41_000), "{:?}", sender.numbers);
 }
