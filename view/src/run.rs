@@ -126,7 +126,7 @@ impl LinkRecord {
 impl FlowRecord {
     /// True when nothing is known of single segments.
     pub(crate) fn is_without_segments(&self) -> bool {
-        self.paths.iter().all(|path| path.sent.len() == 0) && self.acknowledged.is_empty()
+        self.paths.iter().all(|path| path.sent.is_empty()) && self.acknowledged.is_empty()
     }
 
     fn finish(&mut self) {
