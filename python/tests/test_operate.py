@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no types
+from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped]  # it ships no types
 from page_lab import PageLab
 from test_page import has_namespaces
 
