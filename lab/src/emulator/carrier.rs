@@ -21,9 +21,9 @@ use std::sync::PoisonError;
 
 const WAKE_TOKEN: u64 = 1 << 32;
 
-/// Least time from turn to turn, by which a packet may be later: what quick links deliver then shares wake-ups, as
-/// with network cards that moderate their interrupts.
-const TURN: Duration = Duration::from_micros(50);
+/// Least time from turn to turn, by which a packet may be later while they follow closely: what quick links deliver
+/// then shares wake-ups, as with network cards that moderate their interrupts.
+const TURN: Duration = Duration::from_micros(200);
 
 /// The thread's state. Direction `2 i` is forward over link `i`, `2 i + 1` is reverse; device `2 i` is end `a`
 /// and feeds direction `2 i`, device `2 i + 1` is end `b`.
@@ -132,6 +132,7 @@ impl Carrier {
     pub fn run(mut self, wake: &EventFd, commands: &Commands) -> io::Result<EmulatorReport> {
         self.events.watch(wake, WAKE_TOKEN)?;
         let mut ready = Vec::new();
+        let mut turn_began = self.clock.now();
         loop {
             self.deliver_due();
             let next = self.agenda.peek().map(|Reverse((at, _))| *at);
@@ -143,7 +144,11 @@ impl Carrier {
                 }
                 return Ok(self.report());
             }
-            let began = self.clock.now();
+            let left = TURN.saturating_sub(self.clock.now() - turn_began);
+            if !left.is_zero() {
+                std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
+            }
+            turn_began = self.clock.now();
             for &token in &ready {
                 if token == WAKE_TOKEN {
                     // Only clears the readiness.
@@ -154,11 +159,6 @@ impl Carrier {
                 }
             }
             self.sample();
-            self.deliver_due();
-            let left = TURN.saturating_sub(self.clock.now() - began);
-            if !left.is_zero() {
-                std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
-            }
         }
     }
 

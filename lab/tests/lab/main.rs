@@ -22,14 +22,13 @@ use std::process::ExitCode;
 
 /// Tests that run at the same time.
 const AT_A_TIME: usize = 5;
+/// Tests that measure and run at the same time.
+const MEASURING_AT_A_TIME: usize = 2;
 
 const TESTS: &[Test] = &[
     // The longest first: the others run beside it.
     ("a_connection_goes_over_relays_that_are_known", radio::relayed_by_known_routes),
     ("a_connection_finds_its_way_over_relays", radio::relayed),
-    ("a_link_has_the_rate_it_is_given", links::rate),
-    ("a_link_has_the_delay_it_is_given", links::delay),
-    ("a_link_loses_what_it_should", links::loss),
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
     ("a_download_follows_its_receiver_to_another_link", moves::handoff),
@@ -38,26 +37,33 @@ const TESTS: &[Test] = &[
     ("a_program_that_is_not_there_ends_the_run", own_programs::missing),
     ("a_capture_holds_every_packet", links::capture),
     ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
-    ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),
-    ("mptcp_adds_two_equal_links_up", members::mptcp),
     ("mptcp_members_leave_and_join", members::mptcp_members_come_and_go),
     ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
     ("a_download_by_sealed_tunnels_arrives_whole", members::sealed),
-    ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
     ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),
     ("so_does_one_through_the_published_proxy", members::kills_of_the_published_proxy),
-    ("a_download_goes_on_while_the_slower_link_is_silent", outages::of_the_slower_link),
-    ("so_it_does_when_the_link_of_the_acks_is_back", outages::of_the_link_that_takes_the_acks_back),
-    ("era_settings_reach_the_kernel", members::era_settings),
     ("an_event_log_tells_of_every_packet_on_the_links", events::told),
     ("nothing_is_left_after_success", leftovers::after_success),
     ("nothing_is_left_after_ctrl_c", leftovers::after_interrupt),
     ("nothing_is_left_after_kill_9", leftovers::after_kill),
     ("without_capabilities_a_user_namespace_serves", leftovers::in_a_user_namespace),
-    ("a_channel_carries_what_the_timing_of_802_11_leaves", radio::saturated),
     ("errors_say_what_to_do", failures::errors),
+];
+
+/// Tests of what links and ways carry, which a machine shows only if it has time for them.
+const MEASURING: &[Test] = &[
+    ("a_download_goes_on_while_the_slower_link_is_silent", outages::of_the_slower_link),
+    ("a_link_has_the_rate_it_is_given", links::rate),
+    ("a_link_has_the_delay_it_is_given", links::delay),
+    ("a_link_loses_what_it_should", links::loss),
+    ("a_flow_through_a_member_uses_its_links_and_no_other", members::single),
+    ("mptcp_adds_two_equal_links_up", members::mptcp),
+    ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
+    ("so_it_does_when_the_link_of_the_acks_is_back", outages::of_the_link_that_takes_the_acks_back),
+    ("era_settings_reach_the_kernel", members::era_settings),
+    ("a_channel_carries_what_the_timing_of_802_11_leaves", radio::saturated),
 ];
 
 fn main() -> ExitCode {
@@ -70,7 +76,7 @@ fn main() -> ExitCode {
         ["fetch", server, own] => return own_programs::fetch(server, own),
         _ => {}
     }
-    prismux_namespaces::run(&[(TESTS, AT_A_TIME)])
+    prismux_namespaces::run(&[(TESTS, AT_A_TIME), (MEASURING, MEASURING_AT_A_TIME)])
 }
 
 /// This process is a daemon that a lab has started.

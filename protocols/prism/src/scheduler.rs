@@ -87,7 +87,7 @@ impl SchedulerKind {
             Self::WeightedRandom => Box::new(WeightedRandom::new(seed.stream("prism/scheduler/random"))),
             Self::HrttOnly => Box::new(HrttOnly),
             Self::NipOnly => Box::new(NipOnly),
-            Self::EarliestArrival => Box::new(EarliestArrival),
+            Self::EarliestArrival => Box::new(EarliestArrival::default()),
         }
     }
 }

@@ -99,9 +99,14 @@ impl LinkModel {
         self.overload.has_overflowed()
     }
 
+    /// How long the link takes to send `bytes`, in seconds; zero where no rate is known.
+    pub(crate) fn sending_time(&self, bytes: u64) -> f64 {
+        self.planning_rate().map_or(0.0, |rate| bytes as f64 / rate)
+    }
+
     /// When the link would have sent a packet of `bytes` more, in seconds from now; negative by as long as it was idle.
     pub(crate) fn done_with(&self, now: Instant, bytes: u64) -> f64 {
-        let own = self.planning_rate().map_or(0.0, |rate| bytes as f64 / rate);
+        let own = self.sending_time(bytes);
         let ahead = self.free_at.saturating_since(now).as_secs_f64();
         let idle = now.saturating_since(self.free_at).as_secs_f64().min(MAX_IDLE);
         ahead - idle + own

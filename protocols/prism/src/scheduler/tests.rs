@@ -218,3 +218,46 @@ fn the_hrtt_of_an_idle_link_stays_where_it_may_not_age() {
     let links = table_with(&ProxyConfig { rtt_ageing: false, ..ProxyConfig::paper() }, &[(500, 100)]);
     assert_eq!(links.get(ONE).unwrap().hrtt(Instant::from_secs(9)), Duration::from_millis(100));
 }
+
+/// How many packets that follow one another each of two equal links takes before it is the other's turn.
+fn runs(kbps: u64) -> Vec<usize> {
+    let mut links = table_with(&ProxyConfig::default(), &[(kbps, 20), (kbps, 20)]);
+    let mut scheduler = SchedulerKind::EarliestArrival.build(Seed(1));
+    let mut taken: Vec<(LinkId, usize)> = Vec::new();
+    let mut packet = NEW;
+    for _ in 0..60 {
+        let link = link(scheduler.choose(Instant::ZERO, &links, &packet));
+        links.get_mut(link).unwrap().on_scheduled(Instant::ZERO, packet.bytes);
+        packet.seq += packet.bytes;
+        match taken.last_mut() {
+            Some((last, count)) if *last == link => *count += 1,
+            _ => taken.push((link, 1)),
+        }
+    }
+    // The last may have been cut short.
+    taken.pop();
+    taken.into_iter().map(|(_, count)| count).collect()
+}
+
+#[test]
+fn what_follows_stays_on_a_quick_link_for_a_moment() {
+    // 37 us for a packet: the first cap, of ten packets, is filled sooner than the other link is 500 us ahead.
+    let quick = runs(300_000);
+    assert_eq!(quick[..2], [10, 10], "{quick:?}");
+    // 93 us for a packet.
+    let quick = runs(120_000);
+    assert!((5..=7).contains(&quick[0]) && quick[1] > 7, "{quick:?}");
+    // A packet of 10 Mbit/s takes longer than that.
+    let slow = runs(10_000);
+    assert!(slow.iter().all(|&count| count == 1), "{slow:?}");
+}
+
+#[test]
+fn what_does_not_follow_takes_the_link_that_is_first() {
+    let mut links = table_with(&ProxyConfig::default(), &[(300_000, 20), (300_000, 20)]);
+    let mut scheduler = SchedulerKind::EarliestArrival.build(Seed(1));
+    let first = link(scheduler.choose(Instant::ZERO, &links, &NEW));
+    links.get_mut(first).unwrap().on_scheduled(Instant::ZERO, NEW.bytes);
+    let stranger = PacketView { seq: NEW.seq + 10 * NEW.bytes, ..NEW };
+    assert_ne!(link(scheduler.choose(Instant::ZERO, &links, &stranger)), first);
+}
