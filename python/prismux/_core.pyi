@@ -673,6 +673,7 @@ def mixes_json(
     warm_s: int,
     steady_s: int,
     receive_buffer_bytes: int,
+    hystart: str,
     jobs: int | None,
 ) -> str:
     """Simulates `variants` of the mixes with these numbers and returns what came of them as JSON."""

@@ -37,20 +37,22 @@ def reproduce(
 def mixes(
     numbers: Iterable[int] = range(200),
     *,
-    variants: Sequence[str] = ("single", "prism", "tcp-prism"),
+    variants: Sequence[str] = ("single", "prism", "prism-receipts", "tcp-prism"),
     seed: int = 1,
     warm_s: int = 20,
     steady_s: int = 60,
     receive_buffer_bytes: int = 64_000_000,
+    hystart: str = "rfc9406",
     jobs: int | None = None,
 ) -> dict[str, Any]:
     """Simulate one download over random mixes of two to five links, as ``prismux mixes`` does.
 
     ``numbers`` choose the mixes: the same number and seed give the same links. ``variants`` are "single" (each link
-    alone), "prism", "tcp-prism", "paper" and "striping". The answer has ``summaries``, one for each variant over all
+    alone), "prism", "prism-receipts" (members that measure their links, as the daemons do), "tcp-prism", "paper" and
+    "striping"; ``hystart`` is what ends the sender's slow start before a loss does: "rfc9406", "linux" or "off". The answer has ``summaries``, one for each variant over all
     links, and ``mixes``, one for each mix with its links and outcomes. Ctrl-C stops it.
 
-    Raises ValueError for a variant that does not exist.
+    Raises ValueError for a variant or a way to end slow start that does not exist.
     """
     text = _core.mixes_json(
         list(numbers),
@@ -59,6 +61,7 @@ def mixes(
         warm_s=warm_s,
         steady_s=steady_s,
         receive_buffer_bytes=receive_buffer_bytes,
+        hystart=hystart,
         jobs=jobs,
     )
     answer: dict[str, Any] = json.loads(text)

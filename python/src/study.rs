@@ -2,6 +2,7 @@
 
 use crate::error::{run_error, scenario_error};
 use crate::run::interruptible;
+use prismux_plan::registry::HYSTART;
 use prismux_study::claims::report::to_json;
 use prismux_study::claims::{self, ClaimsError, ClaimsRequest, Unwatched};
 use prismux_study::jobs::processors;
@@ -42,7 +43,7 @@ fn claims_error(py: Python<'_>, error: &ClaimsError) -> PyErr {
 
 /// Simulates `variants` of the mixes with these numbers and returns what came of them as JSON.
 #[pyfunction]
-#[pyo3(signature = (numbers, *, seed, variants, warm_s, steady_s, receive_buffer_bytes, jobs))]
+#[pyo3(signature = (numbers, *, seed, variants, warm_s, steady_s, receive_buffer_bytes, hystart, jobs))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub(crate) fn mixes_json(
     py: Python<'_>,
@@ -52,6 +53,7 @@ pub(crate) fn mixes_json(
     warm_s: u64,
     steady_s: u64,
     receive_buffer_bytes: u64,
+    hystart: &str,
     jobs: Option<usize>,
 ) -> PyResult<String> {
     if let Some(unknown) = variants.iter().find(|name| !VARIANTS.contains(&name.as_str())) {
@@ -65,7 +67,13 @@ pub(crate) fn mixes_json(
             "the steady state needs at least one second\n  expected: steady_s >= 1",
         ));
     }
-    let plan = MixesPlan { seed, warm_s, steady_s, receive_buffer_bytes };
+    let Some(hystart) = HYSTART.iter().find(|entry| entry.name == hystart) else {
+        let expected = HYSTART.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+        return Err(PyValueError::new_err(format!(
+            "there is no hystart \"{hystart}\"\n  expected: {expected}"
+        )));
+    };
+    let plan = MixesPlan { seed, warm_s, steady_s, receive_buffer_bytes, hystart: hystart.value };
     let mixes = evaluation::draw(seed, numbers);
     let evaluated = interruptible(py, &|| Ok(()), |flag| {
         let go_on = || if flag.load(Ordering::Relaxed) { Err(RunError::Interrupted) } else { Ok(()) };

@@ -20,3 +20,9 @@ def test_a_cause_names_what_was_tried_against_it(system: str) -> None:
     assert differing, "nothing differs: this test has nothing to look at"
     untried = [name for name, cause in differing.items() if not any(words in cause.lower() for words in TRIED)]
     assert not untried, f"no override was tried against the causes of {untried}"
+
+
+def test_no_cause_speaks_of_figures_that_were_not_measured() -> None:
+    for report in Report.load(RESULTS).values():
+        empty = [name for name, claim in report.claims.items() if "NaN" in (claim.cause or "")]
+        assert not empty, f"causes without figures: {empty}"

@@ -1,6 +1,8 @@
 //! What `prismux mixes` takes.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+use prismux_plan::registry::HYSTART;
 use prismux_study::mixes::evaluation::VARIANTS;
 use std::path::PathBuf;
 
@@ -30,8 +32,16 @@ pub(crate) struct MixesArguments {
     /// Receive buffer of both ends, in MB: large enough not to be the limit.
     #[arg(long, value_name = "MB", default_value_t = 64)]
     pub buffer: u64,
+    /// What ends the sender's slow start before a loss does: RFC 9406's HyStart++, Linux's HyStart, or nothing.
+    #[arg(long, value_name = "KIND", default_value = "rfc9406", value_parser = PossibleValuesParser::new(names()))]
+    pub hystart: String,
     /// Variants to simulate; without `single` nothing is compared with the best single link.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "single,prism,tcp-prism")]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "single,prism,prism-receipts,tcp-prism"
+    )]
     #[arg(value_parser = VARIANTS)]
     pub variants: Vec<String>,
     /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
@@ -49,4 +59,9 @@ pub(crate) struct MixesArguments {
     /// Write the picture of both distributions to this file.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// What `--hystart` takes.
+fn names() -> Vec<&'static str> {
+    HYSTART.iter().map(|entry| entry.name).collect()
 }

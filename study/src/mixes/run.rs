@@ -5,18 +5,18 @@
 use super::{Mix, PACKET_BYTES};
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LinkStats, QueueLimit};
-use prismux_plan::{Flow, FlowId, LinkId, NodeId, Plan, Transport};
+use prismux_plan::registry::{self, HYSTART};
+use prismux_plan::{Flow, FlowId, IpFamily, LinkId, NodeId, Plan, ProxySettings, Transport};
 use prismux_prism::{LinkState, LinkStatus, ProxyConfig, RpcMode, SchedulerKind, TcpPrism};
 use prismux_simulator::{AnyTransport, ExtensionFactory, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
+use prismux_tcp::engine::HyStartKind;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// IPv4, TCP and timestamps.
 const HEADER_BYTES: u64 = 52;
-/// Outer IPv4 and GRE.
-const TUNNEL_BYTES: u64 = 24;
 /// IPv4 and TCP without options, which the segment size leaves out.
 const BARE_HEADER_BYTES: u64 = 40;
 
@@ -26,8 +26,10 @@ const BARE_HEADER_BYTES: u64 = 40;
 pub enum Variant {
     /// One of them, by its place in the mix; plain TCP (CUBIC).
     Single(usize),
-    /// All of them through PRISM, unmodified sender (CUBIC).
+    /// All of them through PRISM, whose members only know GRE; unmodified sender (CUBIC).
     Prism,
+    /// The same with members that write receipts, as those of the daemons do.
+    PrismReceipts,
     /// All of them through PRISM, TCP-PRISM sender (CUBIC with loss reports).
     TcpPrism,
     /// All of them through PRISM as published, which is told the rates; TCP-PRISM sender.
@@ -47,6 +49,14 @@ pub struct MixesPlan {
     pub steady_s: u64,
     /// Receive buffer at both ends, in bytes.
     pub receive_buffer_bytes: u64,
+    /// What ends the sender's slow start before a loss does: in virtual time RFC 9406 unless told otherwise, where
+    /// Linux has a way of its own.
+    #[serde(serialize_with = "by_name")]
+    pub hystart: Option<HyStartKind>,
+}
+
+fn by_name<S: Serializer>(hystart: &Option<HyStartKind>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(registry::name_of(HYSTART, hystart))
 }
 
 /// What came of one variant of using a mix.
@@ -139,6 +149,7 @@ impl Variant {
         match self {
             Self::Single(index) => format!("link {}", index + 1),
             Self::Prism => "PRISM".into(),
+            Self::PrismReceipts => "PRISM, receipts".into(),
             Self::TcpPrism => "PRISM, TCP-PRISM".into(),
             Self::Paper => "PRISM as published".into(),
             Self::Striping => "striping".into(),
@@ -148,7 +159,7 @@ impl Variant {
     fn proxy_config(self) -> Option<ProxyConfig> {
         match self {
             Self::Single(_) => None,
-            Self::Prism => Some(ProxyConfig::default()),
+            Self::Prism | Self::PrismReceipts => Some(ProxyConfig::default()),
             Self::TcpPrism => Some(ProxyConfig { loss_reports: true, ..ProxyConfig::default() }),
             Self::Paper => Some(ProxyConfig::paper()),
             Self::Striping => Some(ProxyConfig {
@@ -160,9 +171,14 @@ impl Variant {
         }
     }
 
+    fn proxy(self) -> Option<ProxySettings> {
+        let config = self.proxy_config()?;
+        Some(ProxySettings { receipts: self == Self::PrismReceipts, ..config.into() })
+    }
+
     /// Segment size that fills a packet of 1500 bytes, tunnel included.
     fn segment_bytes(self) -> u64 {
-        let tunnel = if matches!(self, Self::Single(_)) { 0 } else { TUNNEL_BYTES };
+        let tunnel = self.proxy().map_or(0, |proxy| u64::from(proxy.tunnel_bytes(IpFamily::V4)));
         PACKET_BYTES - tunnel - BARE_HEADER_BYTES
     }
 
@@ -230,9 +246,9 @@ pub(super) fn build(mix: &Mix, variant: Variant, settings: &MixesPlan) -> Networ
     };
     let server = plan.host("server");
     let receiver = plan.host("receiver");
-    let (middle, proxy) = match variant.proxy_config() {
-        Some(config) => {
-            let proxy = plan.prism_proxy("proxy", config.into());
+    let (middle, proxy) = match variant.proxy() {
+        Some(settings) => {
+            let proxy = plan.prism_proxy("proxy", settings);
             (proxy, Some(proxy))
         }
         None => (plan.router("router"), None),
@@ -267,13 +283,14 @@ pub(super) fn build(mix: &Mix, variant: Variant, settings: &MixesPlan) -> Networ
 }
 
 fn transport(variant: Variant, plan: &MixesPlan) -> AnyTransport {
-    let config = TcpConfig {
+    let mut config = TcpConfig {
         mss: variant.segment_bytes() as u16,
         receive_buffer: ByteCount::new(plan.receive_buffer_bytes),
         // Linux keeps any number: two links of unequal delay leave a hole for every packet of the slower one.
         max_out_of_order_ranges: 1 << 16,
         ..TcpConfig::modern()
     };
+    config.engine.hystart = plan.hystart;
     let flow = TcpFlow::new(config);
     match variant {
         Variant::TcpPrism | Variant::Paper => {

@@ -1,5 +1,7 @@
 use super::Mix;
+use super::run::{MixesPlan, Variant, simulate};
 use prismux_endpoint::random::Seed;
+use prismux_tcp::engine::HyStartKind;
 
 const SEED: Seed = Seed(1);
 
@@ -39,4 +41,21 @@ fn mixes_have_two_to_five_links() {
     }
     assert_eq!(counts[..2], [0, 0]);
     assert!(counts[2..].iter().all(|&count| count > 70), "{counts:?}");
+}
+
+#[test]
+fn members_write_receipts_and_slow_start_ends_as_asked() {
+    let plan =
+        |hystart| MixesPlan { seed: 1, warm_s: 3, steady_s: 1, receive_buffer_bytes: 8_000_000, hystart };
+    let mix = Mix::draw(SEED, 3);
+    let goodput = |variant, hystart| simulate(&mix, variant, &plan(hystart)).goodput_bps;
+    let plain = simulate(&mix, Variant::Prism, &plan(Some(HyStartKind::Rfc9406)));
+    let measured = simulate(&mix, Variant::PrismReceipts, &plan(Some(HyStartKind::Rfc9406)));
+    let receipts = |outcome: &super::run::Outcome| outcome.proxy.get("receipts").copied().unwrap_or(0);
+    assert_eq!(receipts(&plain), 0);
+    assert!(receipts(&measured) > 10, "{:?}", measured.proxy);
+    assert_ne!(
+        goodput(Variant::PrismReceipts, Some(HyStartKind::Rfc9406)),
+        goodput(Variant::PrismReceipts, Some(HyStartKind::Linux))
+    );
 }
