@@ -152,8 +152,13 @@ fn apply_variant(table: &mut Table, name: &str, sources: &[Source]) -> Result<()
     let Some(Value::Table(variant)) = variants.get(name).map(|entry| &entry.item.value) else {
         let known: Vec<&str> = variants.entries.iter().map(|entry| entry.key.as_str()).collect();
         let found = format!("there is no variant \"{name}\"");
-        let expected = format!("one of the variants of the file: {}", list_of(&known));
-        let remedy = remedy_for(name, known.iter().copied());
+        let expected = match known[..] {
+            [] => "no variant: the file has none of its own".to_string(),
+            _ => format!("one of the variants of the file: {}", list_of(&known)),
+        };
+        let elsewhere =
+            || "those that are built in, such as \"prism\", run in `prismux compare` alone".to_string();
+        let remedy = remedy_for(name, known.iter().copied()).or_else(|| Some(elsewhere()));
         let diagnostic =
             Diagnostic::new(sources, &Place::default(), "variants", found, expected).with_remedy(remedy);
         return Err(ScenarioError { diagnostics: vec![diagnostic] });

@@ -12,6 +12,7 @@ pub(crate) mod reader;
 mod tcp;
 mod traffic;
 mod transports;
+mod units;
 
 use crate::check;
 use crate::diagnostic::{ScenarioError, Source};

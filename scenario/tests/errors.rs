@@ -71,6 +71,8 @@ fn an_override_names_itself_when_it_is_wrong() {
         "links.wwan1.delay",
         "flows.download.transport=tpc",
         "nonsense=1",
+        "links.wwan1.forward={ loss = \"5 percent\" }",
+        "links={ wwan1 = { between = [\"proxy\", \"m2\"] } }",
     ];
     let text: Vec<String> = all.iter().map(|set| message(set)).collect();
     compare("overrides", &text.join("\n\n"));

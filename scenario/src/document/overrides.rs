@@ -46,7 +46,9 @@ pub(crate) fn apply_override(
     }
     let start = path.len() + 1;
     let place = Place { source: index, span: start..text.len() };
-    let item = Item { value: read_value(value), place };
+    let mut value = read_value(value);
+    place_within(&mut value, index, start);
+    let item = Item { value, place };
     let key_place = Place { source: index, span: 0..path.len() };
     set(table, &segments, &item, &key_place).map_err(|segment| {
         let remedy = Some("numbers count the entries of a list from 0".to_string());
@@ -109,9 +111,32 @@ fn masking<'a>(direction: &'a Value, key: &str) -> Option<&'a Entry> {
     }
 }
 
+/// What stands before a value, to be read as TOML.
+const BEFORE_VALUE: &str = "value = ";
+
+/// Says of everything within `value` that it stands in source number `index`, from byte `start` on.
+fn place_within(value: &mut Value, index: usize, start: usize) {
+    let moved = |place: &mut Place| {
+        let of = |byte: usize| (byte + start).saturating_sub(BEFORE_VALUE.len());
+        *place = Place { source: index, span: of(place.span.start)..of(place.span.end) };
+    };
+    match value {
+        Value::List(items) => items.iter_mut().for_each(|item| {
+            moved(&mut item.place);
+            place_within(&mut item.value, index, start);
+        }),
+        Value::Table(table) => table.entries.iter_mut().for_each(|entry| {
+            moved(&mut entry.key_place);
+            moved(&mut entry.item.place);
+            place_within(&mut entry.item.value, index, start);
+        }),
+        _ => {}
+    }
+}
+
 /// A value as TOML if it reads as such, else as text.
 fn read_value(text: &str) -> Value {
-    let source = Source { name: String::new(), text: format!("value = {text}"), is_file: false };
+    let source = Source { name: String::new(), text: format!("{BEFORE_VALUE}{text}"), is_file: false };
     match parse(&[source], 0) {
         Ok(mut table) if table.entries.len() == 1 => match table.remove("value") {
             Some(Entry { item, .. }) => item.value,

@@ -1,6 +1,6 @@
 //! `[links]`.
 
-use super::reader::{Problems, Reader, probability_of};
+use super::reader::{Problems, Reader, percent_remedy, probability_of};
 use super::{entry_table, queues};
 use crate::document::{Entry, Value};
 use crate::keys;
@@ -124,7 +124,9 @@ fn direction(reader: &Reader<'_>, base: &LinkDirection, folder: Option<&Path>) -
     link.corrupt = reader.probability("corrupt").unwrap_or(link.corrupt);
     link.outage = reader.name("outage", registry::OUTAGES).unwrap_or(link.outage);
     direction.up = reader.boolean("up").unwrap_or(direction.up);
-    let unlimited = direction.link.mean_rate().is_none();
+    // A rate or a trace that cannot be read was complained of already.
+    let unlimited = direction.link.mean_rate().is_none()
+        && !["rate", "trace"].iter().any(|key| reader.table.get(key).is_some());
     if unlimited && matches!(direction.link.queue, QueueLimit::Bdp(_)) && reader.table.get("queue").is_some()
     {
         let remedy = "give the link a rate, or the queue in packets or bytes".to_string();
@@ -167,12 +169,7 @@ pub(super) fn loss(reader: &Reader<'_>) -> Option<LossModel> {
         let found = format!("found {}", entry.item.value.describe());
         let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1), or a table { good_to_bad, \
             bad_to_good }";
-        let remedy = match &entry.item.value {
-            Value::Integer(n) if *n > 1 => Some(format!("for {n} percent, write \"{n} %\"")),
-            Value::Float(n) if *n > 1.0 => Some(format!("for {n} percent, write \"{n} %\"")),
-            _ => None,
-        };
-        reader.wrong("loss", found, expected, remedy);
+        reader.wrong("loss", found, expected, percent_remedy(&entry.item.value));
     }
     let probability = probability?;
     Some(if probability == Probability::ZERO { LossModel::None } else { LossModel::Bernoulli(probability) })

@@ -1,18 +1,20 @@
 //! The queue of a link: a limit, a managed queue by its name, or a table with its parameters.
 
 use super::reader::Reader;
+use super::units::unit_remedy;
 use crate::document::Value;
 use crate::keys;
 use crate::registry;
 use prismux_link::{CoDel, FqCoDel, Management, Pie, QueueLimit, Red};
 use prismux_units::{ByteCount, Duration};
+use std::str::FromStr;
 
 /// `"50 packets"`, `"64 kB"`, `"1.5 bdp"`, `"unlimited"`, `"codel"`, or `{ discipline = "codel", ... }`.
 pub(super) fn read(reader: &Reader<'_>) -> Option<(QueueLimit, Option<Management>)> {
     if let Value::Table(_) = &reader.entry("queue")?.item.value {
         return table(reader);
     }
-    let text = reader.text("queue")?;
+    let text = limit_text(reader, "queue")?;
     if let Some(named) = registry::QUEUES.iter().find(|entry| entry.name == text.trim()) {
         return Some((limit_of(&named.value), Some(named.value)));
     }
@@ -31,17 +33,47 @@ const fn limit_of(management: &Management) -> QueueLimit {
 fn limit(reader: &Reader<'_>, key: &'static str, text: &str) -> Option<QueueLimit> {
     let parsed = parse_queue(text);
     if parsed.is_none() {
-        let remedy = text.trim().parse::<u64>().ok().map(|n| format!("write \"{n} packets\" or \"{n} kB\""));
-        let managed: Vec<String> =
-            registry::QUEUES.iter().map(|entry| format!("\"{}\"", entry.name)).collect();
-        let limits = "\"50 packets\", \"64 kB\", \"1 bdp\" or \"unlimited\" (at least one packet)";
-        let expected = match key {
-            "queue" => format!("{limits}, or {}", managed.join(", ")),
-            _ => limits.to_string(),
+        let remedy = match text.trim().parse::<u64>() {
+            Ok(n) => Some(needs_unit(n)),
+            Err(_) => unit_remedy::<ReadLimit>(text),
         };
-        reader.wrong(key, format!("found \"{text}\""), expected, remedy);
+        reader.wrong(key, format!("found \"{text}\""), expected(key), remedy);
     }
     parsed
+}
+
+/// What may stand at `key`.
+fn expected(key: &str) -> String {
+    let managed: Vec<String> = registry::QUEUES.iter().map(|entry| format!("\"{}\"", entry.name)).collect();
+    let limits = "\"50 packets\", \"64 kB\", \"1 bdp\" or \"unlimited\" (at least one packet)";
+    match key {
+        "queue" => format!("{limits}, or {}", managed.join(", ")),
+        _ => limits.to_string(),
+    }
+}
+
+/// The text at `key`; a bare number is told what it lacks.
+fn limit_text<'a>(reader: &Reader<'a>, key: &'static str) -> Option<&'a str> {
+    if let Value::Integer(number) = reader.entry(key)?.item.value {
+        reader.wrong(key, format!("found the number {number}"), expected(key), Some(needs_unit(number)));
+        return None;
+    }
+    reader.text(key)
+}
+
+fn needs_unit(number: impl std::fmt::Display) -> String {
+    format!("a number needs its unit: \"{number} packets\" or \"{number} kB\"")
+}
+
+/// A limit as text, for advice.
+struct ReadLimit;
+
+impl FromStr for ReadLimit {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        parse_queue(text).map(|_| Self).ok_or(())
+    }
 }
 
 fn table(reader: &Reader<'_>) -> Option<(QueueLimit, Option<Management>)> {
@@ -50,7 +82,7 @@ fn table(reader: &Reader<'_>) -> Option<(QueueLimit, Option<Management>)> {
         table.missing("discipline", "a managed queue", "for instance discipline = \"codel\"".to_string());
     }
     let standard = table.name("discipline", registry::QUEUES);
-    let said = table.text("limit").and_then(|text| limit(&table, "limit", text));
+    let said = limit_text(&table, "limit").and_then(|text| limit(&table, "limit", text));
     let management = standard.map(|standard| parameters(&table, standard));
     table.finish();
     let management = management?;

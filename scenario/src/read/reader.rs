@@ -1,5 +1,6 @@
 //! Typed access to one table of the tree; every mistake is noted, none stops the reading.
 
+use super::units::unit_remedy;
 use crate::diagnostic::{Diagnostic, Place, Source, list_of, remedy_for};
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::Key;
@@ -116,7 +117,11 @@ impl<'a> Reader<'a> {
     ) -> Option<T> {
         let entry = self.entry(key)?;
         let result = match &entry.item.value {
-            Value::Text(text) => text.parse::<T>().map_err(|error| (error.expected, unit_remedy(text))),
+            Value::Text(text) => text.parse::<T>().map_err(|error| {
+                let is_bare = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+                let needed = || format!("a number needs its unit: \"{text} {unit}\"");
+                (error.expected, if is_bare { Some(needed()) } else { unit_remedy::<T>(text) })
+            }),
             Value::Integer(number) => {
                 Err((expected, Some(format!("a number needs its unit: \"{number} {unit}\""))))
             }
@@ -147,8 +152,14 @@ impl<'a> Reader<'a> {
     }
 
     pub fn probability(&self, key: &'static str) -> Option<Probability> {
-        let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1)";
-        self.read(key, expected, probability_of)
+        let entry = self.entry(key)?;
+        let probability = probability_of(&entry.item.value);
+        if probability.is_none() {
+            let expected = "a probability such as 0.006 or \"0.6 %\" (between 0 and 1)";
+            let found = format!("found {}", entry.item.value.describe());
+            self.wrong(key, found, expected, percent_remedy(&entry.item.value));
+        }
+        probability
     }
 
     /// A whole number within `range`.
@@ -267,6 +278,16 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Advice for a value that is no probability: a number above one is meant in percent.
+pub(super) fn percent_remedy(value: &Value) -> Option<String> {
+    match value {
+        Value::Integer(n) if *n > 1 => Some(format!("for {n} percent, write \"{n} %\"")),
+        Value::Float(n) if *n > 1.0 => Some(format!("for {n} percent, write \"{n} %\"")),
+        Value::Text(text) => unit_remedy::<Probability>(text),
+        _ => None,
+    }
+}
+
 /// A probability from a number in `[0, 1]` or a text.
 pub(crate) fn probability_of(value: &Value) -> Option<Probability> {
     match value {
@@ -275,31 +296,4 @@ pub(crate) fn probability_of(value: &Value) -> Option<Probability> {
         Value::Text(text) => text.parse().ok(),
         _ => None,
     }
-}
-
-/// Advice for a text whose number is fine but whose unit is not.
-fn unit_remedy(text: &str) -> Option<String> {
-    const USUAL: [(&str, &str); 16] = [
-        ("kbps", "kbit/s"),
-        ("kb/s", "kbit/s"),
-        ("Kbit/s", "kbit/s"),
-        ("mbps", "Mbit/s"),
-        ("Mbps", "Mbit/s"),
-        ("mbit", "Mbit/s"),
-        ("Mbit", "Mbit/s"),
-        ("Mb/s", "Mbit/s"),
-        ("gbps", "Gbit/s"),
-        ("Gbps", "Gbit/s"),
-        ("KB", "kB"),
-        ("KiB", "kB"),
-        ("MiB", "MB"),
-        ("sec", "s"),
-        ("msec", "ms"),
-        ("m", "min"),
-    ];
-    let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))?;
-    let (number, unit) = trimmed.split_at(split);
-    let (_, right) = USUAL.iter().find(|(wrong, _)| *wrong == unit.trim())?;
-    Some(format!("write \"{number} {right}\""))
 }
