@@ -6,6 +6,7 @@ mod lab;
 mod lending;
 mod manual;
 mod mixes;
+mod number;
 mod reproduce;
 mod rough;
 mod sender;
@@ -30,6 +31,7 @@ pub(crate) use trace::{TraceArguments, TraceKind};
 pub(crate) use up::{DownArguments, InviteArguments, JoinArguments, RevokeArguments, UpArguments};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use number::{count, seed};
 use prismux_scenario::registry::Backend;
 use std::path::PathBuf;
 
@@ -237,7 +239,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "BACKEND", default_value = "sim")]
     pub on: BackendName,
     /// Seed of every random stream; run k of several uses seed + k - 1.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Change one value of the scenario; may be given several times.
     #[arg(long, value_name = "PATH=VALUE")]
@@ -278,7 +280,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     /// Number of runs, each with a seed of its own; more than one prints means and 95 % intervals.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = count(1..=1_000_000), allow_negative_numbers = true)]
     pub runs: u64,
     /// Take the one-way delay of every data packet: mean, percentiles, jitter (short for --set measure.delays=true).
     #[arg(long)]
@@ -335,7 +338,8 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub variants: Vec<String>,
     /// Number of runs of each variant, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = count(1..=1_000_000), allow_negative_numbers = true)]
     pub runs: u64,
     #[command(flatten)]
     pub policies: PolicyArguments,
@@ -383,7 +387,7 @@ pub(crate) struct DemoArguments {
     #[arg(long, value_name = "FILE", default_value = "prismux-demo.svg")]
     pub out: PathBuf,
     /// Seed of every random stream.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Who carries the packets.
     #[arg(long, value_name = "BACKEND", default_value = "lab")]

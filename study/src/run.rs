@@ -100,7 +100,7 @@ fn event_log(
     options: &RunOptions,
 ) -> Result<Option<(EventLog, PathBuf)>, RunError> {
     if let Some(folder) = &options.record {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        make_folder(folder)?;
     }
     let in_record = || options.record.as_ref().map(|folder| folder.join(EVENTS_FILE));
     let Some(path) = options.events.clone().or_else(in_record) else { return Ok(None) };
@@ -113,9 +113,11 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
     prismux_simulator::check_supported(plan)?;
     let mut simulated =
         SimulationOptions { policies: options.policies.clone(), ..SimulationOptions::default() };
+    let mut captured = PathBuf::new();
     if let Some(folder) = &options.pcap {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
-        simulated.capture = Some(Box::new(create(&folder.join(format!("{stem}.pcapng")))?));
+        make_folder(folder)?;
+        captured = folder.join(format!("{stem}.pcapng"));
+        simulated.capture = Some(Box::new(create(&captured)?));
     }
     if let Some(events) = events {
         simulated.events = Some(Box::new(events));
@@ -135,7 +137,7 @@ fn simulate(plan: &Plan, options: &RunOptions, events: Option<SharedLog>) -> Res
         let (scenario, seed, fault) = (plan.name.clone(), options.seed, fault.clone());
         return Err(RunFailure::RuleBroken { scenario, seed, fault }.into());
     }
-    simulation.finish().map_err(RunFailure::Trace)?;
+    simulation.finish().map_err(|error| cannot_write(&captured, error))?;
     Ok(result)
 }
 
@@ -168,6 +170,15 @@ fn pass_time(simulation: &mut Simulation, plan: &Plan, options: &RunOptions) -> 
 
 fn create(path: &Path) -> Result<BufWriter<File>, RunError> {
     File::create(path).map(BufWriter::new).map_err(|error| cannot_write(path, error))
+}
+
+fn make_folder(path: &Path) -> Result<(), RunError> {
+    std::fs::create_dir_all(path).map_err(|error| match path.exists() && !path.is_dir() {
+        true => {
+            cannot_write(path, io::Error::new(io::ErrorKind::NotADirectory, "it is there, and no folder"))
+        }
+        false => cannot_write(path, error),
+    })
 }
 
 fn cannot_write(path: &Path, source: io::Error) -> RunError {

@@ -74,13 +74,7 @@ fn variant(
         return Ok(Variant { name: name.to_string(), candidates: vec![candidate] });
     }
     let Some(list) = built_in(&base.plan, name) else {
-        let known: Vec<&str> = declared.iter().copied().chain(BUILT_IN).collect();
-        let remedy = remedy_for(name, known.iter().copied());
-        let found = match BUILT_IN.iter().any(|known| name.starts_with(known)) {
-            true => format!("\"{name}\" needs a TCP flow through a prism-proxy"),
-            false => format!("there is no variant \"{name}\""),
-        };
-        return Err(ScenarioError::whole_file(file.name(), found, &list_of(&known), remedy));
+        return Err(unknown(file, &base.plan, declared, name));
     };
     let candidates = list.into_iter().map(|(label, overrides)| {
         Ok(Candidate { label, scenario: file.scenario_with(None, &overrides, set)? })
@@ -88,11 +82,40 @@ fn variant(
     Ok(Variant { name: name.to_string(), candidates: candidates.collect::<Result<_, ScenarioError>>()? })
 }
 
+/// Says which variants there are in place of `name`.
+fn unknown(file: &ScenarioFile, base: &Plan, declared: &[&str], name: &str) -> ScenarioError {
+    const NEEDED: &str = "a TCP flow through a prism-proxy";
+    let built_in: &[&str] = if built_in(base, BUILT_IN[0]).is_some() { &BUILT_IN } else { &[] };
+    let known: Vec<&str> =
+        declared.iter().filter(|name| !built_in.contains(name)).chain(built_in).copied().collect();
+    let found = match built_in.is_empty() && BUILT_IN.contains(&in_parts(name).0) {
+        true => format!("\"{name}\" needs {NEEDED}"),
+        false => format!("there is no variant \"{name}\""),
+    };
+    let expected = match (known.is_empty(), built_in.is_empty()) {
+        (true, _) => format!("a file with [variants], or with {NEEDED} (then: {})", list_of(&BUILT_IN)),
+        (false, true) => list_of(&known),
+        (false, false) => {
+            let endings: Vec<String> = CONTROLS.iter().map(|control| format!("-{control}")).collect();
+            let endings: Vec<&str> = endings.iter().map(String::as_str).collect();
+            format!("{} (from \"{}\" on also with {})", list_of(&known), BUILT_IN[0], list_of(&endings))
+        }
+    };
+    ScenarioError::whole_file(file.name(), found, &expected, remedy_for(name, known.iter().copied()))
+}
+
+/// Congestion controls that may stand behind a built-in variant.
+const CONTROLS: [&str; 3] = ["cubic", "newreno", "bbr"];
+
+/// A name without its congestion control, and that.
+fn in_parts(name: &str) -> (&str, Option<&'static str>) {
+    let split = |control: &'static str| Some((name.strip_suffix(control)?.strip_suffix('-')?, Some(control)));
+    CONTROLS.into_iter().find_map(split).unwrap_or((name, None))
+}
+
 /// Labels and overrides of a built-in variant; `None` if there is none of this name or nothing to apply it to.
 fn built_in(base: &Plan, name: &str) -> Option<Vec<(String, Vec<String>)>> {
-    let controls = ["cubic", "newreno", "bbr"];
-    let control = controls.into_iter().find(|control| name.ends_with(&format!("-{control}")));
-    let kind = control.map_or(name, |control| &name[..name.len() - control.len() - 1]);
+    let (kind, control) = in_parts(name);
     let split: Vec<(&Flow, NodeId)> = base
         .flows
         .iter()

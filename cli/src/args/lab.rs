@@ -1,4 +1,5 @@
 //! The arguments of `agree` and `rivals`.
+use super::number::{count, seed};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -19,10 +20,11 @@ pub(crate) struct AgreeArguments {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Number of runs on each backend, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = count(1..=10_000), allow_negative_numbers = true)]
     pub runs: u64,
     /// Seed of the first run.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Print JSON.
     #[arg(long)]
@@ -38,10 +40,11 @@ pub(crate) struct RivalsArguments {
     #[arg(value_name = "NAME")]
     pub scenarios: Vec<String>,
     /// Number of runs of each way, each with a seed of its own.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = count(1..=1000), allow_negative_numbers = true)]
     pub runs: u64,
     /// Seed of the first run.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Print JSON.
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! The arguments of `discover`, `offer`, `lend` and `borrow`.
 use super::LogFormatName;
+use super::number::count;
 use clap::Args;
 use prismux_daemons::logging::LogLevel;
 use prismux_linux::netconf::Prefix;
@@ -13,7 +14,8 @@ pub(crate) struct DiscoverArguments {
     #[arg(long, value_name = "DEVICE")]
     pub device: Vec<String>,
     /// Seconds to wait for answers.
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    #[arg(value_parser = count(1..=60), allow_negative_numbers = true)]
     pub timeout: u64,
     /// Print JSON.
     #[arg(long)]
@@ -80,6 +82,6 @@ pub(crate) struct BorrowArguments {
     pub device: Vec<String>,
     /// Seconds to wait for the owner's word.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=86400))]
+    #[arg(value_parser = count(1..=86400), allow_negative_numbers = true)]
     pub timeout: u64,
 }

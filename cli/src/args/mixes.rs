@@ -1,5 +1,6 @@
 //! What `prismux mixes` takes.
 
+use super::number::{count, seed};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use prismux_plan::registry::HYSTART;
@@ -21,13 +22,14 @@ pub(crate) struct MixesArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub stride: usize,
     /// Seed of the mixes and of the runs.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Seconds before the steady state.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     pub warm: u64,
     /// Seconds of steady state.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = count(1..=u64::MAX), allow_negative_numbers = true)]
     pub steady: u64,
     /// Receive buffer of both ends, in MB: large enough not to be the limit.
     #[arg(long, value_name = "MB", default_value_t = 64)]
@@ -45,7 +47,7 @@ pub(crate) struct MixesArguments {
     #[arg(value_parser = VARIANTS)]
     pub variants: Vec<String>,
     /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", value_parser = count(1..=u64::MAX), allow_negative_numbers = true)]
     pub series: Option<u64>,
     /// Most runs at the same time [default: one for each processor].
     #[arg(long, value_name = "N")]

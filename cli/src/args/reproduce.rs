@@ -1,5 +1,6 @@
 //! What `prismux reproduce` takes.
 
+use super::number::count;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -18,7 +19,7 @@ pub(crate) struct ReproduceArguments {
     #[arg(long)]
     pub quick: bool,
     /// Number of seeds [default: 10, with --quick 3].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=10_000), allow_negative_numbers = true)]
     pub seeds: Option<u64>,
     /// Where to run the claims that both can test.
     #[arg(long, value_name = "BACKEND", default_value = "sim")]

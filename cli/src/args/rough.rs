@@ -1,6 +1,7 @@
 //! What `prismux rough` takes.
 
 use super::BackendName;
+use super::number::{count, seed};
 use clap::Args;
 use prismux_study::rough::Way;
 use std::path::PathBuf;
@@ -29,13 +30,13 @@ pub(crate) struct RoughArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = way)]
     pub ways: Vec<Way>,
     /// Runs of each way, each with a seed of its own [default: 3].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = count(1..=1000), allow_negative_numbers = true)]
     pub seeds: Option<u64>,
     /// Seed of the first run.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Length of a run in seconds [default: 30].
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(5..=3600))]
+    #[arg(long, value_name = "SECONDS", value_parser = count(5..=3600), allow_negative_numbers = true)]
     pub seconds: Option<u64>,
     /// Change one value of every cell's scenario; may be given several times.
     #[arg(long, value_name = "PATH=VALUE")]

@@ -1,5 +1,6 @@
 //! What `prismux sweep` and `prismux merge` take.
 
+use super::number::{count, seed};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -12,10 +13,11 @@ pub(crate) struct SweepArguments {
     #[arg(long, value_name = "PATH=VALUES")]
     pub over: Vec<String>,
     /// Number of seeds at each point.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = count(1..=1_000_000), allow_negative_numbers = true)]
     pub seeds: u64,
     /// First seed.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Change one value of every run; may be given several times.
     #[arg(long, value_name = "PATH=VALUE")]

@@ -1,5 +1,6 @@
 //! What `prismux trace` takes.
 
+use super::number::{count, seed};
 use clap::{Args, ValueEnum};
 use prismux_units::Rate;
 
@@ -13,10 +14,10 @@ pub(crate) struct TraceArguments {
     pub rate: Rate,
     /// Length in seconds; the trace repeats after it.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(value_parser = count(1..=86_400), allow_negative_numbers = true)]
     pub seconds: u64,
     /// The same seed, rate and length give the same trace.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 }
 

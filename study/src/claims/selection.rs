@@ -6,6 +6,7 @@ mod tests;
 use super::reported::{self, Claim};
 use super::{Experiment, System};
 use crate::claims::ClaimsError;
+use prismux_scenario::diagnostic::remedy_for;
 
 /// What was asked for of one system.
 pub(super) struct Selection {
@@ -44,8 +45,10 @@ pub(super) fn select(systems: &[&'static System], only: &[String]) -> Result<Vec
     };
     if let Some(unknown) = only.iter().find(|name| !known(name)) {
         let expected = expected(&selections);
+        let remedy =
+            near(unknown, &selections).map_or_else(String::new, |near| format!("\n  remedy: {near}"));
         return Err(ClaimsError::Usage(format!(
-            "there is no claim, experiment or figure \"{unknown}\"\n  expected: {expected}"
+            "there is no claim, experiment or figure \"{unknown}\"\n  expected: {expected}{remedy}"
         )));
     }
     for selection in &mut selections {
@@ -69,6 +72,36 @@ fn belongs(system: &System, claim: &str, only: &[String]) -> bool {
     let figures = system.model.as_ref().map_or(&[][..], |model| model.figures);
     system.experiments.iter().any(|e| names(only, e.id) && e.claims.contains(&claim))
         || figures.iter().any(|(name, [first, last])| names(only, name) && (*first..=*last).contains(&claim))
+}
+
+/// The names closest to `unknown`: of claims those with the nearest numbers.
+fn near(unknown: &str, selections: &[Selection]) -> Option<String> {
+    let claims = || selections.iter().flat_map(|selection| &selection.claims).map(|claim| claim.id.as_str());
+    let Some((series, number)) = in_parts(unknown) else {
+        let mut all: Vec<&str> = claims().collect();
+        selections.iter().flat_map(|selection| parts(selection.system)).for_each(|part| all.push(part));
+        return remedy_for(unknown, all);
+    };
+    let distance = |id: &str| {
+        let (own, of_claim) = in_parts(id)?;
+        own.eq_ignore_ascii_case(series).then_some(of_claim.abs_diff(number))
+    };
+    let mut ranked: Vec<(u64, &str)> = claims().filter_map(|id| Some((distance(id)?, id))).collect();
+    ranked.sort();
+    match ranked[..] {
+        [] => remedy_for(unknown, claims().collect::<Vec<_>>()),
+        [(0, id), ..] => Some(format!("did you mean \"{id}\"?")),
+        _ => {
+            let nearest: Vec<&str> = ranked.iter().take(3).map(|(_, id)| *id).collect();
+            Some(format!("the nearest are {}", nearest.join(", ")))
+        }
+    }
+}
+
+/// Series and number of a claim: "PR-007" is number 7 of "PR".
+fn in_parts(id: &str) -> Option<(&str, u64)> {
+    let (series, number) = id.split_once('-')?;
+    Some((series, number.parse().ok()?))
 }
 
 /// What could have been asked for, in words.

@@ -37,8 +37,6 @@ pub enum RunFailure {
         /// What the system says.
         source: io::Error,
     },
-    /// The trace could not be completed.
-    Trace(io::Error),
     /// No network could be built in the simulator.
     Simulation(SimulationError),
     /// The simulator broke a rule of its own.
@@ -70,7 +68,6 @@ impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CannotWrite { path, source } => write!(f, "cannot write {}: {source}", path.display()),
-            Self::Trace(source) => write!(f, "cannot write the trace: {source}"),
             Self::Simulation(error) => error.fmt(f),
             Self::RuleBroken { scenario, seed, fault } => {
                 write!(f, "the simulator broke a rule in \"{scenario}\" with seed {seed}: {fault}")

@@ -1,7 +1,7 @@
 //! A run in the lab: network namespaces on this machine, in real time.
 use super::doubt::{self, LAB};
 use super::error::{RunError, RunFailure};
-use super::{RunOptions, cannot_write};
+use super::{RunOptions, cannot_write, make_folder};
 use prismux_lab::{FlowOutcome, LabError, LabOptions};
 use prismux_plan::{Plan, Unsupported};
 use prismux_trace::event::SharedLog;
@@ -25,7 +25,7 @@ pub(super) fn run(
         lab_options.daemons.program = program.clone();
     }
     if let Some(folder) = &options.pcap {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, error))?;
+        make_folder(folder)?;
         let name = plan.name.replace(['/', ' '], "-");
         lab_options.capture = Some(folder.join(format!("{name}-seed{}-lab.pcapng", options.seed)));
     }

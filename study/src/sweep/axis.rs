@@ -24,11 +24,26 @@ pub struct AxisError {
     pub found: String,
     /// What to write instead.
     pub expected: &'static str,
+    /// What to do, where there is more to say.
+    pub remedy: Option<String>,
+}
+
+/// What is wrong with the values of an axis, and what to write instead where that is known.
+struct Wrong {
+    found: String,
+    remedy: Option<String>,
+}
+
+impl From<String> for Wrong {
+    fn from(found: String) -> Self {
+        Self { found, remedy: None }
+    }
 }
 
 impl fmt::Display for AxisError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--over '{}': {}\n  expected: {}", self.text, self.found, self.expected)
+        write!(f, "--over '{}': {}\n  expected: {}", self.text, self.found, self.expected)?;
+        self.remedy.iter().try_for_each(|remedy| write!(f, "\n  remedy: {remedy}"))
     }
 }
 
@@ -44,11 +59,13 @@ impl Axis {
     /// # Errors
     /// [`AxisError`] for any other text, and for a range without end.
     pub fn parse(text: &str) -> Result<Self, AxisError> {
-        let error = |found: String| AxisError { text: text.to_string(), found, expected: FORM };
-        let (path, values) = text.split_once('=').ok_or_else(|| error("there is no \"=\"".to_string()))?;
+        let error =
+            |Wrong { found, remedy }| AxisError { text: text.to_string(), found, expected: FORM, remedy };
+        let plain = |found: &str| error(Wrong::from(found.to_string()));
+        let (path, values) = text.split_once('=').ok_or_else(|| plain("there is no \"=\""))?;
         let path = path.trim();
         if path.is_empty() {
-            return Err(error("there is no path before the \"=\"".to_string()));
+            return Err(plain("there is no path before the \"=\""));
         }
         let values = values_of(values).map_err(error)?;
         Ok(Self { path: path.to_string(), values })
@@ -64,11 +81,11 @@ impl Axis {
 }
 
 /// The values of a list or a range.
-fn values_of(text: &str) -> Result<Vec<String>, String> {
+fn values_of(text: &str) -> Result<Vec<String>, Wrong> {
     let Some((first, rest)) = text.split_once("..") else {
         let values: Vec<String> = split_list(text);
         return match values.iter().any(String::is_empty) {
-            true => Err("a value is empty".to_string()),
+            true => Err("a value is empty".to_string().into()),
             false => Ok(values),
         };
     };
@@ -80,9 +97,13 @@ fn values_of(text: &str) -> Result<Vec<String>, String> {
             (&rest[..at], &rest[at + 1..], false)
         }
         (None, Some((last, step))) => (last, step, false),
-        (None, None) => return Err(format!("the range \"{text}\" has no step")),
+        (None, None) => {
+            let remedy =
+                Some("a step behind it, as in \"0..10/2\", or the values with commas between".to_string());
+            return Err(Wrong { found: format!("the range \"{text}\" has no step"), remedy });
+        }
     };
-    range(first, last, step, geometric)
+    range(first.trim(), last.trim(), step.trim(), geometric)
 }
 
 /// Splits at commas outside of brackets and quotes, so that a value may be a table or a list.
@@ -105,7 +126,8 @@ fn split_list(text: &str) -> Vec<String> {
     values
 }
 
-fn range(first: &str, last: &str, step: &str, geometric: bool) -> Result<Vec<String>, String> {
+fn range(first: &str, last: &str, step: &str, geometric: bool) -> Result<Vec<String>, Wrong> {
+    let texts = [first, last, step];
     let ((first, first_unit), (last, last_unit)) = (number(first)?, number(last)?);
     let (step, step_unit) = number(step)?;
     let unit = [first_unit, last_unit].into_iter().rfind(|unit| !unit.is_empty()).unwrap_or("");
@@ -113,7 +135,8 @@ fn range(first: &str, last: &str, step: &str, geometric: bool) -> Result<Vec<Str
     if !wants(first_unit) || !wants(step_unit) || (geometric && !step_unit.is_empty()) {
         return Err(format!(
             "the numbers of a range carry one unit, not \"{first_unit}\", \"{last_unit}\" and \"{step_unit}\""
-        ));
+        )
+        .into());
     }
     let (leads_there, steps) = if geometric {
         let sound = first > 0.0 && last > 0.0 && step > 0.0 && step != 1.0;
@@ -122,16 +145,47 @@ fn range(first: &str, last: &str, step: &str, geometric: bool) -> Result<Vec<Str
         (step != 0.0, (last - first) / step)
     };
     if !leads_there || steps.is_nan() || steps < 0.0 {
-        return Err("the step does not lead from the first to the last value".to_string());
+        let [of_first, of_last, of_step] = texts;
+        return Err(leads_nowhere([(of_first, first), (of_last, last), (of_step, step)], geometric));
     }
     // A last value that rounding alone keeps out belongs to the range.
     let count = (steps + 1e-9).floor();
     if count >= MAX_VALUES as f64 {
-        return Err(format!("the range has more than {MAX_VALUES} values"));
+        let remedy = Some("a larger step".to_string());
+        return Err(Wrong { found: format!("the range has more than {MAX_VALUES} values"), remedy });
     }
     let value = |k: usize| if geometric { first * step.powi(k as i32) } else { first + k as f64 * step };
     let space = if unit.is_empty() { "" } else { " " };
     Ok((0..=count as usize).map(|k| format!("{}{space}{unit}", plain(value(k)))).collect())
+}
+
+/// Says of a range whose step does not lead from its first to its last value what does. Each part is its text and its
+/// number.
+fn leads_nowhere([first, last, step]: [(&str, f64); 3], geometric: bool) -> Wrong {
+    let sign = if geometric { '*' } else { '/' };
+    let range = |a: &str, b: &str, step: &str| format!("\"{a}..{b}{sign}{step}\"");
+    let whole = range(first.0, last.0, step.0);
+    let (found, remedy) = if geometric && (step.1 <= 0.0 || step.1 == 1.0) {
+        (
+            format!("{whole} has the factor {}, which leads nowhere", step.0),
+            "a factor above 1, or below it to fall".into(),
+        )
+    } else if geometric && (first.1 <= 0.0 || last.1 <= 0.0) {
+        let steps = format!("\"{}..{}/STEP\"", first.0, last.0);
+        (format!("{whole} multiplies, and no factor leads from or to 0"), format!("ends above 0, or {steps}"))
+    } else if step.1 == 0.0 {
+        (format!("{whole} has a step of 0, and no end"), "a step other than 0".to_string())
+    } else {
+        let (way, other) = if first.1 < last.1 { ("rises", "falls") } else { ("falls", "rises") };
+        let turned = match (geometric, step.0.strip_prefix('-')) {
+            (true, _) => plain(1.0 / step.1),
+            (false, Some(positive)) => positive.to_string(),
+            (false, None) => format!("-{}", step.0),
+        };
+        let remedy = format!("{} or {}", range(last.0, first.0, step.0), range(first.0, last.0, &turned));
+        (format!("\"{}..{}\" {way}, and \"{sign}{}\" {other}", first.0, last.0, step.0), remedy)
+    };
+    Wrong { found, remedy: Some(remedy) }
 }
 
 /// A number and the unit behind it.

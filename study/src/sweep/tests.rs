@@ -130,6 +130,29 @@ fn an_axis_that_makes_no_sense_is_refused_with_its_form() {
 }
 
 #[test]
+fn a_range_that_leads_nowhere_is_told_what_does() {
+    let said = |text: &str| Axis::parse(text).expect_err(text).to_string();
+    let both = |text: &str, found: &str, remedy: &str| {
+        let message = said(text);
+        assert!(message.contains(found) && message.ends_with(&format!("remedy: {remedy}")), "{message}");
+    };
+    both("p=5..1/1", "\"5..1\" falls, and \"/1\" rises", "\"1..5/1\" or \"5..1/-1\"");
+    both("p=1 ms..5 ms/-1 ms", "\"1 ms..5 ms\" rises", "\"5 ms..1 ms/-1 ms\" or \"1 ms..5 ms/1 ms\"");
+    both("p=8..1*2", "\"8..1\" falls, and \"*2\" rises", "\"1..8*2\" or \"8..1*0.5\"");
+    both("p=1..5/0", "\"1..5/0\" has a step of 0", "a step other than 0");
+    both("p=1..5*1", "\"1..5*1\" has the factor 1", "a factor above 1, or below it to fall");
+    both("p=0..1*2", "\"0..1*2\" multiplies", "ends above 0, or \"0..1/STEP\"");
+    both(
+        "p=5..1",
+        "\"5..1\" has no step",
+        "a step behind it, as in \"0..10/2\", or the values with commas between",
+    );
+    for remedy in ["p=1..5/1", "p=5..1/-1", "p=1..8*2", "p=8..1*0.5"] {
+        assert!(Axis::parse(remedy).unwrap().values.len() > 3, "{remedy}");
+    }
+}
+
+#[test]
 fn quantities_have_numbers_in_the_base_unit() {
     assert_eq!(in_base_unit("500 ms"), Some((0.5, "s")));
     assert_eq!(in_base_unit("600kbit/s"), Some((600_000.0, "bit/s")));

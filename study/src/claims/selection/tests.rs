@@ -18,6 +18,19 @@ fn nothing_named_is_everything_and_a_claim_is_itself() {
 }
 
 #[test]
+fn a_name_of_nothing_is_told_the_nearest() {
+    let remedy = |name: &str| {
+        let message = selected("prism", &[name]).unwrap_err();
+        message.rsplit_once("remedy: ").map(|(_, remedy)| remedy.to_string())
+    };
+    assert_eq!(remedy("PR-70").unwrap(), "the nearest are PR-069, PR-068, PR-067");
+    assert_eq!(remedy("pr-7").unwrap(), "did you mean \"PR-007\"?");
+    assert_eq!(remedy("RP-007").unwrap(), "did you mean \"PR-007\"?");
+    assert_eq!(remedy("T11").unwrap(), "did you mean \"T1\"?");
+    assert_eq!(remedy("ZZ"), None);
+}
+
+#[test]
 fn every_claim_has_an_experiment_that_judges_it() {
     for system in SYSTEMS.iter().filter(|system| system.model.is_none()) {
         for claim in crate::claims::reported::read(system.claims).unwrap() {
