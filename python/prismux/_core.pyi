@@ -567,6 +567,8 @@ class RunResult:
         """The JSON form, equal to what `prismux run --json` prints."""
     def to_dict(self) -> dict[str, Any]:
         """The JSON form as dictionaries."""
+    def _repr_html_(self) -> str:
+        """A line and small tables of flows and links, as notebooks show them."""
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
 
@@ -584,6 +586,8 @@ class Comparison:
         """Variants that could not run, with the reason."""
     def to_json(self) -> str:
         """The JSON form: a list with name, results, failure and policies of each variant."""
+    def _repr_html_(self) -> str:
+        """A small table of the variants, as notebooks show it."""
 
 def run(
     scenario: _Scenario,

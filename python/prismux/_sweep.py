@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prismux._core import Scenario, SweepPlan, SweepStore, Table, run_task
+from prismux._core import RunError, Scenario, SweepPlan, SweepStore, Table, run_task
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -126,11 +126,18 @@ def _run_on_cluster(
     report: Callable[[int], object] | None,
 ) -> None:
     """Send what is missing to the workers, and store what comes back."""
-    from distributed import as_completed
-
+    as_completed = distributed().as_completed
+    if not hasattr(client, "nthreads"):
+        raise TypeError(
+            f"client is {client!r}\n  expected: a distributed.Client, for instance Client('tcp://host:8786')"
+        )
     threads = sum(client.nthreads().values())
     if threads == 0:
-        raise RuntimeError("the cluster has no workers")
+        scheduler = client.scheduler_info(n_workers=0)["address"] if hasattr(client, "scheduler_info") else "ADDRESS"
+        raise RunError(
+            f"the cluster at {scheduler} has no workers\n"
+            f"  remedy: start some, `dask worker {scheduler}`, where prismux is installed too"
+        )
     waiting = iter(missing)
 
     def submit(index: int) -> Any:
@@ -154,6 +161,16 @@ def _run_on_cluster(
                 futures.add(submit(index))
     finally:
         client.cancel(list(futures.futures), force=True)
+
+
+def distributed() -> Any:
+    """The package of Dask clusters, which sweeps on this machine do without."""
+    try:
+        import distributed
+    except ImportError as error:
+        words = f"clusters need the package distributed ({error})\n  remedy: pip install 'prismux[cluster]'"
+        raise ImportError(words, name="distributed") from error
+    return distributed
 
 
 def _first(indexes: Iterable[int], count: int) -> list[int]:

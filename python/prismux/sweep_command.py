@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import prismux
-from prismux import _policy_options
+from prismux import _policy_options, _sweep
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
                 **_policy_options.of(given),
             )
     except ImportError as error:
-        remedy = "pip install 'prismux[cluster]'" if error.name == "distributed" else "PYTHONPATH names its folder"
-        print(f"error: {error}\n  remedy: {remedy}", file=sys.stderr)
+        remedy = "" if "remedy: " in str(error) else "\n  remedy: PYTHONPATH names its folder"
+        print(f"error: {error}{remedy}", file=sys.stderr)
         return 1
     except (prismux.SweepFileError, prismux.RunError, prismux.ScenarioError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -74,9 +74,13 @@ def _client_of(cluster: str | None) -> Any:
     """The client of a cluster, to be closed; of none, nothing."""
     if cluster is None:
         return contextlib.nullcontext()
-    from distributed import Client
-
-    return Client(cluster, timeout="10s")
+    try:
+        return _sweep.distributed().Client(cluster, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"no cluster at {cluster}: {error}\n"
+            "  remedy: the address that `dask scheduler` prints when it starts, for instance tcp://host:8786"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 //! A congestion control written in Python.
 
 use crate::policy::{self, Asked};
+use crate::signature::explained;
 use prismux_tcp::engine::Phase;
 use prismux_tcp::engine::congestion::{
     AckSample, CongestionControl, CongestionSignal, CustomControl, RateSample, Window,
@@ -147,7 +148,8 @@ impl PythonControl {
     /// Makes the object by calling `class`.
     pub fn new(class: &Py<PyAny>, asked: Asked) -> Self {
         let made = asked.ask(|py| {
-            let object = class.call0(py)?;
+            let object = class.call0(py);
+            let object = object.map_err(|raised| explained(Ok(class.bind(py).clone()), &[], raised))?;
             let has = |name| object.bind(py).hasattr(name);
             let (is_rate_based, is_paced) = (has(ON_RATE)?, has(PACING_RATE)?);
             let needed: &[&str] = if is_rate_based { &[] } else { &["on_ack", "on_congestion"] };
@@ -183,7 +185,9 @@ impl PythonControl {
         let (object, is_paced) = (self.object.as_ref()?, self.is_paced);
         let (bytes, pacing_rate) = self.asked.ask(|py| {
             let object = object.bind(py);
-            let answer = object.call_method1(method, arguments(py)?)?;
+            let answer = object.call_method1(method, arguments(py)?);
+            let answer =
+                answer.map_err(|raised| explained(object.getattr(method), &given(method), raised))?;
             let bytes = match answer.extract::<f64>() {
                 Ok(bytes) if (0.0..NO_THRESHOLD as f64).contains(&bytes) => bytes as u64,
                 _ => {
@@ -198,6 +202,16 @@ impl PythonControl {
         self.pacing_rate = pacing_rate;
         Some(bytes)
     }
+}
+
+/// Names of what a method of a congestion control is called with.
+fn given(method: &str) -> [&str; 2] {
+    let first = match method {
+        ON_RATE => "rate",
+        "on_congestion" => "signal",
+        _ => "ack",
+    };
+    [first, "window"]
 }
 
 /// The rate at which an object wants segments to leave; None for no limit.

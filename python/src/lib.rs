@@ -13,12 +13,14 @@
 mod congestion;
 mod dictionary;
 mod error;
+mod html;
 mod pipes;
 mod policies;
 mod policy;
 mod result;
 mod run;
 mod scenario;
+mod signature;
 mod source;
 mod study;
 mod subflows;

@@ -1,6 +1,6 @@
 //! Schedulers of pTCP and R²CP written in Python.
 
-use crate::policy::{Asked, CHOOSE, made, seconds};
+use crate::policy::{Asked, choice, made, seconds};
 use prismux_ptcp::scheduler as ptcp;
 use prismux_r2cp::scheduler as r2cp;
 use prismux_study::policies::Part;
@@ -113,7 +113,7 @@ impl ptcp::Scheduler for PythonPipeScheduler {
                 window_bytes: offer.window_bytes,
                 deadline_s: self.deadline_s,
             };
-            let choice = object.bind(py).call_method1(CHOOSE, (PyList::new(py, pipes?)?, offer))?;
+            let choice = choice(object.bind(py), ["pipes", "offer"], (PyList::new(py, pipes?)?, offer))?;
             if choice.is_none() {
                 return Ok(None);
             }
@@ -234,7 +234,7 @@ impl r2cp::Scheduler for PythonRequestScheduler {
                 segment_bytes: offer.segment_bytes,
                 deadline_s: self.deadline_s,
             };
-            let choice = object.bind(py).call_method1(CHOOSE, (PyList::new(py, pipes?)?, request))?;
+            let choice = choice(object.bind(py), ["pipes", "request"], (PyList::new(py, pipes?)?, request))?;
             choice.extract::<Option<usize>>().map_err(|_| {
                 PyTypeError::new_err(format!(
                     "the scheduler returned {choice}\n  expected: the place of a segment among those that no pipe was \

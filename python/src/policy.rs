@@ -1,10 +1,12 @@
 //! A scheduler of a proxy written in Python.
 
+use crate::signature::explained;
 use prismux_prism::LinkId;
 use prismux_prism::link_table::{Link, LinkTable};
 use prismux_prism::scheduler::{Choice, PacketView as Packet, Scheduler};
 use prismux_study::policies::Part;
 use prismux_units::{self as units, Instant};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyType};
@@ -164,7 +166,9 @@ pub(crate) const CHOOSE: &str = "choose";
 /// The object that `class` makes from the name of `flow`, which must have the method [`CHOOSE`].
 pub(crate) fn made(class: &Py<PyAny>, flow: Part<'_>, asked: &Asked) -> Option<Py<PyAny>> {
     asked.set_up(|py| {
-        let object = class.call1(py, (flow.name,))?;
+        let object = class
+            .call1(py, (flow.name,))
+            .map_err(|raised| explained(Ok(class.bind(py).clone()), &["flow"], raised))?;
         match object.bind(py).hasattr(CHOOSE)? {
             true => Ok(object),
             false => Err(PyTypeError::new_err(format!(
@@ -173,6 +177,16 @@ pub(crate) fn made(class: &Py<PyAny>, flow: Part<'_>, asked: &Asked) -> Option<P
             ))),
         }
     })
+}
+
+/// What the method [`CHOOSE`] of `object` answers to `arguments`, which the names `given` have.
+pub(crate) fn choice<'py>(
+    object: &Bound<'py, PyAny>,
+    given: [&str; 2],
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let answer = object.call_method1(CHOOSE, arguments);
+    answer.map_err(|raised| explained(object.getattr(CHOOSE), &given, raised))
 }
 
 /// Asks Python for every packet: a function, or the method `choose` of an object.
@@ -201,7 +215,12 @@ impl PythonScheduler {
         let made = asked.set_up(|py| {
             let policy = policy.bind(py);
             Ok(match policy.is_instance_of::<PyType>() && policy.hasattr(CHOOSE)? {
-                true => Policy::Object(policy.call1((proxy,))?.unbind()),
+                true => {
+                    let object = policy.call1((proxy,));
+                    Policy::Object(
+                        object.map_err(|raised| explained(Ok(policy.clone()), &["proxy"], raised))?.unbind(),
+                    )
+                }
                 false => Policy::Function(policy.clone().unbind()),
             })
         });
@@ -214,10 +233,13 @@ impl PythonScheduler {
         let views = PyList::new(py, views?)?;
         let choice = match &self.policy {
             Some(Policy::Function(function)) => {
-                function.bind(py).call1((seconds(now), &views, packet.bytes, packet.retransmission))?
+                let given = ["now_s", "links", "packet_bytes", "retransmission"];
+                let function = function.bind(py);
+                let answer = function.call1((seconds(now), &views, packet.bytes, packet.retransmission));
+                answer.map_err(|raised| explained(Ok(function.clone()), &given, raised))?
             }
             Some(Policy::Object(object)) => {
-                object.bind(py).call_method1(CHOOSE, (&views, PacketView::new(now, packet)))?
+                choice(object.bind(py), ["links", "packet"], (&views, PacketView::new(now, packet)))?
             }
             None => return Ok(Choice::NoLink),
         };

@@ -1,5 +1,6 @@
 //! Results: plain attributes, tables, and the JSON form that the command line prints.
 
+use crate::html;
 use crate::table::Table;
 use prismux_study::table;
 use prismux_trace::results;
@@ -180,6 +181,11 @@ impl RunResult {
         )
     }
 
+    /// A line and small tables of flows and links, as notebooks show them.
+    fn _repr_html_(&self) -> String {
+        html::run(&self.0)
+    }
+
     fn __eq__(&self, other: &Self) -> bool {
         self.0 == other.0
     }
@@ -230,6 +236,11 @@ impl Comparison {
     /// The JSON form: a list with name, results, failure and policies of each variant.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// A small table of the variants, as notebooks show it.
+    fn _repr_html_(&self) -> String {
+        html::comparison(&self.0)
     }
 
     fn __repr__(&self) -> String {

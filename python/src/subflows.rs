@@ -1,6 +1,6 @@
 //! A scheduler of MPTCP written in Python.
 
-use crate::policy::{Asked, CHOOSE, made, seconds};
+use crate::policy::{Asked, choice, made, seconds};
 use prismux_mptcp::scheduler::{CustomScheduler, Offer, SubflowView as Subflow};
 use prismux_study::policies::Part;
 use pyo3::exceptions::PyTypeError;
@@ -118,7 +118,7 @@ impl CustomScheduler for PythonSubflowScheduler {
             let subflows: PyResult<Vec<_>> =
                 views.iter().enumerate().map(|(id, view)| Bound::new(py, SubflowView::new(id, view))).collect();
             let subflows = PyList::new(py, subflows?)?;
-            let choice = object.bind(py).call_method1(CHOOSE, (subflows, OfferView::new(offer, self.deadline_s)))?;
+            let choice = choice(object.bind(py), ["subflows", "offer"], (subflows, OfferView::new(offer, self.deadline_s)))?;
             if choice.is_none() {
                 return Ok(None);
             }

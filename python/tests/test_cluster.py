@@ -12,6 +12,7 @@ from conftest import SMALL, Command
 from distributed import Client, LocalCluster
 
 import prismux
+from prismux import sweep_command
 
 SLOW = 'duration = "60 s"\n' + SMALL.partition("\n")[2].replace("1 MB", "20 MB")
 OVER = {"links.wire.delay": ["20 ms", "40 ms"]}
@@ -52,6 +53,27 @@ def test_a_cluster_gives_the_same_file_though_a_worker_is_killed(cluster: LocalC
         assert victim not in client.run(os.getpid).values()
     assert result.ran == 40
     assert there.read_bytes() == here.path.read_bytes()
+
+
+def test_a_cluster_without_workers_is_told_how_to_start_them(scenario: Path) -> None:
+    out = scenario.with_name("none.parquet")
+    with LocalCluster(n_workers=0, dashboard_address=None) as empty, Client(empty) as client:
+        with pytest.raises(prismux.RunError, match=f"dask worker {empty.scheduler_address}"):
+            prismux.sweep(scenario, OVER, out=out, client=client)
+        assert sweep_command.main([str(scenario), f"--cluster={empty.scheduler_address}", f"--out={out}"]) == 1
+    with pytest.raises(TypeError, match=r"expected: a distributed.Client"):
+        prismux.sweep(scenario, OVER, out=out, client="tcp://host:8786")  # type: ignore[arg-type]
+
+
+def test_no_cluster_and_no_package_say_what_would_do(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [str(scenario), f"--out={scenario.with_name('none.parquet')}"]
+    assert sweep_command.main([*arguments, "--cluster=host"]) == 1
+    assert "remedy: the address that `dask scheduler` prints" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert sweep_command.main([*arguments, "--cluster=tcp://host:8786"]) == 1
+    assert "remedy: pip install 'prismux[cluster]'" in capsys.readouterr().err
 
 
 def test_the_command_line_runs_on_a_cluster_and_resumes(

@@ -143,6 +143,57 @@ def test_anything_but_bytes_is_refused(answer: object) -> None:
         prismux.run(prismux.Scenario.from_text(SMALL), congestion=Broken)  # type: ignore[arg-type]  # wrong on purpose
 
 
+class Shy:
+    def __init__(self) -> None:
+        pass
+
+    def choose(self, links: list[prismux.LinkView], packet: prismux.PacketView) -> None:
+        return None
+
+
+class Short:
+    def __init__(self, proxy: str) -> None:
+        pass
+
+    def choose(self, links: list[prismux.LinkView]) -> None:
+        return None
+
+
+class Half:
+    def on_ack(self, ack: prismux.AckView) -> int:
+        return 1
+
+    def on_congestion(self, signal: str, window: prismux.WindowView) -> int:
+        return 1
+
+
+def test_a_policy_that_takes_other_arguments_is_told_which() -> None:
+    def pick(links: object, packet: object) -> None:
+        return None
+
+    def stumble(now_s: float, links: object, packet_bytes: int, retransmission: bool) -> None:
+        len(5)  # type: ignore[arg-type]
+
+    called = [
+        (
+            {"scheduler": pick},
+            "pick(links: object, packet: object)",
+            "pick(now_s, links, packet_bytes, retransmission)",
+        ),
+        ({"scheduler": Shy}, "Shy() ", "Shy(proxy)"),
+        ({"scheduler": Short}, "Short.choose(links: ", "Short.choose(links, packet)"),
+        ({"congestion": Half}, "Half.on_ack(ack: ", "Half.on_ack(ack, window)"),
+    ]
+    for policy, takes, called_with in called:
+        with pytest.raises(TypeError) as raised:
+            prismux.run("two-members", set={"duration": "5 s", "events": []}, **policy)  # type: ignore[arg-type]
+        message = str(raised.value)
+        assert takes in message and message.endswith(f"called with: {called_with}"), message
+    # A mistake of its own stays as it is.
+    with pytest.raises(TypeError, match="has no len"):
+        prismux.run("two-members", set={"duration": "5 s", "events": []}, scheduler=stumble)
+
+
 def test_an_exception_in_a_congestion_control_is_raised() -> None:
     def broken() -> NewReno:
         raise LookupError("no idea")

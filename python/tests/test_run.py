@@ -136,3 +136,15 @@ def test_ctrl_c_stops_a_run() -> None:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 42
+
+
+def test_notebooks_show_results_as_tables() -> None:
+    named = SMALL.replace("wire = {", "'wi<b>re' = {")
+    result = prismux.run(prismux.Scenario.from_text(named))
+    html = result._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 2
+    goodput = f"{result.goodput_bps / 1e6:.3g}"
+    assert f"{goodput} Mbit/s" in html
+    assert "wi&lt;b&gt;re" in html and "wi<b>re" not in html
+    compared = prismux.compare("two-members", variants=["single", "prism"], set=SHORT)._repr_html_()
+    assert compared.count("<tr>") == 3 and "<td>prism</td>" in compared
