@@ -4,8 +4,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// The exception of a call of `called` with the arguments `given` (their names), in words where the call itself was what
-/// could not be; else as it is. Asked only after an exception: a signature is slow to read.
+/// The exception of a call of `called` with arguments of the names `given`, in words where the call itself could not
+/// be; else as it is. Asked only after an exception: a signature is slow to read.
 pub(crate) fn explained(called: PyResult<Bound<'_, PyAny>>, given: &[&str], raised: PyErr) -> PyErr {
     let Ok(called) = called else { return raised };
     if !raised.is_instance_of::<PyTypeError>(called.py()) {

@@ -118,7 +118,8 @@ impl CustomScheduler for PythonSubflowScheduler {
             let subflows: PyResult<Vec<_>> =
                 views.iter().enumerate().map(|(id, view)| Bound::new(py, SubflowView::new(id, view))).collect();
             let subflows = PyList::new(py, subflows?)?;
-            let choice = choice(object.bind(py), ["subflows", "offer"], (subflows, OfferView::new(offer, self.deadline_s)))?;
+            let arguments = (subflows, OfferView::new(offer, self.deadline_s));
+            let choice = choice(object.bind(py), ["subflows", "offer"], arguments)?;
             if choice.is_none() {
                 return Ok(None);
             }
