@@ -49,8 +49,9 @@ def mixes(
 
     ``numbers`` choose the mixes: the same number and seed give the same links. ``variants`` are "single" (each link
     alone), "prism", "prism-receipts" (members that measure their links, as the daemons do), "tcp-prism", "paper" and
-    "striping"; ``hystart`` is what ends the sender's slow start before a loss does: "rfc9406", "linux" or "off". The answer has ``summaries``, one for each variant over all
-    links, and ``mixes``, one for each mix with its links and outcomes. Ctrl-C stops it.
+    "striping"; ``hystart`` is what ends the sender's slow start before a loss does: "rfc9406", "linux" or "off". The
+    answer has ``summaries``, one for each variant over all links, and ``mixes``, one for each mix with its links and
+    outcomes. Ctrl-C stops it.
 
     Raises ValueError for a variant or a way to end slow start that does not exist.
     """
