@@ -46,7 +46,7 @@ pub(crate) struct MixesArguments {
     )]
     #[arg(value_parser = VARIANTS)]
     pub variants: Vec<String>,
-    /// Only PRISM with an unmodified sender, as a table over time with a line every so many milliseconds.
+    /// Only the first variant over all links, as a table over time with a line every so many milliseconds.
     #[arg(long, value_name = "MS", value_parser = count(1..=u64::MAX), allow_negative_numbers = true)]
     pub series: Option<u64>,
     /// Most runs at the same time [default: one for each processor].

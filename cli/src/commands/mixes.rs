@@ -26,7 +26,9 @@ pub(crate) fn run(arguments: &MixesArguments) -> Result<(), Failure> {
     let mixes = evaluation::draw(plan.seed, numbers);
     if let Some(interval) = arguments.series {
         let interval = Duration::from_millis(interval);
-        let table = |mix| Ok(print(series::series(mix, Variant::Prism, &plan, interval))?);
+        let all_links = |name: &String| evaluation::variants_called(name, 0).first().copied();
+        let variant = arguments.variants.iter().find_map(all_links).unwrap_or(Variant::Prism);
+        let table = |mix| Ok(print(series::series(mix, variant, &plan, interval))?);
         return mixes.iter().try_for_each(table);
     }
     let bar = jobs::progress_bar(evaluation::run_count(&mixes, &arguments.variants), "mixes");

@@ -131,7 +131,7 @@ pub fn table(lines: &[Line]) -> String {
         let numbers = [d.min, d.p5, d.p25, d.median, d.p75, d.max].map(|value| format!("{value:.3}"));
         table.row([name].into_iter().chain(numbers).chain([last]));
     };
-    for summary in &summaries {
+    for summary in summaries.iter().filter(|summary| summary.ratio.mean.is_finite()) {
         let below = summary.below_best_single.len().to_string();
         row(format!("{}: over best single link", summary.variant.name()), &summary.ratio, below);
     }
@@ -152,7 +152,9 @@ pub fn worst(lines: &[Line], variant: Variant) -> String {
     let ratio = |line: &Line| line.ratio(variant).unwrap_or(f64::NAN);
     let orders: [(&str, Key<'_>); 2] = [("ratio to best single link", &ratio), ("efficiency", &efficiency)];
     let mut described: Vec<u32> = Vec::new();
-    for (name, key) in orders {
+    // Without the single links there is nothing to compare with.
+    let known = |(_, key): &(&str, Key<'_>)| tried.iter().all(|line| key(line).is_finite());
+    for (name, key) in orders.into_iter().filter(known) {
         let mut order = tried.clone();
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));
         // Writing to a string cannot fail.
@@ -173,23 +175,21 @@ pub fn worst(lines: &[Line], variant: Variant) -> String {
 fn describe(line: &Line, variant: Variant) -> String {
     let mut text = String::new();
     let Some(outcome) = line.outcome(variant) else { return text };
-    let _ = writeln!(
-        text,
-        "  mix {}: {:.3} of best single (link {}, {:.2} Mbit/s), efficiency {:.3}",
-        line.mix.number,
-        line.ratio(variant).unwrap_or(f64::NAN),
-        line.best_single + 1,
-        line.best_single_bps / 1e6,
-        outcome.efficiency
-    );
+    let of_best_single =
+        line.ratio(variant).filter(|ratio| ratio.is_finite()).map_or(String::new(), |ratio| {
+            let (link, mbps) = (line.best_single + 1, line.best_single_bps / 1e6);
+            format!("{ratio:.3} of best single (link {link}, {mbps:.2} Mbit/s), ")
+        });
+    let _ = writeln!(text, "  mix {}: {of_best_single}efficiency {:.3}", line.mix.number, outcome.efficiency);
     for (place, (link, usage)) in line.mix.links.iter().zip(&outcome.links).enumerate() {
-        let single = line.outcome(Variant::Single(place)).map_or(f64::NAN, |single| single.efficiency);
+        let single = line.outcome(Variant::Single(place));
+        let alone =
+            single.map_or(String::new(), |single| format!(", alone {:.0} %", single.efficiency * 100.0));
         let _ = writeln!(
             text,
-            "    link {}: {link}: used {:.0} %, alone {:.0} %{}",
+            "    link {}: {link}: used {:.0} %{alone}{}",
             place + 1,
             usage.utilization * 100.0,
-            single * 100.0,
             proxy_view(usage)
         );
     }

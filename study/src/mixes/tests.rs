@@ -1,4 +1,5 @@
 use super::Mix;
+use super::report::{self, Line};
 use super::run::{MixesPlan, Variant, simulate};
 use prismux_endpoint::random::Seed;
 use prismux_tcp::engine::HyStartKind;
@@ -58,4 +59,19 @@ fn members_write_receipts_and_slow_start_ends_as_asked() {
         goodput(Variant::PrismReceipts, Some(HyStartKind::Rfc9406)),
         goodput(Variant::PrismReceipts, Some(HyStartKind::Linux))
     );
+}
+
+#[test]
+fn without_single_links_nothing_is_compared_with_them() {
+    let plan = MixesPlan { seed: 1, warm_s: 1, steady_s: 1, receive_buffer_bytes: 8_000_000, hystart: None };
+    let mix = Mix::draw(SEED, 3);
+    let text = |variants: &[Variant]| {
+        let outcomes = variants.iter().map(|&variant| simulate(&mix, variant, &plan)).collect();
+        let lines = [Line::new(mix.clone(), outcomes)];
+        format!("{}{}", report::table(&lines), report::worst(&lines, Variant::Prism))
+    };
+    let alone = text(&[Variant::Prism]);
+    assert!(alone.contains("efficiency") && !alone.contains("NaN"), "{alone}");
+    assert!(!alone.contains("best single"), "{alone}");
+    assert!(text(&[Variant::Single(0), Variant::Prism]).contains("best single link"));
 }
