@@ -1,5 +1,6 @@
 //! The command line.
 
+mod check;
 mod daemon;
 mod fetch;
 mod lab;
@@ -14,6 +15,7 @@ mod sweep;
 mod trace;
 mod up;
 
+pub(crate) use check::CheckArguments;
 pub(crate) use daemon::{
     AccountsArguments, DaemonArguments, ExplainArguments, KeygenArguments, LogFormatName, Period,
     ProxyArguments, StatusArguments, TopArguments,
@@ -56,7 +58,8 @@ pub(crate) enum Command {
             prismux run demo-today --on lab")]
     Run(RunArguments),
     /// Read scenario files and say, by line, everything that is wrong with them.
-    #[command(after_help = "Example: prismux check my.toml other.toml")]
+    #[command(after_help = "Examples:\n  prismux check my.toml other.toml\n  \
+            prismux check demo-2005 --set links.wwan2.delay=900ms --merged > mine.toml")]
     Check(CheckArguments),
     /// List the scenarios that come with prismux, or print one.
     #[command(
@@ -299,22 +302,6 @@ pub(crate) struct RunArguments {
     /// Write every event of the run to this file alone, one JSON object on a line.
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub events: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckArguments {
-    /// Scenario files, or names of shipped scenarios.
-    #[arg(value_name = "FILE|NAME", required = true)]
-    pub scenarios: Vec<String>,
-    /// Change one value of the scenario; may be given several times.
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Print the canonical form: every setting with its default.
-    #[arg(long)]
-    pub canonical: bool,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

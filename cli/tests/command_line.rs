@@ -416,3 +416,19 @@ fn a_sweep_fails_on_a_knob_without_effect_and_on_rows_of_an_edited_file() {
     assert_eq!(code(&pruned), 0, "{}", err(&pruned));
     assert!(out(&pruned).contains("(4 rows)"), "{}", out(&pruned));
 }
+
+#[test]
+fn a_scenario_with_its_overrides_is_printed_as_a_file_of_the_same_experiment() {
+    let folder = Folder::new("merged");
+    let path = folder.path("mine.toml");
+    let chosen = ["--variant", "vanilla", "--set", "links.wwan2.forward.delay=900ms"];
+    let merged = prismux(&[&["check", "prism-delay-disparity", "--merged"], &chosen[..]].concat());
+    fs::write(&path, &merged.stdout).unwrap();
+    let checked = |arguments: &[&str]| -> Value {
+        let output = prismux(&[&["check", "--json"], arguments].concat());
+        assert_eq!(code(&output), 0, "{}{}", out(&output), err(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()[0]["scenario_hash"].clone()
+    };
+    assert_eq!(checked(&[&path]), checked(&[&["prism-delay-disparity"], &chosen[..]].concat()));
+    assert_ne!(checked(&[&path]), checked(&["prism-delay-disparity"]));
+}

@@ -4,6 +4,7 @@
 //! written.
 
 mod overrides;
+mod write;
 
 use crate::diagnostic::{Diagnostic, Place, ScenarioError, Source};
 use std::ops::Range;
@@ -11,6 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub(crate) use overrides::{apply_override, refuse_masked};
+pub(crate) use write::to_text;
 
 /// A value of a scenario file.
 #[derive(Debug, Clone)]

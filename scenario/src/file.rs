@@ -115,6 +115,36 @@ impl ScenarioFile {
         between: &[String],
         set: &[&str],
     ) -> Result<Scenario, ScenarioError> {
+        let (sources, table) = self.laid_over(variant, between, set)?;
+        self.read(&table, &sources)
+    }
+
+    /// The file that says what this one says with the overrides of `variant` and of `set`: another scenario of the same
+    /// hash. Other variants are left out of that of a variant.
+    ///
+    /// # Errors
+    /// As [`ScenarioFile::scenario`].
+    pub fn merged(&self, variant: Option<&str>, set: &[&str]) -> Result<String, ScenarioError> {
+        let (sources, mut table) = self.laid_over(variant, &[], set)?;
+        self.read(&table, &sources)?;
+        if variant.is_some() {
+            table.remove("variants");
+        }
+        Ok(document::to_text(&table))
+    }
+
+    fn read(&self, table: &Table, sources: &[Source]) -> Result<Scenario, ScenarioError> {
+        let stem = Path::new(&self.name).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
+        read::scenario(table, sources, self.folder.as_deref(), &stem)
+    }
+
+    /// The texts of the file and its overrides, and the tree that they make.
+    fn laid_over(
+        &self,
+        variant: Option<&str>,
+        between: &[String],
+        set: &[&str],
+    ) -> Result<(Vec<Source>, Table), ScenarioError> {
         let file = Source { name: self.name.clone(), text: self.text.clone(), is_file: true };
         let own = between.iter().map(|text| Source {
             name: "override".to_string(),
@@ -138,8 +168,7 @@ impl ScenarioFile {
         for index in first_given..sources.len() {
             document::refuse_masked(&sources, index, first_given, &table)?;
         }
-        let stem = Path::new(&self.name).file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy());
-        read::scenario(&table, &sources, self.folder.as_deref(), &stem)
+        Ok((sources, table))
     }
 }
 

@@ -11,7 +11,11 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     let mut report = Vec::new();
     let mut bad = Vec::new();
     for name in &arguments.scenarios {
-        match check(name, &set) {
+        let variant = arguments.variant.as_deref();
+        match check(name, variant, &set) {
+            Ok(_) if arguments.merged => {
+                print(ScenarioFile::find(name)?.merged(variant, &set)?.trim_end())?;
+            }
             Ok(scenario) if arguments.json => report.push(good_json(name, &scenario)),
             Ok(scenario) if arguments.canonical => print(canonical(&scenario.plan).trim_end())?,
             Ok(scenario) => print(summary(name, &scenario))?,
@@ -31,10 +35,13 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     }
 }
 
-/// The scenario; every variant it declares must read as well.
-fn check(name: &str, set: &[&str]) -> Result<Scenario, ScenarioError> {
+/// The scenario, or its `variant`; without one every variant it declares must read as well.
+fn check(name: &str, variant: Option<&str>, set: &[&str]) -> Result<Scenario, ScenarioError> {
     let file = ScenarioFile::find(name)?;
-    let scenario = file.scenario(None, set)?;
+    let scenario = file.scenario(variant, set)?;
+    if variant.is_some() {
+        return Ok(scenario);
+    }
     for variant in &scenario.variants {
         file.scenario(Some(&variant.name), set)?;
     }
