@@ -22,7 +22,9 @@ const RETRY: Duration = Duration::from_millis(1);
 
 /// When the packet that holds everything up is late; `None` when none does, or a copy of it is under way already.
 pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
-    if shared.config.repair_budget_packets == 0 || flow.held.is_empty() || !flow.acks.is_empty() {
+    // ACKs that wait for room are no sign that the sender is kept busy: what a link that has all but stopped has under
+    // way takes the room of the others too, and the less it is known to carry the more.
+    if shared.config.repair_budget_packets == 0 || flow.held.is_empty() {
         return None;
     }
     let lowest = flow.history.lowest_in_flight().filter(|record| record.sends() == 1)?;

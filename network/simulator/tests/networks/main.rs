@@ -2,6 +2,7 @@
 mod aborted;
 mod bbr;
 mod cells;
+mod collapse;
 mod determinism;
 mod dumbbell;
 mod latency;
