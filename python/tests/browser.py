@@ -18,7 +18,7 @@ MISSING = "needs chromium and chromedriver: `.ci/setup tests` installs them"
 class Browser:
     """One window of Chromium."""
 
-    def __init__(self, profile: Path, width: int = 1500, height: int = 1900) -> None:
+    def __init__(self, profile: Path, width: int = 1500, height: int = 2200) -> None:
         assert DRIVER and CHROMIUM, MISSING
         self.driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, text=True)
         assert self.driver.stdout is not None

@@ -57,7 +57,7 @@ def test_a_cluster_gives_the_same_file_though_a_worker_is_killed(cluster: LocalC
 
 def test_a_cluster_without_workers_is_told_how_to_start_them(scenario: Path) -> None:
     out = scenario.with_name("none.parquet")
-    with LocalCluster(n_workers=0, dashboard_address=None) as empty, Client(empty) as client:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty, Client(empty) as client:
         with pytest.raises(prismux.RunError, match=f"dask worker {empty.scheduler_address}"):
             prismux.sweep(scenario, OVER, out=out, client=client)
         assert sweep_command.main([str(scenario), f"--cluster={empty.scheduler_address}", f"--out={out}"]) == 1
