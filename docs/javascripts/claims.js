@@ -14,7 +14,7 @@ function withFilter(table, column) {
   const present = VERDICTS.filter((name) => rows.some((row) => verdict(row) === name));
   rows.forEach((row) => row.cells[column]?.classList.add("verdict", `verdict-${verdict(row)}`));
   const hidden = new Set();
-  const field = Object.assign(document.createElement("input"), { type: "search", placeholder: "words, as PR-00 or throughput" });
+  const field = Object.assign(document.createElement("input"), { type: "search", placeholder: "an id or words: PR-005, throughput" });
   field.setAttribute("aria-label", "Show the claims with these words");
   const count = document.createElement("span");
   const show = () => {

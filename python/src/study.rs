@@ -2,7 +2,7 @@
 
 use crate::error::{run_error, scenario_error};
 use crate::run::interruptible;
-use prismux_plan::registry::HYSTART;
+use prismux_plan::registry::{HYSTART, value_of};
 use prismux_study::claims::report::to_json;
 use prismux_study::claims::{self, ClaimsError, ClaimsRequest, Unwatched};
 use prismux_study::jobs::processors;
@@ -67,13 +67,13 @@ pub(crate) fn mixes_json(
             "the steady state needs at least one second\n  expected: steady_s >= 1",
         ));
     }
-    let Some(hystart) = HYSTART.iter().find(|entry| entry.name == hystart) else {
+    let Some(hystart) = value_of(HYSTART, hystart) else {
         let expected = HYSTART.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
         return Err(PyValueError::new_err(format!(
             "there is no hystart \"{hystart}\"\n  expected: {expected}"
         )));
     };
-    let plan = MixesPlan { seed, warm_s, steady_s, receive_buffer_bytes, hystart: hystart.value };
+    let plan = MixesPlan { seed, warm_s, steady_s, receive_buffer_bytes, hystart };
     let mixes = evaluation::draw(seed, numbers);
     let evaluated = interruptible(py, &|| Ok(()), |flag| {
         let go_on = || if flag.load(Ordering::Relaxed) { Err(RunError::Interrupted) } else { Ok(()) };

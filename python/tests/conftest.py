@@ -6,10 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browser import CHROMIUM, DRIVER, MISSING
 
 ROOT = Path(__file__).resolve().parents[2]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+#: Without a browser there is no page to look at; `make setup` as root installs one.
+needs_browser = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,7 @@ def test_a_cluster_without_workers_is_told_how_to_start_them(scenario: Path) -> 
             prismux.sweep(scenario, OVER, out=out, client=client)
         assert sweep_command.main([str(scenario), f"--cluster={empty.scheduler_address}", f"--out={out}"]) == 1
     with pytest.raises(TypeError, match=r"expected: a distributed.Client"):
-        prismux.sweep(scenario, OVER, out=out, client="tcp://host:8786")  # type: ignore[arg-type]
+        prismux.sweep(scenario, OVER, out=out, client="tcp://host:8786")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_no_cluster_and_no_package_say_what_would_do(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from browser import CHROMIUM, DRIVER, MISSING, Browser
-from conftest import ROOT, Command
+from browser import Browser
+from conftest import ROOT, Command, needs_browser
 from nbclient import NotebookClient
 
 import prismux
@@ -129,8 +129,7 @@ def test_the_site_has_its_pages_and_needs_no_network(site: Path) -> None:
         assert not re.findall(fetched, path.read_text()), path
 
 
-# Without a browser there is no page to look at; `make setup` as root installs one.
-@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
+@needs_browser
 def test_the_start_page_shows_the_picture_on_one_screen_and_the_search_finds(site: Path, tmp_path: Path) -> None:
     with Browser(tmp_path, 1366, 768) as browser:
         browser.open(f"file://{site}/index.html")
@@ -144,7 +143,7 @@ def test_the_start_page_shows_the_picture_on_one_screen_and_the_search_finds(sit
         assert not browser.complaints()
 
 
-@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
+@needs_browser
 def test_claims_filter_and_show_their_verdicts_in_colour(site: Path, tmp_path: Path) -> None:
     with Browser(tmp_path, 1366, 768) as browser:
         browser.open(f"file://{site}/claims.html")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, DRIVER, MISSING, Browser
-from conftest import ROOT
+from browser import Browser
+from conftest import ROOT, needs_browser
 from page_lab import HOSTILE, PageLab
 
 
@@ -25,7 +25,7 @@ def has_namespaces() -> bool:
 # Without a browser or namespaces there is no page to look at; `.ci/setup tests` installs what is missing. What is
 # answered over HTTP, and to whom, the daemons' own tests say everywhere.
 pytestmark = [
-    pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING),
+    needs_browser,
     pytest.mark.skipif(not has_namespaces(), reason="needs namespaces and TUN devices"),
 ]
 

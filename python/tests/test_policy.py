@@ -172,7 +172,7 @@ def test_a_policy_that_takes_other_arguments_is_told_which() -> None:
         return None
 
     def stumble(now_s: float, links: object, packet_bytes: int, retransmission: bool) -> None:
-        len(5)  # type: ignore[arg-type]
+        len(5)  # type: ignore[arg-type]  # wrong on purpose
 
     called = [
         (
@@ -186,7 +186,7 @@ def test_a_policy_that_takes_other_arguments_is_told_which() -> None:
     ]
     for policy, takes, called_with in called:
         with pytest.raises(TypeError) as raised:
-            prismux.run("two-members", set={"duration": "5 s", "events": []}, **policy)  # type: ignore[arg-type]
+            prismux.run("two-members", set={"duration": "5 s", "events": []}, **policy)  # type: ignore[arg-type]  # any of five
         message = str(raised.value)
         assert takes in message and message.endswith(f"called with: {called_with}"), message
     # A mistake of its own stays as it is.

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM, DRIVER, MISSING, Browser
-from conftest import ROOT, Command
+from browser import Browser
+from conftest import ROOT, Command, needs_browser
 
 # A machine without a browser can still test the rest. `.ci/setup tests` installs one, so continuous
 # integration never skips.
-pytestmark = pytest.mark.skipif(not (DRIVER and CHROMIUM), reason=MISSING)
+pytestmark = needs_browser
 
 Viewer = Callable[..., str]
 

@@ -4,7 +4,7 @@ use crate::args::MixesArguments;
 use crate::failure::Failure;
 use crate::jobs;
 use crate::output::{distributions, print};
-use prismux_plan::registry::HYSTART;
+use prismux_plan::registry::{HYSTART, value_of};
 use prismux_study::mixes::run::{MixesPlan, Variant};
 use prismux_study::mixes::{evaluation, report, series};
 use prismux_units::Duration;
@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &MixesArguments) -> Result<(), Failure> {
         warm_s: arguments.warm,
         steady_s: arguments.steady,
         receive_buffer_bytes: arguments.buffer.saturating_mul(1_000_000),
-        hystart: HYSTART.iter().find(|entry| entry.name == arguments.hystart).and_then(|entry| entry.value),
+        hystart: value_of(HYSTART, &arguments.hystart).flatten(),
     };
     let numbers: Vec<u32> = match (&arguments.only[..], arguments.quick) {
         ([], true) => (0..arguments.mixes.min(20)).collect(),

@@ -43,6 +43,11 @@ pub fn name_of<T: PartialEq>(names: &[Name<T>], value: &T) -> &'static str {
     names.iter().find(|entry| entry.value == *value).map_or("?", |entry| entry.name)
 }
 
+/// The value called `name` in `names`.
+pub fn value_of<T: Copy>(names: &[Name<T>], name: &str) -> Option<T> {
+    names.iter().find(|entry| entry.name == name).map(|entry| entry.value)
+}
+
 impl Transport {
     /// Its name, whatever its settings.
     pub fn name(&self) -> &'static str {
