@@ -10,10 +10,10 @@ from prismux.figures import Report
 
 RESULTS = Path(__file__).parent / "data/claims-quick.json"
 #: How causes speak of an override that was tried.
-TRIED = ("refuted", "with other rates and buffers")
+TRIED = ("refuted", "with other rates and buffers", "with other readings")
 
 
-@pytest.mark.parametrize("system", ["r2cp", "striping"])
+@pytest.mark.parametrize("system", ["rcp", "r2cp", "striping"])
 def test_a_cause_names_what_was_tried_against_it(system: str) -> None:
     claims = Report.load(RESULTS)[system].claims
     differing = {name: claim.cause or "" for name, claim in claims.items() if claim.verdict == "differs"}

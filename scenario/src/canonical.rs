@@ -155,15 +155,17 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
             }
             _ => {}
         }
-        out.debug(&format!("{path}.ptcp"), &ptcp);
         // As before there was a choice.
+        let text = format!("{ptcp:?}").replace(", reassign_to_same_pipe: false", "");
+        out.line(&format!("{path}.ptcp"), text);
         let text = format!("{striping:?}").replace(", over: Tcp", "");
         out.line(&format!("{path}.striping"), text);
     }
     if !flow.traffic.is_datagrams() {
-        // As before marks could be echoed one by one, and a SYN-ACK left alone.
-        let tcp =
-            format!("{:?}", flow.tcp).replace(", ecn_echo: None", "").replace(", repeat_syn_ack: None", "");
+        // As before there was a choice.
+        let later = ["forget_sacks", "rfc6675", "polls_per_rtt", "ecn_echo", "repeat_syn_ack"];
+        let all = format!("{:?}", flow.tcp);
+        let tcp = later.iter().fold(all, |text, key| text.replace(&format!(", {key}: None"), ""));
         out.line(&format!("{path}.tcp"), tcp);
     }
     if let Transport::TcpDoor(settings) = &flow.transport {

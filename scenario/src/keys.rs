@@ -157,6 +157,24 @@ pub const TCP: &[Key] = &[
         "what ends slow start before a loss: `off`, `rfc9406` or `linux` (simulator)",
     ),
     key("sack", "true or false", "the profile's", "selective acknowledgements (RFC 2018)"),
+    key(
+        "forget_sacks",
+        "true or false",
+        "the profile's",
+        "a timeout forgets what was acknowledged selectively (RFC 2018 section 8; without RACK, simulator)",
+    ),
+    key(
+        "rfc6675",
+        "true or false",
+        "the profile's",
+        "with `sack`: recovery by RFC 6675 instead of ns-2's agent, FACK and RACK (simulator)",
+    ),
+    key(
+        "polls_per_rtt",
+        "whole number",
+        "the profile's",
+        "stp: reports, or bundles of requests, in a round trip: 3 (simulator)",
+    ),
     key("timestamps", "true or false", "the profile's", "timestamps (RFC 7323)"),
     key(
         "delayed_ack",
@@ -249,6 +267,12 @@ pub const MPTCP: &[Key] = &[
 /// Keys of `ptcp = { ... }` in a flow.
 pub const PTCP: &[Key] = &[
     key("reassignment", "name", "\"probe\"", "when bytes are unbound from a pipe"),
+    key(
+        "reassign_to_same_pipe",
+        "true or false",
+        "false",
+        "the pipe from which bytes were unbound may take them anew, as published",
+    ),
     key(
         "redundant",
         "true or false",

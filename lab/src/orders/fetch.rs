@@ -109,6 +109,9 @@ fn set_switch(tcp: &TcpSettings) -> Option<&'static str> {
         ("mss", tcp.mss.is_some()),
         ("initial_window", tcp.initial_window.is_some()),
         ("sack", tcp.sack.is_some()),
+        ("forget_sacks", tcp.forget_sacks.is_some()),
+        ("rfc6675", tcp.rfc6675.is_some()),
+        ("polls_per_rtt", tcp.polls_per_rtt.is_some()),
         ("timestamps", tcp.timestamps.is_some()),
         // Requests are never delayed there.
         ("delayed_ack", delayed),

@@ -1,5 +1,5 @@
 //! TCP's switches: a profile, and what a flow changes in it.
-use prismux_tcp::engine::{CongestionKind, EngineConfig, HyStartKind};
+use prismux_tcp::engine::{CongestionKind, EngineConfig, HyStartKind, RecoveryStyle};
 use prismux_tcp::{EcnEcho, TcpConfig, TcpProfile};
 use prismux_units::{ByteCount, Duration};
 
@@ -48,6 +48,12 @@ pub struct TcpSettings {
     pub initial_window: Option<u32>,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Option<bool>,
+    /// A timeout forgets what was acknowledged selectively (RFC 2018 section 8).
+    pub forget_sacks: Option<bool>,
+    /// With SACK: recovery as RFC 6675 has it, in place of ns-2's agent, forward acknowledgement and RACK.
+    pub rfc6675: Option<bool>,
+    /// Reports that STP asks for in a round trip.
+    pub polls_per_rtt: Option<u32>,
     /// Timestamps (RFC 7323).
     pub timestamps: Option<bool>,
     /// Longest delay of an ACK; zero acknowledges every segment.
@@ -96,6 +102,9 @@ impl TcpSettings {
             window: None,
             initial_window: None,
             sack: None,
+            forget_sacks: None,
+            rfc6675: None,
+            polls_per_rtt: None,
             timestamps: None,
             delayed_ack: None,
             min_rto: None,
@@ -132,9 +141,14 @@ impl TcpSettings {
             }
             // All of these build on SACK.
             (engine.sack, engine.fack, engine.rack, engine.tlp) = (false, false, false, false);
+        } else if self.rfc6675 == Some(true) {
+            engine.recovery = RecoveryStyle::Standard;
+            (engine.fack, engine.rack, engine.tlp) = (false, false, false);
         }
         put(&mut engine.initial_window_segments, self.initial_window);
         put(&mut engine.hystart, self.hystart);
+        put(&mut engine.forget_sacks, self.forget_sacks);
+        put(&mut engine.polls_per_rtt, self.polls_per_rtt);
         put(&mut engine.min_rto, self.min_rto);
         put(&mut engine.max_rto, self.max_rto);
         put(&mut engine.clock_granularity, self.clock_granularity);

@@ -158,6 +158,8 @@ impl Pipe {
 pub struct PtcpSettings {
     /// When bytes are unbound from a pipe.
     pub reassignment: Reassignment,
+    /// The pipe from which bytes were unbound may take them anew, as published.
+    pub reassign_to_same_pipe: bool,
     /// Redundant striping: a copy for another pipe after a timeout.
     pub redundant: bool,
     /// A copy of each repair for a quicker pipe.
@@ -174,6 +176,7 @@ impl PtcpSettings {
     /// As published, with bytes unbound from a pipe whose TCP probes.
     pub const DEFAULT: Self = Self {
         reassignment: Reassignment::Probe,
+        reassign_to_same_pipe: false,
         redundant: true,
         opportunistic_retransmission: true,
         resume_order: ResumeOrder::LeastRtt,
@@ -185,6 +188,7 @@ impl PtcpSettings {
     pub fn config(&self, tcp: TcpConfig, pipes: u8) -> PtcpConfig {
         PtcpConfig {
             reassignment: self.reassignment,
+            reassign_to_same_pipe: self.reassign_to_same_pipe,
             redundant_striping: self.redundant,
             opportunistic_retransmission: self.opportunistic_retransmission,
             resume_order: self.resume_order,

@@ -52,7 +52,7 @@ impl RcpConfig {
     /// the standard one with every other switch kept.
     pub fn from_tcp(tcp: &TcpConfig) -> Self {
         let recovery = RecoveryStyle::Standard;
-        let engine = EngineConfig { sack: true, recovery, ..tcp.engine.clone() };
+        let engine = EngineConfig { sack: true, forget_sacks: false, recovery, ..tcp.engine.clone() };
         Self {
             engine,
             mss: tcp.mss,
@@ -66,7 +66,8 @@ impl RcpConfig {
             max_unanswered: ByteCount::new(u64::MAX),
             rate_cap: None,
             rate_burst: ByteCount::new(64 << 10),
-            keep_alive: Duration::from_secs(60),
+            // As long as a receiver may be asking, which does so once in a longest timeout when it has backed off.
+            keep_alive: tcp.give_up_after.clamp(Duration::from_secs(60), Duration::from_secs(86_400)),
             give_up_after: tcp.give_up_after,
             open_retries: tcp.syn_retries,
             max_persist: Duration::from_secs(20),

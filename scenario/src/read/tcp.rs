@@ -25,6 +25,9 @@ pub(super) fn read(reader: &Reader<'_>, transport: &Transport) -> TcpSettings {
     settings.initial_window = tcp.integer("initial_window", 1..=1000).map(|n| n as u32);
     settings.hystart = tcp.name("hystart", registry::HYSTART);
     settings.sack = tcp.boolean("sack");
+    settings.forget_sacks = tcp.boolean("forget_sacks");
+    settings.rfc6675 = tcp.boolean("rfc6675");
+    settings.polls_per_rtt = tcp.integer("polls_per_rtt", 1..=1000).map(|n| n as u32);
     settings.timestamps = tcp.boolean("timestamps");
     settings.delayed_ack = tcp.duration("delayed_ack");
     settings.min_rto = tcp.duration("min_rto");

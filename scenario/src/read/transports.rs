@@ -69,6 +69,9 @@ fn ptcp(reader: &Reader<'_>, standard: PtcpSettings) -> PtcpSettings {
     let Some(table) = reader.table("ptcp", keys::PTCP) else { return standard };
     let settings = PtcpSettings {
         reassignment: table.name("reassignment", registry::REASSIGNMENT).unwrap_or(standard.reassignment),
+        reassign_to_same_pipe: table
+            .boolean("reassign_to_same_pipe")
+            .unwrap_or(standard.reassign_to_same_pipe),
         redundant: table.boolean("redundant").unwrap_or(standard.redundant),
         opportunistic_retransmission: table
             .boolean("opportunistic_retransmission")

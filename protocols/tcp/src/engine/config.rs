@@ -106,6 +106,9 @@ pub struct EngineConfig {
     pub reduction: WindowReduction,
     /// Use selective acknowledgements (RFC 2018, RFC 6675).
     pub sack: bool,
+    /// A timeout forgets what the receiver had reported, which it may have dropped since (RFC 2018 section 8); with
+    /// [`RecoveryStyle::Standard`] and without `rack`. ns-2's agents always do.
+    pub forget_sacks: bool,
     /// A hole is lost once data `dup_threshold` segments above it arrived (forward acknowledgement, Linux 2.4)
     /// rather than once that many segments above it arrived.
     pub fack: bool,
@@ -146,6 +149,8 @@ pub struct EngineConfig {
     pub timestamp_granularity: Duration,
     /// Time by which a receiver may delay an ACK, for tail loss probes (RFC 8985 section 7.2).
     pub max_ack_delay: Duration,
+    /// STP: reports asked for, or bundles of requests, in a smoothed round trip.
+    pub polls_per_rtt: u32,
     /// At most this many segments in answer to one event.
     pub max_burst: Option<u32>,
 }
@@ -161,6 +166,7 @@ impl EngineConfig {
             recovery: RecoveryStyle::Standard,
             reduction: WindowReduction::Proportional,
             sack: true,
+            forget_sacks: false,
             fack: false,
             rack: true,
             tlp: true,
@@ -180,6 +186,7 @@ impl EngineConfig {
             clock_granularity: Duration::from_millis(1),
             timestamp_granularity: Duration::from_millis(1),
             max_ack_delay: Duration::from_millis(200),
+            polls_per_rtt: 3,
             max_burst: None,
         }
     }

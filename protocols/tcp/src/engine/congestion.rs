@@ -22,7 +22,7 @@ pub(crate) use bbr3::Bbr3;
 pub(crate) use cubic::Cubic;
 pub(crate) use hystart::HyStart;
 pub(crate) use newreno::NewReno;
-pub(crate) use stp::{POLLS_PER_RTT, Stp};
+pub(crate) use stp::Stp;
 
 use super::config::{CongestionKind, EngineConfig};
 use alloc::boxed::Box;

@@ -7,7 +7,7 @@ pub(super) use freeze::Freeze;
 pub(super) use notices::{Heeded, Notices};
 
 use super::config::{CongestionKind, EngineConfig};
-use super::congestion::{Bbr, Congestion, CongestionControl, POLLS_PER_RTT, Stp, Window};
+use super::congestion::{Bbr, Congestion, CongestionControl, Stp, Window};
 use super::interface::{EngineCounters, EngineMetrics, Phase, Send, SendKind, SendLimits};
 use super::path::{PathChange, PathUpdate};
 use super::rtt::RttEstimator;
@@ -96,15 +96,15 @@ impl Sender {
         self.polled
     }
 
-    /// Time between two polls, if the control works with polls: a third of a round trip.
+    /// Time between two polls, if the control works with polls: by default a third of a round trip.
     pub(super) fn poll_interval(&self) -> Option<Duration> {
         let round_trip = || self.rtt.srtt().unwrap_or_else(|| self.rtt.rto());
-        self.is_polled().then(|| round_trip() / POLLS_PER_RTT)
+        self.is_polled().then(|| round_trip() / u64::from(self.config.polls_per_rtt.max(1)))
     }
 
-    /// What one poll is for, a third of the window: but two segments at least.
+    /// What one poll is for, by default a third of the window: but two segments at least.
     pub(super) fn poll_share_bytes(&self) -> u64 {
-        let segments = self.window.cwnd / self.mss_bytes() / POLLS_PER_RTT;
+        let segments = self.window.cwnd / self.mss_bytes() / u64::from(self.config.polls_per_rtt.max(1));
         segments.max(2) * self.mss_bytes()
     }
 

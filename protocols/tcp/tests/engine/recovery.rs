@@ -218,6 +218,30 @@ fn rfc2018_a_receiver_that_drops_sacked_data_is_served_after_a_timeout() {
 }
 
 #[test]
+fn rfc2018_a_timeout_may_forget_what_was_reported_and_reports_after_it_count_again() {
+    for (forget_sacks, expected) in [(false, vec![11, 14, 15, 16]), (true, vec![11, 12, 13, 14])] {
+        let mut s = Script::warmed(&EngineConfig { forget_sacks, ..sack() }, 100, 10, 20);
+        s.pass(100);
+        s.sack(10, &[(12, 14)]);
+        s.fire();
+        assert_eq!(s.send(), [10]);
+        s.pass(100);
+        s.ack(11);
+        let mut resent = s.send();
+        s.pass(100);
+        s.ack(resent[0] + 1);
+        resent.extend(s.send());
+        assert_eq!(resent, expected, "forget_sacks = {forget_sacks}");
+    }
+    let mut s = Script::warmed(&EngineConfig { forget_sacks: true, ..sack() }, 100, 10, 20);
+    s.fire();
+    s.send();
+    s.pass(100);
+    s.sack(11, &[(12, 14)]);
+    assert_eq!(s.send(), [11, 14], "told anew");
+}
+
+#[test]
 fn rfc3168_an_ecn_mark_reduces_once_per_window() {
     let mut s = Script::warmed(&sack(), 100, 10, 20);
     s.pass(100);

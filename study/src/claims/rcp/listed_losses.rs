@@ -117,11 +117,11 @@ fn judge(_: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let text = |repair: Option<Repair>| seconds(&repair).map_or_else(|| "none".to_string(), digits);
     let round_trips = format!(
         "two round trips for each loss: what fills a hole is acknowledged, and new data must tell of the next one. \
-         The round trip is not stated; with {} ms of backbone {} s, with {} ms {} s",
-        BACKBONES_MS[1],
+         The round trip is not stated. With other readings: {} s with {} ms of backbone, {} s with {} ms",
         text(eln(false, BACKBONES_MS[1])),
-        BACKBONES_MS[2],
-        text(eln(false, BACKBONES_MS[2]))
+        BACKBONES_MS[1],
+        text(eln(false, BACKBONES_MS[2])),
+        BACKBONES_MS[2]
     );
     let findings = vec![
         Finding::values("RC-012", values(seconds(&newreno))).because(format!(

@@ -10,9 +10,6 @@ use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIn
 use crate::engine::config::{EngineConfig, RecoveryStyle, RtoStyle, WindowReduction};
 use prismux_units::Duration;
 
-/// Polls in a smoothed round trip.
-pub(crate) const POLLS_PER_RTT: u64 = 3;
-
 /// Slow start and avoidance by bytes, half at a loss.
 #[derive(Debug, Clone)]
 pub(crate) struct Stp {
@@ -37,6 +34,7 @@ impl Stp {
             recovery: RecoveryStyle::Standard,
             reduction: WindowReduction::Immediate,
             rto_style: RtoStyle::Silence,
+            forget_sacks: false,
             fack: false,
             rack: false,
             tlp: false,

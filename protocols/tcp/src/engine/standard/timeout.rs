@@ -101,7 +101,7 @@ impl Standard {
     /// Everything, or with RACK what was sent long enough ago (RFC 8985 section 6.3), is lost.
     fn mark_lost_after_timeout(&mut self, now: Instant, reneged: bool) {
         if !self.sender.config.rack || reneged {
-            return self.sender.board.mark_all_lost(reneged);
+            return self.sender.board.mark_all_lost(reneged || self.sender.config.forget_sacks);
         }
         let window = self.reordering_window();
         while let Some(index) = self.sender.board.oldest_in_flight() {
