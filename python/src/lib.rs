@@ -5,11 +5,12 @@
 //! * [`mod@policies`]: what runs take of policies written in Python: [`mod@policy`], [`mod@subflows`], [`mod@pipes`]
 //!   and [`mod@congestion`] are schedulers of proxies, of MPTCP, of pTCP and R²CP, and congestion controls;
 //!   [`mod@source`] is where they come from.
-//! * [`mod@study`]: published claims and random mixes.
+//! * [`mod@arguments`]: what several functions take. [`mod@study`]: published claims and random mixes.
 //! * [`mod@sweep`]: the pieces of a sweep. [`mod@result`]: results. [`mod@table`]: their tables, which leave by the
 //!   Arrow PyCapsule interface.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
+mod arguments;
 mod congestion;
 mod dictionary;
 mod error;

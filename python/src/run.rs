@@ -1,5 +1,6 @@
 //! Runs, without the interpreter's lock and stopped by Ctrl-C.
 
+use crate::arguments;
 use crate::dictionary;
 use crate::error::{run_error, scenario_error, unsupported};
 use crate::policies::Policies;
@@ -147,7 +148,7 @@ fn simulator_only(py: Python<'_>, on: &str) -> PyResult<Backend> {
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
-    seed: u64,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
     set: Option<&Bound<'_, PyAny>>,
     variant: Option<&str>,
     on: &str,
@@ -201,7 +202,7 @@ pub(crate) fn compare(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
     variants: Option<Vec<String>>,
-    seed: u64,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
     runs: u64,
     set: Option<&Bound<'_, PyAny>>,
     jobs: Option<usize>,

@@ -1,5 +1,6 @@
 //! Published claims and random mixes, judged and simulated by the crate `study`; both answers leave as JSON.
 
+use crate::arguments;
 use crate::error::{run_error, scenario_error};
 use crate::run::interruptible;
 use prismux_plan::registry::{HYSTART, value_of};
@@ -48,7 +49,7 @@ fn claims_error(py: Python<'_>, error: &ClaimsError) -> PyErr {
 pub(crate) fn mixes_json(
     py: Python<'_>,
     numbers: Vec<u32>,
-    seed: u64,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
     variants: Vec<String>,
     warm_s: u64,
     steady_s: u64,

@@ -1,5 +1,6 @@
 //! Sweeps: the pieces that `prismux.sweep` puts together, on this machine or on a cluster.
 
+use crate::arguments;
 use crate::dictionary;
 use crate::error::{RunError, SweepFileError, run_error, scenario_error, unsupported};
 use crate::policies::Policies;
@@ -39,7 +40,7 @@ impl SweepPlan {
         over: &Bound<'_, PyDict>,
         set: Option<&Bound<'_, PyAny>>,
         variants: Option<Vec<String>>,
-        seed: u64,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
         seeds: u64,
         scheduler: Option<&Bound<'_, PyAny>>,
         congestion: Option<&Bound<'_, PyAny>>,

@@ -26,6 +26,16 @@ def test_a_result_equals_the_output_of_the_command_line(prismux_command: Command
     assert prismux.RunResult.from_json(said.stdout) == result
 
 
+def test_a_seed_that_is_none_is_refused_with_what_would_do() -> None:
+    for seed in (-1, 2**64):
+        with pytest.raises(ValueError, match=rf"seed {seed}: give a whole number from 0 to {2**64 - 1}"):
+            prismux.run("two-members", seed=seed, set=SHORT)
+        with pytest.raises(ValueError, match="give a whole number"):
+            prismux.compare("two-members", seed=seed, set=SHORT)
+    with pytest.raises(TypeError):
+        prismux.run("two-members", seed="one", set=SHORT)  # type: ignore[arg-type]
+
+
 def test_a_seed_decides_a_run_and_overrides_change_it() -> None:
     scenario = prismux.Scenario.from_text(SMALL)
     first, again, other = (prismux.run(scenario, seed=seed) for seed in (1, 1, 2))
