@@ -227,6 +227,100 @@ def find_a_host(browser: Browser) -> str:
     return ""
 
 
+# Where the map draws a hop at the instant that it shows, in the window.
+HOP = """
+const { panels } = window.prismux.columns[0];
+const { canvas, content } = panels.find(({ content }) => content.name === "air");
+const box = canvas.getBoundingClientRect();
+const [[x0, y0], [x1, y1]] = ["FROM", "TO"].map((name) => {
+  const node = content.run.run.nodes.findIndex((one) => one.name === name);
+  return content.pixel(content.places.get(node));
+});
+const length = Math.hypot(x1 - x0, y1 - y0);
+return [
+  Math.round(box.x + (x0 + x1) / 2 - (y1 - y0) / length * 3),
+  Math.round(box.y + (y0 + y1) / 2 + (x1 - x0) / length * 3),
+];
+"""
+FOLLOWED = """
+return new Promise((resolve) => {
+  const limit = performance.now() + 5000;
+  const look = () => {
+    const way = document.querySelector(".way");
+    const isThere = !way.hidden && (WANTED === null || way.querySelector("b").textContent === WANTED);
+    if (!isThere && performance.now() < limit) return requestAnimationFrame(look);
+    const rows = [...way.querySelectorAll(".step")].map((row) => row.lastChild.textContent);
+    resolve([way.querySelector("b")?.textContent, way.querySelector("p")?.textContent, rows]);
+  };
+  look();
+});
+"""
+
+
+def lost_and_arrived(record: Path) -> tuple[int, list[dict[str, Any]]]:
+    """A packet that went over two hops or more, was lost on one of them, and arrived: its number and its events."""
+    ways: dict[int, list[dict[str, Any]]] = {}
+    for line in (record / "events.jsonl").read_text().splitlines():
+        event = json.loads(line)
+        number = event.get("number") or (event.get("packet") or {}).get("number")
+        if number:
+            ways.setdefault(number, []).append(event)
+    for number, way in ways.items():
+        kinds = [event["event"] for event in way]
+        hops = {(event["from"], event["to"]) for event in way if event["event"] == "frame_sent"}
+        if {"frame_lost", "packet_arrived"} <= set(kinds) and len(hops) > 1 and "packet_dropped" not in kinds:
+            return number, way
+    raise AssertionError("no packet of the record was lost on the way and arrived")
+
+
+def test_a_packet_is_followed_from_hop_to_hop(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+    number, way = lost_and_arrived(records["air"])
+    frames = [event for event in way if event["event"] == "frame_sent" and event["kind"] == "data"]
+    lost = sum(event["event"] == "frame_lost" for event in way)
+    browser.open(viewer(records["air"]))
+    settled(browser)
+    first, last = way[0]["time_ns"], way[-1]["time_ns"]
+    browser.run(f"window.prismux.view.set({first - 1e6}, {last + 1e6});")
+    settled(browser)
+    # The map shows the instant of the last frame, and stays there while the pointer is on it.
+    hop = frames[-1]
+    x = browser.run(
+        "const { canvas, content } = window.prismux.columns[0].panels.find((p) => p.content.name === 'traffic');"
+        f"return canvas.getBoundingClientRect().x + content.plot.x({hop['time_ns']});"
+    )
+    browser.point(round(x), middle_of(browser, "traffic")[1])
+    browser.run(NEXT_FRAME)
+    arrow = tuple(browser.run(HOP.replace("FROM", hop["from"]).replace("TO", hop["to"])))
+    browser.drag(arrow, arrow)
+    title, words, rows = browser.run(FOLLOWED.replace("WANTED", "null"))
+    assert title == f"Packet {number:,}"
+    assert "arrived after" in words and f"{lost} lost" in words
+    told = [row for row in rows if "→" in row and not row.startswith("RTS ")]
+    assert [re.match(r"(\S+) → ([^\s:,]+)", row).groups() for row in told] == [  # type: ignore[union-attr]
+        (event["from"], event["to"]) for event in frames
+    ]
+    assert sum(": lost, " in row for row in rows) == lost
+    assert rows[0].startswith(f"sets out at {way[0]['node']}") and rows[-1] == f"arrives at {way[-1]['node']}"
+    # A click on a row moves map and cursor to its instant.
+    before = browser.run("return document.querySelector('[data-panel=air] > canvas').toDataURL();")
+    browser.run("document.querySelector('.way .step').click();")
+    browser.run(NEXT_FRAME)
+    assert f"at {first / 1e9:.4f}"[:8] in remark(browser, "air")
+    assert browser.run("return document.querySelector('[data-panel=air] > canvas').toDataURL();") != before
+    assert browser.run("return document.querySelector('.way .now').textContent;").startswith(f"{first / 1e9:.6f} s")
+    # The next packet of the flow, and an end of it.
+    browser.run("document.querySelector('.way header button:nth-of-type(2)').click();")
+    flow = way[0]["packet"]["flow"]
+    log = [json.loads(line) for line in (records["air"] / "events.jsonl").read_text().splitlines()]
+    origins = [event["packet"] for event in log if event["event"] == "packet_originated"]
+    after = next(packet["number"] for packet in origins if packet["flow"] == flow and packet["number"] > number)
+    assert browser.run(FOLLOWED.replace("WANTED", f"'Packet {after:,}'"))[0] == f"Packet {after:,}"
+    browser.press("p")
+    browser.run(NEXT_FRAME)
+    assert browser.run("return document.querySelector('.way').hidden;")
+    assert browser.complaints() == []
+
+
 def test_two_runs_stand_side_by_side_under_one_view(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
     browser.open(viewer(records["first"], records["second"]))
     settled(browser)

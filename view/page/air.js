@@ -58,10 +58,13 @@ export class AirMap {
     if (!this.hidden.has("trails")) this.tracks.forEach((track) => this.drawTrail(ctx, track));
     this.hops.forEach((hop) => this.drawHop(ctx, hop));
     this.drawEnds(ctx, answer.flow);
+    if (this.way) this.drawWay(ctx);
     this.tracks.forEach(({ node }) => this.drawHost(ctx, node));
     if (!this.hidden.has("states")) this.tracks.forEach(({ node }) => this.drawState(ctx, node));
     this.drawScale(ctx, width);
-    return `at ${instant(this.time, view.to - view.from)}`;
+    this.shown?.(this.time);
+    const hint = this.offersToFollow && !this.way ? " · click on an arrow to follow its packet" : "";
+    return `at ${instant(this.time, view.to - view.from)}${hint}`;
   }
 
   /** One scale for both directions. */
@@ -124,6 +127,74 @@ export class AirMap {
     else arrow(ctx, start, this.pixel(this.places.get(to)));
     ctx.stroke();
     ctx.setLineDash([]);
+  }
+
+  /** The way of the packet that is followed: what has been, what is, and faintly what will be. */
+  drawWay(ctx) {
+    const { frames, steps } = this.way;
+    const hops = new Map();
+    for (const frame of frames.filter(({ asks, cause }) => !asks || cause)) {
+      const key = `${frame.from} ${frame.to}`;
+      if (!hops.has(key)) hops.set(key, []);
+      hops.get(key).push(frame);
+    }
+    const { accent, lost, panel } = palette();
+    const outside = this.time < steps[0].t || this.time > Math.max(...steps.map(({ t }) => t));
+    for (const tries of hops.values()) {
+      if (![tries[0].from, tries[0].to].every((node) => this.places.has(node))) continue;
+      const [start, goal] = [tries[0].from, tries[0].to].map((node) => this.pixel(this.places.get(node)));
+      const isNow = tries.some(({ t, end }) => t <= this.time && this.time <= end);
+      const begun = outside || tries[0].t <= this.time;
+      const made = tries.some(({ cause }) => !cause);
+      ctx.strokeStyle = made ? accent : lost;
+      ctx.globalAlpha = begun ? 1 : 0.35;
+      ctx.setLineDash(made ? [] : [5, 4]);
+      ctx.lineWidth = isNow ? 6 : 3.5;
+      ctx.beginPath();
+      arrow(ctx, start, goal);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      const missed = tries.filter(({ cause }) => cause).length;
+      if (missed) this.drawMissed(ctx, start, goal, missed, { lost, panel });
+      ctx.globalAlpha = 1;
+    }
+    const holder = outside ? null : steps.findLast(({ t, what }) => t <= this.time && what !== "dropped");
+    if (!holder || !this.places.has(holder.at)) return;
+    ctx.strokeStyle = accent;
+    ctx.lineWidth = 2.5;
+    ctx.beginPath();
+    ctx.arc(...this.pixel(this.places.get(holder.at)), HOST + 7, 0, 2 * Math.PI);
+    ctx.stroke();
+  }
+
+  /** A cross near the receiver, with the number of frames that were lost there. */
+  drawMissed(ctx, [x0, y0], [x1, y1], count, { lost, panel }) {
+    const part = 0.68;
+    const [x, y] = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
+    ctx.fillStyle = panel;
+    ctx.beginPath();
+    ctx.arc(x, y, 9, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.fillStyle = lost;
+    ctx.font = "700 12px system-ui, sans-serif";
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.fillText(count > 1 ? `${count}×` : "×", x, y);
+  }
+
+  /** The arrow of a flow's packets under a point of the map. */
+  hopAt(x, y) {
+    const away = ({ from, to }) => {
+      const [[x0, y0], [x1, y1]] = [from, to].map((node) => this.pixel(this.places.get(node)));
+      const [dx, dy] = [x1 - x0, y1 - y0];
+      const part = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+      // Arrows of both directions lie on two sides of the straight way.
+      const length = Math.hypot(dx, dy) || 1;
+      return Math.hypot(x0 + dx * part - (dy / length) * 3 - x, y0 + dy * part + (dx / length) * 3 - y);
+    };
+    const arrows = (this.hops ?? []).filter(({ flow, to }) => flow !== null && to !== null);
+    const near = arrows.map((hop) => ({ hop, away: away(hop) })).filter((one) => one.away < 10);
+    return near.sort((a, b) => a.away - b.away)[0]?.hop ?? null;
   }
 
   /** How far the ends of the flow reach. */

@@ -149,6 +149,14 @@ function changeSpeed(step) {
   setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(clock.speed) + step))]);
 }
 
+/** Follows the packet on the air at the instant that is looked at; where one is followed, ends that. */
+function follow() {
+  const followers = columns.map(({ follower }) => follower).filter(Boolean);
+  const following = followers.some(({ way }) => way);
+  const time = cursor() ?? (view.from + view.to) / 2;
+  followers.forEach((follower) => (following ? follower.show(null) : follower.followNearest(time)));
+}
+
 function toggle(what) {
   state[what] = !state[what];
   byId(what).setAttribute("aria-pressed", String(state[what]));
@@ -174,6 +182,12 @@ function options(select, values, text) {
 }
 
 for (const column of columns) {
+  column.offerToFollow({
+    seek: (time) => { clock.pause(); clock.time = time; state.pointed = null; redrawCursor(); },
+    zoom: (from, to) => view.set(from, to),
+    redraw,
+    flow: () => state.flow,
+  });
   for (const panel of column.panels) {
     listen(panel, view, {
       pointed: (...at) => point(column, ...at),
@@ -201,7 +215,7 @@ byId("help").addEventListener("click", () => byId("keys").showModal());
 keys({
   " ": togglePlay, "+": () => view.zoom(0.5), "=": () => view.zoom(0.5), "-": () => view.zoom(2), "0": () => view.whole(),
   ArrowLeft: () => view.move(-0.2), ArrowRight: () => view.move(0.2), s: () => toggle("shares"), r: () => toggle("back"),
-  o: () => toggle("own"), d: toggleTheme,
+  o: () => toggle("own"), d: toggleTheme, p: follow,
   "[": () => changeSpeed(-1), "]": () => changeSpeed(1), "?": () => byId("keys").showModal(),
 });
 addEventListener("resize", ask);

@@ -9,6 +9,7 @@ import { Series } from "./series.js";
 import { Topology } from "./topology.js";
 import { AirMap } from "./air.js";
 import { AirTraffic } from "./traffic.js";
+import { Follower } from "./follow.js";
 
 export class RunColumn {
   /** `summary` is what the page was told of the run; `redraw` draws everything once more. */
@@ -26,6 +27,13 @@ export class RunColumn {
     const middle = [new Sequence(summary), new LinkRates(summary), goodputs(summary)];
     const contents = [new Topology(summary), ...air, ...middle, ...linePanels(summary), drops(summary)];
     this.panels = contents.map((content) => new Panel(this.element, content, redraw));
+  }
+
+  /** Lets the reader follow single packets, where the record and the source know them. */
+  offerToFollow(act) {
+    if (!this.summary.knows_packets || !this.source.packet) return;
+    const map = this.panels.find(({ content }) => content.name === "air");
+    this.follower = new Follower(map, this.summary, this.number, this.source, act);
   }
 
   /** Turns to another flow. */

@@ -8,6 +8,13 @@ class ServerSource {
     if (!response.ok) throw new Error(await response.text());
     return complete(await response.json());
   }
+
+  /** The way of one packet. */
+  async packet(run, question) {
+    const response = await fetch(`packet?${new URLSearchParams({ run, ...question })}`);
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
+  }
 }
 
 /** Puts answers together from tiles, of the level whose pixels are just fine enough. */

@@ -53,6 +53,8 @@ pub(crate) struct Frame {
     /// The neighbour it is for; `None` for all.
     pub to: Option<Number>,
     pub what: Burden,
+    /// The number of the packet in it.
+    pub number: Option<u64>,
 }
 
 /// What a frame carries.
@@ -131,6 +133,24 @@ impl AirRecord {
     /// Drops places that say nothing.
     pub(crate) fn finish(&mut self) {
         self.tracks.values_mut().for_each(Track::straighten);
+    }
+
+    /// The packet of a flow in the frame that began nearest to an instant, of all frames or of those between two hosts.
+    pub(crate) fn nearest(
+        &self,
+        time_ns: u64,
+        flow: Number,
+        between: Option<(Number, Number)>,
+    ) -> Option<u64> {
+        let wanted = |frame: &&Frame| {
+            let is_between = between.is_none_or(|(from, to)| (frame.from, frame.to) == (from, Some(to)));
+            frame.what == Burden::Flow(flow) && frame.number.is_some() && is_between
+        };
+        let (before, after) =
+            self.frames.split_at(self.frames.partition_point(|frame| frame.time_ns <= time_ns));
+        let (before, after) = (before.iter().rev().find(wanted), after.iter().find(wanted));
+        let nearest = before.into_iter().chain(after).min_by_key(|frame| frame.time_ns.abs_diff(time_ns));
+        nearest?.number
     }
 
     /// Data and messages from `from_ns` on, until before `to_ns`.
@@ -215,6 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn the_packet_nearest_to_an_instant_is_of_the_flow_and_between_the_hosts() {
+        let mut air = AirRecord::default();
+        for (time_ns, from, to, flow, number) in
+            [(10, 0, 1, 0, 1), (20, 1, 2, 0, 1), (26, 5, 6, 1, 2), (40, 0, 1, 0, 3), (41, 1, 0, 0, 4)]
+        {
+            let what = Burden::Flow(flow);
+            air.frame(Frame { time_ns, from, to: Some(to), what, number: Some(number) });
+        }
+        assert_eq!(air.nearest(26, 0, None), Some(1));
+        assert_eq!(air.nearest(26, 1, None), Some(2));
+        assert_eq!(air.nearest(26, 0, Some((0, 1))), Some(3));
+        assert_eq!(air.nearest(9, 0, Some((1, 0))), Some(4));
+        assert_eq!(air.nearest(26, 0, Some((2, 1))), None);
+    }
+
+    #[test]
     fn energy_that_is_not_told_again_is_what_it_was() {
         let mut air = AirRecord::default();
         air.state(0, 3, 0, [None, None]);
@@ -230,7 +266,7 @@ mod tests {
     #[test]
     fn hops_are_counted_by_time_pair_and_flow_without_control_frames() {
         let mut air = AirRecord::default();
-        let frame = |time_ns, from, to, what| Frame { time_ns, from, to, what };
+        let frame = |time_ns, from, to, what| Frame { time_ns, from, to, what, number: None };
         for seen in [
             frame(99, 0, Some(1), Burden::Flow(0)),
             frame(100, 0, Some(1), Burden::Flow(0)),

@@ -140,6 +140,8 @@ pub(crate) struct Summary<'a> {
     pub decisions: &'a std::collections::BTreeMap<usize, crate::decisions::Decisions>,
     /// By number of the node: where hosts of radio media were.
     pub tracks: &'a std::collections::BTreeMap<usize, Track>,
+    /// Whether ways of single packets are known.
+    pub knows_packets: bool,
     /// By number of the node: what waited there, and its energy.
     pub states: &'a std::collections::BTreeMap<usize, States>,
 }
@@ -231,6 +233,7 @@ impl Run {
             lossy: &self.lossy,
             decisions: &self.decisions,
             tracks: self.air.tracks(),
+            knows_packets: !self.packets.is_empty(),
             states: self.air.states(),
         }
     }

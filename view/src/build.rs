@@ -2,6 +2,7 @@
 use crate::air::{AirRecord, Burden, Frame};
 use crate::description::{Network, Number, StreamDirection};
 use crate::flow::{ReadSegment, Tracker};
+use crate::packets::{PacketRecord, Part, Step, What};
 use crate::paths::Used;
 use crate::run::{FlowRecord, LinkRecord, Note, Run};
 use prismux_trace::event::{EventKind, Line, LinkDescription, RunDescription, Text};
@@ -83,6 +84,7 @@ impl Builder {
                 lossy: Vec::new(),
                 links,
                 air: AirRecord::default(),
+                packets: PacketRecord::default(),
                 notes: Vec::new(),
                 decisions: BTreeMap::new(),
                 warnings: Vec::new(),
@@ -122,6 +124,7 @@ impl Builder {
         self.run.end_ns = self.run.end_ns.max(line.time_ns);
         match line.event {
             EventKind::PacketSent | EventKind::PacketDelivered | EventKind::PacketDropped => {
+                self.take_hop(line);
                 if self.take_packet(line).is_none() && line.event == EventKind::PacketDropped {
                     self.take_decision(line, &line.at);
                 }
@@ -136,6 +139,10 @@ impl Builder {
             EventKind::HostMoved => self.take_place(line),
             EventKind::HostState => self.take_state(line),
             EventKind::FrameSent => self.take_frame(line),
+            EventKind::PacketOriginated => {
+                self.take_origin(line);
+            }
+            EventKind::FrameLost | EventKind::PacketQueued | EventKind::PacketArrived => self.take_step(line),
             EventKind::RunEnded => self.ended = true,
             EventKind::MemberJoined
             | EventKind::MemberLeft
@@ -298,29 +305,87 @@ impl Builder {
     }
 
     fn take_place(&mut self, line: &Line<'_>) {
-        let node = line.node.as_ref().and_then(|name| self.network.node(name));
+        let node = self.node(&line.node);
         if let (Some(node), Some(x_m), Some(y_m)) = (node, line.x_m, line.y_m) {
             self.run.air.place(line.time_ns, node, [x_m, y_m]);
         }
     }
 
     fn take_state(&mut self, line: &Line<'_>) {
-        let node = line.node.as_ref().and_then(|name| self.network.node(name));
+        let node = self.node(&line.node);
         if let (Some(node), Some(waiting)) = (node, line.waiting_packets) {
             self.run.air.state(line.time_ns, node, waiting, [line.drawn_uj, line.battery_uj]);
         }
     }
 
     fn take_frame(&mut self, line: &Line<'_>) {
-        let node = |name: &Option<Text<'_>>| name.as_ref().and_then(|name| self.network.node(name));
-        let Some(from) = node(&line.from) else { return };
+        let Some(from) = self.node(&line.from) else { return };
+        let to = self.node(&line.to);
         let flow = line.flow.as_ref().and_then(|name| self.network.flow(name));
         let what = match (flow, line.kind.as_deref()) {
             (Some(flow), _) => Burden::Flow(flow),
             (None, Some("data")) => Burden::Message,
             (None, _) => Burden::Control,
         };
-        self.run.air.frame(Frame { time_ns: line.time_ns, from, to: node(&line.to), what });
+        self.run.air.frame(Frame { time_ns: line.time_ns, from, to, what, number: line.number });
+        if let Some(number) = line.number {
+            let what = if line.kind.as_deref() == Some("rts") { What::Asked } else { What::Sent };
+            let sent = Step::new(line.time_ns, what, from);
+            self.run.packets.step(number, Step { to, airtime_ns: line.airtime_ns, ..sent });
+        }
+    }
+
+    fn node(&self, name: &Option<Text<'_>>) -> Option<Number> {
+        name.as_ref().and_then(|name| self.network.node(name))
+    }
+
+    /// A packet with a number sets out.
+    fn take_origin(&mut self, line: &Line<'_>) -> Option<()> {
+        let packet = line.packet.as_ref()?;
+        let (number, at) = (packet.number?, self.node(&line.node)?);
+        let flow = self.network.flow(packet.flow.as_ref()?)?;
+        let tracker = &mut self.trackers[flow];
+        let segment = packet.segment.as_ref().filter(|_| self.one_sequence[flow]);
+        let part = match (segment, at == self.network.flow_ends(flow)[0]) {
+            (Some(segment), true) => Part { data: tracker.data(segment), ack: None },
+            (Some(segment), false) => Part { data: None, ack: tracker.ack(segment) },
+            (None, _) => Part {
+                data: packet.stream.map(|part| (part.offset, part.offset.saturating_add(part.bytes.into()))),
+                ack: None,
+            },
+        };
+        self.run.packets.originate(number, (flow, packet.bytes, part), line.time_ns, at);
+        Some(())
+    }
+
+    /// Something else happens to a packet of which its number is told.
+    fn take_step(&mut self, line: &Line<'_>) {
+        let what = match line.event {
+            EventKind::FrameLost => What::Lost,
+            EventKind::PacketQueued => What::Queued,
+            _ => What::Arrived,
+        };
+        let at = self.node(&line.node).or_else(|| self.node(&line.from));
+        if let (Some(at), Some(number)) = (at, line.number) {
+            let (to, cause) = (self.node(&line.to), line.cause.as_ref().map(ToString::to_string));
+            self.run.packets.step(number, Step { to, cause, ..Step::new(line.time_ns, what, at) });
+        }
+    }
+
+    /// A packet with a number is on a link, or goes no further.
+    fn take_hop(&mut self, line: &Line<'_>) {
+        let Some(number) = line.packet.as_ref().and_then(|packet| packet.number) else { return };
+        let link = line.link.as_ref().or(line.at.as_ref()).and_then(|name| self.network.link(name));
+        let (what, at) = match line.event {
+            EventKind::PacketSent => (What::Sent, self.node(&line.from)),
+            EventKind::PacketDelivered => (What::Delivered, self.node(&line.to)),
+            _ => (What::Dropped, self.node(&line.from).or_else(|| self.node(&line.at))),
+        };
+        if let Some(at) = at {
+            let to = link.filter(|_| what == What::Sent).map(|link| self.network.opposite(link, at));
+            let cause = line.reason.map(|reason| reason.name().to_string());
+            self.run.packets.step(number, Step { to, link, cause, ..Step::new(line.time_ns, what, at) });
+        }
     }
 
     fn take_link_change(&mut self, line: &Line<'_>) {

@@ -2,6 +2,7 @@
 use crate::air::AirRecord;
 use crate::backlog::Backlog;
 use crate::decisions::Decisions;
+use crate::packets::PacketRecord;
 use crate::sample::{Levels, Marks, Sums};
 use prismux_trace::event::RunDescription;
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub struct Run {
     pub flows: Vec<FlowRecord>,
     /// Radio media.
     pub air: AirRecord,
+    /// The ways of single packets, where they have numbers.
+    pub packets: PacketRecord,
     /// Rare events worth a word.
     pub notes: Vec<Note>,
     /// What each proxy decided, by number of its node.

@@ -142,27 +142,62 @@ fn respond<'a>(
             Ok(answer) => ("200 OK", "application/json", answer.into()),
             Err(why) => ("400 Bad Request", "text/plain", why.into()),
         },
+        "/packet" => match packet(query, viewed) {
+            Ok(answer) => ("200 OK", "application/json", answer.into()),
+            Err(why) => ("400 Bad Request", "text/plain", why.into()),
+        },
         _ => ("404 Not Found", "text/plain", "There is nothing here.".into()),
     }
 }
 
-/// The answer to "run=0&from=0&to=1000&width=800&height=400&flow=0".
-fn window(query: &str, viewed: &[Viewed]) -> Result<String, String> {
-    let number = |key: &str| {
-        let pair = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == key);
+/// The numbers of a query.
+#[derive(Debug, Clone, Copy)]
+struct Query<'a>(&'a str);
+
+impl Query<'_> {
+    fn number(self, key: &str) -> Result<u64, String> {
+        let pair = self.0.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == key);
         let value = pair.ok_or_else(|| format!("{key} is missing"))?.1;
         value.parse::<u64>().map_err(|_| format!("{key}: \"{value}\" is no whole number"))
+    }
+
+    fn small(self, key: &str) -> Result<usize, String> {
+        self.number(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+    }
+
+    fn run(self, viewed: &[Viewed]) -> Result<&Run, String> {
+        Ok(&viewed.get(self.small("run")?).ok_or("there is no such run")?.run)
+    }
+}
+
+/// The way of a packet: of that in "run=0&number=12", or of the one whose frame began nearest to an instant, in
+/// "run=0&flow=0&time=1000", which may say between which nodes: "&from=1&to=2".
+fn packet(query: &str, viewed: &[Viewed]) -> Result<String, String> {
+    let query = Query(query);
+    let run = query.run(viewed)?;
+    let number = match query.number("number") {
+        Ok(number) => Some(number),
+        Err(_) => {
+            let between = query.small("from").ok().zip(query.small("to").ok());
+            run.air.nearest(query.number("time")?, query.small("flow")?, between)
+        }
     };
-    let small = |key: &str| number(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-    let viewed = viewed.get(small("run")?).ok_or("there is no such run")?;
+    let way = number.and_then(|number| run.packets.way(number)).ok_or("there is no such packet")?;
+    serde_json::to_string(&way).map_err(|error| error.to_string())
+}
+
+/// The answer to "run=0&from=0&to=1000&width=800&height=400&flow=0".
+fn window(query: &str, viewed: &[Viewed]) -> Result<String, String> {
+    let query = Query(query);
+    let run = query.run(viewed)?;
     let question = Question {
-        from_ns: number("from")?,
-        to_ns: number("to")?,
-        width: small("width")?,
-        height: small("height")?,
-        flow: small("flow")?,
+        from_ns: query.number("from")?,
+        to_ns: query.number("to")?,
+        width: query.small("width")?,
+        height: query.small("height")?,
+        flow: query.small("flow")?,
     };
-    let answer = viewed.run.answer(question).ok_or("there is no such flow")?;
+    let answer = run.answer(question).ok_or("there is no such flow")?;
     serde_json::to_string(&answer).map_err(|error| error.to_string())
 }
 

@@ -186,7 +186,7 @@ impl<R: RoutingEndpoint<P>, P: Payload> Hosts<R, P> {
                 AirEvent::Sent { payload, .. } => drop(self.frames.take(payload)),
                 AirEvent::Failed { host, next_hop, payload } => self.fail(now, host, next_hop, payload),
                 AirEvent::PoweredOff { payload, .. } => drop(self.frames.take(payload)),
-                AirEvent::OnAir { .. } => {}
+                AirEvent::OnAir { .. } | AirEvent::Missed { .. } => {}
             }
         }
     }

@@ -97,6 +97,9 @@ impl Network {
     #[inline]
     fn set_out(&mut self, node: NodeId, exit: Option<PortId>, size_bytes: u32, carried: Carried) {
         self.counters.sent += 1;
+        if let Some(observer) = &mut self.observer {
+            observer.set_out(self.now, node, size_bytes, &self.pool, carried.packet);
+        }
         match exit {
             Some(port) => self.send(port, size_bytes, carried),
             None => self.pass(node, size_bytes, carried),
@@ -126,7 +129,8 @@ impl Network {
             None => {
                 self.counters.no_route += 1;
                 let packet = self.pool.packet(carried.packet);
-                self.observe_drop(node, event::DropReason::NoRoute, &packet);
+                let number = self.pool.number(carried.packet);
+                self.observe_drop(node, event::DropReason::NoRoute, (&packet, number));
                 self.pool.discard(carried.packet);
             }
         }
@@ -139,9 +143,9 @@ impl Network {
         }
     }
 
-    /// Tells whoever wants to know that `node` could do nothing with a packet.
+    /// Tells whoever wants to know that `node` could do nothing with a packet, which may have a number.
     #[cold]
-    pub fn observe_drop(&mut self, node: NodeId, reason: event::DropReason, packet: &Packet) {
+    pub fn observe_drop(&mut self, node: NodeId, reason: event::DropReason, packet: (&Packet, Option<u64>)) {
         if let Some(observer) = &mut self.observer {
             observer.dropped_at(self.now, node, reason, &self.pool, packet);
         }

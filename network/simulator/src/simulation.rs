@@ -145,6 +145,10 @@ impl Simulation {
         if let Some(delays) = &mut self.delays {
             delays.arrived(&self.network, handle);
         }
+        if let Some(observer) = &mut self.network.observer {
+            let node = self.network.pool.get(handle).destination;
+            observer.arrived(self.network.now, node, &self.network.pool, handle);
+        }
         match id.place() {
             Place::Tcp { pair, end } if !self.checks => self.deliver_to_tcp(pair, end, handle),
             _ => self.deliver_to_flow(id, handle),
@@ -165,9 +169,10 @@ impl Simulation {
     #[cold]
     fn deliver_damaged(&mut self, id: EndpointId, handle: PacketHandle) {
         self.network.counters.corrupted += 1;
+        let number = self.network.pool.number(handle);
         let packet = self.network.pool.remove(handle);
         let node = self.flows.site(id).map_or(packet.destination, |site| site.node);
-        self.network.observe_drop(node, DropReason::Corrupted, &packet);
+        self.network.observe_drop(node, DropReason::Corrupted, (&packet, number));
         if let Some((flow, end)) = self.flows.owner(id) {
             self.with_flow(flow, |flow, context| flow.deliver_damaged(context, end, Arrival(packet)));
         }

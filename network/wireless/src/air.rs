@@ -6,12 +6,12 @@ mod tuning;
 
 use crate::energy::{Battery, EnergyConfig, Powers};
 use crate::error_rate::ErrorCurves;
-use crate::event::{AirEvent, Events};
+use crate::event::{AirEvent, Events, Miss};
 use crate::field::{Field, NO_CHANNEL};
 use crate::mac::config::{Mac, MacConfig};
 use crate::mac::dcf::{Dcf, Rule};
 use crate::mac::ear::Signal;
-use crate::mac::{Frame, Outgoing};
+use crate::mac::{Frame, FrameKind, Outgoing};
 use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
@@ -268,7 +268,8 @@ impl<P: Copy> Air<P> {
 
     fn put_on_air(&mut self, now: Instant, frame: Frame<P>) {
         if self.reports_frames {
-            self.events.push_back(AirEvent::OnAir { at: now, frame });
+            let announces = self.announced_by(&frame);
+            self.events.push_back(AirEvent::OnAir { at: now, frame, announces });
         }
         let begins = now + self.radio.propagation_delay;
         let airtime = frame.airtime;
@@ -280,6 +281,7 @@ impl<P: Copy> Air<P> {
     /// A frame reaches all who can hear it.
     fn frame_begins(&mut self, now: Instant, slot: u32) {
         let Some((frame, mut hearers)) = self.frames.take(slot) else { return };
+        let watched = self.watched(&frame);
         let until = now + frame.airtime;
         let Self {
             field,
@@ -295,6 +297,7 @@ impl<P: Copy> Air<P> {
             thresholds,
             ..
         } = self;
+        let (watched, mut miss) = (watched.unwrap_or(u32::MAX), Some(Miss::Unheard));
         let certain = chance.is_certain();
         let threshold_w = thresholds.of(frame.rate);
         let mean_w = |distance_m2| loss.power_w(distance_m2);
@@ -307,7 +310,11 @@ impl<P: Copy> Air<P> {
             let Frame { from, continues, rate, .. } = frame;
             let signal = Signal { frame: slot, from, continues, power_w, until, decodable, rate };
             let machine = &mut hosts[host as usize];
-            machine.signal_begins(now, signal, mac, rule);
+            if host == watched {
+                miss = machine.watched_signal_begins(now, signal, mac, rule);
+            } else {
+                machine.signal_begins(now, signal, mac, rule);
+            }
             if mac.powers.is_some() {
                 watch_battery(now, (host, &*machine), &mut batteries[host as usize], mac, schedule);
             }
@@ -316,12 +323,27 @@ impl<P: Copy> Air<P> {
             }
         });
         let channel = self.field.channel(frame.from.0).unwrap_or(NO_CHANNEL);
+        self.frames.note(slot, miss);
         self.frames.begin(slot, hearers, (channel, until));
+    }
+
+    /// The host that a frame is for, where it is told what becomes of the frame there.
+    fn watched(&self, frame: &Frame<P>) -> Option<u32> {
+        let is_watched = self.reports_frames && matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
+        frame.to.filter(|_| is_watched).map(|to| to.0)
+    }
+
+    /// The packet that an RTS announces, which is the one that its sender tries to send.
+    fn announced_by(&self, frame: &Frame<P>) -> Option<P> {
+        let sender = self.hosts.get(frame.from.0 as usize).filter(|_| frame.kind == FrameKind::Rts);
+        sender?.current_payload()
     }
 
     /// A frame has passed all who hear it.
     fn frame_ends(&mut self, now: Instant, slot: u32) {
         let Some((frame, hearers)) = self.frames.take(slot) else { return };
+        let watched = self.watched(&frame).and_then(|host| self.hosts.get(host as usize));
+        let before = watched.map(|machine| *machine.counters());
         for &host in &hearers {
             let machine = &mut self.hosts[host as usize];
             if machine.signal_ends(now, slot, &self.mac, &self.rule) {
@@ -329,6 +351,14 @@ impl<P: Copy> Air<P> {
                 if machine.is_for(&frame) {
                     self.arm(now, host);
                 }
+            }
+        }
+        let payload = before.and_then(|_| frame.payload.or_else(|| self.announced_by(&frame)));
+        if let (Some(before), Some(to), Some(payload)) = (before, frame.to, payload) {
+            let miss = self.frames.noted(slot).or_else(|| self.hosts[to.0 as usize].missed(&frame, &before));
+            if let Some(miss) = miss {
+                let (kind, host, next_hop) = (frame.kind, frame.from, to);
+                self.events.push_back(AirEvent::Missed { kind, host, next_hop, miss, payload });
             }
         }
         self.frames.remove(slot, hearers);

@@ -1,6 +1,6 @@
 //! What an air tells the hosts on it.
 use crate::HostId;
-use crate::mac::Frame;
+use crate::mac::{Frame, FrameKind};
 use crate::reorder::Reorder;
 use alloc::collections::VecDeque;
 use prismux_units::Instant;
@@ -61,7 +61,60 @@ pub enum AirEvent<P> {
         at: Instant,
         /// The frame.
         frame: Frame<P>,
+        /// Of an RTS: the packet that it announces.
+        announces: Option<P>,
     },
+    /// A frame with data, or an RTS, was lost at the neighbour it is for, or not answered (only on an air that reports
+    /// its frames).
+    Missed {
+        /// Which of both.
+        kind: FrameKind,
+        /// The sender.
+        host: HostId,
+        /// The neighbour.
+        next_hop: HostId,
+        /// Why.
+        miss: Miss,
+        /// The packet in it, or that which it announces.
+        payload: P,
+    },
+}
+
+/// Why the packet of a frame has not come to the host that the frame is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Miss {
+    /// The signal was below the carrier-sense threshold.
+    Unheard,
+    /// The signal was below the receive threshold, or noise damaged it.
+    Weak,
+    /// Another signal overlapped it.
+    Collided,
+    /// A much stronger frame was being received.
+    Overpowered,
+    /// The host was sending.
+    WhileSending,
+    /// The host's battery was empty.
+    WithoutPower,
+    /// The host left the channel.
+    Tuning,
+    /// The frame came, and found the host in no state to answer it.
+    Refused,
+}
+
+impl Miss {
+    /// The name in event logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unheard => "unheard",
+            Self::Weak => "weak",
+            Self::Collided => "collision",
+            Self::Overpowered => "overpowered",
+            Self::WhileSending => "receiver_sending",
+            Self::WithoutPower => "no_power",
+            Self::Tuning => "off_channel",
+            Self::Refused => "refused",
+        }
+    }
 }
 
 /// Events that nobody has taken yet, and packets that cannot be told of since others come before them.

@@ -40,7 +40,7 @@ pub use air::setup::{AirConfig, AirError, HostConfig, Role};
 pub use air::{Air, HostId};
 pub use association::{Association, AssociationConfig};
 pub use energy::{DutyCycle, EnergyConfig};
-pub use event::AirEvent;
+pub use event::{AirEvent, Miss};
 pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
 pub use mac::point::PollingConfig;
 pub use mac::slots::SlotConfig;

@@ -155,7 +155,7 @@ fn an_rts_reserves_the_whole_of_an_aggregate() {
     }
     let mut frames = Vec::new();
     run(&mut air, secs(1), |_, _, event| {
-        if let AirEvent::OnAir { at, frame } = event {
+        if let AirEvent::OnAir { at, frame, .. } = event {
             frames.push((at, frame));
         }
     });

@@ -6,11 +6,12 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AccessRules, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, Coordination, DutyCycle,
-    EnergyConfig, Fading, GaussMarkov, HostId, HostStats, MacConfig, Manhattan, Mobility, Modulation,
-    Outgoing, PollingConfig, Position, Priority, Propagation, RadioConfig, RandomWaypoint, RateControl,
-    Reception, Role, SlotConfig, WaypointStart,
+    EnergyConfig, Fading, FrameKind, GaussMarkov, HostId, HostStats, MacConfig, Manhattan, Miss, Mobility,
+    Modulation, Outgoing, PollingConfig, Position, Priority, Propagation, RadioConfig, RandomWaypoint,
+    RateControl, Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// Hosts of a history, at most.
 const MAX_HOSTS: u32 = 12;
@@ -208,7 +209,7 @@ fn play(
     if mac.coordination != Coordination::Distributed {
         mac.duty_cycle = None;
     }
-    let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: false };
+    let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: true };
     let mut named = named(hosts.to_vec());
     for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {
         host.battery_j = *battery_j;
@@ -218,7 +219,11 @@ fn play(
     }
     let mut air = Air::new(&config, named, Seed(seed)).expect("a possible air");
     let mut seen = String::new();
-    let mut note = |now: Instant, event: AirEvent<u64>| seen.push_str(&format!("{now} {event:?}\n"));
+    let mut fates = Fates::default();
+    let mut note = |now: Instant, event: AirEvent<u64>| {
+        fates.count(&event);
+        seen.push_str(&format!("{now} {event:?}\n"));
+    };
     let count = hosts.len() as u32;
     for (index, send) in sends.iter().enumerate() {
         let now = Instant::ZERO + Duration::from_micros(send.at_us);
@@ -250,7 +255,59 @@ fn play(
         assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
         assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
     }
+    fates.assert_told(&stats(&air, end, hosts.len()), mac.aggregation.is_some());
     format!("{seen}{all:?}")
+}
+
+/// What becomes of data frames for one neighbour.
+#[derive(Debug, Default)]
+struct Fates {
+    sent: u64,
+    missed: BTreeMap<Miss, u64>,
+    /// Packets handed up.
+    received: u64,
+    /// Taken in by hosts for all.
+    broadcasts: u64,
+}
+
+impl Fates {
+    fn count(&mut self, event: &AirEvent<u64>) {
+        match event {
+            AirEvent::OnAir { frame, .. } if frame.kind == FrameKind::Data && frame.to.is_some() => {
+                self.sent += 1;
+            }
+            AirEvent::OnAir { frame, announces, .. } if frame.kind == FrameKind::Rts => {
+                assert!(announces.is_some(), "an RTS announces a packet");
+            }
+            AirEvent::Missed { kind: FrameKind::Data, miss, .. } => {
+                *self.missed.entry(*miss).or_default() += 1;
+            }
+            AirEvent::Received { broadcast, .. } => {
+                *(if *broadcast { &mut self.broadcasts } else { &mut self.received }) += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Every data frame for a neighbour came, came again, or is told to have been lost, for the reason that was
+    /// counted.
+    fn assert_told(&self, hosts: &[HostStats], aggregates: bool) {
+        let sum = |of: fn(&HostStats) -> u64| hosts.iter().map(of).sum::<u64>();
+        let missed: u64 = self.missed.values().sum();
+        let of = |miss: Miss| self.missed.get(&miss).copied().unwrap_or(0);
+        // Packets of aggregates may come and be given up by a host that holds them back.
+        if !aggregates {
+            let came = self.received + sum(|host| host.duplicates);
+            assert_eq!(self.sent, came + missed, "{self:?}");
+        }
+        assert_eq!(of(Miss::Refused), sum(|host| host.data_refused), "{self:?}");
+        assert!(of(Miss::Collided) <= sum(|host| host.lost_collided), "{self:?}");
+        assert!(of(Miss::Weak) <= sum(|host| host.lost_weak), "{self:?}");
+        assert!(of(Miss::Overpowered) <= sum(|host| host.lost_overpowered), "{self:?}");
+        assert!(of(Miss::WhileSending) <= sum(|host| host.lost_while_sending), "{self:?}");
+        assert!(of(Miss::WithoutPower) <= sum(|host| host.lost_without_power), "{self:?}");
+        assert!(of(Miss::Tuning) <= sum(|host| host.lost_tuning), "{self:?}");
+    }
 }
 
 proptest! {

@@ -48,6 +48,18 @@ drop_reasons! {
         LinkDown = "link_down",
         /// No route leads to its destination.
         NoRoute = "no_route",
+        /// Too many packets waited for a route.
+        BufferFull = "buffer_full",
+        /// It waited for a route for too long.
+        BufferTimeout = "buffer_timeout",
+        /// It has made as many hops as it may.
+        HopLimit = "hop_limit",
+        /// The neighbour that was next did not answer, and there was no other way.
+        Unanswered = "unanswered",
+        /// The route in it cannot be followed.
+        BadRoute = "bad_route",
+        /// The host does not forward for others.
+        NotAdmitted = "not_admitted",
     }
     at_a_daemon {
         /// The outer IP or GRE header is cut short, of another version or has a wrong checksum.

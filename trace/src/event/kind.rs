@@ -18,6 +18,10 @@ impl EventKind {
                 | Self::PacketRepaired
                 | Self::WindowChanged
                 | Self::FrameSent
+                | Self::FrameLost
+                | Self::PacketOriginated
+                | Self::PacketQueued
+                | Self::PacketArrived
                 | Self::HostMoved
         )
     }

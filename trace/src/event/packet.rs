@@ -8,6 +8,9 @@ use std::borrow::Cow;
 /// [`Text`] where it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet<N> {
+    /// Its number in the run, which it keeps from hop to hop; told where a network has media that many share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// The flow it belongs to, if any.
     pub flow: Option<N>,
     /// Size on the link in bytes.
@@ -70,7 +73,7 @@ impl SegmentSummary<'_> {
 impl<'a> PacketSummary<'a> {
     /// A packet of `bytes` on the link without TCP inside.
     pub fn opaque(flow: Option<&'a str>, bytes: u32) -> Self {
-        Self { flow: flow.map(Cow::Borrowed), bytes, segment: None, stream: None }
+        Self { number: None, flow: flow.map(Cow::Borrowed), bytes, segment: None, stream: None }
     }
 
     /// A TCP packet of `bytes` on the link.
@@ -97,6 +100,6 @@ impl Packet<Name<'_>> {
             payload_bytes: segment.payload_bytes,
         });
         let flow = self.flow.as_deref().map(Text::from);
-        Packet { flow, bytes: self.bytes, segment, stream: self.stream }
+        Packet { number: self.number, flow, bytes: self.bytes, segment, stream: self.stream }
     }
 }

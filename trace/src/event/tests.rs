@@ -44,7 +44,16 @@ fn sample() -> Vec<Event<'static>> {
             kind: "data".into(),
             airtime_ns: 5,
             flow: Some("download".into()),
+            number: Some(12),
         },
+        Event::FrameLost {
+            medium: "air".into(),
+            from: "h-1".into(),
+            to: "h-2".into(),
+            cause: "collision".into(),
+            number: 12,
+        },
+        Event::PacketQueued { node: "h-1".into(), number: 12 },
         Event::RunEnded,
     ]
 }

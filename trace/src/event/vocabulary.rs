@@ -36,6 +36,8 @@ vocabulary! {
         cause: name,
         /// A packet.
         packet: packet,
+        /// The number of a packet, as in [`Packet::number`].
+        number: u64,
         /// Why a packet went no further.
         reason: DropReason,
         /// What a member's link is used for.
@@ -155,6 +157,44 @@ vocabulary! {
             /// The flow of the packet in it; `None` for control frames and messages of routing protocols.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             flow: optional name,
+            /// The number of that packet, or of the one that the frame announces.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            number: optional u64,
+        }
+        /// A frame with a packet of a flow, or one that announced it, did not come to the neighbour it was for, or was
+        /// not answered there.
+        FrameLost = "frame_lost" {
+            /// The medium.
+            medium: name,
+            /// The host that sent it.
+            from: name,
+            /// The neighbour.
+            to: name,
+            /// What it was lost to there.
+            cause: name,
+            /// The number of the packet.
+            number: u64,
+        }
+        /// A packet with a number set out from its sender's host.
+        PacketOriginated = "packet_originated" {
+            /// The host.
+            node: name,
+            /// The packet.
+            packet: packet,
+        }
+        /// A packet of a flow waits for a medium from now on.
+        PacketQueued = "packet_queued" {
+            /// The host where it waits.
+            node: name,
+            /// The packet's number.
+            number: u64,
+        }
+        /// A packet of a flow reached the host that it was for.
+        PacketArrived = "packet_arrived" {
+            /// The host.
+            node: name,
+            /// The packet's number.
+            number: u64,
         }
         /// A proxy chose a member's link for a packet.
         PacketScheduled = "packet_scheduled" {

@@ -103,12 +103,16 @@ pub(super) fn network(
     if options.capture.is_some() || options.events.is_some() {
         media.iter_mut().for_each(|medium| medium.tell_frames());
     }
+    let mut pool = PacketPool::default();
+    if options.events.is_some() && !media.is_empty() {
+        pool.number_packets();
+    }
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
     Ok(Network {
         now: Instant::ZERO,
         limit: Instant::ZERO,
         queue: EventQueue::new(),
-        pool: PacketPool::default(),
+        pool,
         armed: vec![Instant::MAX; ports.len()],
         ports,
         ends: plan.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]).map(end).collect(),

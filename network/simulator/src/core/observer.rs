@@ -1,6 +1,6 @@
 //! Captures and event logs: what passes the ends of links.
 use crate::core::capture::Capture;
-use crate::core::ids::{FlowId, MediumId, NodeId, PortId};
+use crate::core::ids::{FlowId, MediumId, NO_FLOW, NodeId, PortId};
 use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool};
 use crate::media::medium::{NodeState, SentFrame};
 use prismux_link::{DropReason, Dropped};
@@ -62,13 +62,13 @@ impl Observer {
         pool: &PacketPool,
         packet: PacketHandle,
     ) {
-        let packet = &pool.packet(packet);
+        let (number, packet) = (pool.number(packet), &pool.packet(packet));
         if let Some(capture) = &mut self.capture {
             capture.packet(now, port, size_bytes, pool, packet);
         }
         if let Some(sink) = &mut self.events {
             let (link, from) = (self.names.link(port), self.names.sender(port));
-            let packet = self.names.summary(size_bytes, pool, packet);
+            let packet = self.names.summary(size_bytes, pool, packet, number);
             sink.event(now, &Event::PacketSent { link, from, packet });
         }
     }
@@ -87,18 +87,84 @@ impl Observer {
         }
     }
 
-    /// A frame begins on a medium, with a packet of `flow` in it.
-    pub fn frame_sent(&mut self, now: Instant, medium: MediumId, frame: &SentFrame, flow: Option<FlowId>) {
+    /// A frame begins on a medium, with a packet of `flow` in it; the number is that of the packet, or of the one that
+    /// the frame announces.
+    pub fn frame_sent(
+        &mut self,
+        now: Instant,
+        medium: MediumId,
+        frame: &SentFrame,
+        (flow, number): (Option<FlowId>, Option<u64>),
+    ) {
         let Some(sink) = &mut self.events else { return };
+        let flow = flow.and_then(|flow| self.names.flows.get(flow.index()));
         let event = Event::FrameSent {
-            medium: Cow::Borrowed(self.names.media.get(medium.index()).map_or("", String::as_str)),
+            medium: self.names.medium(medium),
             from: self.names.node(frame.from),
             to: frame.to.map(|to| self.names.node(to)),
             kind: Cow::Borrowed(frame.kind),
             airtime_ns: frame.airtime.as_nanos(),
-            flow: flow.and_then(|flow| self.names.flows.get(flow.index())).map(|flow| flow.as_str().into()),
+            number,
+            flow: flow.map(|flow| flow.as_str().into()),
         };
         sink.event(now, &event);
+    }
+
+    /// A frame with a packet has not come to the neighbour it is for.
+    pub fn frame_lost(
+        &mut self,
+        now: Instant,
+        medium: MediumId,
+        ends: [NodeId; 2],
+        (cause, number): (&'static str, u64),
+    ) {
+        let Some(sink) = &mut self.events else { return };
+        let [from, to] = ends.map(|node| self.names.node(node));
+        let (medium, cause) = (self.names.medium(medium), Cow::Borrowed(cause));
+        sink.event(now, &Event::FrameLost { medium, from, to, cause, number });
+    }
+
+    /// A numbered packet of a flow sets out from the host of its sender.
+    pub fn set_out(
+        &mut self,
+        now: Instant,
+        node: NodeId,
+        size_bytes: u32,
+        pool: &PacketPool,
+        packet: PacketHandle,
+    ) {
+        let (Some(sink), number @ Some(_)) = (&mut self.events, pool.number(packet)) else { return };
+        let packet = self.names.summary(size_bytes, pool, &pool.packet(packet), number);
+        sink.event(now, &Event::PacketOriginated { node: self.names.node(node), packet });
+    }
+
+    /// A numbered packet of a flow has begun to wait for a medium.
+    pub fn queued(&mut self, now: Instant, node: NodeId, pool: &PacketPool, packet: PacketHandle) {
+        self.tell_numbered(now, pool, packet, |names, number| Event::PacketQueued {
+            node: names.node(node),
+            number,
+        });
+    }
+
+    /// A numbered packet of a flow has reached the host that it is for.
+    pub fn arrived(&mut self, now: Instant, node: NodeId, pool: &PacketPool, packet: PacketHandle) {
+        self.tell_numbered(now, pool, packet, |names, number| Event::PacketArrived {
+            node: names.node(node),
+            number,
+        });
+    }
+
+    fn tell_numbered(
+        &mut self,
+        now: Instant,
+        pool: &PacketPool,
+        packet: PacketHandle,
+        event: impl FnOnce(&Names, u64) -> Event<'_>,
+    ) {
+        let (Some(sink), Some(number)) = (&mut self.events, pool.number(packet)) else { return };
+        if pool.get(packet).flow != NO_FLOW {
+            sink.event(now, &event(&self.names, number));
+        }
     }
 
     /// Where a host is, if that has changed.
@@ -139,7 +205,8 @@ impl Observer {
     ) {
         if let Some(sink) = &mut self.events {
             let (link, (_, to)) = (self.names.link(port), &self.names.ends[port.index()]);
-            let packet = self.names.summary(size_bytes, pool, &pool.packet(packet));
+            let number = pool.number(packet);
+            let packet = self.names.summary(size_bytes, pool, &pool.packet(packet), number);
             sink.event(now, &Event::PacketDelivered { link, to: Cow::Borrowed(to), packet });
         }
     }
@@ -154,23 +221,25 @@ impl Observer {
                 DropReason::Down => event::DropReason::LinkDown,
             };
             let (at, from) = (self.names.link(port), Some(self.names.sender(port)));
-            let packet = self.names.summary(dropped.size_bytes, pool, &pool.packet(dropped.packet.packet));
+            let handle = dropped.packet.packet;
+            let number = pool.number(handle);
+            let packet = self.names.summary(dropped.size_bytes, pool, &pool.packet(handle), number);
             sink.event(now, &Event::PacketDropped { at, from, reason, packet });
         }
     }
 
-    /// A node could do nothing with a packet; the pool keeps what belongs to it.
+    /// A node could do nothing with a packet, which may have a number; the pool keeps what belongs to it.
     pub fn dropped_at(
         &mut self,
         now: Instant,
         node: NodeId,
         reason: event::DropReason,
         pool: &PacketPool,
-        packet: &Packet,
+        (packet, number): (&Packet, Option<u64>),
     ) {
         if let Some(sink) = &mut self.events {
             let at = self.names.node(node);
-            let packet = self.names.summary(packet.ip_bytes(), pool, packet);
+            let packet = self.names.summary(packet.ip_bytes(), pool, packet, number);
             sink.event(now, &Event::PacketDropped { at, from: None, reason, packet });
         }
     }
@@ -231,9 +300,19 @@ impl Names {
         Cow::Borrowed(&self.flows[flow.index()])
     }
 
-    fn summary(&self, size_bytes: u32, pool: &PacketPool, packet: &Packet) -> PacketSummary<'_> {
+    fn medium(&self, medium: MediumId) -> Cow<'_, str> {
+        Cow::Borrowed(self.media.get(medium.index()).map_or("", String::as_str))
+    }
+
+    fn summary(
+        &self,
+        size_bytes: u32,
+        pool: &PacketPool,
+        packet: &Packet,
+        number: Option<u64>,
+    ) -> PacketSummary<'_> {
         let flow = self.flows.get(packet.flow.index()).map(String::as_str);
-        match &packet.body {
+        let summary = match &packet.body {
             Body::Tcp { header, .. } => PacketSummary::tcp(flow, size_bytes, header, packet.payload_bytes),
             Body::Datagram(datagram) => {
                 match pool.content(datagram).and_then(|content| content.stream_offset()) {
@@ -241,6 +320,7 @@ impl Names {
                     None => PacketSummary::opaque(flow, size_bytes),
                 }
             }
-        }
+        };
+        PacketSummary { number, ..summary }
     }
 }

@@ -102,6 +102,13 @@ pub enum MediumEvent {
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in
     /// [`Medium::frame_head`], its packet, if it has one, is this.
     OnAir(Option<Frame>),
+    /// A frame has not come to the neighbour it is for, on a medium that tells of them; it may be sent again.
+    Missed {
+        /// The frame.
+        frame: Frame,
+        /// The name in event logs of what it was lost to.
+        cause: &'static str,
+    },
 }
 
 /// What waits at a node on a medium, and its energy.
@@ -126,6 +133,8 @@ pub struct SentFrame {
     pub kind: &'static str,
     /// How long it lasts.
     pub airtime: Duration,
+    /// The frame with a packet that it announces, of a request to send.
+    pub announces: Option<Frame>,
 }
 
 /// A packet on a shared medium.

@@ -1,7 +1,7 @@
 //! Packets on media that many share: exits into them, and what becomes of a frame.
 use super::{Network, Target};
-use crate::core::ids::{MediumId, NodeId, PortId};
-use crate::core::packet::{Carried, Transit};
+use crate::core::ids::{MediumId, NO_FLOW, NodeId, PortId};
+use crate::core::packet::{Carried, PacketHandle, Transit};
 use crate::media::medium::{Frame, MediumEvent, Priority};
 use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::rule::Forwarding;
@@ -24,7 +24,11 @@ impl Network {
     /// # Errors
     /// The frame, when the medium has no room for it.
     pub fn put_on_medium(&mut self, medium: MediumId, frame: Frame) -> Result<(), Frame> {
+        let Frame { from, packet, .. } = frame;
         self.media[medium.index()].medium.send(self.now, frame)?;
+        if let Some(observer) = &mut self.observer {
+            observer.queued(self.now, from, &self.pool, packet.carried.packet);
+        }
         self.arm_medium(medium);
         Ok(())
     }
@@ -61,6 +65,7 @@ impl Network {
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
                 MediumEvent::Refused(frame) => self.unheard(frame.packet),
                 MediumEvent::OnAir(frame) => self.tell_frame(medium, frame),
+                MediumEvent::Missed { frame, cause } => self.tell_missed(medium, &frame, cause),
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {
                         self.with_rule(place, |rule, context| rule.medium_free(context, medium));
@@ -81,8 +86,22 @@ impl Network {
             observer.on_air(self.now, medium, shared.frame_head(), packet, &self.pool);
             if let Some(sent) = shared.frame_sent() {
                 let flow = packet.map(|(packet, _)| self.pool.packet(packet).flow);
-                observer.frame_sent(self.now, medium, &sent, flow);
+                let about = frame.or(sent.announces).map(|frame| frame.packet.carried.packet);
+                let of_flow = |handle: &PacketHandle| self.pool.get(*handle).flow != NO_FLOW;
+                let number = about.filter(of_flow).and_then(|packet| self.pool.number(packet));
+                observer.frame_sent(self.now, medium, &sent, (flow, number));
             }
+        }
+    }
+
+    /// A frame has not come to the neighbour it is for.
+    #[cold]
+    fn tell_missed(&mut self, medium: MediumId, frame: &Frame, cause: &'static str) {
+        let Frame { from, to: Some(to), packet, .. } = *frame else { return };
+        let handle = packet.carried.packet;
+        let number = self.pool.number(handle).filter(|_| self.pool.get(handle).flow != NO_FLOW);
+        if let (Some(observer), Some(number)) = (&mut self.observer, number) {
+            observer.frame_lost(self.now, medium, [from, to], (cause, number));
         }
     }
 

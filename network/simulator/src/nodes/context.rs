@@ -3,6 +3,7 @@ use crate::core::ids::{EndpointId, LinkId, MediumId, NO_FLOW, NodeId, PortId};
 use crate::core::packet::{Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, Packet, Transit};
 use crate::media::medium::{Frame, Priority};
 use crate::network::{Network, Target};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::Ecn;
 
@@ -220,6 +221,14 @@ impl NodeContext<'_> {
         self.network.counters.taken_by_nodes += 1;
         self.network.counters.dropped_by_nodes += 1;
         self.network.pool.discard(packet.carried.packet);
+    }
+
+    /// Drops a packet, and tells why.
+    pub fn lose(&mut self, packet: Transit, reason: DropReason) {
+        let handle = packet.carried.packet;
+        let (lost, number) = (self.network.pool.packet(handle), self.network.pool.number(handle));
+        self.network.observe_drop(self.node, reason, (&lost, number));
+        self.discard(packet);
     }
 
     /// Hands a packet to the endpoint on this node that it is for, without the header of a routing protocol.

@@ -7,6 +7,7 @@ use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use prismux_endpoint::Alarm;
 use prismux_routing::{Input, NextHop, RoutingEndpoint, RoutingEvent};
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use std::fmt;
 use std::net::IpAddr;
@@ -82,7 +83,7 @@ where
             };
             if let Err(refused) = context.transmit(self.medium, to, packet, priority) {
                 self.queue_drops += 1;
-                context.discard(refused);
+                context.lose(refused, DropReason::QueueFull);
             }
         }
         while let Some(event) = self.routing.poll_event() {
@@ -95,7 +96,7 @@ where
                     }
                     context.deliver(payload);
                 }
-                RoutingEvent::Dropped { payload, .. } => context.discard(payload),
+                RoutingEvent::Dropped { reason, payload, .. } => context.lose(payload, drop_reason(reason)),
                 _ => {}
             }
         }
@@ -120,6 +121,20 @@ where
                 None
             }
         }
+    }
+}
+
+/// What event logs call it.
+const fn drop_reason(reason: prismux_routing::DropReason) -> DropReason {
+    use prismux_routing::DropReason as Routing;
+    match reason {
+        Routing::NoRoute => DropReason::NoRoute,
+        Routing::BufferFull => DropReason::BufferFull,
+        Routing::BufferTimeout => DropReason::BufferTimeout,
+        Routing::HopLimit => DropReason::HopLimit,
+        Routing::LinkFailure | Routing::SalvageLimit => DropReason::Unanswered,
+        Routing::BadRoute | Routing::Loop => DropReason::BadRoute,
+        Routing::NotAdmitted => DropReason::NotAdmitted,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use base_station::BaseStation;
 use prismux_plan::{Cells, Plan, Radio};
-use prismux_trace::event::{DropReason, Event};
+use prismux_trace::event::Event;
 use prismux_units::Instant;
 pub(crate) use station::Station;
 use std::any::Any;
@@ -113,13 +113,6 @@ impl NodeContext<'_> {
     /// Whether the packet is for the node, under whichever of its addresses.
     fn is_for_node(&self, packet: &Transit) -> bool {
         self.ends_here(packet) || self.network.is_interface_of(packet.carried.towards, self.node)
-    }
-
-    /// Drops a packet, and tells why.
-    fn lose(&mut self, packet: Transit, reason: DropReason) {
-        let lost = self.network.pool.packet(packet.carried.packet);
-        self.network.observe_drop(self.node, reason, &lost);
-        self.discard(packet);
     }
 }
 

@@ -3,6 +3,7 @@ use crate::core::ids::{MediumId, NodeId};
 use crate::core::packet::Transit;
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
+use prismux_trace::event::DropReason;
 
 /// Hands packets to the air and takes those for itself.
 #[derive(Debug)]
@@ -22,8 +23,12 @@ impl Node for DirectHost {
         let to = Some(context.addresses(&packet).1);
         if let Err(refused) = context.transmit(self.medium, to, packet, context.priority(&packet)) {
             self.queue_drops += 1;
-            context.discard(refused);
+            context.lose(refused, DropReason::QueueFull);
         }
+    }
+
+    fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {
+        context.lose(packet, DropReason::Unanswered);
     }
 
     fn receive(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {

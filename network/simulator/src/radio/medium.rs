@@ -152,7 +152,7 @@ impl RadioMedium {
                 self.frames_inside -= 1;
                 Some(MediumEvent::Undelivered(payload))
             }
-            AirEvent::OnAir { frame, .. } => {
+            AirEvent::OnAir { frame, announces, .. } => {
                 self.head.clear();
                 self.air.emit_head(&frame, &mut self.head);
                 self.latest = self.radios.node(frame.from).map(|from| SentFrame {
@@ -160,8 +160,12 @@ impl RadioMedium {
                     to: frame.to.and_then(|to| self.radios.node(to)),
                     kind: frame.kind.name(),
                     airtime: frame.airtime,
+                    announces,
                 });
                 Some(MediumEvent::OnAir(frame.payload))
+            }
+            AirEvent::Missed { miss, payload, .. } => {
+                Some(MediumEvent::Missed { frame: payload, cause: miss.name() })
             }
         }
     }

@@ -1,4 +1,5 @@
 //! Frames on the air, in places that are used again.
+use crate::event::Miss;
 use crate::mac::Frame;
 use alloc::vec::Vec;
 use prismux_units::Instant;
@@ -10,6 +11,8 @@ struct OnAir<P> {
     hearers: Vec<u32>,
     /// On which channel its signal is, and until when; `None` before it begins and behind its end.
     signal: Option<(u8, Instant)>,
+    /// What its signal was lost to at once at the host that it is for, where that is watched.
+    miss: Option<Miss>,
 }
 
 /// All frames on the air.
@@ -36,7 +39,7 @@ impl<P: Copy> Frames<P> {
                 slot
             }
             None => {
-                self.places.push(OnAir { frame, hearers: Vec::new(), signal: None });
+                self.places.push(OnAir { frame, hearers: Vec::new(), signal: None, miss: None });
                 self.places.len() as u32 - 1
             }
         }
@@ -53,6 +56,16 @@ impl<P: Copy> Frames<P> {
         self.being_received += hearers.len() as u64;
         let place = &mut self.places[slot as usize];
         (place.hearers, place.signal) = (hearers, Some(signal));
+    }
+
+    /// Notes what a frame's signal was lost to at once at the host that it is for.
+    pub fn note(&mut self, slot: u32, miss: Option<Miss>) {
+        self.places[slot as usize].miss = miss;
+    }
+
+    /// What [`Frames::note`] noted.
+    pub fn noted(&self, slot: u32) -> Option<Miss> {
+        self.places[slot as usize].miss
     }
 
     /// The frames whose signals are on `channel`, with their places and ends.

@@ -25,6 +25,8 @@ use super::slots::OwnSlots;
 use crate::HostId;
 use crate::energy::Battery;
 use crate::error_rate::ErrorCurves;
+use crate::event::Miss;
+use crate::mac::{Frame, FrameKind};
 use crate::stats::HostStats;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -191,6 +193,57 @@ impl<P: Copy> Dcf<P> {
             self.nav_until = self.nav_until.max(signal.until + mac.eifs);
         }
         self.refresh(now, mac);
+    }
+
+    /// [`Dcf::signal_begins`] of a frame for this host: what the signal was lost to, if that is sure already.
+    pub fn watched_signal_begins(
+        &mut self,
+        now: Instant,
+        signal: Signal,
+        mac: &Mac,
+        rule: &Rule,
+    ) -> Option<Miss> {
+        let before = self.stats;
+        self.signal_begins(now, signal, mac, rule);
+        if self.ear.is_locked_on(signal.frame) {
+            return None;
+        }
+        // A weak signal may take the frame with it that was being received: its own loss is counted as weak.
+        let more = |of: fn(&HostStats) -> u64| of(&self.stats) > of(&before);
+        Some(match () {
+            () if more(|stats| stats.lost_weak) => Miss::Weak,
+            () if more(|stats| stats.lost_overpowered) => Miss::Overpowered,
+            () if more(|stats| stats.lost_while_sending) => Miss::WhileSending,
+            () if more(|stats| stats.lost_without_power) => Miss::WithoutPower,
+            () => Miss::Collided,
+        })
+    }
+
+    /// What a frame for this host, whose signal has just ended, was lost to; `None` where it came. `before` are the
+    /// counters before the end.
+    pub fn missed(&self, frame: &Frame<P>, before: &HostStats) -> Option<Miss> {
+        let more = |of: fn(&HostStats) -> u64| of(&self.stats) > of(before);
+        let is_answered = || matches!(self.answer, Some((_, Answer::Cts(to, ..))) if to == frame.from);
+        Some(match () {
+            () if frame.kind == FrameKind::Rts && more(|stats| stats.frames_received) => {
+                return (!is_answered()).then_some(Miss::Refused);
+            }
+            () if more(|stats| stats.data_refused) => Miss::Refused,
+            () if more(|stats| stats.frames_received) => return None,
+            () if more(|stats| stats.lost_weak) => Miss::Weak,
+            () if more(|stats| stats.lost_collided) => Miss::Collided,
+            () => self.ear.broken,
+        })
+    }
+
+    /// The packet that the host tries to send.
+    pub fn current_payload(&self) -> Option<P> {
+        self.current.as_ref().map(|current| current.packet.payload)
+    }
+
+    /// The counters as they are, without the times.
+    pub const fn counters(&self) -> &HostStats {
+        &self.stats
     }
 
     /// A signal ends that was strong enough: whether it has become a frame.

@@ -1,5 +1,6 @@
 //! What one receiver makes of the signals that reach it.
 use crate::HostId;
+use crate::event::Miss;
 use prismux_units::{Duration, Instant, Rate};
 
 /// What became of one signal at one receiver.
@@ -49,6 +50,8 @@ pub(crate) struct Ear {
     locked: u32,
     /// Whether the latest reception was of no use.
     pub damaged: bool,
+    /// What the latest frame was lost to that was lost while it was being received.
+    pub broken: Miss,
     /// Time in which signals were heard and the host did not send.
     receiving: Duration,
     /// Time in which the host sent.
@@ -64,6 +67,7 @@ impl Ear {
             power_w: 0.0,
             locked: NONE,
             damaged: false,
+            broken: Miss::Collided,
             receiving: Duration::ZERO,
             sending: Duration::ZERO,
         }
@@ -148,6 +152,7 @@ impl Ear {
         if self.locked != NONE {
             lost(Loss::Collided);
             self.locked = NONE;
+            self.broken = Miss::Collided;
         }
         lost(if signal.decodable { Loss::Collided } else { Loss::Weak });
         self.damaged = true;
@@ -177,6 +182,7 @@ impl Ear {
         if self.until > now {
             self.locked = NONE;
             self.damaged = true;
+            self.broken = Miss::WhileSending;
         }
         lost
     }
@@ -190,12 +196,14 @@ impl Ear {
     pub fn power_off(&mut self, now: Instant) -> bool {
         let lost = self.until > now && self.locked != NONE;
         self.locked = NONE;
+        self.broken = Miss::WithoutPower;
         lost
     }
 
     /// The radio hears another channel. Whether a frame that it was receiving is lost by that.
     pub fn tune(&mut self, now: Instant) -> bool {
         let lost = self.power_off(now);
+        self.broken = Miss::Tuning;
         let counted_from = self.sending_until.max(now);
         if self.energy_until > counted_from {
             self.receiving = self.receiving - (self.energy_until - counted_from);

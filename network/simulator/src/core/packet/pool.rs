@@ -46,6 +46,33 @@ pub(crate) struct PacketPool {
     contents: Contents,
     /// By packet: the header around it, where it has one.
     headers: Vec<Option<ContentHandle>>,
+    /// Where packets are numbered, for event logs.
+    numbers: Option<Numbers>,
+}
+
+/// Numbers of packets, which the copies of a packet share.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// By place of the packet.
+    of: Vec<u64>,
+    latest: u64,
+}
+
+impl Numbers {
+    #[cold]
+    fn set(&mut self, handle: PacketHandle, number: u64) {
+        let place = handle.0 as usize;
+        if self.of.len() <= place {
+            self.of.resize(place + 1, 0);
+        }
+        self.of[place] = number;
+    }
+
+    #[cold]
+    fn give_next(&mut self, handle: PacketHandle) {
+        self.latest += 1;
+        self.set(handle, self.latest);
+    }
 }
 
 impl PacketPool {
@@ -92,7 +119,7 @@ impl PacketPool {
     #[inline]
     fn store(&mut self, packet: Packet<StoredBody>) -> PacketHandle {
         let stored = Stored(packet);
-        match self.free.pop() {
+        let handle = match self.free.pop() {
             Some(handle) => {
                 self.packets[handle.0 as usize] = stored;
                 handle
@@ -101,7 +128,21 @@ impl PacketPool {
                 self.packets.push(stored);
                 PacketHandle((self.packets.len() - 1) as u32)
             }
+        };
+        if let Some(numbers) = &mut self.numbers {
+            numbers.give_next(handle);
         }
+        handle
+    }
+
+    /// From now on each packet has a number, which its copies share.
+    pub fn number_packets(&mut self) {
+        self.numbers = Some(Numbers::default());
+    }
+
+    /// The number of a packet, where packets are numbered.
+    pub fn number(&self, handle: PacketHandle) -> Option<u64> {
+        self.numbers.as_ref()?.of.get(handle.0 as usize).copied()
     }
 
     #[cold]
@@ -207,6 +248,9 @@ impl PacketPool {
         let twin = self.insert(twin);
         if header.is_some() {
             self.set_header(twin, header);
+        }
+        if let (Some(number), Some(numbers)) = (self.number(handle), &mut self.numbers) {
+            numbers.set(twin, number);
         }
         twin
     }

@@ -58,7 +58,7 @@ impl Node for ProxyNode {
         let packet = network.pool.remove(carried.packet);
         if packet.damaged {
             network.counters.corrupted += 1;
-            network.observe_drop(context.node, DropReason::Corrupted, &packet);
+            network.observe_drop(context.node, DropReason::Corrupted, (&packet, None));
             return network.pool.forget(&packet);
         }
         network.counters.taken_by_nodes += 1;
@@ -215,7 +215,7 @@ impl ProxyNode {
                 });
             }
             Verdict::Drop { packet, reason } => {
-                context.network.observe_drop(node, drop_reason(*reason), packet);
+                context.network.observe_drop(node, drop_reason(*reason), (packet, None));
             }
         }
     }
