@@ -1,6 +1,6 @@
 """What TCP-DOOR gains in the four experiments of its study, from the sweep of `make door-study`.
 
-    python reproduce/tcp-door/study.py results/door-study.parquet
+python reproduce/tcp-door/study.py results/door-study.parquet
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ SETTING, PROFILE = "flows.download.door.setting", "flows.download.profile"
 GOODPUT, TIMEOUTS = "flows.download.goodput_bps", "flows.download.timeouts"
 PLAIN, TODAY = "tcp", "tcp-today"
 HEADER = (
-    "way", "networks", "improvement", "least setting", "greatest setting", "deviation", "positive", "kbit/s", "timeouts"
+    "way",
+    "networks",
+    "improvement",
+    "least setting",
+    "greatest setting",
+    "deviation",
+    "positive",
+    "kbit/s",
+    "timeouts",
 )
 
 
