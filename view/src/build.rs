@@ -1,8 +1,10 @@
 //! From the lines of a record to series.
+mod ways;
+
 use crate::air::{AirRecord, Burden, Frame};
 use crate::description::{Network, Number, StreamDirection};
 use crate::flow::{ReadSegment, Tracker};
-use crate::packets::{PacketRecord, Part, Step, What};
+use crate::packets::{PacketRecord, Step, What};
 use crate::paths::Used;
 use crate::run::{FlowRecord, LinkRecord, Note, Run};
 use prismux_trace::event::{EventKind, Line, LinkDescription, RunDescription, Text};
@@ -337,55 +339,6 @@ impl Builder {
 
     fn node(&self, name: &Option<Text<'_>>) -> Option<Number> {
         name.as_ref().and_then(|name| self.network.node(name))
-    }
-
-    /// A packet with a number sets out.
-    fn take_origin(&mut self, line: &Line<'_>) -> Option<()> {
-        let packet = line.packet.as_ref()?;
-        let (number, at) = (packet.number?, self.node(&line.node)?);
-        let flow = self.network.flow(packet.flow.as_ref()?)?;
-        let tracker = &mut self.trackers[flow];
-        let segment = packet.segment.as_ref().filter(|_| self.one_sequence[flow]);
-        let part = match (segment, at == self.network.flow_ends(flow)[0]) {
-            (Some(segment), true) => Part { data: tracker.data(segment), ack: None },
-            (Some(segment), false) => Part { data: None, ack: tracker.ack(segment) },
-            (None, _) => Part {
-                data: packet.stream.map(|part| (part.offset, part.offset.saturating_add(part.bytes.into()))),
-                ack: None,
-            },
-        };
-        self.run.packets.originate(number, (flow, packet.bytes, part), line.time_ns, at);
-        Some(())
-    }
-
-    /// Something else happens to a packet of which its number is told.
-    fn take_step(&mut self, line: &Line<'_>) {
-        let what = match line.event {
-            EventKind::FrameLost => What::Lost,
-            EventKind::PacketQueued => What::Queued,
-            _ => What::Arrived,
-        };
-        let at = self.node(&line.node).or_else(|| self.node(&line.from));
-        if let (Some(at), Some(number)) = (at, line.number) {
-            let (to, cause) = (self.node(&line.to), line.cause.as_ref().map(ToString::to_string));
-            self.run.packets.step(number, Step { to, cause, ..Step::new(line.time_ns, what, at) });
-        }
-    }
-
-    /// A packet with a number is on a link, or goes no further.
-    fn take_hop(&mut self, line: &Line<'_>) {
-        let Some(number) = line.packet.as_ref().and_then(|packet| packet.number) else { return };
-        let link = line.link.as_ref().or(line.at.as_ref()).and_then(|name| self.network.link(name));
-        let (what, at) = match line.event {
-            EventKind::PacketSent => (What::Sent, self.node(&line.from)),
-            EventKind::PacketDelivered => (What::Delivered, self.node(&line.to)),
-            _ => (What::Dropped, self.node(&line.from).or_else(|| self.node(&line.at))),
-        };
-        if let Some(at) = at {
-            let to = link.filter(|_| what == What::Sent).map(|link| self.network.opposite(link, at));
-            let cause = line.reason.map(|reason| reason.name().to_string());
-            self.run.packets.step(number, Step { to, link, cause, ..Step::new(line.time_ns, what, at) });
-        }
     }
 
     fn take_link_change(&mut self, line: &Line<'_>) {

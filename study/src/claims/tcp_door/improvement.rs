@@ -39,18 +39,20 @@ const JUDGED: [Configuration; 3] =
 const REPORTED: std::ops::RangeInclusive<f64> = 45.0..=57.0;
 
 /// Why the receiver's detection gains exactly nothing in some networks.
-const WITHOUT_NUMBERS: &str = "where two SYNs are lost the third goes without the option, as it should on today's paths: packets have no \
-     numbers, and rd is plain TCP. Refuted: that rd gains nothing in such a network by itself; with a start at 25, \
-     50 or 75 s, whose first SYN gets through, it gains 37 to 55 % in network 5";
+const WITHOUT_NUMBERS: &str = "where two SYNs are lost the third goes without the option, as it should on \
+     today's paths: packets have no numbers, and rd is plain TCP. Refuted: that rd gains nothing in such a \
+     network by itself; with a start at 25, 50 or 75 s, whose first SYN gets through, it gains 37 to 55 % in \
+     network 5";
 
 /// Why the least mean of a setting stays below the range.
-const LEAST_OF_ALL: &str =
-    "; refuted: that ten networks happen to be unfavourable. Over twenty all-t1x1-t2x4 gains 34.7 ± 9.5 %";
+const LEAST_OF_ALL: &str = "; refuted: that ten networks happen to be unfavourable. Over twenty all-t1x1-t2x4 \
+     gains 34.7 ± 9.5 %";
 
 /// Why improvements beside ten flows are a matter of chance.
-const CONGESTION: &str = "each datagram floods the network, and plain TCP is left with less than 1 kbit/s in four of ten networks; the \
-     paper does not say how long datagrams are. Refuted: that TCP-DOOR does harm under load. The same 2 kB/s in \
-     packets of 1460 bytes instead of 512: all-t1x2-t2x4 and sd are ahead in 10 of 10 networks, rd in 9";
+const CONGESTION: &str = "each datagram floods the network, and plain TCP is left with less than 1 kbit/s in \
+     five of ten networks; the paper does not say how long datagrams are. Refuted: that TCP-DOOR does \
+     harm under load. The same 2 kB/s in packets of 1460 bytes instead of 512: all-t1x2-t2x4 and sd are ahead \
+     in 10 of 10 networks, rd in 9";
 
 /// All 56, or when quick those with the least and the greatest T1 and T2.
 fn settings(scope: &Scope) -> Vec<Setting> {

@@ -107,9 +107,9 @@ fn unnecessary(outcomes: &Outcomes<'_>, watched: &[Vec<Watched>; 2]) -> Finding 
         digits(tcp[1]),
         digits(door[1])
     );
-    let remark = "largely absent: fewer than half of either. While frozen, timeouts are not backed off, so that a sender \
-                  asks all through a break. Refuted: that TCP-DOOR has more timeouts with any T1; with T1 = T2 = 1 it has \
-                  a third of TCP's (10.6, 30.5), with T1 = T2 = 8 twice as many (67.2)";
+    let remark = "largely absent: fewer than half of either. While frozen, timeouts are not backed off, so \
+         that a sender asks all through a break. Refuted: that TCP-DOOR has more timeouts with any T1; with \
+         T1 = T2 = 1 it has a third of TCP's (10.6, 30.5), with T1 = T2 = 8 twice as many (67.2)";
     Finding::shape("TD-016", found, figures).because(remark)
 }
 
