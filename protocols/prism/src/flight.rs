@@ -1,6 +1,8 @@
 //! Beyond the paper: the books of what senders have under way, and of what they will send in answer to ACKs.
 use crate::flow::Flow;
+use crate::flow::slow_start::Release;
 use crate::shared::Shared;
+use crate::window_limit;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
 
@@ -8,6 +10,10 @@ use prismux_wire::SeqNumber;
 const PACING_GAIN: f64 = 1.25;
 /// So much lies between two trains of ACKs to a sender in slow start.
 pub(crate) const TRAIN_GAP: Duration = Duration::from_millis(3);
+
+/// Where members return receipts, a sender's slow start is taken to be over after so many rounds without growth: its
+/// ACKs may go in groups for longer, since links are known without a steady stream of packets.
+const SLOW_ROUNDS_WITH_RECEIPTS: u8 = 2;
 
 /// New data came from the sender, with this TSecr.
 pub(crate) fn on_new_data<P: Clone>(
@@ -45,7 +51,9 @@ pub(crate) fn on_released<P: Clone>(
         return;
     }
     flow.acks.measure_response(now, bytes);
-    let expected = expected_response(flow, u64::from(bytes)).min(u64::from(u32::MAX)) as u32;
+    let coming_bytes = flow.acks.expected.bytes();
+    let allowed = window_limit::room(flow, flow.edge_sent);
+    let expected = expected_response(flow, u64::from(bytes)).min(allowed).min(u64::from(u32::MAX)) as u32;
     flow.acks.expire_expected(now, &mut shared.totals.expected);
     flow.acks.expected.note(expected, bytes);
     shared.totals.expected += u64::from(expected);
@@ -61,8 +69,17 @@ pub(crate) fn on_released<P: Clone>(
     }
     flow.acks.note_train(now, TRAIN_GAP);
     if let Some(sent_end) = flow.sent_end {
-        let limit = shared.selection.flight_limit;
-        flow.slow_start.on_released(flow.released, sent_end, flow.flight, limit);
+        flow.slow_start.on_released(&Release {
+            now,
+            number: flow.released,
+            bytes,
+            sent_end,
+            coming_bytes,
+            flight_bytes: flow.flight,
+            flight_limit: shared.selection.flight_limit,
+            upstream: flow.acks.upstream(),
+            slow_rounds: if shared.links.has_receipts() { SLOW_ROUNDS_WITH_RECEIPTS } else { 1 },
+        });
     }
     flow.acks.note_tsval(now, tsval);
 }

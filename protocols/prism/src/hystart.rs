@@ -21,8 +21,11 @@ const MAX_TRAIN: Duration = Duration::from_millis(7);
 const SLOW_START_RESPONSE: f32 = 1.2;
 /// A group goes out, whole or not, after the round trip divided by this,
 const MAX_GAP_DIVISOR: u64 = 3;
-/// and after so much time: a round trip across an outage must not make the next one longer, nor a timer run out.
-const MAX_GAP: Duration = Duration::from_millis(60);
+/// and after so much time: a round trip across an outage must not make the next one longer. Links that return receipts
+/// are known without a steady stream of packets,
+const MAX_GAP: Duration = Duration::from_millis(500);
+/// and others are not.
+const MAX_GAP_WITHOUT_RECEIPTS: Duration = Duration::from_millis(60);
 
 /// Until when the ACKs of this flow pause, if they do.
 pub(crate) fn pause_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
@@ -41,10 +44,28 @@ fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
     if !grouped || flow.flight < MIN_GROUPED_BYTES {
         return None;
     }
-    let round_trip = flow.round_trip_of_sender()?;
     let whole = flow.slow_start.is_group(flow.released, highest);
-    let gap = if whole { TRAIN_GAP.min(round_trip / 2) } else { MAX_GAP.min(round_trip / MAX_GAP_DIVISOR) };
+    let gap =
+        if whole { TRAIN_GAP.min(flow.round_trip_of_sender()? / 2) } else { longest_gap(flow, shared)? };
     Some(flow.acks.last_release + gap)
+}
+
+/// So long a whole group is waited for. A sender's timer runs for more than a round trip.
+fn longest_gap<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Duration> {
+    let round_trip = flow.round_trip_of_sender()?;
+    if !shared.links.has_receipts() {
+        return Some(MAX_GAP_WITHOUT_RECEIPTS.min(round_trip / MAX_GAP_DIVISOR));
+    }
+    let divisor = if flow.slow_start.has_sent_many() { 1 } else { MAX_GAP_DIVISOR };
+    Some(MAX_GAP.min(round_trip / divisor))
+}
+
+/// What is waited for while ACKs go in groups: bytes, for which the links shall have room, and how long. Links without
+/// receipts are known by their packets alone, so there every ACK goes as soon as there is room for what it brings.
+pub(crate) fn awaited_group<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<(u64, Duration)> {
+    group_due(flow, shared)?;
+    let awaited = (u64::from(flow.slow_start.group_bytes()), longest_gap(flow, shared)?);
+    shared.links.has_receipts().then_some(awaited)
 }
 
 /// Of a group of ACKs the last one goes out, as far as the links have room for what it brings: it says what all say.

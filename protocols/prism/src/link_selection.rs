@@ -20,6 +20,8 @@ const MAX_COMPARED: usize = 8;
 const MAX_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
 const FLIGHT_MARGIN: f64 = 1.5;
+/// A limit that is too high falls with this time constant.
+const LIMIT_FALL: Duration = Duration::from_secs(1);
 /// Flight allowed in any case.
 const FLIGHT_SLACK_BYTES: f64 = 20_000.0;
 /// Payload of a packet, where only its order of magnitude matters.
@@ -55,7 +57,7 @@ pub(crate) fn review(
     peak_flight: u64,
     standby: bool,
 ) {
-    selection.reviewed = now;
+    let elapsed = now.saturating_since(core::mem::replace(&mut selection.reviewed, now));
     if standby {
         weigh(now, links);
     }
@@ -88,7 +90,16 @@ pub(crate) fn review(
     }
     selection.wants_probes = links.up().any(|(_, link)| !link.usable);
     let (rate, rtt) = sum(&candidates, target);
-    selection.flight_limit = Some((FLIGHT_MARGIN * rate * rtt + FLIGHT_SLACK_BYTES) as u64);
+    let limit = (FLIGHT_MARGIN * rate * rtt + FLIGHT_SLACK_BYTES) as u64;
+    let old = selection.flight_limit.filter(|_| links.has_receipts());
+    selection.flight_limit = Some(fall_slowly(old, limit, elapsed));
+}
+
+/// The limit that follows `old` after `elapsed` when `new` would do: a distant link that is worth its delay at one
+/// review and not at the next would let the sender send nothing in between, and the links run dry.
+fn fall_slowly(old: Option<u64>, new: u64, elapsed: Duration) -> u64 {
+    let kept = 1.0 - elapsed.as_secs_f64() / LIMIT_FALL.as_secs_f64();
+    old.map_or(new, |old| new.max((old as f64 * kept.max(0.0)) as u64))
 }
 
 /// No link is known and bearable. Where nothing is known, one carries the first packets while the others are measured.

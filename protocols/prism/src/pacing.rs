@@ -13,7 +13,7 @@ use crate::flow::held::HeldAck;
 use crate::micros::Micros;
 use crate::reverse_path::release::{self, Outgoing};
 use crate::shared::{AckPacer, Shared};
-use crate::{dispatch, hystart};
+use crate::{dispatch, hystart, window_limit};
 use prismux_units::{Duration, Instant};
 
 /// ACKs go out in bursts of at most this length.
@@ -67,7 +67,12 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
         }
         // A duplicate brings a packet as well: it tells that one has left the network.
         let bytes = front.number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
-        let expected = expected_response(flow, bytes);
+        let silence = now.saturating_since(flow.acks.last_release);
+        let group = hystart::awaited_group(flow, shared).filter(|(_, longest)| silence < *longest);
+        let bytes = bytes.max(group.map_or(0, |(bytes, _)| bytes));
+        let number = flow.released + bytes.min(u64::from(u32::MAX)) as u32;
+        let allowed = window_limit::room(flow, window_limit::edge_limit(flow, number, shared));
+        let expected = expected_response(flow, bytes).min(allowed);
         let paced = shared.pacer.next_release > now + PACING_QUANTUM;
         if paced || !(has_room(flow, expected, shared) || waits_too_long(flow, front, shared, now)) {
             return true;
@@ -87,10 +92,11 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
 /// all but stopped.
 fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>, now: Instant) -> bool {
     let waited = Micros::at(now).since(ack.arrived);
-    let longest = shared.links.largest_hrtt().unwrap_or(MAX_WAIT) * 4;
+    let patience = shared.links.largest_hrtt().unwrap_or(MAX_WAIT) * 4;
     let hurried = waited > MAX_SILENCE && shared.links.has_receipts();
-    let silent = now.saturating_since(flow.acks.last_release) > MAX_SILENCE;
-    flow.acks.expected.bytes() == 0 && waited > longest.max(MAX_WAIT) || hurried && silent
+    let longest = hystart::awaited_group(flow, shared).map_or(MAX_SILENCE, |(_, gap)| MAX_SILENCE.max(gap));
+    let silent = now.saturating_since(flow.acks.last_release) > longest;
+    flow.acks.expected.bytes() == 0 && waited > patience.max(MAX_WAIT) || hurried && silent
 }
 
 /// What may be under way to and on the links, and what is on them.

@@ -49,3 +49,11 @@ pub(crate) fn edge_limit<P: Clone>(
     }
     Some(flow.edge_sent.map_or(edge, |sent| edge.max(sent)))
 }
+
+/// What the sender of `flow` may send below this edge beyond what it has sent and is expected to send: more than that
+/// no ACK brings.
+pub(crate) fn room<P: Clone>(flow: &Flow<P>, edge: Option<SeqNumber>) -> u64 {
+    let (Some(edge), Some(sent_end)) = (edge, flow.sent_end) else { return u64::MAX };
+    let room = edge.distance_from(sent_end).max(0) as u64;
+    room.saturating_sub(u64::from(flow.acks.expected.bytes()))
+}

@@ -64,13 +64,15 @@ fn bonded_run(
     (rate / 1e6, *simulation.proxy_counters(proxy).unwrap())
 }
 
-/// Of 39.9 Mbit/s that both links carry; a sender over the first alone gets 26 at best.
+/// Of 39.9 Mbit/s that both links carry; a sender over the first alone gets 26 at best. Five runs each: where packets
+/// come up to 20 ms late, one in five has its slow start ended early.
 #[test]
 fn links_that_reorder_are_filled() {
-    for ms in [1, 5, 20] {
-        let max = Duration::from_millis(ms);
-        let rate = bonded(1, &both_ways(two_links(Jitter { max, in_order: false })), false);
-        assert!(rate > 37.0, "reordering by up to {ms} ms: {rate} Mbit/s");
+    for (ms, at_least) in [(1, 39.0), (5, 39.0), (20, 36.0)] {
+        let links = both_ways(two_links(Jitter { max: Duration::from_millis(ms), in_order: false }));
+        let rates: Vec<f64> = (1..=5).map(|seed| bonded(seed, &links, false)).collect();
+        let mean = rates.iter().sum::<f64>() / 5.0;
+        assert!(mean > at_least, "reordering by up to {ms} ms: {rates:?} Mbit/s");
     }
 }
 
