@@ -251,6 +251,13 @@ pub const TARGETS: &[Target] = &[
         weight: 0.5,
     },
     Target {
+        name: "mdns",
+        run: community::mdns,
+        seeds: community::mdns_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
+    Target {
         name: "lending",
         run: community::lending,
         seeds: community::lending_seeds,

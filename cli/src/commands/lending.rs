@@ -4,9 +4,10 @@ use crate::failure::Failure;
 use crate::output::print;
 use prismux_community::lending::{Ask, Receiver, Verdict, is_valid_name};
 use prismux_daemons::config::{MemberConfig, make_private_key};
+use prismux_daemons::lending::found::{Offer, Place};
 use prismux_daemons::lending::lan::{self, Lan};
 use prismux_daemons::lending::offer::{AskReport, OfferCommand, OfferConfig, OfferReport};
-use prismux_daemons::lending::seek::{self, Offer, Search};
+use prismux_daemons::lending::seek::{self, Search};
 use prismux_daemons::lending::{code, offer};
 use prismux_daemons::{commands, logging, status};
 use prismux_units::Duration;
@@ -22,7 +23,7 @@ const SEARCH_S: u64 = 5;
 fn networks(devices: &[String]) -> Result<Vec<Lan>, Failure> {
     match lan::of_devices(devices).map_err(Failure::Usage)? {
         none if none.is_empty() => {
-            let message = "this host is on no network with neighbours; compare with: ip -4 address";
+            let message = "this host is on no network with neighbours; compare with: ip address";
             Err(Failure::Failed(message.to_owned()))
         }
         lans => Ok(lans),
@@ -42,9 +43,11 @@ pub(crate) fn discover(arguments: &DiscoverArguments) -> Result<(), Failure> {
 
 fn listed(search: &Search) -> serde_json::Value {
     let row = |offer: &Offer| {
+        let place = |place: &Place| json!({ "by": place.by.name(), "address": place.address.to_string() });
         json!({
             "name": offer.name, "address": offer.address.to_string(), "device": offer.device,
             "code": offer.code(), "public_key": offer.key.to_string(),
+            "found_by": offer.places.iter().map(place).collect::<Vec<_>>(),
         })
     };
     let offers: Vec<_> = search.offers.iter().map(row).collect();
@@ -70,7 +73,8 @@ fn nobody(lans: &[Lan], search: &Search) -> String {
         "nobody offers an uplink on {devices} ({requests} requests were sent, {ignored} other datagrams ignored). \
          Why that may be:\n  - no neighbour has said `prismux offer NAME --device DEVICE`\n  \
          - a firewall, or a wireless network that keeps its clients apart, holds up UDP port 427 to \
-         239.255.255.253, or the answers\n  - the neighbour is on another network: requests pass no router"
+         239.255.255.253 and UDP port 5353 to 224.0.0.251 and ff02::fb, or the answers\n  \
+         - the neighbour is on another network: requests pass no router"
     )
 }
 
@@ -123,9 +127,11 @@ pub(crate) fn lend(arguments: &LendArguments) -> Result<(), Failure> {
         return Err(Failure::Failed(error));
     }
     let (file, name, from) = (arguments.config.display(), &ask.name, ask.from);
+    // A link-local address says nothing without its device, and leads no IPv4 traffic by itself.
+    let via = if from.is_ipv4() { format!("via {from}") } else { format!("via inet6 {from} dev DEVICE") };
     Ok(print(format!(
         "lent to {name}; {file} is written. Caps and hours: [sharing] there. Then:\n  prismux member --config {file}\n\
-         Receivers that are on no network of this host need a route, as: ip route add {} via {from}\n\
+         Receivers that are on no network of this host need a route, as: ip route add {} {via}\n\
          The asker hears of it while `prismux offer` runs. To take it back, at once and for good: prismux revoke proxy",
         ask.receivers.join(", ")
     ))?)

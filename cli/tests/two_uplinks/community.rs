@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-const EVE: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 66);
+pub const EVE: Ipv4Addr = Ipv4Addr::new(192, 168, 7, 66);
 const DESK: ([u8; 4], u16) = ([192, 168, 7, 1], 4761);
 
-struct Street {
-    ann: Machine,
-    kitchen: Machine,
-    proxy: Machine,
-    eve: Namespace,
+pub struct Street {
+    pub ann: Machine,
+    pub kitchen: Machine,
+    pub proxy: Machine,
+    pub eve: Namespace,
     _switch: Namespace,
 }
 
 impl Street {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let [ann, kitchen, proxy] = [(); 3].map(|()| Machine::start(space()));
         let (eve, switch) = (space(), space());
         ip(&switch, "link add br0 type bridge mcast_snooping 0");
@@ -82,7 +82,7 @@ impl Drop for End<'_> {
     }
 }
 
-fn offers(host: &Machine) -> (Vec<serde_json::Value>, u64) {
+pub fn offers(host: &Machine) -> (Vec<serde_json::Value>, u64) {
     let (_, said) = host.try_run("prismux discover --json --timeout 2");
     let line = said.lines().next().unwrap_or_default();
     let found: serde_json::Value =

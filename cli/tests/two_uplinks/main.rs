@@ -14,6 +14,7 @@ mod community;
 mod datagrams;
 mod emulator;
 mod failover;
+mod mdns;
 mod measure;
 mod network;
 mod outages;
@@ -41,6 +42,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
     ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
+    ("neighbours_find_a_lender_by_multicast_dns_over_ipv4_and_ipv6", mdns::finds),
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
 ];

@@ -1,13 +1,16 @@
 //! The daemon of whoever lends an uplink: it is found on named networks, hears who asks, and says what its owner has
 //! said.
+use super::found::Offer;
 use super::lan::Lan;
-use super::seek::{Offer, receive};
+use super::seek::receive;
 use super::{DESK_PORT, SERVICE_TYPE, code};
 use crate::commands::CommandServer;
 use crate::daemon::DaemonError;
 use crate::status::StatusServer;
 use prismux_community::lending::{Asked, Desk, Verdict};
+use prismux_community::mdns::Responder;
 use prismux_community::slp::{Service, ServiceAgent};
+use prismux_community::{Datagram, Transmit};
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
@@ -15,7 +18,8 @@ use prismux_linux::{capabilities, confinement};
 use prismux_sealed::PublicKey;
 use prismux_units::Instant;
 use serde::{Deserialize, Serialize};
-use std::net::{SocketAddr, UdpSocket};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
 const STATUS: Token = 0;
@@ -113,17 +117,25 @@ impl AskReport {
     }
 }
 
-/// One network on which it is offered.
-struct Place {
+/// One socket, and who hears what comes there.
+struct Ear {
     lan: Lan,
-    requests: UdpSocket,
-    asks: UdpSocket,
-    agent: ServiceAgent,
+    socket: UdpSocket,
+    hearer: Hearer,
+}
+
+enum Hearer {
+    /// Of the Service Location Protocol; it answers from the desk's socket.
+    Agent(ServiceAgent, UdpSocket),
+    /// Of multicast DNS.
+    Responder(Box<Responder>),
+    /// Who asks for the uplink comes to the desk, of which there is one for all networks.
+    Desk,
 }
 
 struct Offering {
     config: OfferConfig,
-    places: Vec<Place>,
+    ears: Vec<Ear>,
     desk: Desk,
     is_lent: bool,
     /// Datagrams from elsewhere than the network's own addresses.
@@ -142,10 +154,10 @@ pub fn run(config: OfferConfig) -> Result<(), DaemonError> {
     event_loop.watch(&status, STATUS)?;
     event_loop.watch(&commands, COMMANDS)?;
     let folder = config.status_socket.parent().map(PathBuf::from).unwrap_or_default();
-    let mut offering = Offering::open(config)?;
-    for (place, token) in offering.places.iter().zip((NETWORKS..).step_by(2)) {
-        event_loop.watch(&place.requests, token)?;
-        event_loop.watch(&place.asks, token + 1)?;
+    let clock = event_loop.clock();
+    let mut offering = Offering::open(config, clock.now())?;
+    for (ear, token) in offering.ears.iter().zip(NETWORKS..) {
+        event_loop.watch(&ear.socket, token)?;
     }
     event_loop.stop_on_signals()?;
     if let Err(error) = capabilities::keep_network_only() {
@@ -154,9 +166,11 @@ pub fn run(config: OfferConfig) -> Result<(), DaemonError> {
     if let Err(error) = confinement::confine(&[&folder]) {
         tracing::warn!(%error, "files and system calls could not be restricted");
     }
-    let (clock, mut ready) = (event_loop.clock(), Vec::new());
+    let mut ready = Vec::new();
     loop {
-        if event_loop.wait(None, &mut ready)? == Wake::Stop {
+        let next = offering.tell(clock.now());
+        if event_loop.wait(next, &mut ready)? == Wake::Stop {
+            offering.end(clock.now());
             tracing::info!("offered no more");
             return Ok(());
         }
@@ -172,45 +186,22 @@ pub fn run(config: OfferConfig) -> Result<(), DaemonError> {
 }
 
 impl Offering {
-    fn open(config: OfferConfig) -> Result<Self, DaemonError> {
-        let mut places = Vec::new();
+    fn open(config: OfferConfig, now: Instant) -> Result<Self, DaemonError> {
+        let mut ears = Vec::new();
         for lan in &config.lans {
-            let address = SocketAddr::from((lan.address, DESK_PORT));
-            let url = Offer::url(&config.name, config.key, address);
-            let service = Service { service_type: SERVICE_TYPE.to_owned(), url, lifetime_s: LIFETIME_S };
-            let agent = ServiceAgent::new(vec![lan.address.into()], vec![service]);
-            let (requests, asks) = (lan.listen_to_all()?, lan.open(DESK_PORT)?);
-            tracing::info!(name = config.name, device = lan.device, at = %address, "offered");
-            places.push(Place { lan: lan.clone(), requests, asks, agent });
+            ears.extend(ears_on(lan, &config, now)?);
         }
         let desk = Desk::new(&config.name, config.key.0);
-        Ok(Self { config, places, desk, is_lent: false, foreign: 0 })
+        Ok(Self { config, ears, desk, is_lent: false, foreign: 0 })
     }
 
-    /// One batch of the socket with this number: each network has two.
+    /// One batch of the socket with this number.
     fn read(&mut self, number: usize, now: Instant) {
-        let Some(place) = self.places.get_mut(number / 2) else { return };
-        let (lan, agent, desk, asks) = (&place.lan, &mut place.agent, &mut self.desk, &place.asks);
-        // Answers that the kernel does not take are asked for again.
-        let send = |transmit: prismux_community::Transmit| drop(asks.send_to(&transmit.bytes, transmit.to));
-        self.foreign += if number.is_multiple_of(2) {
-            receive(&place.requests, |datagram| {
-                let is_near = lan.has(datagram.from.ip());
-                if is_near {
-                    agent.handle_input(now, datagram);
-                    std::iter::from_fn(|| agent.poll_transmit(now)).for_each(send);
-                }
-                is_near
-            })
-        } else {
-            receive(asks, |datagram| {
-                let is_near = lan.has(datagram.from.ip());
-                if is_near {
-                    desk.handle_input(now, datagram);
-                    std::iter::from_fn(|| desk.poll_transmit(now)).for_each(send);
-                }
-                is_near
-            })
+        let Some(Ear { lan, socket, hearer }) = self.ears.get_mut(number) else { return };
+        self.foreign += match hearer {
+            Hearer::Agent(agent, answers) => hear(lan, (socket, answers), now, agent),
+            Hearer::Responder(responder) => hear(lan, (socket, socket), now, &mut **responder),
+            Hearer::Desk => hear(lan, (socket, socket), now, &mut self.desk),
         };
         while let Some(asked) = self.desk.poll_event() {
             let Some(ask) = AskReport::of(&asked) else { continue };
@@ -218,6 +209,32 @@ impl Offering {
             let receivers = receivers.join(", ");
             tracing::info!(name, %from, %proxy, receivers, code, "asks for this uplink. Yes: prismux lend CODE");
         }
+    }
+
+    /// Tells all what is due; when more is.
+    fn tell(&mut self, now: Instant) -> Option<Instant> {
+        let mut next = None;
+        for (socket, responder) in self.responders() {
+            responder.handle_timeout(now);
+            send(socket, now, responder);
+            next = next.into_iter().chain(responder.poll_timeout().map(|deadline| deadline.at)).min();
+        }
+        next
+    }
+
+    /// Tells all that it is offered no more.
+    fn end(&mut self, now: Instant) {
+        for (socket, responder) in self.responders() {
+            responder.end();
+            send(socket, now, responder);
+        }
+    }
+
+    fn responders(&mut self) -> impl Iterator<Item = (&UdpSocket, &mut Responder)> {
+        self.ears.iter_mut().filter_map(|ear| match &mut ear.hearer {
+            Hearer::Responder(responder) => Some((&ear.socket, &mut **responder)),
+            Hearer::Agent(..) | Hearer::Desk => None,
+        })
     }
 
     fn obey(&mut self, now: Instant, command: &OfferCommand) -> Result<String, String> {
@@ -232,7 +249,12 @@ impl Offering {
     }
 
     fn report(&mut self, now: Instant) -> OfferReport {
-        let refused: u64 = self.places.iter().map(|place| place.agent.refused()).sum();
+        let refused = |ear: &Ear| match &ear.hearer {
+            Hearer::Agent(agent, _) => agent.refused(),
+            Hearer::Responder(responder) => responder.refused(),
+            Hearer::Desk => 0,
+        };
+        let refused: u64 = self.ears.iter().map(refused).sum();
         OfferReport {
             name: self.config.name.clone(),
             code: code::of_lender(&self.config.name, self.config.key),
@@ -241,5 +263,81 @@ impl Offering {
             asks: self.desk.asks(now).iter().filter_map(AskReport::of).collect(),
             ignored: self.foreign + self.desk.ignored() + refused,
         }
+    }
+}
+
+/// All that listens on one network: the desk at each of the host's addresses, and what is found there.
+fn ears_on(lan: &Lan, config: &OfferConfig, now: Instant) -> Result<Vec<Ear>, DaemonError> {
+    let (mut ears, mut desks, mut problem) = (Vec::new(), Vec::new(), None);
+    let mut add = |socket, hearer| ears.push(Ear { lan: lan.clone(), socket, hearer });
+    for own in lan.addresses() {
+        match lan.open(own, DESK_PORT) {
+            Ok(desk) => desks.push((own, desk)),
+            Err(error) => {
+                tracing::warn!(device = lan.device, address = %own, %error, "not offered at this address");
+                problem = Some(error);
+            }
+        }
+    }
+    let addresses: Vec<IpAddr> = desks.iter().map(|&(own, _)| own).collect();
+    let service = Offer::service(&config.name, config.key, addresses);
+    for (own, desk) in desks {
+        let address = lan.at(own, DESK_PORT);
+        let slp = match own {
+            IpAddr::V4(own) => Some((lan.listen_to_all(own), agent(config, address))),
+            IpAddr::V6(_) => None,
+        };
+        let is_found_by_slp = slp.is_some();
+        if let Some((requests, agent)) = slp {
+            add(requests?, Hearer::Agent(agent, desk.try_clone()?));
+        }
+        match lan.listen_to_mdns(own) {
+            Ok(socket) => {
+                let responder = Responder::new(now, &service, own.is_ipv6()).map_err(io::Error::other)?;
+                add(socket, Hearer::Responder(Box::new(responder)));
+            }
+            Err(error) => {
+                let device = &lan.device;
+                tracing::warn!(device, at = %address, %error, "not found by multicast DNS: its port cannot be had");
+                if !is_found_by_slp {
+                    problem = Some(error);
+                    continue;
+                }
+            }
+        }
+        add(desk, Hearer::Desk);
+        tracing::info!(name = config.name, device = lan.device, at = %address, "offered");
+    }
+    match problem {
+        Some(error) if ears.is_empty() => Err(error.into()),
+        _ => Ok(ears),
+    }
+}
+
+fn agent(config: &OfferConfig, address: SocketAddr) -> ServiceAgent {
+    let url = Offer::url(&config.name, config.key, address);
+    let service = Service { service_type: SERVICE_TYPE.to_owned(), url, lifetime_s: LIFETIME_S };
+    ServiceAgent::new(vec![address.ip()], vec![service])
+}
+
+/// One batch of a socket; how many datagrams came from elsewhere than the network.
+fn hear<E>(lan: &Lan, (socket, answers): (&UdpSocket, &UdpSocket), now: Instant, endpoint: &mut E) -> u64
+where
+    E: for<'a> Endpoint<Input<'a> = Datagram<'a>, Transmit = Transmit>,
+{
+    receive(socket, |datagram| {
+        let is_near = lan.has(datagram.from.ip());
+        if is_near {
+            endpoint.handle_input(now, datagram);
+            send(answers, now, endpoint);
+        }
+        is_near
+    })
+}
+
+fn send(socket: &UdpSocket, now: Instant, endpoint: &mut impl Endpoint<Transmit = Transmit>) {
+    while let Some(transmit) = endpoint.poll_transmit(now) {
+        // Answers that the kernel does not take are asked for again.
+        let _ = socket.send_to(&transmit.bytes, transmit.to);
     }
 }

@@ -1,73 +1,33 @@
 //! Finding who offers an uplink, and asking for it. In turns of few datagrams, until a time that the caller names:
 //! floods neither fill memory nor keep it from ending.
+use super::found::{Offer, Way};
 use super::lan::Lan;
-use super::{SERVICE_TYPE, code};
+use super::{DNS_SERVICE_TYPE, SERVICE_TYPE};
+use nix::cmsg_space;
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use prismux_community::Datagram;
-use prismux_community::lending::{Ask, Asker, Outcome, is_valid_name};
-use prismux_community::slp::{Found, MAX_BYTES, UserAgent};
+use nix::sys::socket::ControlMessageOwned::{Ipv4Ttl, Ipv6HopLimit};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg};
+use prismux_community::lending::{Ask, Asker, Outcome};
+use prismux_community::mdns::{self, Querier};
+use prismux_community::slp::{self, UserAgent};
+use prismux_community::{Datagram, Transmit};
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::random;
-use prismux_sealed::PublicKey;
 use prismux_units::{Duration, Instant};
-use std::io;
-use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
 
 /// Datagrams of one socket before the others get their turn.
 const BATCH: usize = 64;
 
-/// An uplink that somebody offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// The name that the lender gives itself.
-    pub name: String,
-    /// The key that it says is its own: its [`Offer::code`] tells.
-    pub key: PublicKey,
-    /// Where it is asked.
-    pub address: SocketAddr,
-    /// This host's device towards it.
-    pub device: String,
-}
+/// An offer that is enough is waited for at its IPv4 address for so long.
+const IPV4_HEAD_START: Duration = Duration::from_millis(300);
 
-impl Offer {
-    /// What the lender's own screen shows, if it is the lender.
-    pub fn code(&self) -> String {
-        code::of_lender(&self.name, self.key)
-    }
-
-    /// Where such an offer is, as others find it.
-    pub(super) fn url(name: &str, key: PublicKey, address: SocketAddr) -> String {
-        let key: String = key.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{SERVICE_TYPE}://{address}/{name}/{key}")
-    }
-
-    /// Reads what was found. A host speaks for itself alone: what it says of other addresses is no offer.
-    fn of(found: &Found, lan: &Lan) -> Option<Self> {
-        let rest = found.url.strip_prefix(SERVICE_TYPE)?.strip_prefix("://")?;
-        let mut parts = rest.split('/');
-        let (address, name, key) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
-        let address: SocketAddr = address;
-        let is_own = address.ip() == found.from.ip() && lan.has(address.ip()) && address.port() != 0;
-        if !is_own || !is_valid_name(name) || parts.next().is_some() {
-            return None;
-        }
-        let device = lan.device.clone();
-        Some(Self { name: name.to_owned(), key: PublicKey(from_hex(key)?), address, device })
-    }
-}
-
-fn from_hex(text: &str) -> Option<[u8; 32]> {
-    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut key = [0; 32];
-    for (place, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
-    }
-    Some(key)
-}
+/// Bytes of the longest datagram that anybody here reads.
+const LONGEST_BYTES: usize = if mdns::MAX_BYTES > slp::MAX_BYTES { mdns::MAX_BYTES } else { slp::MAX_BYTES };
 
 /// What a search has brought.
 #[derive(Debug, Default)]
@@ -80,53 +40,150 @@ pub struct Search {
     pub requests: u32,
 }
 
-/// Asks all on these networks who lends an uplink, until `is_enough`, nobody new answers, or `patience` has passed.
+impl Search {
+    fn add(&mut self, offer: Option<Offer>) {
+        match offer {
+            Some(offer) if self.offers.iter_mut().any(|known| known.join(&offer)) => {}
+            Some(offer) => self.offers.push(offer),
+            None => self.ignored += 1,
+        }
+    }
+}
+
+/// Who looks on one network in one way, under one address.
+struct Seeker<'a> {
+    lan: &'a Lan,
+    socket: UdpSocket,
+    agent: Agent,
+}
+
+enum Agent {
+    Slp(UserAgent),
+    Mdns(Querier),
+}
+
+impl<'a> Seeker<'a> {
+    /// All ways on this network; those that are closed are left out, unless all are.
+    fn all_on(lan: &'a Lan, now: Instant) -> io::Result<Vec<Self>> {
+        let (mut seekers, mut problem) = (Vec::new(), None);
+        for own in lan.addresses() {
+            for way in [Way::Slp, Way::Mdns] {
+                // The Service Location Protocol is spoken over IPv4 here.
+                if way == Way::Slp && own.is_ipv6() {
+                    continue;
+                }
+                match Self::new(lan, own, way, now) {
+                    Ok(seeker) => seekers.push(seeker),
+                    Err(error) => problem = Some(error),
+                }
+            }
+        }
+        match problem {
+            Some(error) if seekers.is_empty() => Err(error),
+            _ => Ok(seekers),
+        }
+    }
+
+    fn new(lan: &'a Lan, own: IpAddr, way: Way, now: Instant) -> io::Result<Self> {
+        let number = random::nonzero_u64()? as u16;
+        let (socket, agent) = match way {
+            Way::Slp => (lan.open(own, 0)?, Agent::Slp(UserAgent::new(now, SERVICE_TYPE, number))),
+            Way::Mdns => {
+                let querier = Querier::new(now, DNS_SERVICE_TYPE, own.is_ipv6(), number);
+                (lan.ask_by_mdns(own)?, Agent::Mdns(querier.map_err(io::Error::other)?))
+            }
+        };
+        Ok(Self { lan, socket, agent })
+    }
+
+    /// Hears, asks what is due, and adds what was found.
+    fn turn(&mut self, now: Instant, search: &mut Search) {
+        let Self { lan, socket, agent } = self;
+        match agent {
+            Agent::Slp(agent) => {
+                search.ignored += receive(socket, |datagram| heard(lan, now, agent, datagram));
+                ask_on(socket, now, agent);
+                while let Some(found) = agent.poll_event() {
+                    search.add(Offer::of_url(&found, lan));
+                }
+            }
+            Agent::Mdns(querier) => {
+                search.ignored += receive_near(socket, |datagram| heard(lan, now, querier, datagram));
+                ask_on(socket, now, querier);
+                while let Some(found) = querier.poll_event() {
+                    search.add(Offer::of_service(&found, lan));
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let next = match &self.agent {
+            Agent::Slp(agent) => agent.poll_timeout(),
+            Agent::Mdns(querier) => querier.poll_timeout(),
+        };
+        next.map(|next| next.at)
+    }
+
+    /// Datagrams that were ignored, and requests that were sent.
+    const fn counts(&self) -> (u64, u32) {
+        match &self.agent {
+            Agent::Slp(agent) => (agent.ignored(), agent.requests()),
+            Agent::Mdns(querier) => (querier.ignored(), querier.queries()),
+        }
+    }
+}
+
+/// Whether a datagram came from the network; if so it is heard.
+fn heard<E>(lan: &Lan, now: Instant, endpoint: &mut E, datagram: Datagram<'_>) -> bool
+where
+    E: for<'a> Endpoint<Input<'a> = Datagram<'a>>,
+{
+    let is_near = lan.has(datagram.from.ip());
+    if is_near {
+        endpoint.handle_input(now, datagram);
+    }
+    is_near
+}
+
+fn ask_on(socket: &UdpSocket, now: Instant, endpoint: &mut impl Endpoint<Transmit = Transmit>) {
+    endpoint.handle_timeout(now);
+    while let Some(request) = endpoint.poll_transmit(now) {
+        // A device that is down now may be up at the next request.
+        let _ = socket.send_to(&request.bytes, request.to);
+    }
+}
+
+/// Asks all on these networks who lends an uplink, in all ways at once, until `is_enough`, nobody new answers, or
+/// `patience` has passed.
 ///
 /// # Errors
-/// The kernel's, when a socket cannot be opened.
+/// The kernel's, when no socket can be opened.
 pub fn discover(lans: &[Lan], patience: Duration, is_enough: impl Fn(&Offer) -> bool) -> io::Result<Search> {
     let clock = Clock::start();
-    let end = clock.now() + patience;
+    let mut end = clock.now() + patience;
     let mut search = Search::default();
     let mut seekers = Vec::new();
     for lan in lans {
-        let number = random::nonzero_u64()? as u16;
-        seekers.push((lan, lan.open(0)?, UserAgent::new(clock.now(), SERVICE_TYPE, number)));
+        seekers.extend(Seeker::all_on(lan, clock.now())?);
     }
     loop {
         let now = clock.now();
-        for (lan, socket, agent) in &mut seekers {
-            search.ignored += receive(socket, |datagram| {
-                let is_near = lan.has(datagram.from.ip());
-                if is_near {
-                    agent.handle_input(now, datagram);
-                }
-                is_near
-            });
-            agent.handle_timeout(now);
-            while let Some(request) = agent.poll_transmit(now) {
-                // A device that is down now may be up at the next request.
-                let _ = socket.send_to(&request.bytes, request.to);
-            }
-            while let Some(found) = agent.poll_event() {
-                match Offer::of(&found, lan) {
-                    Some(offer) if search.offers.contains(&offer) => {}
-                    Some(offer) => search.offers.push(offer),
-                    None => search.ignored += 1,
-                }
-            }
+        for seeker in &mut seekers {
+            seeker.turn(now, &mut search);
         }
-        let has_ended = seekers.iter().all(|(.., agent)| agent.has_ended()) || now >= end;
-        if has_ended || search.offers.iter().any(&is_enough) {
-            break;
+        let next = seekers.iter().filter_map(Seeker::next).min();
+        if let Some(offer) = search.offers.iter().find(|offer| is_enough(offer)) {
+            end = end.min(if offer.address.is_ipv4() { now } else { now + IPV4_HEAD_START });
         }
-        let next = seekers.iter().filter_map(|(.., agent)| agent.poll_timeout()).map(|next| next.at).min();
-        let sockets: Vec<&UdpSocket> = seekers.iter().map(|(_, socket, _)| socket).collect();
-        wait(&sockets, now, next.unwrap_or(end).min(end))?;
+        let Some(next) = next.filter(|_| now < end) else { break };
+        let sockets: Vec<&UdpSocket> = seekers.iter().map(|seeker| &seeker.socket).collect();
+        wait(&sockets, now, next.min(end))?;
     }
-    for (.., agent) in &seekers {
-        search.ignored += agent.ignored();
-        search.requests += agent.requests();
+    for seeker in &seekers {
+        let (ignored, requests) = seeker.counts();
+        search.ignored += ignored;
+        search.requests += requests;
     }
     Ok(search)
 }
@@ -144,8 +201,12 @@ pub fn ask(
 ) -> io::Result<Option<Outcome>> {
     let clock = Clock::start();
     let end = clock.now() + patience;
-    let (socket, nonce) = (lan.open(0)?, random::nonzero_u64()?);
-    let lender = (offer.address, offer.key.0);
+    let address = offer.address;
+    let own = lan.addresses().find(|own| own.is_ipv4() == address.is_ipv4());
+    let own =
+        own.ok_or_else(|| io::Error::other("the device has no address of the lender's family any more"))?;
+    let (socket, nonce) = (lan.open(own, 0)?, random::nonzero_u64()?);
+    let lender = (address, offer.key.0);
     let mut asker = Asker::new(clock.now(), lender, ask, nonce).map_err(io::Error::other)?;
     let mut last = None;
     loop {
@@ -172,7 +233,7 @@ pub fn ask(
 
 /// One batch; how many datagrams `handle` had no use for.
 pub(super) fn receive(socket: &UdpSocket, mut handle: impl FnMut(Datagram<'_>) -> bool) -> u64 {
-    let mut buffer = [0; MAX_BYTES + 1];
+    let mut buffer = [0; LONGEST_BYTES + 1];
     let mut ignored = 0;
     for _ in 0..BATCH {
         match socket.recv_from(&mut buffer) {
@@ -188,6 +249,37 @@ pub(super) fn receive(socket: &UdpSocket, mut handle: impl FnMut(Datagram<'_>) -
     ignored
 }
 
+/// As [`receive`], of a socket that tells hop limits: whoever is behind a router is not heard.
+fn receive_near(socket: &UdpSocket, mut handle: impl FnMut(Datagram<'_>) -> bool) -> u64 {
+    let mut buffer = [0; LONGEST_BYTES + 1];
+    let mut control = cmsg_space!(i32);
+    let mut ignored = 0;
+    for _ in 0..BATCH {
+        let mut parts = [IoSliceMut::new(&mut buffer)];
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let message =
+            match recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut control), flags) {
+                Ok(message) => message,
+                Err(Errno::EAGAIN) => break,
+                // An ICMP error of an earlier datagram: the next call may bring one.
+                Err(_) => continue,
+            };
+        let hop_limit = message.cmsgs().ok().and_then(|mut all| all.next());
+        let is_near = matches!(hop_limit, Some(Ipv4Ttl(255) | Ipv6HopLimit(255)));
+        let from = message.address.as_ref().and_then(address);
+        let length = message.bytes;
+        let bytes = buffer.get(..length).unwrap_or_default();
+        let is_heard = is_near && from.is_some_and(|from| handle(Datagram { from, bytes }));
+        ignored += u64::from(!is_heard);
+    }
+    ignored
+}
+
+fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
+    let ipv4 = storage.as_sockaddr_in().map(|&address| SocketAddrV4::from(address).into());
+    ipv4.or_else(|| storage.as_sockaddr_in6().map(|&address| SocketAddrV6::from(address).into()))
+}
+
 fn wait(sockets: &[&UdpSocket], now: Instant, until: Instant) -> io::Result<()> {
     let mut watched: Vec<PollFd<'_>> =
         sockets.iter().map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN)).collect();
@@ -195,7 +287,7 @@ fn wait(sockets: &[&UdpSocket], now: Instant, until: Instant) -> io::Result<()> 
     let ms = until.saturating_since(now).as_nanos().div_ceil(1_000_000);
     let timeout = PollTimeout::try_from(ms).unwrap_or(PollTimeout::MAX);
     match poll(&mut watched, timeout) {
-        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

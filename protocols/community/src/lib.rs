@@ -2,6 +2,7 @@
 //!
 //! * [`slp`]: the Service Location Protocol, version 2 (RFC 2608), as it works without directory agents: who offers a
 //!   service answers requests that go to all.
+//! * [`mdns`]: services by multicast DNS (RFC 6762, RFC 6763), over IPv4 and IPv6.
 //! * [`lending`]: who has been found is asked, and answers what its owner says.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
@@ -10,6 +11,7 @@ extern crate alloc;
 
 mod allowance;
 pub mod lending;
+pub mod mdns;
 pub mod slp;
 
 use alloc::vec::Vec;

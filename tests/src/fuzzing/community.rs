@@ -1,6 +1,7 @@
 //! Targets of discovery and lending: what is read is written as it was read; whatever comes, agents and desk answer
 //! each datagram once at most, and with few bytes.
 use prismux_community::lending::{ASK_BYTES, Answer, Ask, Asker, Desk, Receiver, Verdict};
+use prismux_community::mdns::{self, Querier, Responder};
 use prismux_community::slp::{
     Body, MAX_BYTES, Message, Service, ServiceAgent, ServiceRequest, UrlEntry, UserAgent,
 };
@@ -44,6 +45,55 @@ pub fn slp(data: &[u8]) {
         message.number == NUMBER && matches!(message.body, Body::ServiceReply { error: 0, .. })
     });
     assert!(found == 0 || was_answer);
+}
+
+/// A message of multicast DNS, and both who hear it.
+pub fn mdns(data: &[u8]) {
+    let mut responder = mdns_responder();
+    let mut querier = mdns_querier();
+    for from in [from(), SocketAddr::new(from().ip(), mdns::PORT)] {
+        let datagram = Datagram { from, bytes: data };
+        responder.handle_input(Instant::ZERO, datagram);
+        querier.handle_input(Instant::ZERO, datagram);
+        let (first, second) =
+            (responder.poll_transmit(Instant::ZERO), responder.poll_transmit(Instant::ZERO));
+        assert!(second.is_none());
+        assert!(first.is_none_or(|answer| answer.to == from && answer.bytes.len() <= mdns::MAX_BYTES));
+    }
+    let found: Vec<_> = std::iter::from_fn(|| querier.poll_event()).collect();
+    assert!(found.len() <= 8, "{} services of one host", found.len());
+    assert!(found.iter().all(|found| found.at.ip() == from().ip()), "a host speaks for itself");
+    responder.handle_timeout(Instant::ZERO);
+    assert!(responder.poll_transmit(Instant::ZERO).is_some_and(|sent| sent.to.ip() == mdns::GROUP_V4));
+}
+
+fn mdns_responder() -> Responder {
+    let service = mdns::Service {
+        service_type: "_prismux._udp".to_owned(),
+        instance: "kitchen".to_owned(),
+        host: "prismux-kitchen".to_owned(),
+        port: 4761,
+        text: vec![("name".to_owned(), "kitchen".to_owned()), ("key".to_owned(), "09".repeat(32))],
+        addresses: vec![from().ip(), "fe80::9".parse().expect("an address")],
+    };
+    Responder::new(Instant::ZERO, &service, false).expect("it fits")
+}
+
+fn mdns_querier() -> Querier {
+    let mut querier = Querier::new(Instant::ZERO, "_prismux._udp", false, NUMBER).expect("it fits");
+    querier.handle_timeout(Instant::ZERO);
+    querier
+}
+
+/// A query, an answer to it, and an announcement.
+pub fn mdns_seeds() -> Vec<Vec<u8>> {
+    let (mut responder, mut querier) = (mdns_responder(), mdns_querier());
+    let query = querier.poll_transmit(Instant::ZERO).expect("it asks").bytes;
+    responder.handle_input(Instant::ZERO, Datagram { from: from(), bytes: &query });
+    responder.handle_timeout(Instant::ZERO);
+    std::iter::once(query)
+        .chain(std::iter::from_fn(|| responder.poll_transmit(Instant::ZERO)).map(|sent| sent.bytes))
+        .collect()
 }
 
 /// A message between asker and lender, and both that hear it.

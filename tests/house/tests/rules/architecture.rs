@@ -225,6 +225,9 @@ const BOOKING: (&str, &[&str]) = ("sharing", &["chrono", "crc32fast"]);
 /// The one whose wire format has hashes in it.
 const HASHING: (&str, &[&str]) = ("mptcp", &["hmac", "sha2"]);
 
+/// The one that reads messages of the Domain Name System.
+const NAMING: (&str, &[&str]) = ("community", &["simple-dns"]);
+
 fn is_ours(dependency: &str) -> bool {
     dependency == "prismux" || dependency.starts_with("prismux-")
 }
@@ -260,6 +263,7 @@ fn violations(packages: &[Package]) -> Vec<String> {
                 && !has(SEALING)
                 && !has(HASHING)
                 && !has(BOOKING)
+                && !has(NAMING)
                 && !PURE_MAY_USE.contains(&dependency.as_str())
             {
                 violations.push(format!("`{name}` is a pure core and must not use `{dependency}`"));
