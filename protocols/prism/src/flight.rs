@@ -11,10 +11,6 @@ const PACING_GAIN: f64 = 1.25;
 /// So much lies between two trains of ACKs to a sender in slow start.
 pub(crate) const TRAIN_GAP: Duration = Duration::from_millis(3);
 
-/// Where members return receipts, a sender's slow start is taken to be over after so many rounds without growth: its
-/// ACKs may go in groups for longer, since links are known without a steady stream of packets.
-const SLOW_ROUNDS_WITH_RECEIPTS: u8 = 2;
-
 /// New data came from the sender, with this TSecr.
 pub(crate) fn on_new_data<P: Clone>(
     flow: &mut Flow<P>,
@@ -78,7 +74,6 @@ pub(crate) fn on_released<P: Clone>(
             flight_bytes: flow.flight,
             flight_limit: shared.selection.flight_limit,
             upstream: flow.acks.upstream(),
-            slow_rounds: if shared.links.has_receipts() { SLOW_ROUNDS_WITH_RECEIPTS } else { 1 },
         });
     }
     flow.acks.note_tsval(now, tsval);

@@ -9,6 +9,9 @@ const LEAST_GROWTH: f32 = 1.5;
 const LIMITED: f32 = 0.6;
 /// So often in a row may that be: links that are being measured take a sender's pace for a moment.
 const LIMITED_ROUNDS: u8 = 4;
+/// So often in a row may the flight of a sender that is not limited grow less: much of what it sends in answer to a
+/// large ACK belongs to the next round.
+const SLOW_ROUNDS: u8 = 2;
 /// With less under way, ACKs are not grouped: HyStart looks at no window below 16 segments, and short answers need not
 /// wait.
 pub(crate) const MIN_GROUPED_BYTES: u32 = 16 * 1460;
@@ -73,9 +76,6 @@ pub(crate) struct Release {
     pub(crate) flight_limit: Option<u64>,
     /// How long the answer takes.
     pub(crate) upstream: Duration,
-    /// The sender's slow start is over when its flight has not doubled, though it could, so often in a row. Much of
-    /// what it sends in answer to a large ACK belongs to the next round.
-    pub(crate) slow_rounds: u8,
 }
 
 impl SlowStart {
@@ -90,7 +90,7 @@ impl SlowStart {
             return;
         }
         if self.unjudged.is_some_and(|round| release.now >= round.due) {
-            self.judge(release.sent_end, release.slow_rounds);
+            self.judge(release.sent_end);
         }
         if let Some(round) = &mut self.round
             && release.number.before(round.end)
@@ -99,7 +99,7 @@ impl SlowStart {
             return;
         }
         // Whoever has not answered the round before by now has little to send.
-        self.judge(release.sent_end, release.slow_rounds);
+        self.judge(release.sent_end);
         let acknowledged_bytes =
             self.round.map_or(0, |round| release.number.distance_from(round.start).max(0) as u32);
         let flight_bytes = release.flight_bytes.saturating_add(release.bytes);
@@ -113,7 +113,7 @@ impl SlowStart {
     }
 
     /// Whether the sender, which has sent up to `sent_end`, answered the last round as in slow start.
-    fn judge(&mut self, sent_end: SeqNumber, slow_rounds: u8) {
+    fn judge(&mut self, sent_end: SeqNumber) {
         let Some(round) = self.unjudged.take() else { return };
         if let Some(before) = self.answered_end.replace(sent_end) {
             let sent = sent_end.distance_from(before).max(0) as f32;
@@ -124,7 +124,7 @@ impl SlowStart {
                 (false, true) => self.limited_rounds += 1,
                 (false, false) => self.slow_rounds += 1,
             }
-            self.is_over = self.limited_rounds >= LIMITED_ROUNDS || self.slow_rounds >= slow_rounds;
+            self.is_over = self.limited_rounds >= LIMITED_ROUNDS || self.slow_rounds >= SLOW_ROUNDS;
         }
     }
 
@@ -166,7 +166,6 @@ mod tests {
             flight_bytes,
             flight_limit,
             upstream: Duration::from_millis(10),
-            slow_rounds: 2,
         }
     }
 
