@@ -235,10 +235,13 @@ fn rfc2018_a_timeout_may_forget_what_was_reported_and_reports_after_it_count_aga
     }
     let mut s = Script::warmed(&EngineConfig { forget_sacks: true, ..sack() }, 100, 10, 20);
     s.fire();
-    s.send();
+    assert_eq!(s.send(), [10]);
     s.pass(100);
-    s.sack(11, &[(12, 14)]);
-    assert_eq!(s.send(), [11, 14], "told anew");
+    s.ack(11);
+    assert_eq!(s.send(), [11, 12]);
+    s.pass(100);
+    s.sack(12, &[(13, 15)]);
+    assert_eq!(s.send(), [15, 16, 17, 18], "13 and 14 are told anew, 12 is under way");
 }
 
 #[test]
