@@ -10,6 +10,7 @@
 extern crate alloc;
 
 mod allowance;
+mod convergence;
 pub mod lending;
 pub mod mdns;
 pub mod slp;

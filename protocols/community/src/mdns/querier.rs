@@ -2,7 +2,7 @@
 use super::message::{is_answer, parse};
 use super::service::{Invalid, address, name_of_type};
 use super::{Datagram, PORT, Transmit, group};
-use alloc::collections::VecDeque;
+use crate::convergence::{Convergence, MAX_FOUND_AT_ONE};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
@@ -13,13 +13,6 @@ use simple_dns::{CLASS, Name, Packet, QCLASS, QTYPE, Question, ResourceRecord, T
 
 /// How long the first answers are waited for, and twice as long each time after (section 5.2).
 const RETRY: Duration = Duration::from_secs(1);
-/// How long all of it takes at most.
-const LONGEST: Duration = Duration::from_secs(15);
-/// Services that are told of, at most, and of these by one host, as of [`crate::slp`].
-const MAX_FOUND: usize = 256;
-const MAX_FOUND_AT_ONE: usize = 8;
-/// Queries in a row to which nobody new answers, before nobody is expected to: one may have been lost.
-const ENOUGH_SILENCES: u32 = 2;
 
 /// A service that was found, at the host that told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,19 +40,8 @@ pub struct Querier {
     group: SocketAddr,
     id: u16,
     query: Vec<u8>,
-    found: Vec<Found>,
-    ignored: u64,
-    events: VecDeque<Found>,
+    convergence: Convergence<Found>,
     out: Option<Transmit>,
-    /// Somebody new has answered since the last query.
-    has_news: bool,
-    queries: u32,
-    /// Queries in a row to which nobody new has answered.
-    silences: u32,
-    wait: Duration,
-    /// When it asks again; `None` when it has ended.
-    ask_at: Option<Instant>,
-    ends_at: Instant,
 }
 
 impl Querier {
@@ -80,32 +62,24 @@ impl Querier {
             group: SocketAddr::new(group(is_ipv6), PORT),
             id,
             query,
-            found: Vec::new(),
-            ignored: 0,
-            events: VecDeque::new(),
+            convergence: Convergence::new(now, RETRY),
             out: None,
-            has_news: true,
-            queries: 0,
-            silences: 0,
-            wait: RETRY,
-            ask_at: Some(now),
-            ends_at: now + LONGEST,
         })
     }
 
     /// Whether all have been heard who will be.
     pub const fn has_ended(&self) -> bool {
-        self.ask_at.is_none()
+        self.convergence.has_ended()
     }
 
     /// Datagrams that answered nothing that was asked, and services beyond what is told of.
     pub const fn ignored(&self) -> u64 {
-        self.ignored
+        self.convergence.ignored()
     }
 
     /// Queries that have been sent.
     pub const fn queries(&self) -> u32 {
-        self.queries
+        self.convergence.requests()
     }
 
     /// Whether it was an answer.
@@ -119,7 +93,9 @@ impl Querier {
         let found: Vec<_> = instances.iter().filter_map(|instance| service(packet, from, instance)).collect();
         let is_answer = !found.is_empty();
         for found in found {
-            self.take(found);
+            if self.convergence.take(from.ip(), found) {
+                self.convergence.note_news();
+            }
         }
         is_answer
     }
@@ -130,20 +106,6 @@ impl Querier {
         let is_wanted = record.name == self.service_type && instance.is_subdomain_of(&self.service_type);
         // Without time left it says that the service has ended.
         (is_wanted && record.ttl > 0).then_some(instance)
-    }
-
-    fn take(&mut self, found: Found) {
-        if self.found.contains(&found) {
-            return;
-        }
-        let at_one = self.found.iter().filter(|other| other.at.ip() == found.at.ip()).count();
-        if self.found.len() >= MAX_FOUND || at_one >= MAX_FOUND_AT_ONE {
-            self.ignored += 1;
-            return;
-        }
-        self.has_news = true;
-        self.found.push(found.clone());
-        self.events.push_back(found);
     }
 }
 
@@ -183,23 +145,15 @@ impl Endpoint for Querier {
 
     fn handle_input(&mut self, _now: Instant, input: Datagram<'_>) {
         let is_answer = parse(input.bytes).is_some_and(|packet| self.heard(input.from, &packet));
-        self.ignored += u64::from(!is_answer);
+        if !is_answer {
+            self.convergence.ignore();
+        }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.ask_at.is_none_or(|at| now < at) {
-            return;
+        if self.convergence.is_due(now) {
+            self.out = Some(Transmit { to: self.group, bytes: self.query.clone() });
         }
-        self.silences = if self.has_news { 0 } else { self.silences + 1 };
-        if self.silences >= ENOUGH_SILENCES || now >= self.ends_at {
-            self.ask_at = None;
-            return;
-        }
-        self.out = Some(Transmit { to: self.group, bytes: self.query.clone() });
-        self.queries += 1;
-        self.has_news = false;
-        self.ask_at = Some((now + self.wait).min(self.ends_at));
-        self.wait = self.wait + self.wait;
     }
 
     fn poll_transmit(&mut self, _now: Instant) -> Option<Transmit> {
@@ -207,11 +161,11 @@ impl Endpoint for Querier {
     }
 
     fn poll_event(&mut self) -> Option<Found> {
-        self.events.pop_front()
+        self.convergence.poll_event()
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        self.ask_at.map(|at| Deadline { at, why: "multicast-retry" })
+        self.convergence.deadline()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The agent of whoever looks for services: multicast convergence (RFC 2608, section 6.3).
 use super::{Body, DEFAULT_SCOPE, Datagram, GROUP, MAX_BYTES, Message, PORT, ServiceRequest, Transmit};
-use alloc::collections::VecDeque;
+use crate::convergence::Convergence;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
@@ -9,17 +9,8 @@ use prismux_units::{Duration, Instant};
 
 /// `CONFIG_RETRY` of section 13: how long the first answers are waited for, and twice as long each time after.
 const RETRY: Duration = Duration::from_secs(2);
-/// `CONFIG_MC_MAX`: how long all of it takes at most.
-const LONGEST: Duration = Duration::from_secs(15);
-/// Services that are told of, at most: whoever answers without end is not listened to without end.
-const MAX_FOUND: usize = 256;
-/// Of these, by one host: others find room beside one that answers without end.
-const MAX_FOUND_AT_ONE: usize = 8;
 /// Hosts that a request names as heard: so many fit, whatever their addresses.
 const MAX_RESPONDERS: usize = 64;
-/// Requests in a row to which nobody new answers, before nobody is expected to: one may have been lost.
-const ENOUGH_SILENCES: u32 = 2;
-
 /// A service that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -37,19 +28,8 @@ pub struct UserAgent {
     service_type: String,
     number: u16,
     responders: Vec<IpAddr>,
-    found: Vec<Found>,
-    ignored: u64,
-    events: VecDeque<Found>,
+    convergence: Convergence<Found>,
     out: Option<Transmit>,
-    /// Somebody new has answered since the last request.
-    has_news: bool,
-    requests: u32,
-    /// Requests in a row to which nobody new has answered.
-    silences: u32,
-    wait: Duration,
-    /// When it asks again; `None` when it has ended.
-    ask_at: Option<Instant>,
-    ends_at: Instant,
 }
 
 impl UserAgent {
@@ -59,32 +39,24 @@ impl UserAgent {
             service_type: service_type.to_string(),
             number,
             responders: Vec::new(),
-            found: Vec::new(),
-            ignored: 0,
-            events: VecDeque::new(),
+            convergence: Convergence::new(now, RETRY),
             out: None,
-            has_news: true,
-            requests: 0,
-            silences: 0,
-            wait: RETRY,
-            ask_at: Some(now),
-            ends_at: now + LONGEST,
         }
     }
 
     /// Whether all have been heard who will be.
     pub const fn has_ended(&self) -> bool {
-        self.ask_at.is_none()
+        self.convergence.has_ended()
     }
 
     /// Datagrams that answered nothing that was asked, and services beyond what is told of.
     pub const fn ignored(&self) -> u64 {
-        self.ignored
+        self.convergence.ignored()
     }
 
     /// Requests that have been sent.
     pub const fn requests(&self) -> u32 {
-        self.requests
+        self.convergence.requests()
     }
 
     /// The request, with those who need not answer again.
@@ -108,20 +80,10 @@ impl UserAgent {
         }
         if !self.responders.contains(&from.ip()) && self.responders.len() < MAX_RESPONDERS {
             self.responders.push(from.ip());
-            self.has_news = true;
+            self.convergence.note_news();
         }
         for entry in entries {
-            let found = Found { from, url: entry.url, lifetime_s: entry.lifetime_s };
-            if self.found.contains(&found) {
-                continue;
-            }
-            let at_one = self.found.iter().filter(|other| other.from.ip() == from.ip()).count();
-            if self.found.len() >= MAX_FOUND || at_one >= MAX_FOUND_AT_ONE {
-                self.ignored += 1;
-                continue;
-            }
-            self.found.push(found.clone());
-            self.events.push_back(found);
+            self.convergence.take(from.ip(), Found { from, url: entry.url, lifetime_s: entry.lifetime_s });
         }
         true
     }
@@ -135,23 +97,15 @@ impl Endpoint for UserAgent {
     fn handle_input(&mut self, _now: Instant, input: Datagram<'_>) {
         let is_answer = input.bytes.len() <= MAX_BYTES
             && Message::parse(input.bytes).is_ok_and(|message| self.heard(input.from, message));
-        self.ignored += u64::from(!is_answer);
+        if !is_answer {
+            self.convergence.ignore();
+        }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if self.ask_at.is_none_or(|at| now < at) {
-            return;
+        if self.convergence.is_due(now) {
+            self.out = Some(Transmit { to: SocketAddr::new(GROUP.into(), PORT), bytes: self.request() });
         }
-        self.silences = if self.has_news { 0 } else { self.silences + 1 };
-        if self.silences >= ENOUGH_SILENCES || now >= self.ends_at {
-            self.ask_at = None;
-            return;
-        }
-        self.out = Some(Transmit { to: SocketAddr::new(GROUP.into(), PORT), bytes: self.request() });
-        self.requests += 1;
-        self.has_news = false;
-        self.ask_at = Some((now + self.wait).min(self.ends_at));
-        self.wait = self.wait + self.wait;
     }
 
     fn poll_transmit(&mut self, _now: Instant) -> Option<Transmit> {
@@ -159,11 +113,11 @@ impl Endpoint for UserAgent {
     }
 
     fn poll_event(&mut self) -> Option<Found> {
-        self.events.pop_front()
+        self.convergence.poll_event()
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        self.ask_at.map(|at| Deadline { at, why: "multicast-retry" })
+        self.convergence.deadline()
     }
 }
 

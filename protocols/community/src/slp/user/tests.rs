@@ -1,5 +1,6 @@
 use super::super::{Body, Datagram, MAX_BYTES, Message, Service, ServiceAgent, UrlEntry};
-use super::{Found, MAX_FOUND, MAX_FOUND_AT_ONE, UserAgent};
+use super::{Found, UserAgent};
+use crate::convergence::{MAX_FOUND, MAX_FOUND_AT_ONE};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
