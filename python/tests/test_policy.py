@@ -277,7 +277,7 @@ def test_a_scheduler_without_a_proxy_and_one_of_subflows_without_mptcp_are_refus
     with pytest.raises(prismux.ScenarioError, match="no proxy to serve"):
         prismux.run(scenario, scheduler=adas)
     with pytest.raises(prismux.ScenarioError, match="none runs over MPTCP"):
-        prismux.run(scenario, subflow_scheduler=lambda flow: None)  # type: ignore[arg-type]
+        prismux.run(scenario, subflow_scheduler=lambda flow: None)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("name", ["blest", "ecf"])
@@ -306,11 +306,11 @@ def test_a_scheduler_of_subflows_waits_and_chooses_only_what_it_was_given() -> N
     assert pipes[0]["sent_bytes"] > 1e6 and all(pipe["sent_bytes"] == 0 for pipe in pipes[1:])
 
     class Wrong(First):
-        def choose(self, subflows: object, offer: object) -> object:  # type: ignore[override]
+        def choose(self, subflows: object, offer: object) -> object:  # type: ignore[override]  # wrong on purpose
             return 3
 
     with pytest.raises(TypeError, match="one of the subflows that it was given"):
-        prismux.run("mptcp-schedulers", set=settings, subflow_scheduler=Wrong)  # type: ignore[arg-type]
+        prismux.run("mptcp-schedulers", set=settings, subflow_scheduler=Wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_the_example_of_a_congestion_control_keeps_the_queue_short(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ def test_a_seed_that_is_none_is_refused_with_what_would_do() -> None:
         with pytest.raises(ValueError, match="give a whole number"):
             prismux.compare("two-members", seed=seed, set=SHORT)
     with pytest.raises(TypeError):
-        prismux.run("two-members", seed="one", set=SHORT)  # type: ignore[arg-type]
+        prismux.run("two-members", seed="one", set=SHORT)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_seed_decides_a_run_and_overrides_change_it() -> None:

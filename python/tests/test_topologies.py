@@ -124,8 +124,8 @@ class Triangle:
         return 2
 
 
-class _View(list):  # type: ignore[type-arg]
-    def __iter__(self):  # type: ignore[no-untyped-def]
+class _View(list):  # type: ignore[type-arg]  # of anything, as networkx has it
+    def __iter__(self):  # type: ignore[no-untyped-def]  # of anything, as networkx has it
         return (item[0] for item in list.__iter__(self))
 
     def __call__(self, data: bool) -> list[object]:
@@ -152,4 +152,4 @@ def test_a_graph_of_networkx_becomes_a_network() -> None:
 )
 def test_sizes_that_make_no_network_are_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="expected"):
-        wrong()  # type: ignore[operator]
+        wrong()  # type: ignore[operator]  # a call behind a parameter

@@ -296,9 +296,8 @@ def test_a_packet_is_followed_from_hop_to_hop(records: dict[str, Path], viewer: 
     assert title == f"Packet {number:,}"
     assert "arrived after" in words and f"{lost} lost" in words
     told = [row for row in rows if "→" in row and not row.startswith("RTS ")]
-    assert [re.match(r"(\S+) → ([^\s:,]+)", row).groups() for row in told] == [  # type: ignore[union-attr]
-        (event["from"], event["to"]) for event in frames
-    ]
+    hops = [re.match(r"(\S+) → ([^\s:,]+)", row) for row in told]
+    assert [hop and hop.groups() for hop in hops] == [(event["from"], event["to"]) for event in frames]
     assert sum(": lost, " in row for row in rows) == lost
     assert rows[0].startswith(f"sets out at {way[0]['node']}") and rows[-1] == f"arrives at {way[-1]['node']}"
     # A click on a row moves map and cursor to its instant.

@@ -58,9 +58,18 @@ export class Follower {
   async ask(question) {
     try {
       this.show(await this.source.packet(this.number, question));
-    } catch {
+    } catch (error) {
       this.show(null);
+      this.tell(`No packet to follow: ${error.message}.`);
     }
+  }
+
+  /** Says why there is no way; the next one takes its place. */
+  tell(why) {
+    const words = document.createElement("p");
+    words.textContent = why;
+    this.element.replaceChildren(words);
+    this.element.hidden = false;
   }
 
   /** Shows a way; null ends that. */
@@ -102,7 +111,7 @@ export class Follower {
     const part = data ? `bytes ${told(data[0], ONES)} to ${told(data[1], ONES)}` : ack !== null ? `ACK of ${told(ack, ONES)}` : "";
     what.textContent = [this.summary.run.flows[flow].name, part, told(bytes, BYTES), this.outcome()].filter(Boolean).join(" · ");
     this.list = document.createElement("ol");
-    this.rows = this.told().map(({ t, text, kind }) => {
+    this.rows = this.lines().map(({ t, text, kind }) => {
       const row = button("", "Look at this instant", () => this.act.seek(t));
       row.className = `step ${kind}`;
       const at = document.createElement("span");
@@ -129,14 +138,14 @@ export class Follower {
     const frames = framesOf(this.way);
     const lost = frames.filter(({ cause }) => cause && cause !== NO_ANSWER).length;
     const sent = frames.filter(({ asks, cause }) => !asks || cause).length;
-    const cost = `${told(sent, ONES)} tries${lost ? `, ${told(lost, ONES)} lost` : ""}`;
+    const cost = `${told(sent, ONES)} ${sent === 1 ? "try" : "tries"}${lost ? `, ${told(lost, ONES)} lost` : ""}`;
     const arrived = steps.find(({ what }) => what === "arrived");
     if (arrived) return `arrived after ${told(arrived.t - steps[0].t, SPANS)}, ${cost}`;
     return `${steps.some(({ what }) => what === "dropped") ? "dropped" : "did not arrive"}, ${cost}`;
   }
 
   /** The rows of the list: when, in words, and of what kind. */
-  told() {
+  lines() {
     const { steps } = this.way;
     const frames = framesOf(this.way);
     const wait = (k, what) => {
