@@ -182,7 +182,9 @@ fn packet(query: &str, viewed: &[Viewed]) -> Result<String, String> {
             run.air.nearest(query.number("time")?, query.small("flow")?, between)
         }
     };
-    let way = number.and_then(|number| run.packets.way(number)).ok_or("none of this flow was on the air, or there is none with this number")?;
+    let way = number
+        .and_then(|number| run.packets.way(number))
+        .ok_or("none of this flow was on the air, or there is none with this number")?;
     serde_json::to_string(&way).map_err(|error| error.to_string())
 }
 

@@ -15,6 +15,7 @@ use crate::reverse_path::release::{self, Outgoing};
 use crate::shared::{AckPacer, Shared};
 use crate::{dispatch, hystart, window_limit};
 use prismux_units::{Duration, Instant};
+use prismux_wire::SeqNumber;
 
 /// ACKs go out in bursts of at most this length.
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
@@ -65,16 +66,9 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
             shared.pacer.pause_ends = shared.pacer.pause_ends.min(end);
             return true;
         }
-        // A duplicate brings a packet as well: it tells that one has left the network.
-        let bytes = front.number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
-        let silence = now.saturating_since(flow.acks.last_release);
-        let group = hystart::awaited_group(flow, shared).filter(|(_, longest)| silence < *longest);
-        let bytes = bytes.max(group.map_or(0, |(bytes, _)| bytes));
-        let number = flow.released + bytes.min(u64::from(u32::MAX)) as u32;
-        let allowed = window_limit::room(flow, window_limit::edge_limit(flow, number, shared));
-        let expected = expected_response(flow, bytes).min(allowed);
         let paced = shared.pacer.next_release > now + PACING_QUANTUM;
-        if paced || !(has_room(flow, expected, shared) || waits_too_long(flow, front, shared, now)) {
+        if paced || !(finds_room(flow, front.number, shared, now) || waits_too_long(flow, front, shared, now))
+        {
             return true;
         }
         hystart::join_group(flow, shared);
@@ -85,6 +79,23 @@ pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>
         }
     }
     false
+}
+
+/// Whether the links have room for what the next ACK brings, up to `number` at least, or the group that it waits for.
+fn finds_room<P: Clone>(flow: &Flow<P>, number: SeqNumber, shared: &Shared<P>, now: Instant) -> bool {
+    // A duplicate brings a packet as well: it tells that one has left the network.
+    let bytes = number.distance_from(flow.released).max(SEGMENT_BYTES) as u64;
+    let silence = now.saturating_since(flow.acks.last_release);
+    let group = hystart::awaited_group(flow, shared).filter(|(_, longest)| silence < *longest);
+    let bytes = bytes.max(group.map_or(0, |(bytes, _)| bytes));
+    let expected = expected_response(flow, bytes);
+    if has_room(flow, expected, shared) {
+        return true;
+    }
+    // A sender whose window is shut answers with nothing.
+    let number = flow.released + bytes.min(u64::from(u32::MAX)) as u32;
+    let allowed = window_limit::room(flow, window_limit::edge_limit(flow, number, shared));
+    allowed < expected && has_room(flow, allowed, shared)
 }
 
 /// An ACK that has waited this long goes if the sender has nothing left to answer, whatever the books say of the links;

@@ -40,6 +40,17 @@ fn bonded_run(
     links: &[[LinkConfig; 2]],
     receipts: bool,
 ) -> (f64, ProxyCounters) {
+    bonded_after(Duration::from_secs(3), sender, seed, links, receipts)
+}
+
+/// The same for the ten seconds after `warm`.
+fn bonded_after(
+    warm: Duration,
+    sender: TcpConfig,
+    seed: u64,
+    links: &[[LinkConfig; 2]],
+    receipts: bool,
+) -> (f64, ProxyCounters) {
     let (mut plan, mut options) = (Plan::new("rough", Duration::from_secs(60)), SimulationOptions::checked());
     let fast = |ms| {
         LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
@@ -58,7 +69,7 @@ fn bonded_run(
     let flow = Flow::new("download", server, receiver, Transport::Tcp);
     let flow = options.carry(&mut plan, flow, TcpFlow::new(config));
     let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();
-    simulation.run_until(Instant::from_secs(3));
+    simulation.run_until(Instant::ZERO + warm);
     let rate = goodput(&mut simulation, flow, Duration::from_secs(10));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     (rate / 1e6, *simulation.proxy_counters(proxy).unwrap())
@@ -115,6 +126,47 @@ fn hardly_anything_that_arrived_is_resent_where_most_acks_are_lost() {
     assert!(counters.losses_detected * 200 < counters.data_packets, "{counters:?}");
 }
 
+/// A sender that ends slow start as Linux does.
+fn of_linux() -> TcpConfig {
+    let modern = TcpConfig::modern();
+    let engine = EngineConfig { hystart: Some(HyStartKind::Linux), ..modern.engine };
+    TcpConfig { engine, ..modern }
+}
+
+/// Links with these rates in kbit/s, delays and losses, each with a queue of one bandwidth-delay product.
+fn lossy_links<const N: usize>(links: [(u64, u64, f64); N]) -> [[LinkConfig; 2]; N] {
+    links.map(|(kbps, ms, loss)| {
+        let link = LinkConfig::new(Rate::from_kbps(kbps), Duration::from_millis(ms));
+        let loss = LossModel::Bernoulli(Probability::new(loss).unwrap());
+        let link = LinkConfig { loss, ..link.with_queue(QueueLimit::Bdp(1.0)) };
+        [link.clone(), link]
+    })
+}
+
+/// Mbit/s of three runs with receipts from 12 to 22 s.
+fn settled_rates(links: &[[LinkConfig; 2]]) -> [f64; 3] {
+    [1, 2, 3].map(|seed| bonded_after(Duration::from_secs(12), of_linux(), seed, links, true).0)
+}
+
+/// Repairs on a far lossy link hold ACKs up, and round trips grow long; a sender's slow start goes on nevertheless.
+#[test]
+fn slow_start_goes_on_until_far_lossy_links_are_full() {
+    let rates = settled_rates(&lossy_links([(550, 60, 0.004), (9_000, 43, 0.007), (30_000, 270, 0.004)]));
+    assert!(rates.iter().sum::<f64>() > 3.0 * 28.0, "{rates:?} of 37.3 Mbit/s");
+}
+
+/// What is advertised to the sender while a distant link is worth its delay is not taken back at once when it is not:
+/// the other links would run dry.
+#[test]
+fn a_link_that_is_worth_its_delay_now_and_then_makes_no_other_run_dry() {
+    let three = lossy_links([(67_000, 10, 0.007), (470, 33, 0.0), (51_000, 32, 0.002)]);
+    let two = lossy_links([(3_300, 10, 0.0), (85_000, 106, 0.0007)]);
+    for (links, at_least) in [(&three[..], 109.0), (&two[..], 80.0)] {
+        let rates = settled_rates(links);
+        assert!(rates.iter().all(|rate| *rate > at_least), "{rates:?} Mbit/s");
+    }
+}
+
 /// A way back that jitters looks to HyStart like a full queue, and so does a distant link that joins.
 #[test]
 fn linux_hystart_does_not_end_slow_start_before_both_links_are_full() {
@@ -123,8 +175,6 @@ fn linux_hystart_does_not_end_slow_start_before_both_links_are_full() {
         let back = LinkConfig { jitter, ..there.clone() };
         [there, back]
     });
-    let modern = TcpConfig::modern();
-    let engine = EngineConfig { hystart: Some(HyStartKind::Linux), ..modern.engine };
-    let rate = bonded_sender(TcpConfig { engine, ..modern }, 1, &links, true);
+    let rate = bonded_sender(of_linux(), 1, &links, true);
     assert!(rate > 36.0, "{rate} Mbit/s");
 }
