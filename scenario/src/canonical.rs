@@ -62,9 +62,10 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 7] = [
+const LATER_SETTINGS: [&str; 8] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
+    "address_resolution: None, ",
     "coordination: Distributed, ",
     "roles: [], ",
     "channels: [], ",

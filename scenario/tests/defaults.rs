@@ -356,6 +356,7 @@ fn registered() -> impl Iterator<Item = String> {
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
         .chain(names(registry::MPTCP_SCHEDULERS).chain(names(registry::MPTCP_COUPLINGS)))
         .chain(names(registry::MEDIUM_ACCESS))
+        .chain(names(registry::ADDRESS_RESOLUTION))
         .chain(names(registry::INTERFACE_QUEUES).chain(names(registry::RATE_CONTROL)))
         .chain(names(registry::PROPAGATION))
         .chain(names(registry::FADING).chain(names(registry::RECEPTION)))

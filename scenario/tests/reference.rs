@@ -70,6 +70,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys energy", key_table(keys::ENERGY)),
         ("names rate_control", name_table(registry::RATE_CONTROL)),
         ("names medium_access", name_table(registry::MEDIUM_ACCESS)),
+        ("names address_resolution", name_table(registry::ADDRESS_RESOLUTION)),
         ("names interface_queue", name_table(registry::INTERFACE_QUEUES)),
         ("names propagation", name_table(registry::PROPAGATION)),
         ("names fading", name_table(registry::FADING)),

@@ -185,7 +185,13 @@ impl<R: RoutingEndpoint<P>, P: Payload> Hosts<R, P> {
                 }
                 AirEvent::Sent { payload, .. } => drop(self.frames.take(payload)),
                 AirEvent::Failed { host, next_hop, payload } => self.fail(now, host, next_hop, payload),
-                AirEvent::PoweredOff { payload, .. } => drop(self.frames.take(payload)),
+                AirEvent::PoweredOff { payload, .. } | AirEvent::Unresolved { payload, .. } => {
+                    drop(self.frames.take(payload));
+                }
+                AirEvent::Refused { host, payload } => {
+                    self.frames.take(payload);
+                    self.queue_drops[host.0 as usize] += 1;
+                }
                 AirEvent::OnAir { .. } | AirEvent::Missed { .. } => {}
             }
         }

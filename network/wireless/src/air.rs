@@ -1,5 +1,6 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+mod resolution;
 pub(crate) mod setup;
 mod thresholds;
 mod tuning;
@@ -15,11 +16,13 @@ use crate::mac::{Frame, FrameKind, Outgoing};
 use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
+use crate::resolution::{AddressResolution, Load, Resolver};
 use crate::schedule::{MAX_NUMBERS, Schedule, Target};
 use crate::stats::HostStats;
 use crate::wire;
 use alloc::format;
 use alloc::vec::Vec;
+use core::net::Ipv4Addr;
 use frames::Frames;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
@@ -58,14 +61,16 @@ pub struct Air<P> {
     loss: PathLoss,
     chance: Chance,
     field: Field,
-    hosts: Vec<Dcf<P>>,
+    hosts: Vec<Dcf<Load<P>>>,
+    /// What each host knows of its neighbours' addresses.
+    resolvers: Vec<Resolver<P>>,
     /// The earliest entry of each host in the schedule.
     scheduled: Vec<Instant>,
     /// When each host's battery is looked at.
     batteries: Vec<Instant>,
     schedule: Schedule,
-    frames: Frames<P>,
-    events: Events<P>,
+    frames: Frames<Load<P>>,
+    events: Events<Load<P>>,
     random: RandomStream,
     /// Of what hosts measure of one another.
     measuring: RandomStream,
@@ -131,6 +136,7 @@ impl<P: Copy> Air<P> {
             loss,
             chance,
             field: Field::new(moving, reach_m, max_speed),
+            resolvers: machines.iter().map(|_| Resolver::new(config.mac.address_resolution)).collect(),
             hosts: machines,
             batteries: scheduled.clone(),
             scheduled,
@@ -148,21 +154,29 @@ impl<P: Copy> Air<P> {
         Ok(air)
     }
 
-    /// Hands a packet to a host's MAC.
+    /// Hands a packet to a host's MAC, once the address of its neighbour is known.
     ///
     /// # Errors
     /// A packet for which the interface queue has no room: this one, or a less urgent one that it displaces. All, if
     /// there is no such host.
     pub fn send(&mut self, now: Instant, from: HostId, packet: Outgoing<P>) -> Result<(), Outgoing<P>> {
-        let Some(host) = self.hosts.get_mut(from.0 as usize) else { return Err(packet) };
-        let refused = host.enqueue(now, packet, &self.mac);
-        self.arm(now, from.0);
-        refused.map_or(Ok(()), Err)
+        let Some(host) = self.hosts.get(from.0 as usize) else { return Err(packet) };
+        if let Some(to) = packet.to
+            && !host.is_off()
+            && !self.resolves(now, from, to, packet)
+        {
+            return Ok(());
+        }
+        self.enqueue(now, from, packet).map_or(Ok(()), Err)
     }
 
     /// Takes back all packets for `neighbour` that still wait at `host`.
     pub fn withdraw(&mut self, host: HostId, neighbour: HostId) -> Vec<P> {
-        self.hosts.get_mut(host.0 as usize).map_or_else(Vec::new, |host| host.withdraw(neighbour))
+        let index = host.0 as usize;
+        let Some(machine) = self.hosts.get_mut(index) else { return Vec::new() };
+        let waiting = machine.withdraw(neighbour, |load| matches!(load, Load::Packet(_)));
+        let held = self.resolvers[index].withdraw(neighbour);
+        waiting.into_iter().filter_map(Load::packet).chain(held).collect()
     }
 
     /// When something will happen.
@@ -183,6 +197,10 @@ impl<P: Copy> Air<P> {
                 Target::Battery(host) => self.battery_due(at, host),
                 Target::Begin(frame) => self.frame_begins(at, frame),
                 Target::End(frame) => self.frame_ends(at, frame),
+                Target::Resolver(host) => self.resolver_due(at, HostId(host)),
+            }
+            if self.mac.config.address_resolution != AddressResolution::None {
+                self.take_answers(at);
             }
         }
     }
@@ -199,16 +217,32 @@ impl<P: Copy> Air<P> {
 
     /// Writes the radiotap and 802.11 headers of a frame of this air behind `out`; in a capture, the packet of a data
     /// frame follows.
-    pub fn emit_head(&self, frame: &Frame<P>, out: &mut Vec<u8>) {
-        wire::emit(frame, self.mac.config.modulation, out);
+    ///
+    /// `address` has the IPv4 addresses of hosts, which messages of address resolution tell.
+    pub fn emit_head(&self, frame: &Frame<P>, address: impl Fn(HostId) -> Ipv4Addr, out: &mut Vec<u8>) {
+        wire::emit(frame, self.mac.config.modulation, address, out);
     }
 
     /// What a host's radio and MAC have done by `now`.
     pub fn stats(&self, now: Instant, host: HostId) -> HostStats {
-        self.hosts.get(host.0 as usize).map_or_else(HostStats::default, |host| host.stats(now, &self.mac))
+        let index = host.0 as usize;
+        let (Some(host), Some(resolver)) = (self.hosts.get(index), self.resolvers.get(index)) else {
+            return HostStats::default();
+        };
+        HostStats {
+            arp_requests: resolver.requests,
+            arp_replies: resolver.replies,
+            packets_unresolved: resolver.unresolved,
+            ..host.stats(now, &self.mac)
+        }
     }
 
-    /// Packets that a host still tries to send.
+    /// Packets of a host that wait until the address of their neighbour is known.
+    pub fn unresolved_packets(&self, host: HostId) -> usize {
+        self.resolvers.get(host.0 as usize).map_or(0, Resolver::waiting_packets)
+    }
+
+    /// Packets that a host's MAC still tries to send, messages of address resolution among them.
     pub fn waiting_packets(&self, host: HostId) -> usize {
         self.hosts.get(host.0 as usize).map_or(0, Dcf::waiting_packets)
     }
@@ -261,12 +295,16 @@ impl<P: Copy> Air<P> {
         self.batteries[index] = Instant::MAX;
         if self.hosts[index].battery_due(now, &self.mac).is_some_and(|due| due <= now) {
             self.hosts[index].power_off(now, &mut self.events);
+            for payload in self.resolvers[index].stop() {
+                self.events
+                    .push_back(AirEvent::PoweredOff { host: HostId(host), payload: Load::Packet(payload) });
+            }
         } else {
             self.watch_battery(now, host);
         }
     }
 
-    fn put_on_air(&mut self, now: Instant, frame: Frame<P>) {
+    fn put_on_air(&mut self, now: Instant, frame: Frame<Load<P>>) {
         if self.reports_frames {
             let announces = self.announced_by(&frame);
             self.events.push_back(AirEvent::OnAir { at: now, frame, announces });
@@ -328,13 +366,13 @@ impl<P: Copy> Air<P> {
     }
 
     /// The host that a frame is for, where it is told what becomes of the frame there.
-    fn watched(&self, frame: &Frame<P>) -> Option<u32> {
+    fn watched(&self, frame: &Frame<Load<P>>) -> Option<u32> {
         let is_watched = self.reports_frames && matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
         frame.to.filter(|_| is_watched).map(|to| to.0)
     }
 
     /// The packet that an RTS announces, which is the one that its sender tries to send.
-    fn announced_by(&self, frame: &Frame<P>) -> Option<P> {
+    fn announced_by(&self, frame: &Frame<Load<P>>) -> Option<Load<P>> {
         let sender = self.hosts.get(frame.from.0 as usize).filter(|_| frame.kind == FrameKind::Rts);
         sender?.current_payload()
     }

@@ -2,6 +2,7 @@
 use crate::HostId;
 use crate::mac::{Frame, FrameKind};
 use crate::reorder::Reorder;
+use crate::resolution::{ArpMessage, Load};
 use alloc::collections::VecDeque;
 use prismux_units::Instant;
 
@@ -50,6 +51,24 @@ pub enum AirEvent<P> {
     },
     /// The host's battery is empty: the packet, which waited, is not sent any more. The sender has it back.
     PoweredOff {
+        /// The sender.
+        host: HostId,
+        /// The packet.
+        payload: P,
+    },
+    /// The address of a neighbour was not known in time: the packet, which waited for it, has made room for another. The
+    /// sender has it back.
+    Unresolved {
+        /// The sender.
+        host: HostId,
+        /// The neighbour.
+        next_hop: HostId,
+        /// The packet.
+        payload: P,
+    },
+    /// The interface queue has no room for a packet that waited for the address of its neighbour, or for one that it
+    /// displaces. The sender has it back.
+    Refused {
         /// The sender.
         host: HostId,
         /// The packet.
@@ -117,24 +136,72 @@ impl Miss {
     }
 }
 
+impl<P> AirEvent<Load<P>> {
+    /// The event of a packet; `None` for what happens to a message of address resolution, but that its frame begins.
+    fn of_packet(self) -> Option<AirEvent<P>> {
+        Some(match self {
+            Self::Received { host, from, broadcast, payload } => {
+                AirEvent::Received { host, from, broadcast, payload: payload.packet()? }
+            }
+            Self::Overheard { host, from, to, payload } => {
+                AirEvent::Overheard { host, from, to, payload: payload.packet()? }
+            }
+            Self::Sent { host, to, payload } => AirEvent::Sent { host, to, payload: payload.packet()? },
+            Self::Failed { host, next_hop, payload } => {
+                AirEvent::Failed { host, next_hop, payload: payload.packet()? }
+            }
+            Self::PoweredOff { host, payload } => AirEvent::PoweredOff { host, payload: payload.packet()? },
+            Self::Unresolved { host, next_hop, payload } => {
+                AirEvent::Unresolved { host, next_hop, payload: payload.packet()? }
+            }
+            Self::Refused { host, payload } => AirEvent::Refused { host, payload: payload.packet()? },
+            Self::OnAir { at, frame, announces } => {
+                AirEvent::OnAir { at, frame: frame.opened(), announces: announces.and_then(Load::packet) }
+            }
+            Self::Missed { kind, host, next_hop, miss, payload } => {
+                AirEvent::Missed { kind, host, next_hop, miss, payload: payload.packet()? }
+            }
+        })
+    }
+}
+
+impl<P> Events<Load<P>> {
+    /// The next event of a packet, or of a frame.
+    #[inline]
+    pub fn pop_front(&mut self) -> Option<AirEvent<P>> {
+        self.looked_through = 0;
+        core::iter::from_fn(|| self.queue.pop_front()).find_map(AirEvent::of_packet)
+    }
+
+    /// Takes out the next message of address resolution that has come to a host.
+    pub fn pop_arp(&mut self) -> Option<(HostId, ArpMessage)> {
+        while let Some(event) = self.queue.get(self.looked_through) {
+            if let AirEvent::Received { host, payload: Load::Arp(message), .. } = *event {
+                self.queue.remove(self.looked_through);
+                return Some((host, message));
+            }
+            self.looked_through += 1;
+        }
+        None
+    }
+}
+
 /// Events that nobody has taken yet, and packets that cannot be told of since others come before them.
 #[derive(Debug)]
 pub(crate) struct Events<P> {
     queue: VecDeque<AirEvent<P>>,
+    /// How many of them have been looked through for messages of address resolution.
+    looked_through: usize,
     reorder: Reorder<P>,
 }
 
 impl<P: Copy> Events<P> {
     pub const fn new() -> Self {
-        Self { queue: VecDeque::new(), reorder: Reorder::new() }
+        Self { queue: VecDeque::new(), looked_through: 0, reorder: Reorder::new() }
     }
 
     pub fn push_back(&mut self, event: AirEvent<P>) {
         self.queue.push_back(event);
-    }
-
-    pub fn pop_front(&mut self) -> Option<AirEvent<P>> {
-        self.queue.pop_front()
     }
 
     /// A packet of an aggregate has come. Whether it is new.

@@ -12,6 +12,7 @@
 //! * [`Mobility`] and its models and files: where hosts are.
 //! * `field`: who is near enough to hear a frame, so that it costs nothing for the others.
 //! * [`MacConfig`] and `mac`: one machine for each host.
+//! * [`AddressResolution`]: how hosts learn which radio has the address of a neighbour.
 //! * [`EnergyConfig`], [`DutyCycle`]: what radios draw, when they sleep, how long batteries last.
 //! * [`Association`]: which base station a host belongs to.
 //! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
@@ -32,6 +33,7 @@ mod propagation;
 mod radio;
 mod rates;
 mod reorder;
+mod resolution;
 mod schedule;
 mod stats;
 mod wire;
@@ -51,4 +53,5 @@ pub use mobility::{
 };
 pub use propagation::{Antenna, Fading, Propagation};
 pub use radio::{Modulation, Preamble, RadioConfig, Reception};
+pub use resolution::{AddressResolution, ArpMessage, ArpOperation};
 pub use stats::HostStats;

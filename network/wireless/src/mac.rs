@@ -16,6 +16,7 @@ mod queue;
 pub(crate) mod slots;
 
 use crate::HostId;
+use crate::resolution::{ArpMessage, Load};
 use prismux_units::{Duration, Rate};
 
 /// A packet that a host hands to its MAC.
@@ -110,4 +111,45 @@ pub struct Frame<P> {
     pub announced: bool,
     /// The packet in it.
     pub payload: Option<P>,
+    /// The message of address resolution in it, in place of a packet.
+    pub arp: Option<ArpMessage>,
+}
+
+impl<P> Frame<P> {
+    /// What event logs call it: its kind, or that it resolves addresses.
+    pub const fn name(&self) -> &'static str {
+        match self.arp {
+            Some(_) => "arp",
+            None => self.kind.name(),
+        }
+    }
+}
+
+impl<P> Frame<Load<P>> {
+    /// The frame with the packet or the message that it carries.
+    pub fn opened(self) -> Frame<P> {
+        let Self { kind, from, to, rate, airtime, nav, sequence, bitmap, .. } = self;
+        let Self { continues, cf_poll, cf_ack, announced, .. } = self;
+        let (payload, arp) = match self.payload {
+            Some(Load::Packet(packet)) => (Some(packet), None),
+            Some(Load::Arp(message)) => (None, Some(message)),
+            None => (None, None),
+        };
+        Frame {
+            kind,
+            from,
+            to,
+            rate,
+            airtime,
+            nav,
+            sequence,
+            bitmap,
+            continues,
+            cf_poll,
+            cf_ack,
+            announced,
+            payload,
+            arp,
+        }
+    }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Target {
     Begin(u32),
     /// A frame has passed its receivers.
     End(u32),
+    /// A host may have to ask for an address again.
+    Resolver(u32),
 }
 
 /// An event in one number, so that a heap compares and moves two words: when it is due, how many were inserted before
@@ -21,11 +23,11 @@ pub(crate) enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(Reverse<u128>);
 
-/// Bits for a number of a host or a frame. With those of the kind they leave 38 for the order of insertion: after more
+/// Bits for a number of a host or a frame. With those of the kind they leave 37 for the order of insertion: after more
 /// events than that, once, some of the same instant change places.
 const NUMBER_BITS: u32 = 24;
 /// Bits for the kind of an event.
-const KIND_BITS: u32 = 2;
+const KIND_BITS: u32 = 3;
 /// Hosts and frames that have numbers.
 pub(crate) const MAX_NUMBERS: usize = 1 << NUMBER_BITS;
 
@@ -36,6 +38,7 @@ impl Entry {
             Target::Battery(host) => (1, host),
             Target::Begin(frame) => (2, frame),
             Target::End(frame) => (3, frame),
+            Target::Resolver(host) => (4, host),
         };
         let order = inserted << KIND_BITS | kind;
         Self(Reverse(u128::from(at.as_nanos()) << 64 | u128::from(order << NUMBER_BITS | u64::from(number))))
@@ -48,11 +51,12 @@ impl Entry {
     fn target(self) -> Target {
         let low = self.0.0 as u64;
         let number = low as u32 % (1 << NUMBER_BITS);
-        match low >> NUMBER_BITS & 3 {
+        match low >> NUMBER_BITS & ((1 << KIND_BITS) - 1) {
             0 => Target::Host(number),
             1 => Target::Battery(number),
             2 => Target::Begin(number),
-            _ => Target::End(number),
+            3 => Target::End(number),
+            _ => Target::Resolver(number),
         }
     }
 }
@@ -134,6 +138,7 @@ mod tests {
         let at = |nanos| Instant::ZERO + Duration::from_nanos(nanos);
         schedule.push(at(9), Target::End(last));
         schedule.push(Instant::MAX, Target::Battery(last));
+        schedule.push(at(9), Target::Resolver(last));
         schedule.push_in_order(at(5), Target::Begin(last));
         schedule.push(at(5), Target::Host(last));
         schedule.push(at(5), Target::Host(0));
@@ -146,6 +151,7 @@ mod tests {
             (at(5), Target::Host(last)),
             (at(5), Target::Host(0)),
             (at(9), Target::End(last)),
+            (at(9), Target::Resolver(last)),
         ];
         assert_eq!(due, expected);
         assert_eq!(schedule.pop_due(Instant::MAX), Some((Instant::MAX, Target::Battery(last))));

@@ -53,6 +53,12 @@ pub struct HostStats {
     pub packets_withdrawn: u64,
     /// Packets lost because the host's battery was empty.
     pub packets_without_power: u64,
+    /// Questions for the address of a neighbour.
+    pub arp_requests: u64,
+    /// Answers to such questions.
+    pub arp_replies: u64,
+    /// Packets that never came to the MAC: the address of their neighbour was not known in time.
+    pub packets_unresolved: u64,
     /// Attempts without an answer.
     pub timeouts: u64,
     /// Steps to a faster rate.
@@ -104,6 +110,9 @@ impl core::ops::AddAssign for HostStats {
         self.packets_without_slot += other.packets_without_slot;
         self.packets_withdrawn += other.packets_withdrawn;
         self.packets_without_power += other.packets_without_power;
+        self.arp_requests += other.arp_requests;
+        self.arp_replies += other.arp_replies;
+        self.packets_unresolved += other.packets_unresolved;
         self.timeouts += other.timeouts;
         self.rates_raised += other.rates_raised;
         self.rates_lowered += other.rates_lowered;
@@ -145,6 +154,11 @@ impl HostStats {
         if self.rates_raised + self.rates_lowered > 0 {
             columns.push(("rates_raised", self.rates_raised));
             columns.push(("rates_lowered", self.rates_lowered));
+        }
+        if self.arp_requests + self.arp_replies > 0 {
+            columns.push(("arp_requests", self.arp_requests));
+            columns.push(("arp_replies", self.arp_replies));
+            columns.push(("packets_unresolved", self.packets_unresolved));
         }
         if self.packets_without_slot > 0 {
             columns.push(("packets_without_slot", self.packets_without_slot));

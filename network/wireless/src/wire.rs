@@ -2,7 +2,9 @@
 use crate::HostId;
 use crate::mac::{Frame, FrameKind};
 use crate::radio::Modulation;
+use crate::resolution::{ArpMessage, ArpOperation};
 use alloc::vec::Vec;
+use core::net::Ipv4Addr;
 
 /// Bytes of the radiotap header: version, padding, length, fields present, then flags, rate and channel.
 const RADIOTAP_BYTES: u16 = 14;
@@ -40,6 +42,11 @@ const COMPRESSED: u16 = 0x0004;
 const MAX_DURATION_US: u64 = 32_767;
 /// LLC and SNAP before an IPv4 packet (RFC 1042).
 const SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0];
+/// The same before a message of address resolution.
+const SNAP_ARP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x06];
+/// How a message of address resolution begins: for hardware addresses of Ethernet's kind, 6 bytes long, and for IPv4
+/// (RFC 826).
+const ARP_OF_IPV4: [u8; 6] = [0, 1, 0x08, 0, 6, 4];
 /// The name of the network without access point that all hosts are in.
 const NETWORK: [u8; 6] = [0x02, 0, 0, 0xff, 0xff, 0xff];
 
@@ -52,7 +59,14 @@ fn address(host: Option<HostId>) -> [u8; 6] {
 
 /// Writes what stands before the packet in a frame, or the whole of a frame without one: the radiotap header, and that
 /// of 802.11. The checksum at the end is left out, as radiotap allows.
-pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8>) {
+///
+/// A message of address resolution is written whole, with the IPv4 addresses that `address_of` has.
+pub(crate) fn emit<P>(
+    frame: &Frame<P>,
+    modulation: Modulation,
+    address_of: impl Fn(HostId) -> Ipv4Addr,
+    out: &mut Vec<u8>,
+) {
     let (megahertz, channel): (u16, u16) = match modulation {
         Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
         Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
@@ -100,7 +114,10 @@ pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8
         // Twelve bits of number, behind four of fragment.
         out.extend((frame.sequence << 4).to_le_bytes());
     }
-    if frame.kind == FrameKind::Data {
+    if let Some(message) = &frame.arp {
+        out.extend(SNAP_ARP);
+        emit_arp(message, address_of, out);
+    } else if frame.kind == FrameKind::Data {
         out.extend(SNAP_IPV4);
     }
     if frame.kind == FrameKind::Beacon {
@@ -113,17 +130,37 @@ pub(crate) fn emit<P>(frame: &Frame<P>, modulation: Modulation, out: &mut Vec<u8
     }
 }
 
+/// Writes a message of address resolution.
+fn emit_arp(message: &ArpMessage, address_of: impl Fn(HostId) -> Ipv4Addr, out: &mut Vec<u8>) {
+    let (operation, hardware): (u16, _) = match message.operation {
+        ArpOperation::Request => (1, [0; 6]),
+        ArpOperation::Reply => (2, address(Some(message.target))),
+    };
+    out.extend(ARP_OF_IPV4);
+    out.extend(operation.to_be_bytes());
+    out.extend(address(Some(message.sender)));
+    out.extend(address_of(message.sender).octets());
+    out.extend(hardware);
+    out.extend(address_of(message.target).octets());
+}
+
 #[cfg(test)]
 mod tests {
     use super::emit;
     use crate::mac::{Frame, FrameKind};
     use crate::radio::{Modulation, Preamble};
+    use crate::resolution::{ArpMessage, ArpOperation};
     use crate::{HostId, MacConfig};
     use alloc::vec::Vec;
+    use core::net::Ipv4Addr;
     use prismux_units::Duration;
 
     fn bytes(kind: FrameKind, to: Option<u32>) -> Vec<u8> {
-        let frame = Frame::<()> {
+        written(&frame(kind, to))
+    }
+
+    fn frame(kind: FrameKind, to: Option<u32>) -> Frame<()> {
+        Frame {
             kind,
             from: HostId(1),
             to: to.map(HostId),
@@ -137,10 +174,37 @@ mod tests {
             cf_ack: false,
             announced: false,
             payload: None,
-        };
+            arp: None,
+        }
+    }
+
+    fn written(frame: &Frame<()>) -> Vec<u8> {
         let mut out = Vec::new();
-        emit(&frame, Modulation::Dsss(Preamble::Long), &mut out);
+        let address = |HostId(number)| Ipv4Addr::new(10, 0, 0, number as u8);
+        emit(frame, Modulation::Dsss(Preamble::Long), address, &mut out);
         out
+    }
+
+    #[test]
+    fn messages_of_address_resolution_are_whole() {
+        let message = ArpMessage { operation: ArpOperation::Request, sender: HostId(1), target: HostId(2) };
+        let asks = Frame { to: None, arp: Some(message), ..frame(FrameKind::Data, None) };
+        let bytes = written(&asks);
+        assert_eq!(bytes[38..46], [0xaa, 0xaa, 3, 0, 0, 0, 8, 6], "LLC and SNAP say ARP");
+        let body = [
+            [0, 1, 8, 0, 6, 4, 0, 1].as_slice(),
+            &[2, 0, 0, 0, 0, 1, 10, 0, 0, 1],
+            &[0, 0, 0, 0, 0, 0, 10, 0, 0, 2],
+        ];
+        assert_eq!(bytes[46..], body.concat());
+        let message = ArpMessage { operation: ArpOperation::Reply, sender: HostId(2), target: HostId(1) };
+        let answers = Frame { arp: Some(message), ..asks };
+        let body = [
+            [0, 1, 8, 0, 6, 4, 0, 2].as_slice(),
+            &[2, 0, 0, 0, 0, 2, 10, 0, 0, 2],
+            &[2, 0, 0, 0, 0, 1, 10, 0, 0, 1],
+        ];
+        assert_eq!(written(&answers)[46..], body.concat());
     }
 
     #[test]

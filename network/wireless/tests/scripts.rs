@@ -5,9 +5,9 @@ use common::{assert_conserved, named};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wireless::{
-    AccessRules, Aggregation, Air, AirConfig, AirEvent, ArfConfig, Coordination, Frame, FrameKind, HostId,
-    MacConfig, Mobility, Outgoing, PollingConfig, Position, Priority, RadioConfig, RateControl, Reception,
-    Role,
+    AccessRules, AddressResolution, Aggregation, Air, AirConfig, AirEvent, ArfConfig, Coordination, Frame,
+    FrameKind, HostId, MacConfig, Mobility, Outgoing, PollingConfig, Position, Priority, RadioConfig,
+    RateControl, Reception, Role,
 };
 use std::fs;
 use std::path::Path;
@@ -32,8 +32,8 @@ enum Expected {
     Silence,
 }
 
-/// A kind of frame, whether it polls, whether it acknowledges what came before it.
-type Kind = (FrameKind, bool, bool);
+/// A kind of frame, whether it polls, whether it acknowledges what came before it, whether it resolves addresses.
+type Kind = (FrameKind, bool, bool, bool);
 
 /// The idle time before a frame.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +110,7 @@ fn compare(script: &Script, air: &Air<u64>, frames: &[(Instant, Frame<u64>)]) ->
     let name = |host: u32| script.hosts[host as usize].0.as_str();
     let show = |(at, frame): &(Instant, Frame<u64>)| {
         let to = frame.to.map_or("all", |to| name(to.0));
-        format!("{at}: {} {:?} {to} at {}", name(frame.from.0), frame.kind, frame.rate)
+        format!("{at}: {} {} {to} at {}", name(frame.from.0), frame.name(), frame.rate)
     };
     let log = || frames.iter().take(40).map(show).collect::<Vec<_>>().join("\n");
     let mut played = frames.iter();
@@ -121,7 +121,7 @@ fn compare(script: &Script, air: &Air<u64>, frames: &[(Instant, Frame<u64>)]) ->
             Expected::Frame { gap, from, kind, to, rate } => {
                 let Some(entry) = played.next() else { return failed("no further frame".into()) };
                 let (at, frame) = entry;
-                let found = (frame.kind, frame.cf_poll, frame.cf_ack);
+                let found = (frame.kind, frame.cf_poll, frame.cf_ack, frame.arp.is_some());
                 if (frame.from.0, found, frame.to.map(|to| to.0)) != (*from, *kind, *to)
                     || rate.is_some_and(|rate| rate != frame.rate)
                 {
@@ -199,6 +199,8 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     match words {
         [] => {}
         ["rules", "ns2"] => script.mac.rules = AccessRules::Ns2,
+        ["resolution", "ns2"] => script.mac.address_resolution = AddressResolution::Ns2,
+        ["resolution", "arp"] => script.mac.address_resolution = AddressResolution::Arp,
         ["aggregates", "of", packets, "packets"] => {
             let max_packets = number(packets)? as u8;
             let aggregation = Some(Aggregation { max_packets, ..Aggregation::ht() });
@@ -255,23 +257,24 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
 }
 
 fn kind_of(word: &str) -> Option<Kind> {
-    let plain = |kind| Some((kind, false, false));
+    let plain = |kind| Some((kind, false, false, false));
     match word {
         "RTS" => plain(FrameKind::Rts),
         "CTS" => plain(FrameKind::Cts),
         "data" => plain(FrameKind::Data),
+        "ARP" => Some((FrameKind::Data, false, false, true)),
         "ACK" => plain(FrameKind::Ack),
         "BA" => plain(FrameKind::BlockAck),
         "beacon" => plain(FrameKind::Beacon),
         "null" => plain(FrameKind::Null),
         "CF-End" => plain(FrameKind::CfEnd),
-        "CF-End+CF-Ack" => Some((FrameKind::CfEnd, false, true)),
-        "CF-Ack" => Some((FrameKind::Null, false, true)),
-        "CF-Poll" => Some((FrameKind::Null, true, false)),
-        "CF-Ack+CF-Poll" => Some((FrameKind::Null, true, true)),
-        "data+CF-Ack" => Some((FrameKind::Data, false, true)),
-        "data+CF-Poll" => Some((FrameKind::Data, true, false)),
-        "data+CF-Ack+CF-Poll" => Some((FrameKind::Data, true, true)),
+        "CF-End+CF-Ack" => Some((FrameKind::CfEnd, false, true, false)),
+        "CF-Ack" => Some((FrameKind::Null, false, true, false)),
+        "CF-Poll" => Some((FrameKind::Null, true, false, false)),
+        "CF-Ack+CF-Poll" => Some((FrameKind::Null, true, true, false)),
+        "data+CF-Ack" => Some((FrameKind::Data, false, true, false)),
+        "data+CF-Poll" => Some((FrameKind::Data, true, false, false)),
+        "data+CF-Ack+CF-Poll" => Some((FrameKind::Data, true, true, false)),
         _ => None,
     }
 }

@@ -35,6 +35,12 @@ pub const RADIO: &[Key] = &[
         "packets that wait at a host: of each kind, where `interface_queue` has several",
     ),
     key("interface_queue", "name", "\"shared\"", "which packets wait together, and in which order they go"),
+    key(
+        "address_resolution",
+        "name",
+        "\"none\"",
+        "how hosts learn which radio has the address of a neighbour",
+    ),
     key("propagation", "name", "\"two-ray-ground\"", "mean power against distance"),
     key("exponent", "number", "3", "log-distance: the power of distance"),
     key("reference_m", "number", "1", "log-distance: where it begins, in metres"),

@@ -56,6 +56,8 @@ drop_reasons! {
         HopLimit = "hop_limit",
         /// The neighbour that was next did not answer, and there was no other way.
         Unanswered = "unanswered",
+        /// The address of the neighbour that was next was not known in time.
+        Unresolved = "unresolved",
         /// The route in it cannot be followed.
         BadRoute = "bad_route",
         /// The host does not forward for others.

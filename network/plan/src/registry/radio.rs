@@ -5,7 +5,8 @@ use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_wireless::{
-    ArfConfig, Fading, MacConfig, Propagation, QueueRule, RateControl, Reception, WaypointStart,
+    AddressResolution, ArfConfig, Fading, MacConfig, Propagation, QueueRule, RateControl, Reception,
+    WaypointStart,
 };
 
 /// Medium access of whole standards; single keys change them.
@@ -31,6 +32,21 @@ pub const INTERFACE_QUEUES: &[Name<QueueRule>] = &[
         "by-kind",
         QueueRule::ByKind,
         "a queue each for routing, acknowledgements of TCP and the rest, in this order: ns-2's with its DSR",
+    ),
+];
+
+/// How hosts learn which radio has the address of a neighbour.
+pub const ADDRESS_RESOLUTION: &[Name<AddressResolution>] = &[
+    name("none", AddressResolution::None, "they know"),
+    name(
+        "arp",
+        AddressResolution::Arp,
+        "they ask (RFC 826), and keep the latest packet for a neighbour until it answers (RFC 1122)",
+    ),
+    name(
+        "ns-2",
+        AddressResolution::Ns2,
+        "they ask as in ns-2.35: without a timer, again with each packet; the fourth fails",
     ),
 ];
 

@@ -7,7 +7,7 @@ use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
 use prismux_tcp_door::{Door, DoorConfig};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use prismux_wireless::{MacConfig, QueueRule, RadioConfig, parse_ns2};
+use prismux_wireless::{AddressResolution, MacConfig, QueueRule, RadioConfig, parse_ns2};
 use std::error::Error;
 
 /// Datagrams with the headers that ns-2 counts.
@@ -91,7 +91,8 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
     let nodes: Vec<_> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
     // ns-2's DSR demands an interface queue of its own.
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
-    let mac = MacConfig { queue, ..MacConfig::ns2() };
+    let address_resolution = AddressResolution::Ns2;
+    let mac = MacConfig { queue, address_resolution, ..MacConfig::ns2() };
     let radio = Radio {
         radio: RadioConfig::wavelan(),
         mac,

@@ -24,7 +24,7 @@ pub trait Medium: Any + fmt::Debug + Send {
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`],
-    /// [`MediumEvent::Done`], [`MediumEvent::Undelivered`] or [`MediumEvent::Refused`].
+    /// [`MediumEvent::Done`], [`MediumEvent::Undelivered`], [`MediumEvent::Refused`] or [`MediumEvent::Unresolved`].
     fn frames_inside(&self) -> usize;
 
     /// Whether `node` finds the medium taken: by others, or by frames of its own that wait.
@@ -97,6 +97,8 @@ pub enum MediumEvent {
     Undelivered(Frame),
     /// The medium has no room for a frame after all that it has taken.
     Refused(Frame),
+    /// A frame has waited in vain for the address of the neighbour it is for.
+    Unresolved(Frame),
     /// A node that found the medium busy may send.
     Free(NodeId),
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in

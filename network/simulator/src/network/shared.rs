@@ -6,6 +6,7 @@ use crate::media::medium::{Frame, MediumEvent, Priority};
 use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::rule::Forwarding;
 use prismux_endpoint::Deadline;
+use prismux_trace::event::DropReason;
 
 impl Network {
     /// Hands a packet to the medium that an exit leads into.
@@ -63,7 +64,8 @@ impl Network {
                 MediumEvent::Heard(frame) => self.spread(medium, frame, true, &mut hearers),
                 MediumEvent::Done(frame) => self.acknowledge(frame.packet),
                 MediumEvent::Undelivered(frame) => self.hand_back(medium, frame),
-                MediumEvent::Refused(frame) => self.unheard(frame.packet),
+                MediumEvent::Refused(frame) => self.lose_at_medium(&frame, DropReason::QueueFull),
+                MediumEvent::Unresolved(frame) => self.lose_at_medium(&frame, DropReason::Unresolved),
                 MediumEvent::OnAir(frame) => self.tell_frame(medium, frame),
                 MediumEvent::Missed { frame, cause } => self.tell_missed(medium, &frame, cause),
                 MediumEvent::Free(node) => {
@@ -183,6 +185,14 @@ impl Network {
     fn acknowledge(&mut self, packet: Transit) {
         self.counters.acknowledged += 1;
         self.pool.discard(packet.carried.packet);
+    }
+
+    /// A packet is lost before it has been on a medium.
+    fn lose_at_medium(&mut self, Frame { from, packet, .. }: &Frame, reason: DropReason) {
+        let handle = packet.carried.packet;
+        let (lost, number) = (self.pool.packet(handle), self.pool.number(handle));
+        self.observe_drop(*from, reason, (&lost, number));
+        self.unheard(*packet);
     }
 
     /// Nobody takes a packet on a medium.

@@ -1,7 +1,7 @@
 //! An air as a medium of the simulator.
 use super::radios::Radios;
 use crate::core::ids::NodeId;
-use crate::core::packet::Transit;
+use crate::core::packet::{Transit, ipv4_address};
 use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio, Routing};
@@ -10,6 +10,7 @@ use prismux_wireless::{
     Air, AirConfig, AirError, AirEvent, HostConfig, HostId, HostStats, Outgoing, Position,
 };
 use std::collections::VecDeque;
+use std::net::Ipv4Addr;
 
 /// The radio medium of a plan: an [`Air`] whose packets are the simulator's frames.
 #[derive(Debug)]
@@ -152,13 +153,23 @@ impl RadioMedium {
                 self.frames_inside -= 1;
                 Some(MediumEvent::Undelivered(payload))
             }
+            AirEvent::Unresolved { payload, .. } => {
+                self.frames_inside -= 1;
+                Some(MediumEvent::Unresolved(payload))
+            }
+            AirEvent::Refused { payload, .. } => {
+                self.frames_inside -= 1;
+                Some(MediumEvent::Refused(payload))
+            }
             AirEvent::OnAir { frame, announces, .. } => {
                 self.head.clear();
-                self.air.emit_head(&frame, &mut self.head);
+                let radios = &self.radios;
+                let address = |radio| radios.node(radio).map_or(Ipv4Addr::UNSPECIFIED, ipv4_address);
+                self.air.emit_head(&frame, address, &mut self.head);
                 self.latest = self.radios.node(frame.from).map(|from| SentFrame {
                     from,
                     to: frame.to.and_then(|to| self.radios.node(to)),
-                    kind: frame.kind.name(),
+                    kind: frame.name(),
                     airtime: frame.airtime,
                     announces,
                 });
@@ -239,7 +250,8 @@ impl Medium for RadioMedium {
     fn states(&self, now: Instant) -> Vec<(NodeId, NodeState)> {
         let state = |&node: &NodeId| {
             let stats = self.stats(now, node);
-            let waiting = self.radios.of(node).map(|radio| self.air.waiting_packets(radio) as u64);
+            let waits = |radio| self.air.waiting_packets(radio) + self.air.unresolved_packets(radio);
+            let waiting = self.radios.of(node).map(|radio| waits(radio) as u64);
             let state = NodeState {
                 waiting_packets: waiting.sum(),
                 drawn_uj: self.counts_energy.then_some(stats.drawn_nj / 1000),

@@ -1,5 +1,6 @@
 //! Networks of the simulator, by what is in them.
 mod aborted;
+mod address_resolution;
 mod bbr;
 mod cells;
 mod collapse;

@@ -3,6 +3,7 @@ use super::{Air, HostId};
 use crate::field::NO_CHANNEL;
 use crate::mac::Frame;
 use crate::mac::ear::Signal;
+use crate::resolution::Load;
 use alloc::vec::Vec;
 use prismux_units::Instant;
 
@@ -36,7 +37,7 @@ impl<P: Copy> Air<P> {
         self.field.set_channel(host.0, channel);
         let index = host.0 as usize;
         self.hosts[index].tune(now, &self.mac);
-        let under_way = |(slot, frame, until): (u32, &Frame<P>, Instant)| {
+        let under_way = |(slot, frame, until): (u32, &Frame<Load<P>>, Instant)| {
             (frame.from != host && until > now).then_some((slot, frame.from, frame.rate, until))
         };
         let frames: Vec<_> = self.frames.on_channel(channel).filter_map(under_way).collect();

@@ -4,6 +4,7 @@ use super::slots::SlotConfig;
 use crate::energy::{DutyCycle, Powers};
 use crate::radio::{MAX_PROPAGATION_DELAY, Modulation, Preamble};
 use crate::rates;
+use crate::resolution::AddressResolution;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Rate};
 
@@ -40,6 +41,8 @@ pub struct MacConfig {
     pub aggregation: Option<Aggregation>,
     /// Which packets wait together.
     pub queue: QueueRule,
+    /// How hosts learn which radio has the address of a neighbour, before a packet waits for the medium.
+    pub address_resolution: AddressResolution,
     /// Whose reading of the standard holds.
     pub rules: AccessRules,
     /// Who says when a host may send.
@@ -150,6 +153,7 @@ impl MacConfig {
             queue_packets: 50,
             aggregation: None,
             queue: QueueRule::Shared,
+            address_resolution: AddressResolution::None,
             rules: AccessRules::Ns2,
             coordination: Coordination::Distributed,
             duty_cycle: None,

@@ -62,21 +62,17 @@ impl<P> InterfaceQueue<P> {
         self.kinds.iter_mut().find_map(take)
     }
 
-    /// Takes out all packets for `neighbour`, in order.
-    pub fn withdraw(&mut self, neighbour: HostId) -> Vec<P> {
+    /// Takes out the packets for `neighbour` that `takes` says, in order.
+    pub fn withdraw(&mut self, neighbour: HostId, takes: impl Fn(&P) -> bool) -> Vec<P> {
+        let is_taken = |packet: &Outgoing<P>| packet.to == Some(neighbour) && takes(&packet.payload);
         let mut taken = Vec::new();
         for queue in &mut self.kinds {
-            if !queue.iter().any(|packet| packet.to == Some(neighbour)) {
+            if !queue.iter().any(is_taken) {
                 continue;
             }
-            let kept = queue.drain(..).filter_map(|packet| match packet.to {
-                Some(to) if to == neighbour => {
-                    taken.push(packet.payload);
-                    None
-                }
-                _ => Some(packet),
-            });
-            *queue = kept.collect();
+            let (gone, kept): (VecDeque<_>, VecDeque<_>) = queue.drain(..).partition(is_taken);
+            taken.extend(gone.into_iter().map(|packet| packet.payload));
+            *queue = kept;
         }
         taken
     }
@@ -134,7 +130,7 @@ mod tests {
             queue.push(packet(payload, to, Priority::Normal), 50, QueueRule::Shared);
         }
         queue.push(packet(4, 7, Priority::Routing), 50, QueueRule::Shared);
-        assert_eq!(queue.withdraw(HostId(7)), [4, 1, 3]);
+        assert_eq!(queue.withdraw(HostId(7), |_| true), [4, 1, 3]);
         assert_eq!(queue.pop().map(|p| p.payload), Some(2));
         assert_eq!(queue.len(), 0);
     }

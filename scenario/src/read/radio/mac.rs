@@ -24,6 +24,8 @@ pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
         reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
     mac.duty_cycle = super::energy::duty_cycle(reader);
     mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
+    let resolution = reader.name("address_resolution", registry::ADDRESS_RESOLUTION);
+    mac.address_resolution = resolution.unwrap_or(mac.address_resolution);
     rate_control(reader, &mut mac);
     aggregation(reader, &mut mac);
     mac

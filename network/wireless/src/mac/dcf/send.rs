@@ -31,9 +31,9 @@ impl<P: Copy> Dcf<P> {
         refused
     }
 
-    /// Takes back the packets for a neighbour that still wait.
-    pub fn withdraw(&mut self, neighbour: HostId) -> Vec<P> {
-        let taken = self.queue.withdraw(neighbour);
+    /// Takes back those of the packets for a neighbour that still wait that `takes` says.
+    pub fn withdraw(&mut self, neighbour: HostId, takes: impl Fn(&P) -> bool) -> Vec<P> {
+        let taken = self.queue.withdraw(neighbour, takes);
         self.stats.packets_withdrawn += taken.len() as u64;
         taken
     }
@@ -216,6 +216,7 @@ impl<P: Copy> Dcf<P> {
             cf_ack: false,
             announced: false,
             payload: None,
+            arp: None,
         }
     }
 
