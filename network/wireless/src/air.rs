@@ -1,11 +1,12 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+mod power;
 mod resolution;
 pub(crate) mod setup;
 mod thresholds;
 mod tuning;
 
-use crate::energy::{Battery, EnergyConfig, Powers};
+use crate::energy::{Battery, Powers};
 use crate::error_rate::ErrorCurves;
 use crate::event::{AirEvent, Events, Miss};
 use crate::field::{Field, NO_CHANNEL};
@@ -17,13 +18,14 @@ use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
 use crate::resolution::{AddressResolution, Load, Resolver};
-use crate::schedule::{MAX_NUMBERS, Schedule, Target};
+use crate::schedule::{Schedule, Target};
 use crate::stats::HostStats;
 use crate::wire;
 use alloc::format;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use frames::Frames;
+use power::watch_battery;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
 use setup::{AirConfig, AirError, HostConfig};
@@ -83,22 +85,9 @@ impl<P: Copy> Air<P> {
     /// # Errors
     /// When the radio, the medium access or a host's movement is impossible.
     pub fn new(config: &AirConfig, hosts: Vec<HostConfig>, seed: Seed) -> Result<Self, AirError> {
-        if let Some(what) = config.radio.fault() {
-            return Err(AirError::Radio(what));
-        }
-        if let Some(what) = config.mac.fault() {
-            return Err(AirError::Mac(what));
-        }
-        if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
-            return Err(AirError::Energy(what));
-        }
-        // Each host has one frame on the air at most, and one more that has not ended everywhere.
-        if hosts.len() > MAX_NUMBERS / 2 {
-            return Err(AirError::Radio("more hosts than there are numbers for: 8388608"));
-        }
+        setup::check(config, &hosts)?;
         let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
         let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
-        setup::check_roles(config, &hosts)?;
         mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
         let chance = Chance::new(config.radio.propagation, config.radio.fading);
@@ -280,30 +269,6 @@ impl<P: Copy> Air<P> {
         self.arm(now, host);
     }
 
-    /// Sets when the host's battery is looked at next.
-    fn watch_battery(&mut self, now: Instant, host: u32) {
-        let index = host as usize;
-        let (machine, watched) = (&self.hosts[index], &mut self.batteries[index]);
-        watch_battery(now, (host, machine), watched, &self.mac, &mut self.schedule);
-    }
-
-    fn battery_due(&mut self, now: Instant, host: u32) {
-        let index = host as usize;
-        if self.batteries[index] != now {
-            return;
-        }
-        self.batteries[index] = Instant::MAX;
-        if self.hosts[index].battery_due(now, &self.mac).is_some_and(|due| due <= now) {
-            self.hosts[index].power_off(now, &mut self.events);
-            for payload in self.resolvers[index].stop() {
-                self.events
-                    .push_back(AirEvent::PoweredOff { host: HostId(host), payload: Load::Packet(payload) });
-            }
-        } else {
-            self.watch_battery(now, host);
-        }
-    }
-
     fn put_on_air(&mut self, now: Instant, frame: Frame<Load<P>>) {
         if self.reports_frames {
             let announces = self.announced_by(&frame);
@@ -400,21 +365,5 @@ impl<P: Copy> Air<P> {
             }
         }
         self.frames.remove(slot, hearers);
-    }
-}
-
-/// Sets when the battery of a host is looked at next, sooner than it is `watched` so far.
-fn watch_battery<P: Copy>(
-    now: Instant,
-    (host, machine): (u32, &Dcf<P>),
-    watched: &mut Instant,
-    mac: &Mac,
-    schedule: &mut Schedule,
-) {
-    if let Some(due) = machine.battery_due(now, mac)
-        && due < *watched
-    {
-        *watched = due;
-        schedule.push(due, Target::Battery(host));
     }
 }

@@ -56,8 +56,8 @@ pub enum AirEvent<P> {
         /// The packet.
         payload: P,
     },
-    /// The address of a neighbour was not known in time: the packet, which waited for it, has made room for another. The
-    /// sender has it back.
+    /// The address of a neighbour was not known in time: the packet, which waited for it, has made room for another.
+    /// The sender has it back.
     Unresolved {
         /// The sender.
         host: HostId,

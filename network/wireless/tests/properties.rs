@@ -197,6 +197,19 @@ fn sends() -> impl Strategy<Value = Vec<Send>> {
     })
 }
 
+/// Medium access that goes with a radio.
+fn possible(radio: &RadioConfig, mac: MacConfig) -> MacConfig {
+    let duty_cycle = mac.duty_cycle.filter(|_| mac.coordination == Coordination::Distributed);
+    // Curves are of 802.11b.
+    let MacConfig { modulation, data_rate, basic_rate, .. } = MacConfig::dsss();
+    match radio.reception {
+        Reception::ErrorCurves { .. } => {
+            MacConfig { modulation, data_rate, basic_rate, aggregation: None, duty_cycle, ..mac }
+        }
+        Reception::Capture { .. } => MacConfig { duty_cycle, ..mac },
+    }
+}
+
 /// Plays a history to its end. All that was seen, as text, and the counters.
 fn play(
     radio: RadioConfig,
@@ -206,15 +219,7 @@ fn play(
     sends: &[Send],
     seed: u64,
 ) -> String {
-    let mut mac = MacConfig { duty_cycle: power.duty_cycle, ..mac };
-    if matches!(radio.reception, Reception::ErrorCurves { .. }) {
-        // Curves are of 802.11b.
-        let MacConfig { modulation, data_rate, basic_rate, .. } = MacConfig::dsss();
-        mac = MacConfig { modulation, data_rate, basic_rate, aggregation: None, ..mac };
-    }
-    if mac.coordination != Coordination::Distributed {
-        mac.duty_cycle = None;
-    }
+    let mac = possible(&radio, MacConfig { duty_cycle: power.duty_cycle, ..mac });
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: true };
     let mut named = named(hosts.to_vec());
     for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {
@@ -263,7 +268,6 @@ fn play(
         assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
     }
     let unresolved: usize = (0..count).map(|host| air.unresolved_packets(HostId(host))).sum();
-    // ns-2 asks again with the next packet, and never by itself.
     assert!(
         unresolved == 0 || mac.address_resolution == AddressResolution::Ns2,
         "{unresolved} wait for ever"
@@ -279,7 +283,6 @@ fn play(
 struct Fates {
     /// Packets whose sender has them back, by number.
     ended: BTreeSet<u64>,
-    /// Whether some of the data frames resolve addresses.
     resolves: bool,
     sent: u64,
     missed: BTreeMap<Miss, u64>,

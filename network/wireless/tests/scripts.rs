@@ -199,11 +199,9 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
     match words {
         [] => {}
         ["rules", "ns2"] => script.mac.rules = AccessRules::Ns2,
-        ["resolution", "ns2"] => script.mac.address_resolution = AddressResolution::Ns2,
-        ["resolution", "arp"] => script.mac.address_resolution = AddressResolution::Arp,
+        ["resolution", rule] => script.mac.address_resolution = resolution(rule)?,
         ["aggregates", "of", packets, "packets"] => {
-            let max_packets = number(packets)? as u8;
-            let aggregation = Some(Aggregation { max_packets, ..Aggregation::ht() });
+            let aggregation = Some(Aggregation { max_packets: number(packets)? as u8, ..Aggregation::ht() });
             script.mac = MacConfig { aggregation, ..MacConfig::ofdm() };
         }
         ["rates", "802.11b", "arf"] => {
@@ -254,6 +252,14 @@ fn read_line(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Str
         other => return Err(format!("not understood: {}", other.join(" "))),
     }
     Ok(())
+}
+
+fn resolution(word: &str) -> Result<AddressResolution, String> {
+    match word {
+        "arp" => Ok(AddressResolution::Arp),
+        "ns2" => Ok(AddressResolution::Ns2),
+        other => Err(format!("no address resolution: {other}")),
+    }
 }
 
 fn kind_of(word: &str) -> Option<Kind> {

@@ -7,6 +7,7 @@ use crate::mac::config::{Coordination, MacConfig};
 use crate::mac::slots::SlotConfig;
 use crate::mobility::Mobility;
 use crate::radio::RadioConfig;
+use crate::schedule::MAX_NUMBERS;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -104,8 +105,26 @@ impl fmt::Display for AirError {
 
 impl core::error::Error for AirError {}
 
+/// Whether an air can be, movements and batteries aside.
+pub(super) fn check(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
+    if let Some(what) = config.radio.fault() {
+        return Err(AirError::Radio(what));
+    }
+    if let Some(what) = config.mac.fault() {
+        return Err(AirError::Mac(what));
+    }
+    if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
+        return Err(AirError::Energy(what));
+    }
+    // Each host has one frame on the air at most, and one more that has not ended everywhere.
+    if hosts.len() > MAX_NUMBERS / 2 {
+        return Err(AirError::Radio("more hosts than there are numbers for: 8388608"));
+    }
+    check_roles(config, hosts)
+}
+
 /// Whether the hosts' roles fit the medium access, and one another.
-pub(super) fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
+fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
     let refused = |host: &HostConfig, what| Err(AirError::Role { host: host.name.clone(), what });
     for host in hosts {
         match (&host.role, &config.mac.coordination) {
