@@ -7,6 +7,7 @@ PRISMUX = $(BUILT)/release/prismux
 # How long `make fuzz` spends on each target, and how hard `make soak` tries.
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
+RADIO_HISTORIES ?= 1000
 SOAK_SEED := $(or $(SOAK_SEED),$(shell date +%s))
 # How many networks `make door-study` runs, and the 56 settings that it runs in each where each packet floods; with a
 # route cache, which the paper has for comparison alone, the settings in the middle.
@@ -32,7 +33,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak sanitize clean
+.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak soak-radio sanitize clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -153,6 +154,11 @@ docs: figures ## the documentation site, in results/site; needs no network
 
 fuzz: setup ## every parser under a coverage-guided fuzzer (needs nightly Rust and cargo-fuzz)
 	@.ci/fuzz $(FUZZ_SECONDS)
+
+soak-radio: ## 1,000 random histories of an air under the checkers, and what was in them
+	@printf 'seed of the histories: %s (SOAK_SEED repeats them)\n' '$(SOAK_SEED)'
+	PROPTEST_RNG_SEED=$(SOAK_SEED) PROPTEST_CASES=$(RADIO_HISTORIES) \
+	  $(CARGO) test --locked -p prismux-wireless --test properties -- --nocapture
 
 soak: setup ## the property tests, with other cases each time, and the short fuzz run, at length
 	@printf 'seed of the property tests: %s (SOAK_SEED repeats them)\n' '$(SOAK_SEED)'

@@ -1,7 +1,8 @@
 //! Random histories of an air against what every history must have.
+#![allow(clippy::disallowed_macros)] // A summary for `make soak-radio`.
 mod common;
 
-use common::{air, assert_conserved, named, run, secs, stats, unicast};
+use common::{assert_conserved, named, run, secs, stats, unicast};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
@@ -11,6 +12,8 @@ use prismux_wireless::{
     RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Hosts of a history, at most.
@@ -210,7 +213,7 @@ fn possible(radio: &RadioConfig, mac: MacConfig) -> MacConfig {
     }
 }
 
-/// Plays a history to its end. All that was seen, as text, and the counters.
+/// Plays a history to its end. All that was seen, as text with counters, and the counters at the end.
 fn play(
     radio: RadioConfig,
     mac: MacConfig,
@@ -218,7 +221,7 @@ fn play(
     hosts: &[Mobility],
     sends: &[Send],
     seed: u64,
-) -> String {
+) -> (String, Vec<HostStats>) {
     let mac = possible(&radio, MacConfig { duty_cycle: power.duty_cycle, ..mac });
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: true };
     let mut named = named(hosts.to_vec());
@@ -274,8 +277,9 @@ fn play(
     );
     refused.into_iter().for_each(|payload| fates.end(payload));
     assert_eq!(fates.ended.len() + unresolved, sends.len(), "packets vanish: {fates:?}");
-    fates.assert_told(&stats(&air, end, hosts.len()), mac.aggregation.is_some());
-    format!("{seen}{all:?}")
+    let ended = stats(&air, end, hosts.len());
+    fates.assert_told(&ended, mac.aggregation.is_some());
+    (format!("{seen}{all:?}"), ended)
 }
 
 /// What becomes of packets, and of data frames for one neighbour.
@@ -343,59 +347,44 @@ impl Fates {
     }
 }
 
-proptest! {
-    #![proptest_config(prismux_properties::cases(150))]
+/// What the histories of a test were made of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    histories: u64,
+    hosts: u64,
+    packets: u64,
+    frames: u64,
+    signals: u64,
+}
 
-    #[test]
-    fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history(
-        radio in radio(), mac in mac(), power in power(),
-        hosts in prop::collection::vec(mobility(), 1..MAX_HOSTS as usize), sends in sends(),
-        seed in any::<u64>(),
-    ) {
-        let first = play(radio, mac, &power, &hosts, &sends, seed);
-        prop_assert_eq!(first, play(radio, mac, &power, &hosts, &sends, seed));
+impl Tally {
+    fn add(&mut self, packets: usize, hosts: &[HostStats]) {
+        let sum = |of: fn(&HostStats) -> u64| hosts.iter().map(of).sum::<u64>();
+        self.histories += 1;
+        self.hosts += hosts.len() as u64;
+        self.packets += packets as u64;
+        self.frames += sum(HostStats::frames_sent);
+        self.signals += sum(|host| host.signals);
     }
 }
 
 #[test]
-fn a_frame_reaches_whom_it_reaches_without_the_grid() {
-    // 200 hosts that move through 4 km: who decodes a broadcast is who is within 250 m at that moment.
-    let area = Area { width_m: 4000.0, height_m: 4000.0 };
-    let model = RandomWaypoint {
-        area,
-        min_speed_m_per_s: 1.0,
-        max_speed_m_per_s: 30.0,
-        pause: Duration::ZERO,
-        start: WaypointStart::Steady,
-    };
-    let mut air =
-        air(RadioConfig::wavelan(), MacConfig::dsss(), vec![Mobility::RandomWaypoint(model); 200], 3);
-    for round in 0..300_u32 {
-        let now = Instant::ZERO + Duration::from_millis(100) * u64::from(round);
-        let sender = HostId(round * 7 % 200);
-        let mut heard = Vec::new();
-        let packet = Outgoing { to: None, ..unicast(0, 20, 0) };
-        air.send(now, sender, packet).expect("an empty queue");
-        run(&mut air, now + Duration::from_millis(50), |_, _, event| {
-            if let AirEvent::Received { host, .. } = event {
-                heard.push(host);
-            }
-        });
-        // DIFS and the propagation delay before the frame begins: less than 2 mm of movement.
-        let begins = now + Duration::from_micros(51);
-        let range = 250.0;
-        let mut clear = Vec::new();
-        for host in (0..200).map(HostId).filter(|host| *host != sender) {
-            let distance = air.position(begins, host).distance_m(air.position(begins, sender));
-            if (distance - range).abs() > 0.1 {
-                assert_eq!(
-                    heard.contains(&host),
-                    distance < range,
-                    "{host:?} at {distance} m in round {round}"
-                );
-                clear.push(host);
-            }
-        }
-        assert!(clear.len() > 190);
-    }
+fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history() {
+    let hosts = prop::collection::vec(mobility(), 1..MAX_HOSTS as usize);
+    let histories = (radio(), mac(), power(), hosts, sends(), any::<u64>());
+    let tally = RefCell::new(Tally::default());
+    let outcome = TestRunner::new(prismux_properties::cases(150)).run(
+        &histories,
+        |(radio, mac, power, hosts, sends, seed)| {
+            let (first, stats) = play(radio, mac, &power, &hosts, &sends, seed);
+            prop_assert_eq!(first, play(radio, mac, &power, &hosts, &sends, seed).0);
+            tally.borrow_mut().add(sends.len(), &stats);
+            Ok(())
+        },
+    );
+    let Tally { histories, hosts, packets, frames, signals } = tally.into_inner();
+    println!(
+        "{histories} histories, each twice: {hosts} hosts, {packets} packets, {frames} frames, {signals} signals"
+    );
+    outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
