@@ -23,7 +23,8 @@ DOOR_SWEEP = $(PRISMUX) sweep tcp-door-study --variants alone,congested --seeds 
 DOOR_PLAIN = $(DOOR_SWEEP) --over flows.download.transport=tcp
 DOOR_TODAY = $(DOOR_SWEEP) --set flows.download.transport=tcp --over flows.download.profile=modern \
   --set flows.download.tcp.initial_window=10 --set flows.download.tcp.clock_granularity=1ms
-DOOR_OURS = $(DOOR_SWEEP) --set flows.download.door.grows_while_frozen=true --over flows.download.door.setting
+DOOR_OURS = $(DOOR_SWEEP) --set flows.download.door.grows_while_frozen=true \
+  --set flows.download.door.option_on_every_syn=true --over flows.download.door.setting
 COMMA := ,
 SPACE := $(subst ,, )
 # What `make figure` draws.

@@ -170,8 +170,10 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
         out.line(&format!("{path}.tcp"), tcp);
     }
     if let Transport::TcpDoor(settings) = &flow.transport {
-        // As before windows could grow while frozen.
-        let door = format!("{settings:?}").replace("grows_while_frozen: false, ", "");
+        // As before there was a choice.
+        let later = ["grows_while_frozen", "option_on_every_syn"];
+        let all = format!("{settings:?}");
+        let door = later.iter().fold(all, |text, key| text.replace(&format!("{key}: false, "), ""));
         out.line(&format!("{path}.door"), door);
     }
     // As before there was a choice.

@@ -235,6 +235,7 @@ pub const DOOR: &[Key] = &[
     ),
     key("restore_units", "whole number", "the setting's", "R2: T2, likewise; 0 switches R2 off"),
     key("offers_option", "true or false", "true", "number ACKs and data in a TCP option"),
+    key("option_on_every_syn", "true or false", "false", "offer it on every SYN, not the first two alone"),
     key(
         "numbers_data",
         "true or false",

@@ -20,6 +20,9 @@ pub struct DoorConfig {
     pub restore_units: Option<u32>,
     /// Offer the option on SYN. Without it, acknowledgement numbers and timestamps have to do.
     pub offers_option: bool,
+    /// Offer it on every SYN, however many were lost. Otherwise the third goes without, for paths that drop what they
+    /// do not know. Senders of ns-2 shake no hands: both ends know of the option whatever is lost.
+    pub option_on_every_syn: bool,
     /// Number data packets (TPSN). Without, the receiver goes by timestamps.
     pub numbers_data: bool,
     /// Further acknowledgements that repeat the report of an out-of-order data packet.
@@ -39,6 +42,7 @@ impl DoorConfig {
             grows_while_frozen: false,
             restore_units: Some(4),
             offers_option: true,
+            option_on_every_syn: false,
             numbers_data: true,
             report_repeats: 0,
             max_frozen_share: None,

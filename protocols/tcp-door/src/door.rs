@@ -10,7 +10,7 @@ use prismux_wire::{DeliveryOrder, TcpFlags, TcpHeader};
 
 /// Bytes of the option in every segment after the handshake.
 const OPTION_BYTES: u32 = 8;
-/// SYNs that carry the option: later ones go without, for paths that drop what they do not know.
+/// SYNs that carry the option where not all do: later ones go without, for paths that drop what they do not know.
 const SYNS_WITH_OPTION: u8 = 2;
 
 /// What one end has seen and done.
@@ -112,7 +112,8 @@ impl OrderWatch for Door {
     fn mark(&mut self, segment: &mut SegmentOut, retransmissions: u8) {
         let header = &mut segment.header;
         let (syn, ack) = (header.flags.contains(TcpFlags::SYN), header.flags.contains(TcpFlags::ACK));
-        let offers = self.config.offers_option && retransmissions < SYNS_WITH_OPTION;
+        let lasts = self.config.option_on_every_syn || retransmissions < SYNS_WITH_OPTION;
+        let offers = self.config.offers_option && lasts;
         if syn && (self.agreed || (!ack && offers)) {
             header.options.insert_delivery_order(DeliveryOrder::default());
         } else if self.agreed && !syn && ack && !header.flags.contains(TcpFlags::RST) {

@@ -108,6 +108,7 @@ fn door(reader: &Reader<'_>, standard: DoorConfig) -> DoorConfig {
         grows_while_frozen: table.boolean("grows_while_frozen").unwrap_or(standard.grows_while_frozen),
         restore_units: units("restore_units", standard.restore_units),
         offers_option: table.boolean("offers_option").unwrap_or(standard.offers_option),
+        option_on_every_syn: table.boolean("option_on_every_syn").unwrap_or(standard.option_on_every_syn),
         numbers_data: table.boolean("numbers_data").unwrap_or(standard.numbers_data),
         report_repeats: table.integer("report_repeats", 0..=255).map_or(standard.report_repeats, |n| n as u8),
         max_frozen_share: share.filter(|&share| share < 1.0).or(standard.max_frozen_share),

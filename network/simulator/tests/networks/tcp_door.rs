@@ -1,7 +1,7 @@
 //! TCP-DOOR between simulated hosts whose route changes.
 use prismux_endpoint::random::Seed;
 use prismux_link::{Jitter, LinkChange, LinkConfig, QueueLimit};
-use prismux_plan::{Action, Flow, FlowId, Plan, TcpSettings, Transport};
+use prismux_plan::{Action, Flow, FlowId, LinkId, Plan, TcpSettings, Transport};
 use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
 use prismux_tcp_door::{Door, DoorConfig, DoorCounters, Setting};
@@ -102,6 +102,43 @@ fn either_detector_alone_sees_every_shorter_route() {
         let ended = run(&plan(door(setting.config()), TcpProfile::Ns2_2002, &changes(), 40), 1);
         assert!(ended.sender.events >= 4, "{name}: {ended:?}");
     }
+}
+
+/// Two SYNs are lost; the third goes without the option, or with it where the configuration says so, and then packets
+/// have numbers.
+#[test]
+fn the_option_may_outlast_lost_syns() {
+    for profile in PROFILES {
+        let mut plans = [false, true].map(|option_on_every_syn| {
+            let setting = Setting::parse("rd-t1x2-t2x4").expect("a setting");
+            let config = DoorConfig { option_on_every_syn, ..setting.config() };
+            let later: Vec<Change> = changes()
+                .into_iter()
+                .map(|change| Change { at_ms: change.at_ms + 15_000, ..change })
+                .collect();
+            plan(door(config), profile, &later, 60)
+        });
+        for plan in &mut plans {
+            let mut at = |ms: u64, change: LinkChange| {
+                plan.event(Duration::from_millis(ms), Action::both_ways(LinkId(0), change));
+            };
+            // Two timeouts of a SYN: 1 and 2 s of today's stacks, 3 and 6 s of those of their time.
+            at(0, LinkChange::DOWN);
+            at(if profile == TcpProfile::Modern { 2900 } else { 8900 }, LinkChange::UP);
+        }
+        let [plain, kept] = plans.map(|plan| agreed(&plan));
+        assert_eq!(plain, (false, 0), "{profile:?}");
+        assert!(kept.0 && kept.1 >= 4, "{profile:?}: {kept:?}");
+    }
+}
+
+/// Whether both ends know the option, and what the receiver has reported.
+fn agreed(plan: &Plan) -> (bool, u64) {
+    let mut simulation = Simulation::from_plan(plan, Seed(1), SimulationOptions::checked()).expect("a plan");
+    simulation.run_until(Instant::ZERO + plan.duration);
+    let sender = simulation.sender(FlowId(0)).expect("a connection");
+    let door = sender.order_watch::<Door>().expect("TCP-DOOR");
+    (door.is_agreed(), door.counters().reports)
 }
 
 #[test]

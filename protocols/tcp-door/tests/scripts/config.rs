@@ -60,10 +60,11 @@ fn rfc() -> TcpConfig {
 fn change(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
     let on = value == "on";
     match key {
-        "grows_while_frozen" => config.door.grows_while_frozen = value == "on",
+        "grows_while_frozen" => config.door.grows_while_frozen = on,
         "peer_marks" => config.peer_marks = on,
         "handshake" => config.handshake = on,
         "offers_option" => config.door.offers_option = on,
+        "option_on_every_syn" => config.door.option_on_every_syn = on,
         "numbers_data" => config.door.numbers_data = on,
         "report_repeats" => config.door.report_repeats = number(value)?,
         "max_frozen_share" => {

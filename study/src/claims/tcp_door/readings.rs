@@ -65,6 +65,8 @@ impl Reading {
         let mut set = self.of_network();
         set.push(format!("flows.{FLOW}.door.setting={}", setting.name()));
         set.push(format!("flows.{FLOW}.door.grows_while_frozen={}", self.grows));
+        // Senders of ns-2 shake no hands: both ends know the option, whatever is lost.
+        set.push(format!("flows.{FLOW}.door.option_on_every_syn=true"));
         set
     }
 }
