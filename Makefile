@@ -130,10 +130,11 @@ compare-moves: build ## handoff, migration, aggregation, policy, blackout of R²
 door-study: build python ## the TCP-DOOR study: 4 experiments, 100 networks, plain TCP, TCP of today, 56 settings; goes on where it was interrupted
 	@mkdir -p results
 	$(DOOR_PLAIN) $(FLOODS)
+	$(DOOR_OURS)=$(DOOR_MIDDLE) $(FLOODS)
 	$(DOOR_PLAIN) $(CACHES)
+	$(DOOR_OURS)=$(DOOR_MIDDLE) $(CACHES)
 	$(DOOR_TODAY) $(FLOODS)
 	$(DOOR_TODAY) $(CACHES)
-	$(DOOR_OURS)=$(DOOR_MIDDLE) $(CACHES)
 	$(DOOR_OURS)=$(subst $(SPACE),$(COMMA),$(strip $(DOOR_SETTINGS))) $(FLOODS)
 	.venv/bin/python reproduce/tcp-door/study.py results/door-study.parquet
 

@@ -72,7 +72,9 @@ def experiment(runs: pd.DataFrame) -> list[list[str]]:
     plain = runs[runs["way"] == PLAIN]
     rows = [[PLAIN, str(len(gains)), *[""] * 5, f"{plain[GOODPUT].mean() / 1000:.1f}", f"{plain[TIMEOUTS].mean():.1f}"]]
     for name in ("all", "sd", "rd", "td", "ir"):
-        rows.append(row(name, gains[[column for column in gains if column.startswith(f"{name}-")]], runs))
+        # A study that was interrupted has run some of them only.
+        if settings := [column for column in gains if column.startswith(f"{name}-")]:
+            rows.append(row(name, gains[settings], runs))
     if TODAY in gains:
         rows.append(row(TODAY, gains[[TODAY]], runs))
     return rows

@@ -108,8 +108,12 @@ fn unnecessary(outcomes: &Outcomes<'_>, watched: &[Vec<Watched>; 2]) -> Finding 
         digits(door[1])
     );
     let remark = "largely absent: fewer than half of either. While frozen, timeouts are not backed off, so \
-         that a sender asks all through a break. Refuted: that TCP-DOOR has more timeouts with any T1; with \
-         T1 = T2 = 1 it has a third of TCP's (10.6, 30.5), with T1 = T2 = 8 twice as many (67.2)";
+         that a sender asks all through a break. Refuted: that TCP-DOOR has as many timeouts with any T1; with \
+         T1 = T2 = 1 it has a third of TCP's, with T1 = T2 = 8 twice as many. Of the segments that had come \
+         already, it sends those more than TCP that a third duplicate acknowledgement asks for: packets out of \
+         order make such, and a window that is kept carries enough of them. Refuted: that restored windows, \
+         timeouts or copies made by the network do it; where ten duplicates count as a loss (dup_threshold) \
+         125 of 2312 segments had come already, for 274 of 2343 with three and TCP's 170 of 1707";
     Finding::shape("TD-016", found, figures).because(remark)
 }
 
