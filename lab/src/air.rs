@@ -2,30 +2,40 @@
 //! routing work as in the simulator, on the wall clock.
 //!
 //! * [`hosts`]: hosts with their routing protocols on one air, without devices. [`direct`]: where nobody routes.
+//! * [`cells`]: base stations and stations on one air, without devices. [`ways`]: the kernels' routes to stations.
+//! * [`carriage`]: what the thread asks of either. [`frames`]: packets that the air knows by number.
 //!
 //! What happens on the air happens at the times that the model gives, worked off when the thread wakes; kernels see it
 //! as late as that. How late deliveries were is measured and reported.
+mod carriage;
+mod cells;
 mod direct;
+mod frames;
 mod hosts;
+mod ways;
 
 use crate::LabError;
 use crate::fabric::LINK_MTU_BYTES;
 use crate::orders::Orders;
 use crate::timing::{DelaySummary, Lateness};
 use crate::topology::Topology;
+use carriage::{Carriage, Output, Payload};
+use cells::CellNodes;
 use direct::Direct;
-use hosts::{Hosts, Payload};
+use hosts::Hosts;
 use prismux_aodv::Aodv;
 use prismux_dsdv::Dsdv;
 use prismux_dsr::Dsr;
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
+use prismux_linux::namespace::Namespace;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::process;
 use prismux_linux::tun::Tun;
 use prismux_plan::{Medium, MediumModel, NodeId, Plan, Radio, Routing};
 use prismux_routing::RoutingEndpoint;
+use prismux_trace::event::SharedLog;
 use prismux_trace::results::Named;
 use prismux_units::Instant;
 use prismux_wire::{IpPacket, TcpFlags, TcpPacket};
@@ -33,6 +43,7 @@ use prismux_wireless::{Air, AirConfig, HostConfig, HostId};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread::JoinHandle;
+use ways::Ways;
 
 /// A host of an air: its name, its address and its device.
 pub(super) struct Station {
@@ -79,10 +90,16 @@ impl AirThread {
     pub fn start_all(
         orders: &Orders<'_>,
         stations: Vec<Vec<Station>>,
+        (topology, namespaces): (&Topology, &[Namespace]),
+        events: Option<&SharedLog>,
         clock: Clock,
     ) -> Result<Vec<Self>, LabError> {
         let media = orders.plan.media.iter().zip(stations);
-        media.map(|(medium, stations)| Self::start(orders, medium, stations, clock)).collect()
+        let start = |(medium, stations): (&Medium, Vec<Station>)| {
+            let ways = Ways::new(orders.plan, medium, topology, namespaces, events.cloned())?;
+            Self::start(orders, medium, stations, ways, clock)
+        };
+        media.map(start).collect()
     }
 
     /// Lets the radio medium of a plan work between these stations, from the beginning of the run that `clock` tells.
@@ -93,6 +110,7 @@ impl AirThread {
         orders: &Orders<'_>,
         medium: &Medium,
         stations: Vec<Station>,
+        ways: Ways,
         clock: Clock,
     ) -> Result<Self, LabError> {
         let failed = || LabError::setup(format!("start medium \"{}\"", medium.name));
@@ -102,18 +120,29 @@ impl AirThread {
         let air = air(&medium.name, radio, &stations, orders.seed)
             .map_err(|error| LabError::Layout(format!("medium \"{}\": {error}", medium.name)))?;
         let stop = StopHandle::new().map_err(failed())?;
-        let (their_stop, routing, seed) = (stop.clone(), radio.routing, orders.seed);
-        let (counts_energy, takes_back) = (radio.power.is_some(), radio.routing.takes_back());
+        let (their_stop, seed) = (stop.clone(), orders.seed);
+        let counts_energy = radio.power.is_some();
+        let (radio, attached) = (radio.clone(), medium.attached.clone());
         let work = move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
             let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
-            let stage = Stage { air, stations, events, clock, counts_energy, takes_back };
+            let stage = Stage { stations, events, ways, clock, counts_energy };
+            if let Some(cells) = &radio.cells {
+                let addresses = stage.stations.iter().map(|station| station.address).collect();
+                return stage.carry(CellNodes::new(air, &attached, (&radio, cells), addresses));
+            }
             let random = |name: &str| seed.stream(&format!("routing/{name}"));
-            match routing {
-                Routing::Direct => stage.run(|address, _| Direct::new(address)),
-                Routing::Dsr(config) => stage.run(|own, name| Dsr::new(own, config, random(name))),
-                Routing::Aodv(config) => stage.run(|own, name| Aodv::new(own, config, random(name))),
-                Routing::Dsdv(config) => stage.run(|own, name| Dsdv::new(start, own, config, random(name))),
+            let further = radio.further_radios.iter().map(|further| HostId(further.host as u32)).collect();
+            let radios = (air, further, radio.routing.takes_back());
+            match radio.routing {
+                Routing::Direct => stage.route(radios, |address, _| Direct::new(address)),
+                Routing::Dsr(config) => stage.route(radios, |own, name| Dsr::new(own, config, random(name))),
+                Routing::Aodv(config) => {
+                    stage.route(radios, |own, name| Aodv::new(own, config, random(name)))
+                }
+                Routing::Dsdv(config) => {
+                    stage.route(radios, |own, name| Dsdv::new(start, own, config, random(name)))
+                }
             }
         };
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(work).map_err(failed())?;
@@ -161,7 +190,16 @@ fn air(
         listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
         role: radio.roles.get(index).cloned().unwrap_or_default(),
     };
-    let hosts = stations.iter().zip(&radio.mobility).enumerate().map(host).collect();
+    let mut hosts: Vec<HostConfig> = stations.iter().zip(&radio.mobility).enumerate().map(host).collect();
+    for further in &radio.further_radios {
+        let Some(first) = hosts.get(further.host) else { continue };
+        hosts.push(HostConfig {
+            name: format!("{}/{}", first.name, further.channel),
+            rides_with: Some(HostId(further.host as u32)),
+            channel: further.channel,
+            ..first.clone()
+        });
+    }
     Air::new(&config, hosts, seed)
 }
 
@@ -182,23 +220,27 @@ impl Payload for PacketBuf {
 
 /// What the thread works with.
 struct Stage {
-    air: Air<u32>,
     stations: Vec<Station>,
     events: EventLoop,
+    ways: Ways,
     clock: Clock,
     counts_energy: bool,
-    takes_back: bool,
 }
 
 impl Stage {
     /// Carries packets until stopped; `route` makes the routing protocol of each host.
-    fn run<R: RoutingEndpoint<PacketBuf>>(
-        mut self,
+    fn route<R: RoutingEndpoint<PacketBuf>>(
+        self,
+        (air, further, takes_back): (Air<u32>, Vec<HostId>, bool),
         route: impl Fn(Ipv4Addr, &str) -> R,
     ) -> io::Result<AirReport> {
-        let pool = PacketPool::new(LINK_MTU_BYTES as usize);
         let routing = self.stations.iter().map(|station| route(station.address, &station.name)).collect();
-        let mut hosts = Hosts::new(self.air, routing, self.takes_back);
+        self.carry(Hosts::new(air, routing, further, takes_back))
+    }
+
+    /// Carries packets until stopped.
+    fn carry(mut self, mut hosts: impl Carriage<PacketBuf>) -> io::Result<AirReport> {
+        let pool = PacketPool::new(LINK_MTU_BYTES as usize);
         for (token, station) in self.stations.iter().enumerate() {
             self.events.watch(&station.device, token as u64)?;
             // What came before the run is not of it.
@@ -207,10 +249,15 @@ impl Stage {
         let (mut lateness, mut ready) = (Lateness::default(), Vec::new());
         loop {
             hosts.run_until(self.clock.now());
-            while let Some((at, host, packet)) = hosts.poll_delivery() {
-                // A kernel without room for it loses it, as a full socket would.
-                let _ = self.stations[host.0 as usize].device.write(&packet);
-                lateness.record(self.clock.now() - at);
+            while let Some(output) = hosts.poll_output() {
+                match output {
+                    Output::Packet(at, host, packet) => {
+                        // A kernel without room for it loses it, as a full socket would.
+                        let _ = self.stations[host.0 as usize].device.write(&packet);
+                        lateness.record(self.clock.now() - at);
+                    }
+                    Output::Settled(at, station, bases) => self.ways.turn(at, station, bases)?,
+                }
             }
             if self.events.wait(hosts.next_timeout(), &mut ready)? == Wake::Stop {
                 break;
@@ -237,11 +284,11 @@ impl Stage {
 }
 
 /// Reads a batch of packets from a host's device.
-fn take_from<R: RoutingEndpoint<PacketBuf>>(
+fn take_from(
     device: &Tun,
     host: HostId,
     pool: &PacketPool,
-    hosts: &mut Hosts<R, PacketBuf>,
+    hosts: &mut impl Carriage<PacketBuf>,
     clock: Clock,
 ) -> io::Result<()> {
     for _ in 0..BATCH_PACKETS {

@@ -59,6 +59,9 @@ impl Fabric {
             let made = namespace
                 .enter(|| {
                     sysctl::apply(&net.tcp, &node.name)?;
+                    if net.changes_links {
+                        sysctl::accept_own(&node.name)?;
+                    }
                     configure(&node.name, net)
                 })
                 .map_err(LabError::setup(format!("enter the namespace of node \"{}\"", node.name)))??;
@@ -136,7 +139,7 @@ fn configure(name: &str, net: &NodeNet) -> Result<NodeDevices, LabError> {
     Ok(NodeDevices { links, radios, own_senders })
 }
 
-/// Makes a node's devices on radio media, with routes to the other hosts there.
+/// Makes a node's devices on radio media, with routes to the other hosts there, and those that may turn.
 fn make_radios<F: FnOnce(std::io::Error) -> LabError>(
     net: &NodeNet,
     doing: impl Fn(&str) -> F,
@@ -158,6 +161,12 @@ fn make_radios<F: FnOnce(std::io::Error) -> LabError>(
         });
         requests.extend(routes.map(|route| route.message()));
         radios.push(tun);
+    }
+    for (destination, device) in &net.first_ways {
+        let device = netlink::device_index(device).map_err(doing("find the device"))?;
+        let (destination, source) = (Some(*destination), net.addresses.first().copied());
+        let metrics = net.tcp.route_metrics();
+        requests.push(netlink::Route { table: MAIN_TABLE, destination, device, source, metrics }.message());
     }
     Ok(radios)
 }

@@ -34,7 +34,8 @@ impl LabNetwork {
         let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), seed, Recording::default())?;
         let clock = Clock::start();
         emulator.begin(clock);
-        let _airs = AirThread::start_all(&orders, Station::of_plan(plan, &topology, radios), clock)?;
+        let stations = Station::of_plan(plan, &topology, radios);
+        let _airs = AirThread::start_all(&orders, stations, (&topology, &namespaces[..]), None, clock)?;
         Ok(Self { topology, namespaces, emulator, _airs })
     }
 

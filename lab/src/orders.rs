@@ -26,16 +26,6 @@ const LACKS: &[Lack] = &[
         remedy: "use --on sim, or set [radio] channels",
     },
     Lack {
-        feature: Feature::SeveralRadios,
-        what: "{}: hosts have several radios in the simulator only",
-        remedy: "use --on sim, or give each host one channel",
-    },
-    Lack {
-        feature: Feature::Cells,
-        what: "{}: hosts hand over between base stations in the simulator only",
-        remedy: "use --on sim, or leave out [radio.cells]",
-    },
-    Lack {
         feature: Feature::Pattern("writes"),
         what: "{}: writes at equal intervals exist in the simulator only",
         remedy: "use --on sim",

@@ -89,7 +89,10 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let flows = stage.prepare_flows(clock, &over)?;
     let programs = stage.prepare_programs(clock, &over)?;
     stage.begin(clock)?;
-    let airs = AirThread::start_all(&orders, stations, clock)?;
+    let airs = {
+        let network = (&stage.topology, &namespaces[..]);
+        AirThread::start_all(&orders, stations, network, options.events.as_ref(), clock)?
+    };
     let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
     let (outcomes, programs) = play(&mut stage, flows, &programs, (clock, &over), options)?;
     let wakeups = wakeups.finish();

@@ -36,6 +36,12 @@ pub(super) fn apply(tcp: &KernelTcp, node: &str) -> Result<(), LabError> {
     Ok(())
 }
 
+/// Lets a node take back packets of its own that have left by a link which it has no longer, and send them by another.
+pub(super) fn accept_own(node: &str) -> Result<(), LabError> {
+    let key = "ipv4/conf/all/accept_local";
+    set(key, "1").map_err(LabError::setup(format!("set {key} of node \"{node}\"")))
+}
+
 /// Writes one setting below `/proc/sys/net` of the calling thread's namespace.
 pub(super) fn set(key: &str, value: &str) -> std::io::Result<()> {
     fs::write(format!("/proc/sys/net/{key}"), value)

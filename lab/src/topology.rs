@@ -12,7 +12,10 @@
 //! * A host on a radio medium has one device for it, and by that a route to the own address of every other host there.
 //! * A sender that is not the kernel's has an address of its own behind a TUN device of its node, `10.34.x.y`.
 //!
+//! * A station of a cell keeps its address; the routes to it and from it turn while the air works ([`cells`]).
+//!
 //! A host's handoff moves its routes, and those to it, to another link ([`handoff`]).
+mod cells;
 mod handoff;
 mod paths;
 mod pipes;
@@ -20,11 +23,12 @@ mod pipes;
 use crate::LabError;
 use crate::kernel_tcp::KernelTcp;
 use crate::orders::{Carrier, FlowOrders, Orders};
+pub(super) use cells::{Access, Turn, cells_of};
 pub(super) use paths::Path;
 pub(super) use pipes::PipeEnds;
 
 use prismux_plan::{FlowId, NodeId, NodeKind, Plan};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
 /// Index of a node in the plan.
@@ -55,7 +59,7 @@ pub(super) struct RadioPort {
     pub medium: usize,
     /// Name of the TUN device.
     pub device: String,
-    /// The own addresses of the other hosts on the medium.
+    /// The own addresses of the other hosts on the medium, where they are neighbours; none where it has cells.
     pub others: Vec<Ipv4Addr>,
 }
 
@@ -78,6 +82,10 @@ pub(super) struct NodeNet {
     pub addresses: Vec<Ipv4Addr>,
     pub ports: Vec<Port>,
     pub radio: Vec<RadioPort>,
+    /// Routes that may turn later: destination and device.
+    pub first_ways: Vec<(Ipv4Addr, String)>,
+    /// Whether it may have packets of its own for a link that it did not have when they were made.
+    pub changes_links: bool,
     pub routes: Vec<RouteEntry>,
     /// Packets from this address are looked up in this table first.
     pub rules: Vec<(Ipv4Addr, u32)>,
@@ -94,6 +102,8 @@ pub(super) struct NodeNet {
 pub(super) struct Topology {
     pub nodes: Vec<NodeNet>,
     names: Vec<String>,
+    /// Stations of cells.
+    stations: BTreeSet<NodeIndex>,
     /// Whether a node passes on what is not for it; hosts do not.
     forwards: Vec<bool>,
     /// Members of each proxy.
@@ -120,6 +130,8 @@ impl Topology {
         topology.lay_links(plan);
         topology.lay_media(plan);
         topology.route_between_nodes();
+        topology.lay_cells(plan);
+        topology.check_cells(orders)?;
         for proxy in plan.proxies() {
             let members = plan.members_of(proxy).into_iter().map(NodeId::index).collect();
             topology.communities.insert(proxy.index(), members);
@@ -154,7 +166,8 @@ impl Topology {
         for (index, medium) in plan.media.iter().enumerate() {
             let device = device_name(&medium.name, plan.links.len() + index);
             for node in &medium.attached {
-                let others = medium.attached.iter().filter(|other| *other != node);
+                let neighbours = if cells_of(medium).is_some() { &[] } else { &medium.attached[..] };
+                let others = neighbours.iter().filter(|other| *other != node);
                 let others = others.map(|other| self.address(other.index())).collect();
                 let port = RadioPort { medium: index, device: device.clone(), others };
                 self.nodes[node.index()].radio.push(port);

@@ -39,7 +39,7 @@ impl Topology {
     pub fn paths(&mut self, orders: &FlowOrders<'_>) -> Result<Vec<Path>, LabError> {
         let flow = orders.flow;
         let (from, to) = (flow.from.index(), flow.to.index());
-        if self.share_air(from, to) {
+        if self.share_air(from, to) || self.is_station(from) || self.is_station(to) {
             return Ok(vec![Path {
                 from,
                 to,

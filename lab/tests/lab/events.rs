@@ -1,34 +1,8 @@
 //! What a lab run writes down while it goes on.
-use crate::plans::{community, download, link, lossy, options};
-use prismux_lab::{self as lab, LabOptions, LabOutcome};
-use prismux_plan::{Plan, Transport, Tunnel};
-use prismux_trace::event::{Event, PacketSummary, Record, SharedLog, read_json_lines};
+use crate::plans::{community, download, link, lossy, recorded};
+use prismux_plan::{Transport, Tunnel};
+use prismux_trace::event::{Event, PacketSummary, Record};
 use prismux_units::ByteCount;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("a log").write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn recorded(plan: &Plan) -> (LabOutcome, Vec<Record<'static>>) {
-    let text = Shared::default();
-    let log = SharedLog::new(Box::new(text.clone()));
-    let options = LabOptions { events: Some(log.clone()), ..options() };
-    let outcome = lab::run(plan, &options).expect("a run");
-    log.finish().expect("a whole log");
-    let text = std::mem::take(&mut *text.0.lock().expect("a log"));
-    (outcome, read_json_lines(&text[..]).expect("events"))
-}
 
 /// Packets of the flow in one direction of the first member's link, by what became of them: sent, delivered, dropped.
 fn on_first_link<'e>(events: &'e [Record<'static>], kind: &str) -> Vec<&'e PacketSummary<'static>> {

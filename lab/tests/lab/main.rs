@@ -3,6 +3,7 @@
 //!
 //! `cargo test --test lab [-- NAME]`. Works as root, and without where user namespaces are allowed.
 
+mod cells;
 mod events;
 mod failures;
 mod leftovers;
@@ -29,6 +30,9 @@ const TESTS: &[Test] = &[
     // The longest first: the others run beside it.
     ("a_connection_goes_over_relays_that_are_known", radio::relayed_by_known_routes),
     ("a_connection_finds_its_way_over_relays", radio::relayed),
+    ("a_download_leaves_the_only_cell_and_comes_back", cells::coverage),
+    ("a_download_follows_a_car_from_cell_to_cell", cells::handoff),
+    ("hosts_in_cells_reach_one_another", cells::between_stations),
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
     ("a_download_follows_its_receiver_to_another_link", moves::handoff),
@@ -63,6 +67,7 @@ const MEASURING: &[Test] = &[
     ("our_own_tcp_sends_and_hears_of_losses", members::own_tcp),
     ("so_it_does_when_the_link_of_the_acks_is_back", outages::of_the_link_that_takes_the_acks_back),
     ("era_settings_reach_the_kernel", members::era_settings),
+    ("a_relay_with_a_radio_on_each_side_carries_more", radio::relayed_between_channels),
     ("a_channel_carries_what_the_timing_of_802_11_leaves", radio::saturated),
 ];
 

@@ -2,7 +2,7 @@
 use crate::plans::{assert_near, run, seconds};
 use prismux_lab::LabOutcome;
 use prismux_plan::{
-    Flow, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
+    Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
 };
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Rate};
@@ -54,6 +54,28 @@ pub fn saturated() {
     let frames = count(&outcome, "h0", "frames_sent") + count(&outcome, "h1", "frames_sent");
     assert!(frames.abs_diff(4 * received as u64) < 40, "{frames} frames, {received} packets");
     assert!(count(&outcome, "h0", "interface_queue_drops") > 0, "more was offered than the channel takes");
+}
+
+/// A relay with a radio on each side, on a channel of its own, sends and receives at once: it carries far more than one
+/// that shares a channel with both.
+pub fn relayed_between_channels() {
+    let cbr = |from, to| {
+        let traffic = Traffic::Cbr { rate: Rate::from_mbps(3), packet: ByteCount::new(1028) };
+        Flow::new("load", from, to, Transport::Udp).traffic(traffic)
+    };
+    let carried = |channels: [u8; 3], further: Option<FurtherRadio>| {
+        let mut plan = line(3, 4.0, routing("dsr"), cbr);
+        let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+        (radio.channels, radio.further_radios) = (channels.to_vec(), further.into_iter().collect());
+        let outcome = run(&plan);
+        let sent = count(&outcome, "h1", "acknowledged_bytes");
+        let arrived = outcome.flows["load"].arrivals.total_bytes;
+        assert!(sent >= arrived, "the relay passed {sent} of {arrived} bytes on");
+        arrived
+    };
+    let one = carried([1, 1, 1], None);
+    let two = carried([1, 1, 6], Some(FurtherRadio { host: 1, channel: 6 }));
+    assert!(one > 100_000 && two > one * 3 / 2, "{two} bytes with two radios, {one} with one");
 }
 
 /// A connection over three hops, whose routes these protocols find when it begins.

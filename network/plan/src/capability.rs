@@ -20,10 +20,6 @@ pub enum Feature {
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
-    /// Base stations between which hosts on the air hand over.
-    Cells,
-    /// Hosts with several radios.
-    SeveralRadios,
     /// Radios that change their channel.
     Tuning,
     /// Processes that can be killed and started again.
@@ -105,10 +101,6 @@ impl Plan {
             let who = format!("medium \"{}\"", medium.name);
             match &medium.model {
                 MediumModel::Radio(radio) => {
-                    let cells = radio.cells.as_ref().map(|_| (who.clone(), Feature::Cells));
-                    demands.extend(cells);
-                    let several = !radio.further_radios.is_empty();
-                    demands.extend(several.then(|| (who.clone(), Feature::SeveralRadios)));
                     demands.extend(radio.compares_hops.then_some((who, Feature::ComparedHops)));
                 }
                 MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),

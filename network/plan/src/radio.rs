@@ -85,6 +85,22 @@ pub struct Cells {
     pub fallback: Vec<(NodeId, LinkId)>,
 }
 
+impl Cells {
+    /// The link that `station` uses where it hears no base station.
+    pub fn fallback_of(&self, station: NodeId) -> Option<LinkId> {
+        self.fallback.iter().find(|(node, _)| *node == station).map(|(_, link)| *link)
+    }
+
+    /// The channels of the base stations, in order, on an air with these nodes.
+    pub fn channels(&self, attached: &[NodeId], radio: &Radio) -> Vec<u8> {
+        let channel = |base: &NodeId| {
+            let place = attached.iter().position(|other| other == base);
+            place.and_then(|place| radio.channels.get(place)).copied().unwrap_or(1)
+        };
+        self.base_stations.iter().map(channel).collect()
+    }
+}
+
 /// What radios draw, and from which batteries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Power {

@@ -112,11 +112,10 @@ fn radios_are_tuned_where_they_contend_and_nobody_else_decides() {
 }
 
 #[test]
-fn a_host_without_cells_refuses_them() {
+fn a_host_whose_radios_keep_their_channels_refuses_others() {
     let mut plan = good();
     let lacks = |feature| [Lack { feature, what: "{}: not here", remedy: "leave it out" }];
     let refused = |plan: &Plan, feature| plan.refuse(&lacks(feature)).map_err(|error| error.what);
-    assert_eq!(refused(&plan, Feature::Cells), Err("medium \"air\": not here".to_string()));
     assert_eq!(refused(&plan, Feature::Tuning), Ok(()));
     plan.event(Duration::from_secs(1), Action::Tune { host: CAR, channel: 6 });
     assert_eq!(refused(&plan, Feature::Tuning), Err("\"car\": not here".to_string()));

@@ -14,7 +14,7 @@
 //! * [`MacConfig`] and `mac`: one machine for each host.
 //! * [`AddressResolution`]: how hosts learn which radio has the address of a neighbour.
 //! * [`EnergyConfig`], [`DutyCycle`]: what radios draw, when they sleep, how long batteries last.
-//! * [`Association`]: which base station a host belongs to.
+//! * [`Association`]: which base station a host belongs to. [`cells`]: what becomes of its packets meanwhile.
 //! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -23,6 +23,7 @@ extern crate alloc;
 
 mod air;
 mod association;
+pub mod cells;
 mod energy;
 mod error_rate;
 mod event;

@@ -1,0 +1,107 @@
+//! The kernels' routes to stations of cells and from them, which turn while the air works.
+use crate::LabError;
+use crate::topology::{Access, MAIN_TABLE, Topology, Turn, cells_of};
+use prismux_linux::namespace::Namespace;
+use prismux_linux::netlink::{self, Netlink, Route};
+use prismux_plan::{Medium, Plan};
+use prismux_trace::event::{Event, EventSink, SharedLog};
+use prismux_units::Instant;
+use prismux_wireless::HostId;
+use std::collections::BTreeMap;
+use std::io;
+
+/// The routes of one node that turn together.
+type NodeRoutes = (usize, Vec<Route>);
+
+/// What turns when a station of a medium is attached otherwise.
+#[derive(Default)]
+pub(super) struct Ways {
+    /// A netlink socket in the namespace of each node.
+    sockets: Vec<Netlink>,
+    /// By station and base station; without a base station, the station's other link.
+    routes: BTreeMap<(HostId, Option<HostId>), Vec<NodeRoutes>>,
+    /// The names of the hosts of the medium, in order.
+    names: Vec<String>,
+    events: Option<SharedLog>,
+}
+
+impl Ways {
+    /// All that may turn on `medium`: nothing where it has no cells.
+    ///
+    /// # Errors
+    /// When a namespace cannot be entered, or a device is not there.
+    pub fn new(
+        plan: &Plan,
+        medium: &Medium,
+        topology: &Topology,
+        namespaces: &[Namespace],
+        events: Option<SharedLog>,
+    ) -> Result<Self, LabError> {
+        let Some(cells) = cells_of(medium) else { return Ok(Self::default()) };
+        let mut sockets = Vec::with_capacity(namespaces.len());
+        let mut devices = Vec::with_capacity(namespaces.len());
+        for (node, namespace) in namespaces.iter().enumerate() {
+            let net = &topology.nodes[node];
+            let names = net.ports.iter().map(|port| &port.device);
+            let names: Vec<&String> = names.chain(net.radio.iter().map(|port| &port.device)).collect();
+            let failed =
+                || LabError::setup(format!("prepare the routes of node \"{}\"", topology.name(node)));
+            let look = || -> io::Result<(Netlink, BTreeMap<String, u32>)> {
+                let index = |name: &&String| Ok(((*name).clone(), netlink::device_index(name)?));
+                Ok((Netlink::route()?, names.iter().map(index).collect::<io::Result<_>>()?))
+            };
+            let (socket, found) = namespace.enter(look).map_err(failed())?.map_err(failed())?;
+            sockets.push(socket);
+            devices.push(found);
+        }
+        let numbers: Vec<_> = medium.attached.iter().zip((0..).map(HostId)).collect();
+        let mut routes = BTreeMap::new();
+        for (station, host) in &numbers {
+            if cells.base_stations.contains(station) {
+                continue;
+            }
+            let bases = numbers.iter().filter(|(node, _)| cells.base_stations.contains(node));
+            let air = bases.map(|(base, number)| (Some(*number), Access::BaseStation(base.index())));
+            let wire = cells.fallback_of(**station).map(|link| (None, Access::Link(link)));
+            for (number, access) in air.chain(wire) {
+                let turns = topology.attach(station.index(), access);
+                routes.insert((*host, number), by_node(topology, &devices, turns));
+            }
+        }
+        let names = medium.attached.iter().map(|node| plan[*node].name.clone()).collect();
+        Ok(Self { sockets, routes, names, events })
+    }
+
+    /// A station belongs to the second base station instead of the first.
+    ///
+    /// # Errors
+    /// When a kernel refuses a route.
+    pub fn turn(&mut self, at: Instant, station: HostId, [from, to]: [Option<HostId>; 2]) -> io::Result<()> {
+        for (node, routes) in self.routes.get(&(station, to)).into_iter().flatten() {
+            let messages = routes.iter().map(Route::message).collect();
+            self.sockets[*node].send(messages).map_err(|error| error.source)?;
+        }
+        let name = |host: HostId| self.names[host.0 as usize].as_str().into();
+        let event = Event::CellChanged { node: name(station), from: from.map(name), to: to.map(name) };
+        if let Some(log) = &mut self.events {
+            log.event(at, &event);
+        }
+        Ok(())
+    }
+}
+
+/// Routes as the kernels take them, all of a node together.
+fn by_node(topology: &Topology, devices: &[BTreeMap<String, u32>], turns: Vec<Turn>) -> Vec<NodeRoutes> {
+    let mut by_node: BTreeMap<usize, Vec<Route>> = BTreeMap::new();
+    for Turn { node, destination, device } in turns {
+        let Some(&device) = devices[node].get(&device) else { continue };
+        by_node.entry(node).or_default().push(Route {
+            table: MAIN_TABLE,
+            destination: Some(destination),
+            device,
+            source: Some(topology.address(node)),
+            metrics: topology.nodes[node].tcp.route_metrics(),
+        });
+    }
+    by_node.into_iter().collect()
+}

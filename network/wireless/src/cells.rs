@@ -1,0 +1,12 @@
+//! Handoff between base stations: what stations and base stations do with packets while hosts move among them.
+//!
+//! * [`Station`]: a host that belongs to one base station at a time, measures all of them, and keeps its packets while
+//!   it changes.
+//! * [`BaseStation`]: what forwards for the stations that belong to it.
+//!
+//! Both say what becomes of each packet; whoever drives them, simulator or lab, carries it out.
+mod base_station;
+mod station;
+
+pub use base_station::{BaseStation, Inwards};
+pub use station::{Attachment, Outwards, Settled, Station};
