@@ -273,11 +273,22 @@ def lost_and_arrived(record: Path) -> tuple[int, list[dict[str, Any]]]:
     raise AssertionError("no packet of the record was lost on the way and arrived")
 
 
-def test_a_packet_is_followed_from_hop_to_hop(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+@pytest.mark.parametrize("exported", [False, True])
+def test_a_packet_is_followed_from_hop_to_hop(
+    records: dict[str, Path],
+    viewer: Viewer,
+    prismux_command: Command,
+    browser: Browser,
+    tmp_path: Path,
+    exported: bool,
+) -> None:
     number, way = lost_and_arrived(records["air"])
     frames = [event for event in way if event["event"] == "frame_sent" and event["kind"] == "data"]
     lost = sum(event["event"] == "frame_lost" for event in way)
-    browser.open(viewer(records["air"]))
+    if exported:
+        done = prismux_command("view", str(records["air"]), "--export", str(tmp_path))
+        assert done.returncode == 0, done.stderr
+    browser.open((tmp_path / "index.html").as_uri() if exported else viewer(records["air"]))
     settled(browser)
     first, last = way[0]["time_ns"], way[-1]["time_ns"]
     browser.run(f"window.prismux.view.set({first - 1e6}, {last + 1e6});")

@@ -87,7 +87,7 @@ export class Follower {
   }
 
   fill() {
-    const { number, flow, bytes, data, ack, before, after, steps } = this.way;
+    const { number, flow, bytes, data, ack, before, after, steps, oneIn } = this.way;
     const bar = document.createElement("header");
     const button = (text, title, act, enabled = true) => {
       const made = document.createElement("button");
@@ -110,6 +110,8 @@ export class Follower {
     const what = document.createElement("p");
     const part = data ? `bytes ${told(data[0], ONES)} to ${told(data[1], ONES)}` : ack !== null ? `ACK of ${told(ack, ONES)}` : "";
     what.textContent = [this.summary.run.flows[flow].name, part, told(bytes, BYTES), this.outcome()].filter(Boolean).join(" · ");
+    // A page that was exported may know of some packets only.
+    if (oneIn > 1) title.title = what.title = `This page knows the way of one packet in ${oneIn}.`;
     this.list = document.createElement("ol");
     this.rows = this.lines().map(({ t, text, kind }) => {
       const row = button("", "Look at this instant", () => this.act.seek(t));

@@ -31,6 +31,41 @@ class TileSource {
     const tiles = levels[fine < 0 ? levels.length - 1 : fine];
     return joined(tiles.filter((tile) => tile.to > from && tile.from < to).map(complete));
   }
+
+  /** The way of one packet: of that with a number, or of the one whose frame began nearest to an instant. */
+  async packet(run, question) {
+    this.ways ??= this.tiles.ways.map(unpacked);
+    const ways = this.ways[run];
+    const place = question.number === undefined ? nearestWay(ways, question) : ways.findIndex(({ number }) => number === question.number);
+    if (place < 0) throw new Error("none of this flow in the exported page was on the air");
+    const beside = (other) => (ways[other]?.flow === ways[place].flow ? ways[other].number : null);
+    return { ...ways[place], before: beside(place - 1), after: beside(place + 1) };
+  }
+}
+
+/** Exported ways as the server tells them. */
+function unpacked({ one_in: oneIn, kinds, causes, ways }) {
+  return ways.map(([number, flow, bytes, data, ack, first, steps]) => {
+    const told = steps.map(([since, kind, at, to, link, airtime, cause]) => ({
+      t: first + since, what: kinds[kind], at, to: to ?? undefined, link: link ?? undefined,
+      airtime_ns: airtime ?? undefined, cause: causes[cause],
+    }));
+    return { number, flow, bytes, data, ack, oneIn, steps: told };
+  });
+}
+
+/** Place of the packet of a flow in the frame that began nearest to an instant, of all or of those between two hosts. */
+function nearestWay(ways, { flow, time, from, to }) {
+  let [best, distance] = [-1, Infinity];
+  ways.forEach((way, place) => {
+    if (way.flow !== flow) return;
+    for (const { t, what, at, to: neighbour, link } of way.steps) {
+      const between = from === undefined || (at === from && neighbour === to);
+      if (what !== "sent" || link !== undefined || !between || Math.abs(t - time) >= distance) continue;
+      [best, distance] = [place, Math.abs(t - time)];
+    }
+  });
+  return best;
 }
 
 /** An answer with all its buckets, also those in which nothing changed. */

@@ -14,8 +14,11 @@ const TILE_WIDTH: usize = 800;
 const TILE_HEIGHT: usize = 360;
 /// Flows whose diagrams are exported; of a run with more, the first ones.
 const MAX_FLOWS: usize = 4;
+/// Text of the ways of single packets of all runs together: of longer runs one packet in several is followed.
+const MAX_WAYS_BYTES: usize = 8_000_000;
 
-/// Writes `index.html` into `folder`: the page, with answers for every stretch of time down to 1/32 of a run.
+/// Writes `index.html` into `folder`: the page, with answers for every stretch of time down to 1/32 of a run, and the
+/// ways of as many packets as 8 MB hold.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -23,7 +26,9 @@ pub fn export(viewed: &[Viewed], folder: &Path) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let end_ns = viewed.iter().map(|viewed| viewed.run.end_ns).max().unwrap_or(0) + 1;
     let runs: Vec<_> = viewed.iter().map(|viewed| flows(viewed, end_ns)).collect();
-    let tiles = json!({ "end": end_ns, "runs": runs });
+    let share = MAX_WAYS_BYTES / viewed.len().max(1);
+    let ways: Vec<_> = viewed.iter().map(|viewed| viewed.run.packets.export(MAX_FLOWS, share)).collect();
+    let tiles = json!({ "end": end_ns, "runs": runs, "ways": ways });
     let file = folder.join("index.html");
     std::fs::write(&file, page::document(&data(viewed, "tiles", tiles)))?;
     Ok(file)

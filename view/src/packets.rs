@@ -78,6 +78,40 @@ pub(crate) enum What {
     Dropped,
 }
 
+impl What {
+    /// All, in order: an exported step names its own by its place here.
+    const ALL: [Self; 8] = [
+        Self::Originated,
+        Self::Queued,
+        Self::Sent,
+        Self::Asked,
+        Self::Lost,
+        Self::Delivered,
+        Self::Arrived,
+        Self::Dropped,
+    ];
+}
+
+/// Ways to be put into a page.
+#[derive(Debug, Serialize)]
+pub(crate) struct Exported {
+    /// Of so many packets of a flow one is here.
+    one_in: usize,
+    /// What steps name by number.
+    kinds: [What; 8],
+    /// Likewise.
+    causes: Vec<String>,
+    /// In the order of setting out within each flow.
+    ways: Vec<ExportedWay>,
+}
+
+/// Number, flow, bytes, bytes of the stream in it, what it acknowledges, time of the first step, steps.
+type ExportedWay = (u64, Number, u32, Option<(u64, u64)>, Option<u64>, u64, Vec<ExportedStep>);
+
+/// Time since the first step, place among the kinds, host, neighbour, link, length of a frame, cause: what is not there
+/// at the end of the list is left out.
+type ExportedStep = Vec<Option<u64>>;
+
 /// The way of one packet, and its neighbours among the packets of its flow.
 #[derive(Debug, Serialize)]
 pub(crate) struct Way<'a> {
@@ -92,6 +126,38 @@ impl Step {
     /// A step without neighbour, link or cause.
     pub const fn new(t: u64, what: What, at: Number) -> Self {
         Self { t, what, at, to: None, link: None, airtime_ns: None, cause: None }
+    }
+}
+
+impl Packet {
+    /// As it stands in a page; `causes` grows by those that it names first.
+    fn exported(&self, number: u64, causes: &mut Vec<String>) -> ExportedWay {
+        let first = self.steps.first().map_or(0, |step| step.t);
+        let mut place = |cause: &String| {
+            let known = causes.iter().position(|other| other == cause);
+            known.unwrap_or_else(|| {
+                causes.push(cause.clone());
+                causes.len() - 1
+            })
+        };
+        let mut exported = |step: &Step| -> ExportedStep {
+            let kind = What::ALL.iter().position(|what| *what == step.what);
+            let number = |number: Option<usize>| number.map(|number| number as u64);
+            let mut columns = vec![
+                Some(step.t - first),
+                number(kind),
+                number(Some(step.at)),
+                number(step.to),
+                number(step.link),
+                step.airtime_ns,
+                number(step.cause.as_ref().map(&mut place)),
+            ];
+            let last = columns.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            columns.truncate(last);
+            columns
+        };
+        let steps = self.steps.iter().map(&mut exported).collect();
+        (number, self.flow, self.bytes, self.part.data, self.part.ack, first, steps)
     }
 }
 
@@ -122,6 +188,32 @@ impl PacketRecord {
         if let Some(packet) = self.packets.get_mut(&number) {
             packet.steps.push(step);
         }
+    }
+
+    /// The ways of packets of the first `flows`, evenly spread: all, or one in as many as it takes for their text to
+    /// stay within `max_bytes`.
+    pub(crate) fn export(&self, flows: usize, max_bytes: usize) -> Exported {
+        let mut causes = Vec::new();
+        let all: Vec<Vec<(usize, ExportedWay)>> = self
+            .of_flow
+            .range(..flows)
+            .map(|(_, numbers)| {
+                let ways = numbers.iter().filter_map(|number| {
+                    let way = self.packets[number].exported(*number, &mut causes);
+                    Some((serde_json::to_string(&way).ok()?.len() + 1, way))
+                });
+                ways.collect()
+            })
+            .collect();
+        let text_bytes = |one_in: usize| -> usize {
+            all.iter().flat_map(|ways| ways.iter().step_by(one_in)).map(|(bytes, _)| bytes).sum()
+        };
+        let mut one_in = text_bytes(1).div_ceil(max_bytes.max(1)).max(1);
+        while text_bytes(one_in) > max_bytes && one_in < self.packets.len() {
+            one_in += 1;
+        }
+        let kept = all.into_iter().flat_map(|ways| ways.into_iter().step_by(one_in)).map(|(_, way)| way);
+        Exported { one_in, kinds: What::ALL, causes, ways: kept.collect() }
     }
 
     /// What happened to a packet.
@@ -156,5 +248,34 @@ mod tests {
         );
         assert_eq!(record.way(9).unwrap().before, Some(3));
         assert!(record.way(5).is_none(), "it never set out");
+    }
+
+    #[test]
+    fn a_page_has_all_ways_or_as_many_as_it_may_hold() {
+        let mut record = PacketRecord::default();
+        for number in 0..1000 {
+            let part = Part { data: Some((number, number + 1)), ack: None };
+            record.originate(number, ((number % 2) as Number, 100, part), 10 * number, 7);
+            let lost = Step {
+                to: Some(8),
+                cause: Some("collision".into()),
+                ..Step::new(10 * number + 4, What::Lost, 7)
+            };
+            record.step(number, lost);
+        }
+        let all = record.export(2, 1 << 20);
+        assert_eq!((all.one_in, all.ways.len(), all.causes.len()), (1, 1000, 1));
+        let told = serde_json::to_value(&all).unwrap();
+        assert_eq!(told["kinds"][4], "lost");
+        let steps = serde_json::json!([[0, 0, 7], [4, 4, 7, 8, null, null, 0]]);
+        assert_eq!(told["ways"][1], serde_json::json!([2, 0, 100, [2, 3], null, 20, steps]));
+        let first_flow = record.export(1, 1 << 20);
+        assert_eq!(first_flow.ways.len(), 500);
+        let bounded = record.export(2, 10_000);
+        let text = serde_json::to_string(&bounded.ways).unwrap();
+        assert!((8000..10_000).contains(&text.len()), "{} bytes", text.len());
+        let numbers: Vec<u64> = bounded.ways.iter().map(|way| way.0).collect();
+        let step = 2 * bounded.one_in as u64;
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + step || pair[1] == 1), "{numbers:?}");
     }
 }
