@@ -33,7 +33,7 @@ use prismux_linux::namespace::Namespace;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::process;
 use prismux_linux::tun::Tun;
-use prismux_plan::{Medium, MediumModel, NodeId, Plan, Radio, Routing};
+use prismux_plan::{Action, Medium, MediumModel, NodeId, Plan, Radio, Routing};
 use prismux_routing::RoutingEndpoint;
 use prismux_trace::event::SharedLog;
 use prismux_trace::results::Named;
@@ -123,6 +123,7 @@ impl AirThread {
         let (their_stop, seed) = (stop.clone(), orders.seed);
         let counts_energy = radio.power.is_some();
         let (radio, attached) = (radio.clone(), medium.attached.clone());
+        let tunings = tunings(orders.plan, medium);
         let work = move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
             let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
@@ -133,7 +134,7 @@ impl AirThread {
             }
             let random = |name: &str| seed.stream(&format!("routing/{name}"));
             let further = radio.further_radios.iter().map(|further| HostId(further.host as u32)).collect();
-            let radios = (air, further, radio.routing.takes_back());
+            let radios = Radios { air, further, takes_back: radio.routing.takes_back(), tunings };
             match radio.routing {
                 Routing::Direct => stage.route(radios, |address, _| Direct::new(address)),
                 Routing::Dsr(config) => stage.route(radios, |own, name| Dsr::new(own, config, random(name))),
@@ -218,6 +219,31 @@ impl Payload for PacketBuf {
     }
 }
 
+/// The radios of hosts that find their way by themselves.
+struct Radios {
+    air: Air<u32>,
+    /// Whose the radios behind the first ones of all hosts are.
+    further: Vec<HostId>,
+    /// Whether packets for a neighbour that no longer answers are taken back.
+    takes_back: bool,
+    /// Changes of channel, in order.
+    tunings: Vec<(Instant, HostId, u8)>,
+}
+
+/// The changes of channel in a plan that concern a medium, in order.
+fn tunings(plan: &Plan, medium: &Medium) -> Vec<(Instant, HostId, u8)> {
+    let tuning = |event: &prismux_plan::Event| match event.action {
+        Action::Tune { host, channel } => {
+            let place = medium.attached.iter().position(|node| *node == host)?;
+            Some((Instant::ZERO + event.at, HostId(place as u32), channel))
+        }
+        _ => None,
+    };
+    let mut tunings: Vec<_> = plan.events.iter().filter_map(tuning).collect();
+    tunings.sort_by_key(|(at, ..)| *at);
+    tunings
+}
+
 /// What the thread works with.
 struct Stage {
     stations: Vec<Station>,
@@ -231,11 +257,12 @@ impl Stage {
     /// Carries packets until stopped; `route` makes the routing protocol of each host.
     fn route<R: RoutingEndpoint<PacketBuf>>(
         self,
-        (air, further, takes_back): (Air<u32>, Vec<HostId>, bool),
+        radios: Radios,
         route: impl Fn(Ipv4Addr, &str) -> R,
     ) -> io::Result<AirReport> {
         let routing = self.stations.iter().map(|station| route(station.address, &station.name)).collect();
-        self.carry(Hosts::new(air, routing, further, takes_back))
+        let Radios { air, further, takes_back, tunings } = radios;
+        self.carry(Hosts::new(air, routing, further, takes_back).with_tunings(tunings))
     }
 
     /// Carries packets until stopped.

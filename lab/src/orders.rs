@@ -21,11 +21,6 @@ const LACKS: &[Lack] = &[
         remedy: "leave out compare_hops, or use --on sim",
     },
     Lack {
-        feature: Feature::Tuning,
-        what: "{}: radios change their channel in the simulator only",
-        remedy: "use --on sim, or set [radio] channels",
-    },
-    Lack {
         feature: Feature::Pattern("writes"),
         what: "{}: writes at equal intervals exist in the simulator only",
         remedy: "use --on sim",

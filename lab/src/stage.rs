@@ -311,7 +311,8 @@ impl<'a> Stage<'a> {
             }
             Action::Restart(node) => self.start_daemons(node.index())?,
             Action::Handoff { host, link, bandwidth } => self.hand_over(host, link, bandwidth)?,
-            // Times of flows are part of their orders; plans that tune radios or put flows to sleep are refused.
+            // Times of flows are part of their orders, and channels the affair of the air; plans that put flows to
+            // sleep are refused.
             Action::StartFlow(_)
             | Action::StopFlow(_)
             | Action::Tune { .. }

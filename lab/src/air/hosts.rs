@@ -23,6 +23,8 @@ pub(super) struct Hosts<R: RoutingEndpoint<P>, P> {
     queue_drops: Vec<u64>,
     /// By number of the radio, behind the first ones of all hosts: whose it is.
     further: Vec<HostId>,
+    /// Changes of channel that are to come, in order: when, whose first radio, and to which channel.
+    tunings: VecDeque<(Instant, HostId, u8)>,
     /// Packets for neighbours without a common channel.
     without_channel: Vec<u64>,
     frames: Frames<Packet<R::Header, P>>,
@@ -39,6 +41,7 @@ impl<R: RoutingEndpoint<P>, P: Payload> Hosts<R, P> {
             deadlines: vec![Instant::MAX; routing.len()],
             queue_drops: vec![0; routing.len()],
             further,
+            tunings: VecDeque::new(),
             without_channel: vec![0; routing.len()],
             routing,
             numbers,
@@ -50,6 +53,12 @@ impl<R: RoutingEndpoint<P>, P: Payload> Hosts<R, P> {
             hosts.drain(Instant::ZERO, host);
         }
         hosts
+    }
+
+    /// Lets hosts change the channels of their first radios at these instants, which are in order.
+    pub fn with_tunings(mut self, tunings: Vec<(Instant, HostId, u8)>) -> Self {
+        self.tunings = tunings.into();
+        self
     }
 
     fn act(&mut self, now: Instant, host: HostId, input: Input<'_, R::Header, P>) {
@@ -191,11 +200,16 @@ impl<R: RoutingEndpoint<P>, P: Payload> Carriage<P> for Hosts<R, P> {
 
     fn next_timeout(&self) -> Option<Instant> {
         let routing = self.deadlines.iter().copied().min().filter(|at| *at != Instant::MAX);
-        [self.air.next_timeout(), routing].into_iter().flatten().min()
+        let tuning = self.tunings.front().map(|(at, ..)| *at);
+        [self.air.next_timeout(), routing, tuning].into_iter().flatten().min()
     }
 
     fn run_until(&mut self, now: Instant) {
         while let Some(at) = self.next_timeout().filter(|at| *at <= now) {
+            while let Some((_, host, channel)) = self.tunings.front().copied().filter(|(due, ..)| *due <= at) {
+                self.tunings.pop_front();
+                self.air.tune(at, host, Some(channel));
+            }
             self.air.handle_timeout(at);
             self.drain_air(at);
             for host in 0..self.routing.len() {

@@ -32,6 +32,7 @@ const TESTS: &[Test] = &[
     ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("a_download_leaves_the_only_cell_and_comes_back", cells::coverage),
     ("a_download_follows_a_car_from_cell_to_cell", cells::handoff),
+    ("a_host_on_another_channel_hears_nothing_until_it_is_followed", radio::tuned),
     ("hosts_in_cells_reach_one_another", cells::between_stations),
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),

@@ -2,7 +2,8 @@
 use crate::plans::{assert_near, run, seconds};
 use prismux_lab::LabOutcome;
 use prismux_plan::{
-    Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry,
+    Action, Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
+    registry,
 };
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Rate};
@@ -76,6 +77,29 @@ pub fn relayed_between_channels() {
     let one = carried([1, 1, 1], None);
     let two = carried([1, 1, 6], Some(FurtherRadio { host: 1, channel: 6 }));
     assert!(one > 100_000 && two > one * 3 / 2, "{two} bytes with two radios, {one} with one");
+}
+
+/// A receiver that leaves its sender's channel hears nothing more of it until the sender follows.
+pub fn tuned() {
+    let cbr = |from, to| {
+        let traffic = Traffic::Cbr { rate: Rate::from_kbps(400), packet: ByteCount::new(500) };
+        Flow::new("load", from, to, Transport::Udp).traffic(traffic)
+    };
+    let mut plan = line(2, 4.0, Routing::Direct, cbr);
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+    radio.channels = vec![1, 1];
+    let hosts = plan.media[0].attached.clone();
+    plan.event(seconds(1.0), Action::Tune { host: hosts[1], channel: 6 });
+    plan.event(seconds(3.0), Action::Tune { host: hosts[0], channel: 6 });
+    plan.measure.interval = Some(seconds(0.5));
+    let outcome = run(&plan);
+    let rates = &outcome.result.series.expect("a series").flows["load"].goodput_bps;
+    let mean_kbps = |samples: std::ops::Range<usize>| {
+        let count = samples.len() as f64;
+        rates[samples].iter().sum::<f64>() / count / 1000.0
+    };
+    assert!(mean_kbps(0..2) > 300.0 && mean_kbps(6..8) > 300.0, "on one channel: {rates:?}");
+    assert!(mean_kbps(3..6) < 1.0, "on two channels: {rates:?}");
 }
 
 /// A connection over three hops, whose routes these protocols find when it begins.

@@ -20,8 +20,6 @@ pub enum Feature {
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
-    /// Radios that change their channel.
-    Tuning,
     /// Processes that can be killed and started again.
     Processes,
     /// Receivers that sleep and wake at set times.
@@ -113,9 +111,6 @@ impl Plan {
             match event.action {
                 Action::Kill(node) | Action::Restart(node) => {
                     demands.push((format!("\"{}\"", self[node].name), Feature::Processes));
-                }
-                Action::Tune { host, .. } => {
-                    demands.push((format!("\"{}\"", self[host].name), Feature::Tuning));
                 }
                 Action::Sleep(flow) | Action::Wake(flow) => {
                     demands.push((format!("flow \"{}\"", self[flow].name), Feature::Sleep));

@@ -1,7 +1,7 @@
 //! What can be wrong with base stations and with radios that are tuned.
 use prismux_link::LinkConfig;
 use prismux_plan::{
-    Action, Cells, Feature, Flow, FurtherRadio, Lack, LinkId, MediumModel, NodeId, Plan, Power, Radio,
+    Action, Cells, Flow, FurtherRadio, LinkId, MediumModel, NodeId, Plan, Power, Radio,
     Routing, Transport,
 };
 use prismux_units::Duration;
@@ -109,16 +109,6 @@ fn radios_are_tuned_where_they_contend_and_nobody_else_decides() {
     assert_eq!(alone(6), Vec::<String>::new());
     assert_eq!(alone(0), refused);
     assert_eq!(faults(|plan| tune(plan, SERVER, 6)), ["events.0.tune: \"server\" is not on the air"]);
-}
-
-#[test]
-fn a_host_whose_radios_keep_their_channels_refuses_others() {
-    let mut plan = good();
-    let lacks = |feature| [Lack { feature, what: "{}: not here", remedy: "leave it out" }];
-    let refused = |plan: &Plan, feature| plan.refuse(&lacks(feature)).map_err(|error| error.what);
-    assert_eq!(refused(&plan, Feature::Tuning), Ok(()));
-    plan.event(Duration::from_secs(1), Action::Tune { host: CAR, channel: 6 });
-    assert_eq!(refused(&plan, Feature::Tuning), Err("\"car\": not here".to_string()));
 }
 
 #[test]
