@@ -206,7 +206,8 @@ impl<R: RoutingEndpoint<P>, P: Payload> Carriage<P> for Hosts<R, P> {
 
     fn run_until(&mut self, now: Instant) {
         while let Some(at) = self.next_timeout().filter(|at| *at <= now) {
-            while let Some((_, host, channel)) = self.tunings.front().copied().filter(|(due, ..)| *due <= at) {
+            while let Some((_, host, channel)) = self.tunings.front().copied().filter(|(due, ..)| *due <= at)
+            {
                 self.tunings.pop_front();
                 self.air.tune(at, host, Some(channel));
             }

@@ -1,8 +1,7 @@
 //! What can be wrong with base stations and with radios that are tuned.
 use prismux_link::LinkConfig;
 use prismux_plan::{
-    Action, Cells, Flow, FurtherRadio, LinkId, MediumModel, NodeId, Plan, Power, Radio,
-    Routing, Transport,
+    Action, Cells, Flow, FurtherRadio, LinkId, MediumModel, NodeId, Plan, Power, Radio, Routing, Transport,
 };
 use prismux_units::Duration;
 use prismux_wireless::{
