@@ -27,7 +27,8 @@ pub(crate) struct Field {
     grid: Grid,
     /// Lists made from the present snapshot; empty for hosts that have not sent since.
     lists: Vec<Option<Vec<Neighbour>>>,
-    /// Hosts within reach of the latest frame and their squared distances, in square metres; its room is used again.
+    /// Hosts within reach of the latest frame, with their squared distances in square metres, and then with the mean
+    /// powers there; its room is used again.
     measured: Vec<(u32, f64)>,
 }
 
@@ -132,7 +133,9 @@ impl Field {
             list.iter().for_each(|neighbour| near(neighbour.host, neighbour.power_w));
         } else {
             self.measure(sender, now, &list);
-            self.measured.iter().for_each(|&(host, distance_m2)| near(host, power_w(distance_m2)));
+            // In a loop of their own the divisions run ahead of one another.
+            self.measured.iter_mut().for_each(|(_, measure)| *measure = power_w(*measure));
+            self.measured.iter().for_each(|&(host, power_w)| near(host, power_w));
         }
         if let Some(place) = self.lists.get_mut(index) {
             *place = Some(list);

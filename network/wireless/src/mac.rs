@@ -10,6 +10,7 @@ mod contention;
 pub(crate) mod dcf;
 pub(crate) mod ear;
 mod exchange;
+mod faults;
 mod interference;
 pub(crate) mod point;
 mod queue;

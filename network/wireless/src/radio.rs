@@ -1,4 +1,5 @@
 //! A radio: how far it reaches, what it hears, how long its frames take.
+use crate::ht::{HtFormat, HtRate};
 use crate::propagation::{Antenna, Fading, PathLoss, Propagation};
 use prismux_units::{Duration, Rate};
 
@@ -128,6 +129,8 @@ pub enum Modulation {
     Ofdm,
     /// 802.11g at 2.4 GHz: as [`Modulation::Ofdm`], with a signal extension of 6 us (clause 19).
     ErpOfdm,
+    /// 802.11n at 5 GHz: frames at its own rates as they are there, others as in [`Modulation::Ofdm`] (clause 20).
+    Ht(HtFormat),
 }
 
 /// The preamble and header of the physical layer of 802.11b.
@@ -140,12 +143,12 @@ pub enum Preamble {
 }
 
 impl Modulation {
-    /// The preamble and header of a frame.
+    /// The preamble and header of a frame, of 802.11n at a rate of 802.11a.
     pub fn overhead(self) -> Duration {
         match self {
             Self::Dsss(Preamble::Long) => Duration::from_micros(192),
             Self::Dsss(Preamble::Short) => Duration::from_micros(96),
-            Self::Ofdm => Duration::from_micros(20),
+            Self::Ofdm | Self::Ht(_) => Duration::from_micros(20),
             Self::ErpOfdm => Duration::from_micros(26),
         }
     }
@@ -153,6 +156,11 @@ impl Modulation {
     /// How long a frame of `bytes` (with MAC header and checksum) is on the air at `rate`.
     pub fn airtime(self, bytes: u32, rate: Rate) -> Duration {
         let bits = u64::from(bytes) * 8;
+        if let Self::Ht(format) = self
+            && let Some(scheme) = HtRate::of(rate)
+        {
+            return scheme.airtime(format, bytes, rate);
+        }
         match self {
             Self::Dsss(_) => {
                 let body = (bits * 1_000_000_000).div_ceil(rate.as_bps().max(1));
@@ -160,7 +168,7 @@ impl Modulation {
                 let whole = if rate.as_bps() > 2_000_000 { body.div_ceil(1000) * 1000 } else { body };
                 self.overhead() + Duration::from_nanos(whole)
             }
-            Self::Ofdm | Self::ErpOfdm => {
+            Self::Ofdm | Self::ErpOfdm | Self::Ht(_) => {
                 // 16 service bits, 6 tail bits; a symbol carries 4 us of the rate (802.11-2007, 17.4.3).
                 let bits_per_symbol = (rate.as_bps() / 250_000).max(1);
                 self.overhead() + Duration::from_micros(4) * (bits + 22).div_ceil(bits_per_symbol)

@@ -22,7 +22,7 @@ const DSSS: [RateStep; 4] =
     [step(1000, 0.0, true), step(2000, 3.0, true), step(5500, 7.0, true), step(11_000, 12.0, true)];
 
 /// 802.11a and g: the sensitivities of 802.11-2007, table 17-13, from -82 to -65 dBm.
-const OFDM: [RateStep; 8] = [
+pub(crate) const OFDM: [RateStep; 8] = [
     step(6000, 0.0, true),
     step(9000, 1.0, false),
     step(12_000, 3.0, true),
@@ -34,11 +34,11 @@ const OFDM: [RateStep; 8] = [
 ];
 
 impl Modulation {
-    /// The rates of the standard, the slowest first.
+    /// The rates of the standard, the slowest first; of 802.11n those that every station knows.
     pub(crate) fn rates(self) -> &'static [RateStep] {
         match self {
             Self::Dsss(_) => &DSSS,
-            Self::Ofdm | Self::ErpOfdm => &OFDM,
+            Self::Ofdm | Self::ErpOfdm | Self::Ht(_) => &OFDM,
         }
     }
 }

@@ -1,15 +1,24 @@
 //! Frames as bytes, for captures: a radiotap header, and 802.11's (IEEE 802.11-1999 clause 7).
 use crate::HostId;
+use crate::ht::{HtFormat, HtRate};
 use crate::mac::{Frame, FrameKind};
 use crate::radio::Modulation;
 use crate::resolution::{ArpMessage, ArpOperation};
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
+use prismux_units::Rate;
 
 /// Bytes of the radiotap header: version, padding, length, fields present, then flags, rate and channel.
 const RADIOTAP_BYTES: u16 = 14;
-/// The fields of the radiotap header: flags, rate, channel.
-const RADIOTAP_FIELDS: u32 = 1 << 1 | 1 << 2 | 1 << 3;
+/// The fields of every radiotap header: flags, channel.
+const RADIOTAP_FIELDS: u32 = 1 << 1 | 1 << 3;
+/// The rate, and the scheme of 802.11n in its place.
+const RATE_FIELD: u32 = 1 << 2;
+const MCS_FIELD: u32 = 1 << 19;
+/// What is said of a scheme: width, index, guard interval, format; and two of its flags.
+const MCS_KNOWN: u8 = 0x0f;
+const MCS_SHORT_GUARD: u8 = 0x04;
+const MCS_GREENFIELD: u8 = 0x08;
 /// In units of which radiotap tells rates.
 const RATE_UNIT_BPS: u64 = 500_000;
 /// Radiotap's flags of a channel: complementary code keying, OFDM, 2.4 GHz, 5 GHz.
@@ -67,18 +76,7 @@ pub(crate) fn emit<P>(
     address_of: impl Fn(HostId) -> Ipv4Addr,
     out: &mut Vec<u8>,
 ) {
-    let (megahertz, channel): (u16, u16) = match modulation {
-        Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
-        Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
-        Modulation::Ofdm => (5180, GHZ_5 | OFDM),
-    };
-    out.extend([0, 0]);
-    out.extend(RADIOTAP_BYTES.to_le_bytes());
-    out.extend(RADIOTAP_FIELDS.to_le_bytes());
-    out.extend([0, (frame.rate.as_bps() / RATE_UNIT_BPS).min(255) as u8]);
-    out.extend(megahertz.to_le_bytes());
-    out.extend(channel.to_le_bytes());
-
+    emit_radiotap(frame.rate, modulation, out);
     let control = match frame.kind {
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
@@ -130,6 +128,35 @@ pub(crate) fn emit<P>(
     }
 }
 
+/// Writes the radiotap header of a frame.
+fn emit_radiotap(rate_of_bits: Rate, modulation: Modulation, out: &mut Vec<u8>) {
+    let (megahertz, channel): (u16, u16) = match modulation {
+        Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
+        Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
+        Modulation::Ofdm | Modulation::Ht(_) => (5180, GHZ_5 | OFDM),
+    };
+    let scheme = match modulation {
+        Modulation::Ht(format) => HtRate::of(rate_of_bits).map(|scheme| (scheme, format)),
+        _ => None,
+    };
+    let (bytes, rate_or_scheme) =
+        if scheme.is_some() { (RADIOTAP_BYTES + 3, MCS_FIELD) } else { (RADIOTAP_BYTES, RATE_FIELD) };
+    out.extend([0, 0]);
+    out.extend(bytes.to_le_bytes());
+    out.extend((RADIOTAP_FIELDS | rate_or_scheme).to_le_bytes());
+    // In place of a rate that the scheme says is a byte that aligns the channel.
+    let rate = (rate_of_bits.as_bps() / RATE_UNIT_BPS).min(255) as u8;
+    out.extend([0, if scheme.is_some() { 0 } else { rate }]);
+    out.extend(megahertz.to_le_bytes());
+    out.extend(channel.to_le_bytes());
+    if let Some((scheme, format)) = scheme {
+        let flags = u8::from(scheme.wide)
+            | if scheme.short_guard { MCS_SHORT_GUARD } else { 0 }
+            | if format == HtFormat::Greenfield { MCS_GREENFIELD } else { 0 };
+        out.extend([MCS_KNOWN, flags, 8 * (scheme.streams - 1) + scheme.scheme]);
+    }
+}
+
 /// Writes a message of address resolution.
 fn emit_arp(message: &ArpMessage, address_of: impl Fn(HostId) -> Ipv4Addr, out: &mut Vec<u8>) {
     let (operation, hardware): (u16, _) = match message.operation {
@@ -147,13 +174,14 @@ fn emit_arp(message: &ArpMessage, address_of: impl Fn(HostId) -> Ipv4Addr, out: 
 #[cfg(test)]
 mod tests {
     use super::emit;
+    use crate::ht::HtFormat;
     use crate::mac::{Frame, FrameKind};
     use crate::radio::{Modulation, Preamble};
     use crate::resolution::{ArpMessage, ArpOperation};
     use crate::{HostId, MacConfig};
     use alloc::vec::Vec;
     use core::net::Ipv4Addr;
-    use prismux_units::Duration;
+    use prismux_units::{Duration, Rate};
 
     fn bytes(kind: FrameKind, to: Option<u32>) -> Vec<u8> {
         written(&frame(kind, to))
@@ -183,6 +211,20 @@ mod tests {
         let address = |HostId(number)| Ipv4Addr::new(10, 0, 0, number as u8);
         emit(frame, Modulation::Dsss(Preamble::Long), address, &mut out);
         out
+    }
+
+    #[test]
+    fn a_frame_of_802_11n_tells_its_scheme_and_others_their_rate() {
+        let written = |mbps| {
+            let frame = Frame { rate: Rate::from_mbps(mbps), ..frame(FrameKind::Ack, Some(2)) };
+            let mut out = Vec::new();
+            emit(&frame, Modulation::Ht(HtFormat::Greenfield), |_| Ipv4Addr::UNSPECIFIED, &mut out);
+            out
+        };
+        // Width, index, guard interval and format are known: 40 MHz, short, greenfield, scheme 15 on two streams.
+        let radiotap = [0, 0, 17, 0, 0x0a, 0, 8, 0, 0, 0, 0x3c, 0x14, 0x40, 1, 0x0f, 0x0d, 15];
+        assert_eq!(written(300)[..17], radiotap);
+        assert_eq!(written(24)[..14], [0, 0, 14, 0, 0x0e, 0, 0, 0, 0, 48, 0x3c, 0x14, 0x40, 1]);
     }
 
     #[test]

@@ -3,10 +3,10 @@ mod common;
 
 use common::{air, assert_conserved, named, run, saturate, secs, stats, still, unicast};
 use prismux_endpoint::random::Seed;
-use prismux_units::{Duration, Instant, Rate};
+use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    AccessRules, Aggregation, Air, AirConfig, AirError, AirEvent, Fading, FrameKind, HostId, MacConfig,
-    Mobility, Position, RadioConfig,
+    AccessRules, Aggregation, Air, AirConfig, AirError, AirEvent, Fading, FrameKind, HostId, HtFormat,
+    MacConfig, Mobility, Position, RadioConfig,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ const PACKET_BYTES: u32 = 1500;
 
 fn mac(max_packets: u8) -> MacConfig {
     let aggregation = Some(Aggregation { max_packets, ..Aggregation::ht() });
-    MacConfig { data_rate: Rate::from_mbps(150), queue_packets: 200, aggregation, ..MacConfig::ofdm() }
+    MacConfig { queue_packets: 200, aggregation, ..MacConfig::ht(HtFormat::Mixed) }
 }
 
 /// Bits per second of one sender with packets at all times: packets over the whole exchange. A packet has 36 bytes
@@ -180,7 +180,7 @@ fn impossible_aggregates_are_refused_by_name() {
     for (mac, what) in [
         (mac(0), "an aggregate holds 1 to 64 packets"),
         (mac(65), "an aggregate holds 1 to 64 packets"),
-        (b, "aggregates are of OFDM: 802.11a or g"),
+        (b, "aggregates are of OFDM: 802.11a, g or n"),
         (
             MacConfig { rules: AccessRules::Ns2, ..mac(8) },
             "aggregates are of the standard, not of ns-2's rules",

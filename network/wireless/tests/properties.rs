@@ -7,9 +7,9 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AccessRules, AddressResolution, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, Coordination,
-    DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostId, HostStats, MacConfig, Manhattan, Miss,
-    Mobility, Modulation, Outgoing, PollingConfig, Position, Priority, Propagation, RadioConfig,
-    RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
+    DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostId, HostStats, HtFormat, MacConfig,
+    Manhattan, Miss, Mobility, Modulation, Outgoing, PollingConfig, Position, Priority, Propagation,
+    RadioConfig, RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -54,7 +54,8 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         Just(MacConfig::ns2()),
         Just(MacConfig::dsss()),
         Just(MacConfig::ofdm()),
-        Just(MacConfig::erp_ofdm())
+        Just(MacConfig::erp_ofdm()),
+        Just(MacConfig::ht(HtFormat::Greenfield))
     ];
     let rates = prop_oneof![
         2 => Just(RateControl::Fixed),
@@ -71,7 +72,12 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         .prop_map(|(mac, rts_threshold_bytes, queue_packets, rate_control, together)| MacConfig {
             rts_threshold_bytes,
             queue_packets,
-            rate_control,
+            // Not with 802.11n's own rates.
+            rate_control: if matches!(mac.modulation, Modulation::Ht(_)) {
+                RateControl::Fixed
+            } else {
+                rate_control
+            },
             // Of OFDM alone.
             aggregation: together.filter(|_| !matches!(mac.modulation, Modulation::Dsss(_))),
             ..mac

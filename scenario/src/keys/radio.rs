@@ -64,7 +64,7 @@ pub const RADIO: &[Key] = &[
     key("noise_dbm", "number", "-94", "error-curves: noise in the channel, in decibels above 1 mW"),
     key("sleep_period", "duration", "none", "radios wake once in such a period, all at once; needs `awake`"),
     key("awake", "duration", "required with `sleep_period`", "how long radios are awake in each period"),
-    key("aggregation", "table", "none", "several packets for one neighbour go together; 802.11a and g"),
+    key("aggregation", "table", "none", "several packets for one neighbour go together; 802.11a, g and n"),
     key("polling", "table", "none", "contention-free periods, in which an access point polls"),
     key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),

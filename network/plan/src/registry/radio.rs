@@ -5,8 +5,8 @@ use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_wireless::{
-    AddressResolution, ArfConfig, Fading, MacConfig, Propagation, QueueRule, RateControl, Reception,
-    WaypointStart,
+    AddressResolution, ArfConfig, Fading, HtFormat, MacConfig, Propagation, QueueRule, RateControl,
+    Reception, WaypointStart,
 };
 
 /// Medium access of whole standards; single keys change them.
@@ -19,6 +19,12 @@ pub const MEDIUM_ACCESS: &[Name<fn() -> MacConfig>] = &[
     name("802.11b", MacConfig::dsss, "11 Mbit/s by the standard's rules, without RTS"),
     name("802.11a", MacConfig::ofdm, "54 Mbit/s by the standard's rules, without RTS"),
     name("802.11g", MacConfig::erp_ofdm, "54 Mbit/s among stations of its own kind, without RTS"),
+    name(
+        "802.11n",
+        || MacConfig::ht(HtFormat::Mixed),
+        "150 Mbit/s behind preambles that older stations understand",
+    ),
+    name("802.11n-greenfield", || MacConfig::ht(HtFormat::Greenfield), "the same with preambles of its own"),
 ];
 
 /// Which packets wait together for the medium.

@@ -11,6 +11,7 @@
 mod networks;
 mod ns2;
 mod ours;
+mod paths;
 
 use networks::{Kind, Network};
 use std::error::Error;
@@ -27,22 +28,37 @@ struct Measured {
     delivered_percent: f64,
     /// Packets of the routing protocol, each hop counted.
     routing_packets: f64,
+    /// Hops of datagrams above the fewest that were possible when they arrived, in the mean.
+    hops_above: f64,
+    /// Datagrams that came by the fewest hops, in percent.
+    shortest_percent: f64,
     frames: f64,
     /// Of the run alone.
     cpu_s: f64,
 }
 
 impl Measured {
-    const NAMES: [&'static str; 7] =
-        ["kbit/s", "timeouts", "late o/oo", "delivered %", "routing packets", "frames", "frames/CPU s"];
+    const NAMES: [&'static str; 9] = [
+        "kbit/s",
+        "timeouts",
+        "late o/oo",
+        "delivered %",
+        "routing packets",
+        "hops above",
+        "shortest %",
+        "frames",
+        "frames/CPU s",
+    ];
 
-    fn values(&self) -> [f64; 7] {
+    fn values(&self) -> [f64; 9] {
         [
             self.goodput_kbps,
             self.timeouts,
             self.late_per_mille,
             self.delivered_percent,
             self.routing_packets,
+            self.hops_above,
+            self.shortest_percent,
             self.frames,
             self.frames / self.cpu_s,
         ]
@@ -57,6 +73,8 @@ impl Measured {
             late_per_mille: mean(|one| one.late_per_mille),
             delivered_percent: mean(|one| one.delivered_percent),
             routing_packets: mean(|one| one.routing_packets),
+            hops_above: mean(|one| one.hops_above),
+            shortest_percent: mean(|one| one.shortest_percent),
             frames: mean(|one| one.frames),
             cpu_s: mean(|one| one.cpu_s),
         }
@@ -109,7 +127,8 @@ fn row(here: &Measured, there: Option<&Measured>) -> String {
     here.values().into_iter().enumerate().map(cell).collect::<Vec<_>>().join(", ")
 }
 
-/// Means over the networks of what was measured and of the ratios, which leave out networks without a value in ns-2.
+/// Means over the networks of what was measured, of its differences with their 95 % intervals, and of the ratios, which
+/// leave out networks without a value in ns-2.
 fn summarise(routing: &str, pairs: &[(Measured, Measured)]) {
     let split = |pick: fn(&(Measured, Measured)) -> Measured| pairs.iter().map(pick).collect::<Vec<_>>();
     let [here, there] = [split(|pair| pair.0), split(|pair| pair.1)];
@@ -118,16 +137,30 @@ fn summarise(routing: &str, pairs: &[(Measured, Measured)]) {
     }
     println!("{routing} all {}", row(&Measured::mean(&here), Some(&Measured::mean(&there))));
     for (index, name) in Measured::NAMES.iter().enumerate() {
-        let ratios: Vec<f64> = here
-            .iter()
-            .zip(&there)
-            .map(|(here, there)| here.values()[index] / there.values()[index])
-            .filter(|ratio| ratio.is_finite())
-            .collect();
+        let values = |of: &Measured| of.values()[index];
+        let both = || here.iter().map(values).zip(there.iter().map(values));
+        let differences: Vec<f64> = both().map(|(here, there)| here - there).collect();
+        if let Some((mean, half)) = interval(&differences) {
+            println!("{routing} {name}: mean difference {mean:.2}, plus or minus {half:.2}");
+        }
+        let ratios: Vec<f64> =
+            both().map(|(here, there)| here / there).filter(|ratio| ratio.is_finite()).collect();
         if !ratios.is_empty() {
             let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
             let (least, most) = ratios.iter().fold((f64::MAX, f64::MIN), |(l, m), r| (l.min(*r), m.max(*r)));
             println!("{routing} {name}: mean of the paired ratios {mean:.3} ({least:.2} to {most:.2})");
         }
     }
+}
+
+/// The 97.5 % quantile of Student's t with one degree of freedom, with two, and so on.
+const STUDENT_T_975: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/// Mean of two to ten values and half its 95 % interval.
+fn interval(values: &[f64]) -> Option<(f64, f64)> {
+    let count = values.len() as f64;
+    let quantile = STUDENT_T_975.get(values.len().checked_sub(2)?)?;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    mean.is_finite().then(|| (mean, quantile * (variance / count).sqrt()))
 }

@@ -1,6 +1,7 @@
 //! A run of ns-2: once timed, once with its trace read.
 use super::Measured;
 use super::networks::{Kind, Network};
+use super::paths::{Hops, Places};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -53,7 +54,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
         format!("movements={}", movements.display()),
     ];
     let mut measured = Measured::default();
-    let mut trace = Trace::default();
+    let mut trace = Trace::new(network)?;
     for traced in [0, 1] {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -t {MAX_CPU_S}; exec ns \"$@\""), "ns"]).arg(&script);
@@ -75,6 +76,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
     measured.frames = trace.frames as f64;
     measured.routing_packets = trace.routing as f64;
     measured.late_per_mille = 1000.0 * trace.late as f64 / trace.data_received as f64;
+    [measured.hops_above, measured.shortest_percent] = trace.hops.above_and_percent();
     measured.delivered_percent = 100.0 * trace.datagrams_received as f64 / trace.datagrams_sent as f64;
     Ok(measured)
 }
@@ -88,8 +90,9 @@ fn read_result(text: &str, measured: &mut Measured) -> Result<(), Box<dyn Error>
 }
 
 /// Counters of a trace.
-#[derive(Debug, Default)]
 struct Trace {
+    places: Places,
+    hops: Hops,
     frames: u64,
     routing: u64,
     data_received: u64,
@@ -101,6 +104,20 @@ struct Trace {
 }
 
 impl Trace {
+    fn new(network: &Network) -> Result<Self, Box<dyn Error>> {
+        Ok(Self {
+            places: Places::new(network)?,
+            hops: Hops::default(),
+            frames: 0,
+            routing: 0,
+            data_received: 0,
+            late: 0,
+            datagrams_sent: 0,
+            datagrams_received: 0,
+            newest: BTreeMap::new(),
+        })
+    }
+
     /// A line: what, when, `_node_`, layer, reason, number of the packet, its type, and more.
     fn read(&mut self, line: &str) {
         let fields: Vec<&str> = line.split_whitespace().take(7).collect();
@@ -109,7 +126,13 @@ impl Trace {
             ("s", "MAC", _) => self.frames += 1,
             ("s" | "f", "RTR", "DSR" | "AODV" | "message") => self.routing += 1,
             ("s", "AGT", "cbr") => self.datagrams_sent += 1,
-            ("r", "AGT", "cbr") => self.datagrams_received += 1,
+            ("r", "AGT", "cbr") => {
+                self.datagrams_received += 1;
+                if let Some((at_s, from, to, made)) = way(line) {
+                    let fewest = self.places.fewest_hops(at_s, from, to);
+                    self.hops.count(made, fewest);
+                }
+            }
             ("r", "AGT", "tcp") => {
                 self.data_received += 1;
                 let (Ok(number), Some(ends)) = (number.parse::<u64>(), ends(line)) else { return };
@@ -121,6 +144,16 @@ impl Trace {
             _ => {}
         }
     }
+}
+
+/// When a datagram arrived, its source and destination, and its hops: behind its number in the last brackets.
+fn way(line: &str) -> Option<(f64, u32, u32, u32)> {
+    let at_s = line.split_whitespace().nth(1)?.parse().ok()?;
+    let ends = ends(line)?;
+    let host = |end: &str| end.split(':').next()?.parse::<u32>().ok();
+    let (from, to) = ends.split_once(' ')?;
+    let made = line.rsplit(']').next()?.split_whitespace().next()?.parse().ok()?;
+    Some((at_s, host(from)?, host(to)?, made))
 }
 
 /// Source and destination: the second group in brackets begins with them.

@@ -1,6 +1,7 @@
 //! A run of this simulator.
 use super::Measured;
 use super::networks::{Kind, Network};
+use super::paths::Hops;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Flow, MediumModel, Plan, Radio, Routing, TcpSettings, Traffic, Transport, registry};
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
@@ -10,17 +11,22 @@ use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wireless::{AddressResolution, MacConfig, QueueRule, RadioConfig, parse_ns2};
 use std::error::Error;
 
-/// Datagrams with the headers that ns-2 counts.
-const CBR_BYTES: u64 = 64;
-/// Without the headers of IP and UDP.
-const CBR_PAYLOAD_BYTES: u64 = CBR_BYTES - 28;
+/// Datagrams as they are on the air without a routing protocol's header. ns-2's have 64 bytes, to which its AODV and
+/// DSDV add an IP header; that of its DSR is counted with the header of DSR here.
+fn cbr_bytes(routing: &str) -> u64 {
+    if routing == "dsr" { 64 } else { 64 + IP_HEADER_BYTES }
+}
+
+const IP_HEADER_BYTES: u64 = 20;
+const UDP_HEADER_BYTES: u64 = 8;
 /// Between two datagrams of a source.
 const CBR_PER_S: u64 = 4;
 
 /// Runs `network` with a routing protocol, with the parameters that ns-2 has for it.
 pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<dyn Error>> {
     let end = Instant::from_secs(network.seconds);
-    let mut simulation = start(network, routing, seed, Transport::Tcp)?;
+    // ns-2 does not compare hops while its time is taken.
+    let mut simulation = start(network, routing, seed, Transport::Tcp, false)?;
     let before_s = cpu_s()?;
     simulation.run_until(end);
     let cpu_s = cpu_s()? - before_s;
@@ -35,21 +41,43 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
         .filter_map(|flow| Some(simulation.sender(prismux_plan::FlowId(flow as u32))?.stream_acked()))
         .sum();
     let delivered = |flow: usize| simulation.delivered_bytes(prismux_plan::FlowId(flow as u32));
-    let datagrams = (0..flows).map(delivered).sum::<u64>() / CBR_PAYLOAD_BYTES;
+    let datagrams =
+        (0..flows).map(delivered).sum::<u64>() / (cbr_bytes(routing) - IP_HEADER_BYTES - UDP_HEADER_BYTES);
     let sum = |name: &str| -> f64 {
         result.nodes.values().filter_map(|node| node.get(name)).map(|&count| count as f64).sum()
     };
     let sent = |start_ms: u64| (network.seconds as f64 - start_ms as f64 / 1e3) * CBR_PER_S as f64;
     let offered: f64 = network.sources().iter().map(|source| sent(source.start_ms)).sum();
+    let [hops_above, shortest_percent] = hops(network, routing, seed)?;
     Ok(Measured {
         goodput_kbps: acknowledged as f64 * 8.0 / network.seconds as f64 / 1e3,
         timeouts: result.flows.values().map(|flow| flow.timeouts as f64).sum(),
         late_per_mille: late_per_mille(network, routing, seed)?,
         delivered_percent: if offered > 0.0 { 100.0 * datagrams as f64 / offered } else { f64::NAN },
         routing_packets: sum("routing_control_packets"),
+        hops_above,
+        shortest_percent,
         frames: frames as f64,
         cpu_s,
     })
+}
+
+/// Hops of datagrams above the fewest, and how many of them came by the fewest, from a run of its own.
+fn hops(network: &Network, routing: &str, seed: u64) -> Result<[f64; 2], Box<dyn Error>> {
+    if network.sources().is_empty() {
+        return Ok([f64::NAN; 2]);
+    }
+    let mut simulation = start(network, routing, seed, Transport::Tcp, true)?;
+    simulation.run_until(Instant::from_secs(network.seconds));
+    let result = simulation.result();
+    let sum = |name: &str| result.nodes.values().filter_map(|node| node.get(name)).sum::<u64>();
+    let hops = Hops {
+        packets: sum("routing_delivered_packets"),
+        made: sum("routing_hops_made"),
+        fewest: sum("routing_fewest_hops"),
+        packets_at_fewest: sum("routing_packets_at_fewest_hops"),
+    };
+    Ok(hops.above_and_percent())
 }
 
 /// Late data packets of TCP, from a run of its own whose segments are numbered in the order of sending.
@@ -59,7 +87,7 @@ fn late_per_mille(network: &Network, routing: &str, seed: u64) -> Result<f64, Bo
     }
     // Watches, and responds to nothing.
     let watch = DoorConfig { freeze_units: None, restore_units: None, ..DoorConfig::published() };
-    let mut simulation = start(network, routing, seed, Transport::TcpDoor(watch))?;
+    let mut simulation = start(network, routing, seed, Transport::TcpDoor(watch), false)?;
     simulation.run_until(Instant::from_secs(network.seconds));
     let (mut late, mut received) = (0, 0);
     for flow in 0..simulation.result().flows.len() as u32 {
@@ -75,13 +103,20 @@ fn start(
     routing: &str,
     seed: u64,
     transport: Transport,
+    compares_hops: bool,
 ) -> Result<Simulation, Box<dyn Error>> {
-    let plan = plan(network, routing, transport)?;
+    let plan = plan(network, routing, transport, compares_hops)?;
     let options = SimulationOptions { checks: Some(false), ..SimulationOptions::default() };
     Ok(Simulation::from_plan(&plan, Seed(seed), options)?)
 }
 
-fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, Box<dyn Error>> {
+fn plan(
+    network: &Network,
+    routing: &str,
+    transport: Transport,
+    compares_hops: bool,
+) -> Result<Plan, Box<dyn Error>> {
+    let cbr_bytes = cbr_bytes(routing);
     let hosts = network.kind.hosts();
     let mobility = parse_ns2("movements", &network.movements, hosts as usize)?;
     let name = format!("{routing}-ns2");
@@ -101,8 +136,7 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         channels: Vec::new(),
         further_radios: Vec::new(),
         routing,
-        // ns-2 does not.
-        compares_hops: false,
+        compares_hops,
         power: None,
         cells: None,
     };
@@ -125,8 +159,8 @@ fn plan(network: &Network, routing: &str, transport: Transport) -> Result<Plan, 
         plan.flow(flow.tcp(tcp.clone()).start_at(Duration::from_millis(10) * number as u64));
     }
     for (number, source) in network.sources().iter().enumerate() {
-        let rate = Rate::from_bps(CBR_PER_S * CBR_BYTES * 8);
-        let traffic = Traffic::Cbr { rate, packet: ByteCount::new(CBR_BYTES) };
+        let rate = Rate::from_bps(CBR_PER_S * cbr_bytes * 8);
+        let traffic = Traffic::Cbr { rate, packet: ByteCount::new(cbr_bytes) };
         let ends = [source.from, source.to].map(|host| nodes[host as usize]);
         let flow = Flow::new(&format!("cbr-{number}"), ends[0], ends[1], Transport::Udp).traffic(traffic);
         plan.flow(flow.start_at(Duration::from_millis(source.start_ms)));

@@ -2,7 +2,8 @@
 use super::point::PollingConfig;
 use super::slots::SlotConfig;
 use crate::energy::{DutyCycle, Powers};
-use crate::radio::{MAX_PROPAGATION_DELAY, Modulation, Preamble};
+use crate::ht::HtFormat;
+use crate::radio::{Modulation, Preamble};
 use crate::rates;
 use crate::resolution::AddressResolution;
 use alloc::vec::Vec;
@@ -191,55 +192,13 @@ impl MacConfig {
         Self { modulation: Modulation::ErpOfdm, sifs: Duration::from_micros(10), ..Self::ofdm() }
     }
 
-    /// What makes the settings impossible, if anything.
-    pub fn fault(&self) -> Option<&'static str> {
-        let rules = [
-            (self.data_rate.as_bps() > 0 && self.basic_rate.as_bps() > 0, "rates must be above 0 bit/s"),
-            (!self.slot.is_zero() && !self.sifs.is_zero(), "slot and SIFS must be above 0"),
-            (self.min_window >= 1, "the contention window must be at least 1"),
-            (self.min_window <= self.max_window, "the largest contention window is below the smallest"),
-            (self.max_window <= 1 << 20, "the contention window is over 1048576 slots"),
-            (self.short_retry_limit >= 1 && self.long_retry_limit >= 1, "retry limits must be at least 1"),
-            (self.queue_packets >= 1, "the interface queue must hold at least 1 packet"),
-        ];
-        let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
-        let fault = fault.or_else(|| self.rate_fault()).or_else(|| self.slot_fault());
-        let fault = fault.or_else(|| self.polling_fault());
-        fault.or_else(|| self.aggregation_fault()).or_else(|| self.duty_cycle.and_then(DutyCycle::fault))
+    /// 802.11n at 150 Mbit/s: one stream, 40 MHz, short guard interval; control frames and broadcasts as in 802.11a.
+    pub fn ht(format: HtFormat) -> Self {
+        Self { modulation: Modulation::Ht(format), data_rate: Rate::from_mbps(150), ..Self::ofdm() }
     }
 }
 
 impl MacConfig {
-    fn aggregation_fault(&self) -> Option<&'static str> {
-        let limits = self.aggregation?;
-        let rules = [
-            ((1..=64).contains(&limits.max_packets), "an aggregate holds 1 to 64 packets"),
-            (!matches!(self.modulation, Modulation::Dsss(_)), "aggregates are of OFDM: 802.11a or g"),
-            (self.rules == AccessRules::Standard, "aggregates are of the standard, not of ns-2's rules"),
-            (self.coordination == Coordination::Distributed, "aggregates need contention"),
-        ];
-        rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint)
-    }
-
-    fn polling_fault(&self) -> Option<&'static str> {
-        let Coordination::Polling(polling) = self.coordination else { return None };
-        let rules = [
-            (self.rules == AccessRules::Standard, "polling is of the standard, not of ns-2's rules"),
-            (self.rate_control == RateControl::Fixed, "who is polled sends at a fixed rate"),
-            (self.duty_cycle.is_none(), "who is polled does not sleep: leave the duty cycle out"),
-        ];
-        let fault = rules.into_iter().find(|(holds, _)| !holds).map(|(_, complaint)| complaint);
-        fault.or_else(|| polling.fault(&Mac::new(*self, MAX_PROPAGATION_DELAY)))
-    }
-
-    fn slot_fault(&self) -> Option<&'static str> {
-        let Coordination::Slots(_) = self.coordination else { return None };
-        if self.rate_control != RateControl::Fixed {
-            return Some("the rate follows acknowledgements, of which there are none in slots");
-        }
-        self.duty_cycle.map(|_| "radios sleep by their slots: leave the duty cycle out")
-    }
-
     /// All rates at which frames may go.
     pub(crate) fn rates_in_use(&self) -> Vec<Rate> {
         match self.rate_control {
@@ -249,19 +208,6 @@ impl MacConfig {
                 steps.filter(|rate| *rate <= self.data_rate.max(self.basic_rate)).collect()
             }
         }
-    }
-
-    fn rate_fault(&self) -> Option<&'static str> {
-        let RateControl::Arf(arf) = self.rate_control else { return None };
-        let steps = self.modulation.rates();
-        let known = |rate| rates::position(steps, rate).is_some();
-        if !known(self.data_rate) || !known(self.basic_rate) {
-            return Some(
-                "automatic rate fallback needs rates of the standard: those of 802.11b, or of 802.11a and g",
-            );
-        }
-        let some = arf.raise_after > 0 && arf.probe_after > 0 && arf.lower_after > 0;
-        (!some).then_some("automatic rate fallback must count to at least 1")
     }
 }
 

@@ -5,6 +5,7 @@ use crate::constants::{SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT};
 use crate::header::{self, DsrHeader, RouteError};
 use crate::request_table::RequestTable;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use prismux_endpoint::random::RandomStream;
 use prismux_endpoint::{Deadline, Endpoint};
@@ -27,6 +28,8 @@ pub struct Dsr<P> {
     pub(crate) next_check: Instant,
     /// When a host was last told of a shorter route for packets that a neighbour of ours sends.
     pub(crate) gratuitous: BTreeMap<(Ipv4Addr, Ipv4Addr), Instant>,
+    /// Room for the way of a packet between others, used again.
+    pub(crate) room: Vec<Ipv4Addr>,
     /// Neighbours that did not take a route reply, and until when that counts.
     pub(crate) blacklist: BTreeMap<Ipv4Addr, Instant>,
     /// The last route error that was for this host, and when it came.
@@ -48,6 +51,7 @@ impl<P> Dsr<P> {
             requests: RequestTable::default(),
             next_check: Instant::ZERO,
             gratuitous: BTreeMap::new(),
+            room: Vec::new(),
             blacklist: BTreeMap::new(),
             held_error: None,
             services: BTreeMap::new(),

@@ -20,8 +20,14 @@ pub(crate) struct Journey {
 impl Journey {
     /// The way of `packet`; `None` when it has no source route, or one that cannot be.
     pub(crate) fn of<P>(packet: &Packet<DsrHeader, P>) -> Option<Self> {
+        Self::in_room(packet, Vec::new())
+    }
+
+    /// The same, in the room of another list.
+    fn in_room<P>(packet: &Packet<DsrHeader, P>, mut hosts: Vec<Ipv4Addr>) -> Option<Self> {
         let route = packet.header.source_route()?;
-        let mut hosts = Vec::with_capacity(route.addresses.len() + 2);
+        hosts.clear();
+        hosts.reserve(route.addresses.len() + 2);
         if route.salvage == 0 {
             hosts.push(packet.source);
         }
@@ -63,15 +69,23 @@ impl<P> Dsr<P> {
             return;
         }
         self.learn_from_errors(packet);
-        let Some(journey) = Journey::of(packet) else { return };
+        let room = core::mem::take(&mut self.room);
+        if let Some(journey) = Journey::in_room(packet, room) {
+            self.watch(now, from, packet, &journey);
+            self.room = journey.hosts;
+        }
+    }
+
+    /// Takes note of a packet that makes the hop of its `journey` from `from`.
+    fn watch(&mut self, now: Instant, from: Ipv4Addr, packet: &Packet<DsrHeader, P>, journey: &Journey) {
         if journey.hosts[journey.receiver - 1] != from || journey.hosts[journey.receiver] == self.address {
             return;
         }
-        self.withhold_replies(&journey, packet);
+        self.withhold_replies(journey, packet);
         let own = self.address;
         let place = journey.hosts.iter().position(|&host| host == own);
         match place {
-            Some(place) => self.learn_from_route(now, &journey, place),
+            Some(place) => self.learn_from_route(now, journey, place),
             None if self.config.snoop => {
                 self.cache.add(now, &journey.hosts[journey.receiver - 1..], Learned::Seen);
             }
@@ -82,7 +96,7 @@ impl<P> Dsr<P> {
         }
         self.use_what_was_learnt(now);
         if let Some(place) = place.filter(|&place| place > journey.receiver && packet.payload.is_some()) {
-            self.tell_shorter_route(now, from, &journey, place);
+            self.tell_shorter_route(now, from, journey, place);
         }
     }
 

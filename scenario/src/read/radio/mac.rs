@@ -3,7 +3,7 @@ use crate::document::Value;
 use crate::keys;
 use crate::read::reader::Reader;
 use crate::registry;
-use prismux_wireless::{Aggregation, MacConfig, RateControl};
+use prismux_wireless::{Aggregation, HtFormat, MacConfig, Modulation, RateControl};
 
 /// Reads who may send when, and how fast.
 pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
@@ -26,9 +26,28 @@ pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
     mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
     let resolution = reader.name("address_resolution", registry::ADDRESS_RESOLUTION);
     mac.address_resolution = resolution.unwrap_or(mac.address_resolution);
+    ht_rates(reader, &mut mac);
     rate_control(reader, &mut mac);
     aggregation(reader, &mut mac);
     mac
+}
+
+/// Whether 802.11n has the rates.
+fn ht_rates(reader: &Reader<'_>, mac: &mut MacConfig) {
+    if !matches!(mac.modulation, Modulation::Ht(_)) {
+        return;
+    }
+    let standard = MacConfig::ht(HtFormat::Mixed);
+    if let Some(fault) = (MacConfig { data_rate: mac.data_rate, ..standard }).fault() {
+        let expected = "a rate of 802.11n, such as 65, 72.2, 130, 150 or 300 Mbit/s, or of 802.11a";
+        reader.wrong("data_rate", fault.to_string(), expected, None);
+        mac.data_rate = standard.data_rate;
+    }
+    if let Some(fault) = (MacConfig { basic_rate: mac.basic_rate, ..standard }).fault() {
+        let expected = "a rate of 802.11a: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s";
+        reader.wrong("basic_rate", fault.to_string(), expected, None);
+        mac.basic_rate = standard.basic_rate;
+    }
 }
 
 fn positive_rate(reader: &Reader<'_>, key: &'static str) -> Option<prismux_units::Rate> {
@@ -63,8 +82,8 @@ fn aggregation(reader: &Reader<'_>, mac: &mut MacConfig) {
     table.finish();
     mac.aggregation = Some(Aggregation { max_packets, max_bytes, max_airtime });
     if let Some(fault) = mac.fault() {
-        let remedy = "for instance medium_access = \"802.11g\"".to_string();
-        reader.wrong("aggregation", fault.to_string(), "802.11a or g", Some(remedy));
+        let remedy = "for instance medium_access = \"802.11n\"".to_string();
+        reader.wrong("aggregation", fault.to_string(), "802.11a, g or n", Some(remedy));
         mac.aggregation = None;
     }
 }
