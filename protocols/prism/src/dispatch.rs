@@ -16,6 +16,7 @@ use crate::scheduler::{self, Choice, PacketView};
 use crate::shared::Shared;
 use crate::transmit;
 use crate::verdict::{DataRewrite, Verdict};
+use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
 
@@ -63,27 +64,38 @@ pub(crate) fn view<P>(flow: &Flow<P>, seq: SeqNumber, bytes: u32) -> PacketView 
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     for kind in [Kind::Repair, Kind::New] {
         while let Some((seq, length)) = flow.backlog.queue(kind).front() {
-            if !send_one(flow, seq, length, shared, now) {
-                break;
+            match send_one(flow, seq, length, shared, now) {
+                Outcome::Done => flow.backlog.queue(kind).pop(&mut shared.totals.backlog_bytes),
+                Outcome::WaitsFor(link) if kind == Kind::Repair => {
+                    send_past(flow, link, shared, now);
+                    break;
+                }
+                Outcome::WaitsFor(_) | Outcome::Waits => break,
             }
-            flow.backlog.queue(kind).pop(&mut shared.totals.backlog_bytes);
         }
     }
 }
 
-/// Sends one packet; `false` when it must wait on. Nothing is to be done for one that the sender has resent
-/// meanwhile, or that the receiver has.
+/// What became of a packet that waited.
+enum Outcome {
+    /// It went out, or need not.
+    Done,
+    /// It waits for this link.
+    WaitsFor(LinkId),
+    /// It waits for any.
+    Waits,
+}
+
+/// Sends one packet, if there is room. Nothing is to be done for one that the sender has resent meanwhile, or that the
+/// receiver has.
 fn send_one<P: Clone>(
     flow: &mut Flow<P>,
     seq: SeqNumber,
     length: u16,
     shared: &mut Shared<P>,
     now: Instant,
-) -> bool {
-    let at = flow.history.find(seq);
-    let waits = at.filter(|&at| flow.history.get(at).state() == PacketState::Waiting);
-    let copy = flow.copies.find(seq).filter(|copy| copy.length == length);
-    let (Some(at), Some(copy)) = (waits, copy) else { return true };
+) -> Outcome {
+    let Some(at) = waiting(flow, seq, length) else { return Outcome::Done };
     let again = flow.history.get(at).sends() > 0;
     let waited = Micros::at(now).since(flow.history.get(at).sent);
     let left = scheduler::patience(flow.sender_rtt.timeout()).saturating_sub(waited);
@@ -103,19 +115,78 @@ fn send_one<P: Clone>(
         (Choice::Wait(_), _) => shared.links.fastest(now),
         (Choice::NoLink, _) => None,
     };
-    let Some(link) = link else { return false };
+    let Some(link) = link else { return Outcome::Waits };
+    if !takes(link, length, shared, now) {
+        return Outcome::WaitsFor(link);
+    }
+    put_out(flow, at, link, shared, now);
+    Outcome::Done
+}
+
+/// Where on record a packet that still waits is.
+fn waiting<P: Clone>(flow: &Flow<P>, seq: SeqNumber, length: u16) -> Option<usize> {
+    let at = flow.history.find(seq).filter(|&at| flow.history.get(at).state() == PacketState::Waiting)?;
+    flow.copies.find(seq).filter(|copy| copy.length == length).map(|_| at)
+}
+
+/// Whether the link has room for a packet now; if it only has to wait for its pace, the pacer will come back.
+fn takes<P>(link: LinkId, length: u16, shared: &mut Shared<P>, now: Instant) -> bool {
     if fills_beyond(MAX_FILL, &shared.links, link, u32::from(length)) {
         return false;
     }
     let pace = shared.links.get(link).and_then(|link| link.busy_until(now));
     if let Some(until) = pace {
         shared.pacer.backlog_at = shared.pacer.backlog_at.min(until);
-        return false;
     }
-    let packet = copy.packet.clone();
+    pace.is_none()
+}
+
+/// The packet at `at` on record leaves over `link`.
+fn put_out<P: Clone>(flow: &mut Flow<P>, at: usize, link: LinkId, shared: &mut Shared<P>, now: Instant) {
+    let record = *flow.history.get(at);
+    let Some(packet) = flow.copies.find(record.seq).map(|copy| copy.packet.clone()) else { return };
+    let again = record.sends() > 0;
     let position = transmit::resend(flow, at, link, again, shared, now);
     shared.counters.local_repairs += u64::from(again);
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
     shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite, position });
-    true
+}
+
+/// The first of the repairs waits for `near`, where it comes earliest; those far behind it come earlier over another
+/// link than after all that are before them.
+fn send_past<P: Clone>(flow: &mut Flow<P>, near: LinkId, shared: &mut Shared<P>, now: Instant) {
+    let others: Vec<LinkId> = shared.links.usable().map(|(id, _)| id).filter(|&id| id != near).collect();
+    for other in others {
+        while let Some(behind) = first_behind(flow, near, other, shared, now) {
+            let Some((seq, length)) = flow.backlog.queue(Kind::Repair).get(behind) else { break };
+            if let Some(at) = waiting(flow, seq, length) {
+                if !takes(other, length, shared, now) {
+                    break;
+                }
+                put_out(flow, at, other, shared, now);
+            }
+            flow.backlog.queue(Kind::Repair).remove(behind, &mut shared.totals.backlog_bytes);
+        }
+    }
+}
+
+/// How many repairs must be ahead of one on `near` for it to come earlier over `other`.
+fn first_behind<P: Clone>(
+    flow: &mut Flow<P>,
+    near: LinkId,
+    other: LinkId,
+    shared: &Shared<P>,
+    now: Instant,
+) -> Option<usize> {
+    let (_, length) = flow.backlog.queue(Kind::Repair).front()?;
+    let bytes = u64::from(length);
+    let (near, other) = (shared.links.get(near)?, shared.links.get(other)?);
+    if !near.model.is_measured() || !other.model.is_measured() {
+        return None;
+    }
+    let arrival = |link: &Link| {
+        link.model.expected_arrival(now, bytes, link.in_flight_bytes, link.hrtt(now)).as_secs_f64()
+    };
+    let each = near.model.sending_time(bytes);
+    (each > 0.0).then(|| ((arrival(other) - arrival(near)) / each).max(0.0) as usize + 1)
 }

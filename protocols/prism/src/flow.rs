@@ -14,6 +14,7 @@ pub(crate) mod window;
 
 use crate::ids::LinkId;
 use crate::micros::Micros;
+use crate::reinjection::Copied;
 use crate::status::ReverseState;
 use ack_queue::AckQueue;
 use alloc::collections::VecDeque;
@@ -83,6 +84,8 @@ pub(crate) struct Flow<P> {
     pub(crate) evidence: Evidence,
     /// Copies for repair and probing.
     pub(crate) copies: Copies<P>,
+    /// What went out once more because it was late.
+    pub(crate) copied: Copied,
     /// Packets that wait for room on the links.
     pub(crate) backlog: Backlog,
     /// ACKs that wait for room on the links.
@@ -141,6 +144,7 @@ impl<P: Clone> Flow<P> {
             finished: Finished::default(),
             evidence: Evidence::default(),
             copies: Copies::default(),
+            copied: Copied::default(),
             backlog: Backlog::default(),
             acks: AckQueue::default(),
             blocked_by: None,

@@ -101,6 +101,8 @@ pub struct LinkModel {
     /// The cap stood in the way in the round before.
     was_limited: bool,
     free_at: Instant,
+    /// When it will have sent the last copy.
+    copies_end: Instant,
     loss: f64,
     /// The share of packets lost when something last arrived.
     heard_loss: f64,
@@ -133,6 +135,7 @@ impl LinkModel {
             round: None,
             was_limited: false,
             free_at: Instant::ZERO,
+            copies_end: Instant::ZERO,
             loss: 0.0,
             heard_loss: 0.0,
             measured: None,
@@ -149,11 +152,21 @@ impl LinkModel {
         self.alone = alone;
     }
 
-    /// Packet number `index` of the link went out; `in_flight` includes it.
-    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, index: u32, in_flight: u64) {
+    /// A copy of so many bytes went out, which is not counted as under way.
+    pub(crate) fn on_copy(&mut self, now: Instant, bytes: u32) {
+        self.occupy(now, bytes);
+        self.copies_end = self.free_at;
+    }
+
+    fn occupy(&mut self, now: Instant, bytes: u32) {
         if let Some(rate) = self.planning_rate().map(|rate| rate * self.pace_gain()) {
             self.free_at = self.free_at.max(now) + Duration::from_secs_f64(f64::from(bytes) / rate);
         }
+    }
+
+    /// Packet number `index` of the link went out; `in_flight` includes it.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u32, index: u32, in_flight: u64) {
+        self.occupy(now, bytes);
         if !self.learning {
             return;
         }

@@ -146,6 +146,7 @@ impl LinkMeter {
             loss: if all == 0 { 0.0 } else { f64::from(lost) / f64::from(all) },
             delivery_rate: self.rate.latest(),
             offered_rate: self.rate.offered(),
+            queue_growth: self.rate.queue_growth(),
             intervals: self.rate.intervals(),
             capacity: self.rate.capacity(),
             busy_rate: self.rate.busy(),

@@ -132,3 +132,20 @@ fn bursts_are_no_jitter_and_show_what_the_link_carries() {
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
 }
+
+#[test]
+fn a_burst_shows_by_how_much_it_took_longer_to_come_than_to_be_sent() {
+    let mut world = World::new(link(Duration::ZERO, Duration::ZERO), 1);
+    world.send_at(Rate::from_mbps(2), Duration::from_secs(1));
+    assert_eq!(world.meter.estimate(world.now).queue_growth, Duration::ZERO);
+    // Three times the rate for 40 ms: a queue of 80 ms, of which the latest interval sees a part.
+    world.send_at(RATE.mul_f64(3.0), Duration::from_millis(40));
+    world.send_at(Rate::from_mbps(2), Duration::from_millis(100));
+    let estimate = world.meter.estimate(world.now);
+    let (came, sent) = (estimate.delivery_rate.unwrap(), estimate.offered_rate.unwrap());
+    let share = came.as_bps() as f64 / sent.as_bps() as f64;
+    assert!((0.3..0.4).contains(&share), "{came} of {sent}");
+    // An interval lasts at least a quarter of the round trip of 50 ms, and two thirds of it are queue.
+    let growth = estimate.queue_growth.as_secs_f64();
+    assert!((0.008..0.012).contains(&growth), "{growth} s");
+}

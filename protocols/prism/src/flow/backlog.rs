@@ -27,6 +27,18 @@ impl Queue {
         self.entries.front().copied()
     }
 
+    /// The packet with so many before it.
+    pub(crate) fn get(&self, index: usize) -> Option<(SeqNumber, u16)> {
+        self.entries.get(index).copied()
+    }
+
+    /// Takes the packet with so many before it out.
+    pub(crate) fn remove(&mut self, index: usize, kept: &mut u64) {
+        if let Some((_, length)) = self.entries.remove(index) {
+            *kept = kept.saturating_sub(u64::from(length));
+        }
+    }
+
     fn trim(&mut self, cumulative: SeqNumber, kept: &mut u64) {
         while self.entries.front().is_some_and(|(seq, length)| !(*seq + u32::from(*length)).after(cumulative))
         {

@@ -81,8 +81,19 @@ impl LinkModel {
     /// says how much it is given.
     pub(crate) fn busy_until(&self, now: Instant, in_flight: u64) -> Option<Instant> {
         let rate = self.planning_rate().filter(|_| self.learning && !self.startup)?;
+        let under_way = now + Duration::from_secs_f64(in_flight as f64 / rate);
+        let free_at = self.free_at.min(under_way.max(self.copies_end));
+        self.pace_ends(free_at, rate, now)
+    }
+
+    /// The same with all that it was given, what is not counted as under way included.
+    pub(crate) fn occupied_until(&self, now: Instant) -> Option<Instant> {
+        let rate = self.planning_rate().filter(|_| self.learning)?;
+        self.pace_ends(self.free_at, rate, now)
+    }
+
+    fn pace_ends(&self, free_at: Instant, rate: f64, now: Instant) -> Option<Instant> {
         let burst = PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate);
-        let free_at = self.free_at.min(now + Duration::from_secs_f64(in_flight as f64 / rate));
         let until = free_at - burst;
         (until > now).then_some(until)
     }

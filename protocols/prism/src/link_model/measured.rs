@@ -48,6 +48,8 @@ const MAX_SWING_TIME: f64 = 0.1;
 const MAX_SWING_TIME_ALONE: f64 = 0.6;
 /// A link that delivers less than this share of what it is given is full.
 const SATURATED: f64 = 0.85;
+/// Rates that differ by less than this share are those of a link that sends without a pause; no jitter is so even.
+const STEADY: f64 = 0.1;
 /// A link that delivers this times what it is known to carry has become faster.
 const FASTER: f64 = 1.12;
 /// So many intervals in a row must show it where one could be jitter.
@@ -121,6 +123,8 @@ pub(super) struct Measured {
     /// Intervals in a row that told of more than the link is known to carry, and of less than it was given.
     faster: u8,
     saturated: u8,
+    /// Intervals in a row in which a burst took longer to come than to be sent, for certain.
+    stretched: u8,
     /// Rounds without a queue, one after the other.
     empty_rounds: usize,
 }
@@ -152,6 +156,7 @@ impl Measured {
             intervals: 0,
             faster: 0,
             saturated: 0,
+            stretched: 0,
             empty_rounds: 0,
         }
     }
@@ -176,6 +181,11 @@ impl Measured {
             self.faster = if faster { self.faster.saturating_add(1) } else { 0 };
             let saturated = self.is_busy && self.delivery < SATURATED * self.offered;
             self.saturated = if saturated { self.saturated.saturating_add(1) } else { 0 };
+            let steady = (self.delivery - self.recent[1]).abs() < STEADY * self.delivery;
+            let stretched = steady
+                && self.delivery < SATURATED * self.offered
+                && estimate.queue_growth.as_secs_f64() > self.certain_queue();
+            self.stretched = if stretched { self.stretched.saturating_add(1) } else { 0 };
         }
         let base = self.base().unwrap_or(0.0);
         let patience = if self.jitter > MIN_TARGET { PATIENCE } else { 1 };

@@ -50,6 +50,8 @@ pub(super) struct RateMeter {
     busy: Option<Rate>,
     latest: Option<Rate>,
     offered: Option<Rate>,
+    /// How much longer the last packet of that interval took than its first.
+    growth: Duration,
     capacity: Option<Rate>,
     /// Intervals measured.
     intervals: u64,
@@ -66,6 +68,11 @@ impl RateMeter {
     /// How fast the packets of that interval were sent.
     pub fn offered(&self) -> Option<Rate> {
         self.offered
+    }
+
+    /// How much longer the last packet of that interval took than its first.
+    pub fn queue_growth(&self) -> Duration {
+        self.growth
     }
 
     /// Intervals measured.
@@ -121,6 +128,8 @@ impl RateMeter {
         self.anchor = Some(point);
         let Some((rate, offered)) = rates_between(&anchor, &point) else { return };
         (self.latest, self.offered) = (Some(rate), Some(offered));
+        let sent_in = point.sent_at.saturating_since(anchor.sent_at);
+        self.growth = point.at.saturating_sub(anchor.at).saturating_sub(sent_in);
         self.intervals += 1;
         self.note_change(rate, &anchor);
         self.measure(interval);

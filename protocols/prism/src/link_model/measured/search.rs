@@ -17,13 +17,15 @@ impl LinkModel {
     }
 
     /// The startup ends when the link is given more than it carries: while its cap doubles that shows at once, and
-    /// jitter cannot feign it for long.
+    /// jitter cannot feign it for long. A link that is given bursts alone shows it by their length, when no queue
+    /// stays.
     pub(super) fn end_startup_when_busy(&mut self) {
         let Some(measured) = self.measured.as_mut().filter(|_| self.startup) else { return };
         let (saturated, queueing) = (measured.saturated, measured.queueing);
         let shown = measured.burst_rate > 0.0 && queueing > JITTERS * measured.jitter;
         let certain = saturated > 0 && queueing > measured.certain_queue();
-        if shown || certain || saturated >= PATIENCE && queueing > measured.queue() {
+        let stretched = measured.stretched >= PATIENCE;
+        if shown || certain || stretched || saturated >= PATIENCE && queueing > measured.queue() {
             self.startup = false;
             measured.capacity = measured.capacity.max(measured.delivery).max(measured.burst_rate);
         }
@@ -46,7 +48,8 @@ impl LinkModel {
         let empty = peak < measured.target() && !measured.is_full && !was_busy;
         measured.empty_rounds = if empty { measured.empty_rounds + 1 } else { 0 };
         if measured.faster >= PATIENCE || measured.empty_rounds >= SEARCH.len() {
-            (measured.faster, measured.saturated, measured.empty_rounds) = (0, 0, 0);
+            (measured.faster, measured.saturated) = (0, 0);
+            (measured.stretched, measured.empty_rounds) = (0, 0);
             self.startup = true;
         }
     }

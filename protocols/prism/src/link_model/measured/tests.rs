@@ -148,3 +148,55 @@ fn delay_of_closely_following_packets_is_no_queue_where_lone_packets_jittered_as
     let model = jittered();
     assert!(mbps(&model) > 18.0, "as fast as before, though less was sent: {}", mbps(&model));
 }
+
+/// A link of 500 kbit/s and 200 ms that is given ten packets at once now and then: its queue is empty again before
+/// the next burst.
+#[test]
+fn the_startup_of_a_link_that_is_given_bursts_alone_ends_when_they_take_long_to_come_evenly() {
+    let mut model = LinkModel::new(None);
+    model.learn();
+    let mut now = Instant::from_secs(1);
+    for index in 1..=40_u32 {
+        let burst = LinkEstimate {
+            capacity: Some(Rate::from_bps(500_000)),
+            delivery_rate: Some(Rate::from_bps(500_000)),
+            offered_rate: Some(Rate::from_bps(20 * MBPS)),
+            queue_growth: millis(48),
+            intervals: u64::from(index),
+            min_rtt: Some(millis(200)),
+            ..LinkEstimate::default()
+        };
+        now += millis(24);
+        let in_flight = model.cap_bytes();
+        model.on_sent(now, 1448, index, in_flight);
+        model.on_delivered(now, 1448, (index, index + 1), Some(millis(250)), in_flight);
+        model.on_estimate(now, &burst, 36);
+    }
+    assert!(!model.in_startup());
+    assert!(model.cap_bytes() < 30_000, "{} bytes", model.cap_bytes());
+}
+
+/// Jitter makes some packets late too, but by another time each.
+#[test]
+fn bursts_that_take_long_to_come_unevenly_end_no_startup() {
+    let mut model = LinkModel::new(None);
+    model.learn();
+    let mut now = Instant::from_secs(1);
+    for index in 1..=40_u32 {
+        let came = if index % 2 == 0 { 4 * MBPS } else { 9 * MBPS };
+        let burst = LinkEstimate {
+            capacity: Some(Rate::from_bps(came)),
+            delivery_rate: Some(Rate::from_bps(came)),
+            offered_rate: Some(Rate::from_bps(20 * MBPS)),
+            queue_growth: millis(30),
+            intervals: u64::from(index),
+            min_rtt: Some(millis(50)),
+            ..LinkEstimate::default()
+        };
+        now += millis(13);
+        model.on_sent(now, 1448, index, model.cap_bytes());
+        model.on_delivered(now, 1448, (index, index + 1), Some(millis(60)), model.cap_bytes());
+        model.on_estimate(now, &burst, 36);
+    }
+    assert!(model.in_startup());
+}

@@ -1,0 +1,108 @@
+//! What one link has lost or holds up comes over others, as soon as that is earlier and no sooner than they carry it.
+use prismux_endpoint::random::Seed;
+use prismux_link::{LinkChange, LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, Plan, ProxySettings, Transport};
+use prismux_prism::ProxyConfig;
+use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
+use prismux_tcp::TcpConfig;
+use prismux_tcp::engine::{EngineConfig, HyStartKind};
+use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
+
+/// Looked at this often whether anything new has come.
+const STEP: Duration = Duration::from_millis(10);
+
+/// A download of a sender as Linux has it, over two links whose members return receipts; ACKs come back over the first.
+struct Bond {
+    plan: Plan,
+    links: Vec<LinkId>,
+    options: SimulationOptions,
+    download: FlowId,
+}
+
+impl Bond {
+    fn new(links: [LinkConfig; 2]) -> Self {
+        let mut plan = Plan::new("repairs", Duration::from_secs(60));
+        let mut options = SimulationOptions::checked();
+        let fast = |ms| {
+            LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms))
+                .with_queue(QueueLimit::Unlimited)
+        };
+        let (server, receiver) = (plan.host("server"), plan.host("receiver"));
+        let settings = ProxySettings { receipts: true, ..ProxyConfig::default().into() };
+        let proxy = plan.prism_proxy("proxy", settings);
+        plan.symmetric_link("backbone", [server, proxy], fast(5));
+        let links = links.into_iter().enumerate().map(|(index, config)| {
+            let member = plan.member(&format!("m{index}"));
+            let link = plan.symmetric_link(&format!("wwan{index}"), [proxy, member], config);
+            plan.symmetric_link(&format!("wlan{index}"), [member, receiver], fast(1));
+            link
+        });
+        let links = links.collect();
+        let engine = EngineConfig { hystart: Some(HyStartKind::Linux), ..TcpConfig::modern().engine };
+        let receive_buffer = ByteCount::new(16_000_000);
+        let (mss, max_out_of_order_ranges) = (1436, 1 << 16);
+        let config =
+            TcpConfig { mss, receive_buffer, max_out_of_order_ranges, engine, ..TcpConfig::modern() };
+        let flow = Flow::new("download", server, receiver, Transport::Tcp);
+        let download = options.carry(&mut plan, flow, TcpFlow::new(config));
+        Self { plan, links, options, download }
+    }
+
+    fn change(&mut self, at: Duration, link: usize, change: LinkChange) {
+        let change = Action::ChangeLink { link: self.links[link], directions: Directions::Forward, change };
+        self.plan.event(at, change);
+    }
+}
+
+fn link(kbps: u64, ms: u64) -> LinkConfig {
+    LinkConfig::new(Rate::from_kbps(kbps), Duration::from_millis(ms)).with_queue(QueueLimit::Bdp(1.0))
+}
+
+/// How long 100 kB took at most, when the far link has lost all for 800 ms from `at`.
+fn longest_wait(at: Duration) -> Duration {
+    let mut bond = Bond::new([link(45_000, 100), link(1000, 6)]);
+    let lossy = LossModel::Bernoulli(Probability::new(1.0).unwrap());
+    bond.change(at, 0, LinkChange::loss(lossy));
+    bond.change(at + Duration::from_millis(800), 0, LinkChange::loss(LossModel::None));
+    let mut simulation = Simulation::from_plan(&bond.plan, Seed(1), bond.options).unwrap();
+    simulation.run_until(Instant::ZERO + at);
+    let (mut bytes, mut since) = (simulation.delivered_bytes(bond.download), simulation.now());
+    let mut longest = Duration::ZERO;
+    while simulation.now() < Instant::ZERO + at + Duration::from_secs(6) {
+        let now = simulation.now() + STEP;
+        simulation.run_until(now);
+        let delivered = simulation.delivered_bytes(bond.download);
+        // A packet now and then is not what the links carry.
+        if delivered > bytes + 100_000 {
+            (bytes, since) = (delivered, now);
+        }
+        longest = longest.max(now.saturating_since(since));
+    }
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    longest
+}
+
+/// The near link would carry a single repair sooner than the far one, and all of them in half a minute.
+#[test]
+fn many_repairs_do_not_wait_for_a_thin_near_link() {
+    let waits = [15_000, 15_070, 15_140].map(|ms| longest_wait(Duration::from_millis(ms)).as_millis());
+    assert!(waits.iter().sum::<u64>() < 3 * 1200, "100 kB took so many ms: {waits:?}");
+}
+
+/// The near link has room for many copies by its round trip, which is long because ACKs come back another way, and a
+/// short queue.
+#[test]
+fn copies_of_what_is_late_overflow_no_queue() {
+    let mut bond = Bond::new([link(56_000, 100), link(48_000, 9)]);
+    let at = Duration::from_secs(10);
+    bond.change(at, 0, LinkChange::rate(Rate::from_kbps(56_000 / 64)));
+    let mut simulation = Simulation::from_plan(&bond.plan, Seed(1), bond.options).unwrap();
+    simulation.run_until(Instant::ZERO + at);
+    let drops = |simulation: &Simulation| simulation.forward_stats(bond.links[1]).queue_drops;
+    let before = drops(&simulation);
+    simulation.run_until(Instant::ZERO + at + Duration::from_secs(3));
+    let copies = simulation.result().nodes.get("proxy").map(|counters| counters["reinjected_packets"]);
+    assert!(copies > Some(100), "{copies:?} copies");
+    let dropped = drops(&simulation) - before;
+    assert!(dropped < 60, "{dropped} packets dropped beside {copies:?} copies");
+}
