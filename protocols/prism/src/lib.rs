@@ -18,7 +18,6 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 extern crate alloc;
-extern crate std;
 
 mod blame;
 pub mod config;
