@@ -113,12 +113,29 @@ pub fn handoff() {
     assert!(carried("b0") > 1_000_000 && carried("b1") > 500_000, "{} and {}", carried("b0"), carried("b1"));
 }
 
-/// A car leaves the only cell for its other link, in which its packets go after it by wire, and comes back.
-pub fn coverage() {
-    let there_and_back = [(0, 250.0), (4, 550.0), (8, 150.0)];
+/// Out of reach of the only cell, and back. Quickly past where no frame is answered and the cell is not given up yet: a
+/// TCP whose timer has doubled there would be silent for seconds.
+fn there_and_back() -> Mobility {
     let at = |(s, x_m): (u64, f64)| (Instant::from_secs(s), Position { x_m: -x_m, y_m: 0.0 });
-    let drive = Mobility::through(&there_and_back.map(at)).expect("a movement");
-    let (mut street, _) = Street::new(10.0, vec![drive], true).with_fallback();
+    Mobility::through(&[(0, 250.0), (2, 250.0), (3, 550.0), (5, 550.0), (8, 150.0)].map(at))
+        .expect("a movement")
+}
+
+/// What waits for a car that leaves the only cell goes after it by wire. A TCP may have fallen silent by then, where no
+/// frame is answered any more; a source of datagrams has not.
+pub fn left_behind() {
+    let (mut street, _) = Street::new(4.0, vec![there_and_back()], true).with_fallback();
+    let traffic = Traffic::Cbr { rate: Rate::from_kbps(400), packet: ByteCount::new(500) };
+    let flow = Flow::new("datagrams", street.server, street.cars[0], Transport::Udp);
+    street.plan.flow(flow.traffic(traffic));
+    let (outcome, _) = recorded(&street.plan);
+    assert_eq!(count(&outcome, "car0", "coverage_losses"), 1);
+    assert!(count(&outcome, "b0", "forwarded_for_stations_that_left") > 0, "nothing went after the car");
+}
+
+/// A car leaves the only cell for its other link, and comes back.
+pub fn coverage() {
+    let (mut street, _) = Street::new(10.0, vec![there_and_back()], true).with_fallback();
     street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
     let (outcome, events) = recorded(&street.plan);
     let names: Vec<String> = changes(&events).into_iter().map(|(_, change)| change).collect();
@@ -130,10 +147,9 @@ pub fn coverage() {
         samples.iter().sum::<f64>() / samples.len() as f64 / 1e6
     };
     assert!(wwan(0..4) == 0.0, "{} Mbit/s by wire within reach", wwan(0..4));
-    // 3 dB below what can be received at 441 m, after 2.5 s; as much above it at 278 m, after 6.7 s.
+    // 3 dB below what can be received at 441 m, after 2.6 s; as much above it at 278 m, after 7.0 s.
     assert!(wwan(8..13) > 1.0, "{} Mbit/s by wire out of reach", wwan(8..13));
     assert!(arrived(&outcome, "download", 16..20) > 400_000.0, "back on the air");
-    assert!(count(&outcome, "b0", "forwarded_for_stations_that_left") > 0, "nothing went after the car");
 }
 
 /// Two cars in one cell, and one in the other, reach one another over their base stations.

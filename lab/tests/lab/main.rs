@@ -31,6 +31,7 @@ const TESTS: &[Test] = &[
     ("a_connection_goes_over_relays_that_are_known", radio::relayed_by_known_routes),
     ("a_connection_finds_its_way_over_relays", radio::relayed),
     ("a_download_leaves_the_only_cell_and_comes_back", cells::coverage),
+    ("what_waits_at_a_base_station_goes_after_a_car_that_leaves", cells::left_behind),
     ("a_download_follows_a_car_from_cell_to_cell", cells::handoff),
     ("a_host_on_another_channel_hears_nothing_until_it_is_followed", radio::tuned),
     ("hosts_in_cells_reach_one_another", cells::between_stations),
