@@ -41,4 +41,6 @@ mod revoked;
 pub mod sender;
 pub mod status;
 pub mod tunnel;
+#[cfg(test)]
+mod unnamed;
 mod web;

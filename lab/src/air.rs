@@ -39,7 +39,7 @@ use prismux_trace::event::SharedLog;
 use prismux_trace::results::Named;
 use prismux_units::Instant;
 use prismux_wire::{IpPacket, TcpFlags, TcpPacket};
-use prismux_wireless::{Air, AirConfig, HostConfig, HostId};
+use prismux_wireless::{Air, HostId};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread::JoinHandle;
@@ -179,29 +179,8 @@ fn air(
     stations: &[Station],
     seed: Seed,
 ) -> Result<Air<u32>, prismux_wireless::AirError> {
-    let energy = radio.power.as_ref().map(|power| power.energy);
-    let config = AirConfig { radio: radio.radio, mac: radio.mac, energy, reports_frames: false };
-    let host = |(index, (station, mobility)): (usize, (&Station, &prismux_wireless::Mobility))| HostConfig {
-        name: format!("{medium}/{}", station.name),
-        mobility: mobility.clone(),
-        rides_with: None,
-        channel: radio.channels.get(index).copied().unwrap_or(1),
-        battery_j: radio.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
-        // Only source routes tell bystanders anything.
-        listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
-        role: radio.roles.get(index).cloned().unwrap_or_default(),
-    };
-    let mut hosts: Vec<HostConfig> = stations.iter().zip(&radio.mobility).enumerate().map(host).collect();
-    for further in &radio.further_radios {
-        let Some(first) = hosts.get(further.host) else { continue };
-        hosts.push(HostConfig {
-            name: format!("{}/{}", first.name, further.channel),
-            rides_with: Some(HostId(further.host as u32)),
-            channel: further.channel,
-            ..first.clone()
-        });
-    }
-    Air::new(&config, hosts, seed)
+    let hosts = radio.host_configs(medium, stations.iter().map(|station| station.name.as_str()));
+    Air::new(&radio.air_config(), hosts, seed)
 }
 
 impl Payload for PacketBuf {

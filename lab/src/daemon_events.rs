@@ -49,27 +49,13 @@ impl DaemonEvents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use prismux_trace::SharedBytes;
     use prismux_trace::event::read_json_lines;
     use serde_json::json;
-    use std::io::{self, Write};
-    use std::sync::{Arc, Mutex};
-
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn each_event_is_taken_once_and_in_the_time_of_the_run() {
-        let text = Shared::default();
+        let text = SharedBytes::default();
         let mut log = SharedLog::new(Box::new(text.clone()));
         let event = |number: u64, time_ns: u64| {
             let member = format!("m{number}");
@@ -91,7 +77,7 @@ mod tests {
         // Killed and started again.
         taken.take(Instant::from_secs(3), &page(0.5, vec![event(0, 0)]), &mut log);
         log.finish().unwrap();
-        let records = read_json_lines(&text.0.lock().unwrap()[..]).unwrap();
+        let records = read_json_lines(&text.take()[..]).unwrap();
         let seen: Vec<_> = records.iter().map(|record| record.time_ns / 1_000_000).collect();
         assert_eq!(seen, [0, 500, 1000, 2500]);
     }

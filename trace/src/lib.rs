@@ -5,12 +5,16 @@
 //!   [`JsonLines`](event::JsonLines) writes them as text.
 //! * [`histogram`]: many durations in little memory, for percentiles.
 //! * [`pcapng`]: packet captures that Wireshark opens, one interface per link.
+//! * [`SharedBytes`]: where a log or a capture can go that is read by the same program.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod event;
 pub mod histogram;
+mod memory;
 pub mod pcapng;
 pub mod results;
+
+pub use memory::SharedBytes;
 
 /// The example of the README, compiled.
 #[cfg(doctest)]

@@ -1,6 +1,7 @@
 use super::file::parse;
 use super::{GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, accounts_file, make_private_key};
 use crate::tunnel::{Peer, Transport};
+use crate::unnamed::unnamed;
 use prismux_prism::{RpcMode, SchedulerKind};
 use prismux_sharing::ResetDay;
 use prismux_units::{ByteCount, Duration, Rate};
@@ -19,13 +20,10 @@ const PUBLIC_KEY: &str = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
 /// A private key's file, made once for all tests of this process.
 fn key_file() -> String {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    let make = || {
-        let file = std::env::temp_dir().join(format!("prismux-config-{}.key", std::process::id()));
-        let _ = std::fs::remove_file(&file);
-        make_private_key(&file).unwrap();
-        file
+    let make = |file: &Path| {
+        make_private_key(file).unwrap();
     };
-    MADE.get_or_init(make).display().to_string()
+    MADE.get_or_init(|| unnamed(make)).display().to_string()
 }
 
 /// Keys of somebody's own in place of the examples'.
@@ -178,9 +176,10 @@ fn a_placeholder_is_no_secret() {
 /// A private key, or a token, that others can read is none.
 #[test]
 fn secrets_open_to_others_are_refused() {
-    let open = std::env::temp_dir().join(format!("prismux-open-{}.key", std::process::id()));
-    std::fs::copy(key_file(), &open).unwrap();
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let open = unnamed(|file| {
+        std::fs::copy(key_file(), file).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    });
     let shown = open.display().to_string();
     let key = proxy(&PROXY.replace("/etc/prismux/key\"", &format!("{shown}\""))).unwrap_err();
     let token =
@@ -188,7 +187,6 @@ fn secrets_open_to_others_are_refused() {
     for error in [key, proxy(&token).unwrap_err()] {
         assert!(error.contains("644") && error.contains(&format!("chmod 600 {shown}")), "{error}");
     }
-    std::fs::remove_file(open).unwrap();
 }
 
 #[test]

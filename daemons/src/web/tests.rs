@@ -1,6 +1,7 @@
 //! A page asked as browsers, scripts and people with bad intentions ask it.
 use super::Web;
 use crate::config::WebConfig;
+use crate::unnamed::unnamed;
 use prismux_units::Instant;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -58,8 +59,8 @@ impl Running {
         Self::start(&WebConfig { page: Some(any_port()), ..WebConfig::default() })
     }
 
-    fn guarded(name: &str) -> Self {
-        let file = password_file(name, 0o600);
+    fn guarded() -> Self {
+        let file = password_file(0o600);
         Self::start(&WebConfig {
             page: Some(any_port()),
             page_password_file: Some(file),
@@ -103,11 +104,11 @@ fn any_port() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
-fn password_file(name: &str, mode: u32) -> PathBuf {
-    let file = std::env::temp_dir().join(format!("prismux-password-{}-{name}", std::process::id()));
-    std::fs::write(&file, format!("{PASSWORD}\n")).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-    file
+fn password_file(mode: u32) -> PathBuf {
+    unnamed(|file| {
+        std::fs::write(file, format!("{PASSWORD}\n")).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+    })
 }
 
 fn status_of(answer: &str) -> &str {
@@ -190,7 +191,7 @@ fn without_a_password_only_requests_that_name_this_host_are_answered() {
 
 #[test]
 fn with_a_password_nothing_is_answered_without_it() {
-    let running = Running::guarded("guarded");
+    let running = Running::guarded();
     for path in ["/", "/main.js", "/status.json", "/live.json", "/metrics", "/nothing"] {
         let answer = running.ask(&format!("GET {path} HTTP/1.1\r\nHost: anything\r\n\r\n"));
         assert_eq!(status_of(&answer), "401 Unauthorized", "{path}");
@@ -246,7 +247,7 @@ fn an_address_that_is_taken_or_a_password_that_others_read_is_told() {
     let address = taken.local_addr().unwrap();
     let error = Web::open(&WebConfig { page: Some(address), ..WebConfig::default() }).unwrap_err();
     assert!(error.contains(&address.to_string()), "{error}");
-    let file = password_file("open", 0o644);
+    let file = password_file(0o644);
     let config = WebConfig { page: Some(any_port()), page_password_file: Some(file), ..WebConfig::default() };
     assert!(Web::open(&config).unwrap_err().contains("is open to others (mode 644)"));
 }

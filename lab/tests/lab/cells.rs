@@ -42,15 +42,7 @@ impl Street {
         radio.receive_threshold_w = radio.mean_power_w(RANGE_M);
         radio.carrier_threshold_w = radio.mean_power_w(500.0);
         let radio = Radio {
-            radio,
-            mac: MacConfig::dsss(),
-            mobility: [0.0, 400.0].map(parked).into_iter().chain(cars).collect(),
-            roles: Vec::new(),
-            further_radios: Vec::new(),
             channels: [1, 6].into_iter().chain(on_air.iter().map(|_| 1)).collect(),
-            routing: Routing::Direct,
-            compares_hops: false,
-            power: None,
             cells: Some(Cells {
                 base_stations: bases.to_vec(),
                 // Without filter, so that the arithmetic is short.
@@ -58,6 +50,12 @@ impl Street {
                 forwards,
                 fallback: Vec::new(),
             }),
+            ..Radio::new(
+                radio,
+                MacConfig::dsss(),
+                [0.0, 400.0].map(parked).into_iter().chain(cars).collect(),
+                Routing::Direct,
+            )
         };
         let attached: Vec<NodeId> = bases.iter().chain(&on_air).copied().collect();
         plan.medium("air", &attached, MediumModel::Radio(Box::new(radio)));

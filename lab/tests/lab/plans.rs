@@ -2,10 +2,9 @@
 use prismux_lab::{self as lab, LabOptions, LabOutcome};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Flow, NodeId, Plan, ProxySettings, Transport};
+use prismux_trace::SharedBytes;
 use prismux_trace::event::{Record, SharedLog, read_json_lines};
 use prismux_units::{Duration, Probability, Rate};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 
 pub const SEED: u64 = 7;
 
@@ -91,27 +90,12 @@ pub fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
     assert!(off <= tolerance, "{what}: measured {measured}, expected {expected} within {tolerance}");
 }
 
-/// What is written to it.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("a log").write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// A run, and all that it wrote down meanwhile.
 pub fn recorded(plan: &Plan) -> (LabOutcome, Vec<Record<'static>>) {
-    let text = Shared::default();
+    let text = SharedBytes::default();
     let log = SharedLog::new(Box::new(text.clone()));
     let options = LabOptions { events: Some(log.clone()), ..options() };
     let outcome = lab::run(plan, &options).expect("a run");
     log.finish().expect("a whole log");
-    let text = std::mem::take(&mut *text.0.lock().expect("a log"));
-    (outcome, read_json_lines(&text[..]).expect("events"))
+    (outcome, read_json_lines(&text.take()[..]).expect("events"))
 }

@@ -18,18 +18,8 @@ fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, Nod
     let mut plan = Plan::new("on the air", seconds(duration_s));
     let nodes: Vec<NodeId> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
     let place = |host: u32| Mobility::Static(Position { x_m: 200.0 * f64::from(host), y_m: 0.0 });
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig::ns2(),
-        mobility: (0..hosts).map(place).collect(),
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing,
-        compares_hops: false,
-        power: None,
-        cells: None,
-    };
+    let radio =
+        Radio::new(RadioConfig::wavelan(), MacConfig::ns2(), (0..hosts).map(place).collect(), routing);
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     plan.flow(flow(nodes[0], nodes[hosts as usize - 1]));
     plan

@@ -1,10 +1,13 @@
 //! Radio media: hosts on one air, and how they find their way over one another.
 use crate::{LinkId, NodeId};
+use alloc::format;
 use alloc::vec::Vec;
 use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
-use prismux_wireless::{AssociationConfig, EnergyConfig, MacConfig, Mobility, RadioConfig, Role};
+use prismux_wireless::{
+    AirConfig, AssociationConfig, EnergyConfig, HostConfig, HostId, MacConfig, Mobility, RadioConfig, Role,
+};
 
 /// Hosts that share the air.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +45,52 @@ pub struct FurtherRadio {
 }
 
 impl Radio {
+    /// An air of equals with one radio each, all on channel 1, whose energy is not counted.
+    pub fn new(radio: RadioConfig, mac: MacConfig, mobility: Vec<Mobility>, routing: Routing) -> Self {
+        Self {
+            radio,
+            mac,
+            mobility,
+            roles: Vec::new(),
+            channels: Vec::new(),
+            further_radios: Vec::new(),
+            routing,
+            compares_hops: false,
+            power: None,
+            cells: None,
+        }
+    }
+
+    /// What the air is made of.
+    pub fn air_config(&self) -> AirConfig {
+        let energy = self.power.as_ref().map(|power| power.energy);
+        AirConfig { radio: self.radio, mac: self.mac, energy, reports_frames: false }
+    }
+
+    /// The radios on the air called `air`: the first ones of the hosts with these names, in the order in which they are
+    /// attached, then the further ones.
+    pub fn host_configs<'a>(&self, air: &str, hosts: impl Iterator<Item = &'a str>) -> Vec<HostConfig> {
+        let host = |(index, (name, mobility)): (usize, (&str, &Mobility))| HostConfig {
+            channel: self.channels.get(index).copied().unwrap_or(1),
+            battery_j: self.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
+            // Only source routes tell bystanders anything.
+            listens_to_all: matches!(self.routing, Routing::Dsr(_)),
+            role: self.roles.get(index).cloned().unwrap_or_default(),
+            ..HostConfig::new(format!("{air}/{name}"), mobility.clone())
+        };
+        let mut radios: Vec<HostConfig> = hosts.zip(&self.mobility).enumerate().map(host).collect();
+        for further in &self.further_radios {
+            let Some(first) = radios.get(further.host) else { continue };
+            radios.push(HostConfig {
+                name: format!("{}/{}", first.name, further.channel),
+                rides_with: Some(HostId(further.host as u32)),
+                channel: further.channel,
+                ..first.clone()
+            });
+        }
+        radios
+    }
+
     /// The channels of a host, by its place among those that are attached: that of its first radio, then the others.
     pub fn channels_of(&self, host: usize) -> impl Iterator<Item = u8> + '_ {
         let first = self.channels.get(host).copied().unwrap_or(1);

@@ -23,21 +23,18 @@ fn good() -> Plan {
     plan.symmetric_link("wire", [SERVER, BASE], LinkConfig::default());
     plan.symmetric_link("wwan", [BASE, CAR], LinkConfig::default());
     let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig::dsss(),
-        mobility: vec![Mobility::Static(Position { x_m: 0.0, y_m: 0.0 }); 2],
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing: Routing::Direct,
-        compares_hops: false,
-        power: None,
         cells: Some(Cells {
             base_stations: vec![BASE],
             association: AssociationConfig::lte(),
             forwards: false,
             fallback: vec![(CAR, WWAN)],
         }),
+        ..Radio::new(
+            RadioConfig::wavelan(),
+            MacConfig::dsss(),
+            vec![Mobility::Static(Position { x_m: 0.0, y_m: 0.0 }); 2],
+            Routing::Direct,
+        )
     };
     plan.medium("air", &[BASE, CAR], MediumModel::Radio(Box::new(radio)));
     plan.flow(Flow::new("download", SERVER, CAR, Transport::Tcp));

@@ -112,16 +112,13 @@ fn plan(routing: Routing, sources: u32, pause_s: u64, seconds: u64) -> (Plan, f6
     };
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig { queue, ..MacConfig::ns2() },
-        mobility: vec![Mobility::RandomWaypoint(waypoint); hosts.len()],
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing,
         compares_hops: true,
-        power: None,
-        cells: None,
+        ..Radio::new(
+            RadioConfig::wavelan(),
+            MacConfig { queue, ..MacConfig::ns2() },
+            vec![Mobility::RandomWaypoint(waypoint); hosts.len()],
+            routing,
+        )
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let mut packets = 0.0;

@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_millis(1);
 /// What has been copied of a flow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Copied {
-    /// Everything below that was late.
+    /// Where the highest copy ends. What has been copied and lies below waits for its copy.
     up_to: Option<SeqNumber>,
     /// When the copies should have arrived.
     due: Instant,
@@ -47,6 +47,9 @@ pub(crate) fn deadline<P: Clone>(flow: &mut Flow<P>, shared: &Shared<P>, now: In
         return None;
     }
     let lowest = flow.history.lowest_in_flight()?;
+    if flow.copied.up_to.is_some_and(|end| !lowest.seq.before(end)) {
+        flow.copied = Copied::default();
+    }
     shared.links.get(lowest.link).filter(|link| link.model.has_receipts())?;
     if flow.copied.covers(&lowest) {
         let again = (lowest.sends() <= MAX_COPIES).then_some(flow.copied.due);
@@ -110,7 +113,8 @@ fn send_copy<P: Clone>(
     flow.history.note_copy(seq);
     flow.convictions.take(seq);
     let limit = limit(near, shared).unwrap_or_default();
-    flow.copied.up_to = Some(end);
+    let highest = flow.copied.up_to.filter(|highest| end.before(*highest));
+    flow.copied.up_to = Some(highest.unwrap_or(end));
     flow.copied.due = now + limit;
     if let Some(link) = shared.links.get_mut(near) {
         link.model.on_copy(now, u32::from(bytes));

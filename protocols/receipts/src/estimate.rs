@@ -15,7 +15,7 @@ pub struct LinkEstimate {
     pub delivery_rate: Option<Rate>,
     /// How fast the packets of that interval were sent: a link that is given more than it carries delivers less.
     pub offered_rate: Option<Rate>,
-    /// By how much its last packet took longer than its first.
+    /// By how much the last packet of the latest interval took longer than its first.
     pub queue_growth: Duration,
     /// How many intervals have been measured: two with the same rate are two.
     pub intervals: u64,

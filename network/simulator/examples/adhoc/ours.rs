@@ -128,18 +128,7 @@ fn plan(
     let queue = if matches!(routing, Routing::Dsr(_)) { QueueRule::ByKind } else { QueueRule::Shared };
     let address_resolution = AddressResolution::Ns2;
     let mac = MacConfig { queue, address_resolution, ..MacConfig::ns2() };
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac,
-        mobility,
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing,
-        compares_hops,
-        power: None,
-        cells: None,
-    };
+    let radio = Radio { compares_hops, ..Radio::new(RadioConfig::wavelan(), mac, mobility, routing) };
     plan.medium("air", &nodes, MediumModel::Radio(Box::new(radio)));
     let tcp = TcpSettings {
         mss: Some(1000),

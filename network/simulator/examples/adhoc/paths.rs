@@ -2,9 +2,7 @@
 use super::networks::Network;
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
-use prismux_wireless::{
-    Air, AirConfig, HostConfig, HostId, MacConfig, Position, RadioConfig, Role, parse_ns2,
-};
+use prismux_wireless::{Air, AirConfig, HostConfig, HostId, MacConfig, Position, RadioConfig, parse_ns2};
 use std::error::Error;
 
 /// Hops of datagrams that arrived.
@@ -46,15 +44,7 @@ impl Places {
         let radio = RadioConfig::wavelan();
         let config = AirConfig { radio, mac: MacConfig::ns2(), energy: None, reports_frames: false };
         let movements = parse_ns2("movements", &network.movements, hosts as usize)?;
-        let host = |(index, mobility)| HostConfig {
-            name: format!("h{index}"),
-            mobility,
-            rides_with: None,
-            channel: 1,
-            battery_j: None,
-            listens_to_all: false,
-            role: Role::Station,
-        };
+        let host = |(index, mobility)| HostConfig::new(format!("h{index}"), mobility);
         let air = Air::new(&config, movements.into_iter().enumerate().map(host).collect(), Seed(1))?;
         Ok(Self { air, hosts, range_m: radio.range_m() })
     }

@@ -4,11 +4,9 @@ use crate::core::ids::NodeId;
 use crate::core::packet::{Transit, ipv4_address};
 use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
 use prismux_endpoint::random::Seed;
-use prismux_plan::{Plan, Radio, Routing};
+use prismux_plan::{Plan, Radio};
 use prismux_units::Instant;
-use prismux_wireless::{
-    Air, AirConfig, AirError, AirEvent, HostConfig, HostId, HostStats, Outgoing, Position,
-};
+use prismux_wireless::{Air, AirError, AirEvent, HostId, HostStats, Outgoing, Position};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
@@ -43,34 +41,12 @@ impl RadioMedium {
         radio: &Radio,
         seed: Seed,
     ) -> Result<Self, AirError> {
-        let energy = radio.power.as_ref().map(|power| power.energy);
-        let config = AirConfig { radio: radio.radio, mac: radio.mac, energy, reports_frames: false };
-        let battery_of = |index: usize| *radio.power.as_ref()?.batteries_j.get(index)?;
-        let host = |(index, (node, mobility)): (usize, (&NodeId, &prismux_wireless::Mobility))| HostConfig {
-            name: format!("{name}/{}", plan[*node].name),
-            mobility: mobility.clone(),
-            rides_with: None,
-            channel: radio.channels.get(index).copied().unwrap_or(1),
-            battery_j: battery_of(index),
-            // Only source routes tell bystanders anything.
-            listens_to_all: matches!(radio.routing, Routing::Dsr(_)),
-            role: radio.roles.get(index).cloned().unwrap_or_default(),
-        };
-        let mut hosts: Vec<HostConfig> = attached.iter().zip(&radio.mobility).enumerate().map(host).collect();
-        for further in &radio.further_radios {
-            let Some(first) = hosts.get(further.host) else { continue };
-            hosts.push(HostConfig {
-                name: format!("{}/{}", first.name, further.channel),
-                rides_with: Some(HostId(further.host as u32)),
-                channel: further.channel,
-                ..first.clone()
-            });
-        }
+        let hosts = radio.host_configs(name, attached.iter().map(|node| plan[*node].name.as_str()));
         Ok(Self {
-            air: Air::new(&config, hosts, seed)?,
+            air: Air::new(&radio.air_config(), hosts, seed)?,
             radios: Radios::new(plan, attached, radio),
             frames_inside: 0,
-            counts_energy: energy.is_some(),
+            counts_energy: radio.power.is_some(),
             // Base stations and stations take them back when they part.
             takes_back: radio.routing.takes_back() && radio.cells.is_none(),
             range_m: radio.compares_hops.then(|| radio.radio.range_m()),

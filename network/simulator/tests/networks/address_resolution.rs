@@ -5,6 +5,7 @@ use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Flow, MediumModel, NodeId, Plan, Radio, Routing, Traffic, Transport};
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
+use prismux_trace::SharedBytes;
 use prismux_trace::event::{DropReason, Event, EventSink};
 use prismux_trace::pcapng;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
@@ -12,7 +13,6 @@ use prismux_wireless::{
     AddressResolution, Area, MacConfig, Mobility, Position, RadioConfig, RandomWaypoint, WaypointStart,
 };
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 const END: Instant = Instant::from_secs(20);
@@ -38,35 +38,16 @@ impl EventSink for Told {
     }
 }
 
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Hosts h0, h1, ... of which the first sends 500 kbit/s of datagrams to the last.
 fn network(mobility: Vec<Mobility>, routing: Routing, address_resolution: AddressResolution) -> Plan {
     let mut plan = Plan::new("resolution", Duration::from_secs(20));
     let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig { address_resolution, ..MacConfig::ns2() },
+    let radio = Radio::new(
+        RadioConfig::wavelan(),
+        MacConfig { address_resolution, ..MacConfig::ns2() },
         mobility,
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
         routing,
-        compares_hops: false,
-        power: None,
-        cells: None,
-    };
+    );
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let traffic = Traffic::Cbr { rate: Rate::from_kbps(500), packet: ByteCount::new(500) };
     plan.flow(Flow::new("cbr", hosts[0], hosts[hosts.len() - 1], Transport::Udp).traffic(traffic));
@@ -136,13 +117,13 @@ fn messages_and_what_they_cost_are_told() {
 #[test]
 fn a_capture_has_the_messages_as_arp() {
     let plan = network(still(&[0.0, 100.0]), Routing::Direct, AddressResolution::Arp);
-    let bytes = Shared::default();
+    let bytes = SharedBytes::default();
     let options =
         SimulationOptions { capture: Some(Box::new(bytes.clone())), ..SimulationOptions::checked() };
     let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     simulation.run_until(Instant::from_secs(1));
     simulation.finish().unwrap();
-    let bytes = bytes.0.lock().unwrap().clone();
+    let bytes = bytes.take();
     let frames: Vec<Vec<u8>> =
         pcapng::read(&bytes).unwrap().packets.into_iter().map(|packet| packet.bytes.to_vec()).collect();
     // Behind radiotap and MAC header.

@@ -65,21 +65,14 @@ impl Street {
         let mut mobility: Vec<Mobility> = [0.0, 400.0, 800.0].map(parked).to_vec();
         mobility.extend(cars);
         let radio = Radio {
-            radio: radio(shadowing_db),
-            mac: MacConfig::dsss(),
-            mobility,
-            roles: Vec::new(),
-            further_radios: Vec::new(),
             channels: [1, 6, 11].into_iter().chain(vec![1; count]).collect(),
-            routing: Routing::Direct,
-            compares_hops: false,
-            power: None,
             cells: Some(Cells {
                 base_stations: bases.clone(),
                 association,
                 forwards: false,
                 fallback: wwan.map(|link| (cars_on_air[0], link)).into_iter().collect(),
             }),
+            ..Radio::new(radio(shadowing_db), MacConfig::dsss(), mobility, Routing::Direct)
         };
         let attached: Vec<NodeId> = bases.iter().chain(&cars_on_air).copied().collect();
         plan.medium("air", &attached, MediumModel::Radio(Box::new(radio)));

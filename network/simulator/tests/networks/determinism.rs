@@ -4,25 +4,9 @@ use prismux_link::{GilbertElliott, Jitter, LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Flow, Plan, Traffic, Transport};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions};
+use prismux_trace::SharedBytes;
 use prismux_trace::event::JsonLines;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-/// A writer whose bytes can be looked at afterwards.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A bit of everything: a proxy with lossy, jittery members, all kinds of flows. Returns result, capture and events.
 fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
@@ -67,7 +51,7 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
     let cbr = Traffic::Cbr { rate: Rate::from_kbps(64), packet: ByteCount::new(210) };
     let voice = Flow::new("voice", server, receiver, Transport::Udp).traffic(cbr);
     plan.flow(voice.stop_at(Duration::from_secs(5)));
-    let (capture, events) = (Shared::default(), Shared::default());
+    let (capture, events) = (SharedBytes::default(), SharedBytes::default());
     let options = SimulationOptions {
         capture: Some(Box::new(capture.clone())),
         events: Some(Box::new(JsonLines::new(events.clone()))),
@@ -78,8 +62,7 @@ fn everything(seed: u64) -> (String, Vec<u8>, Vec<u8>) {
     assert_eq!(simulation.faults(), Vec::<String>::new());
     let result = simulation.result().to_json();
     simulation.finish().unwrap();
-    let take = |shared: Shared| std::mem::take(&mut *shared.0.lock().unwrap());
-    (result, take(capture), take(events))
+    (result, capture.take(), events.take())
 }
 
 #[test]
@@ -117,13 +100,13 @@ fn datagrams() -> Vec<u8> {
     plan.flow(Flow::new("bursts", a, b, Transport::Udp).traffic(burst));
     let back = Traffic::Cbr { rate: Rate::from_kbps(333), packet: ByteCount::new(123) };
     plan.flow(Flow::new("back", b, a, Transport::Udp).traffic(back));
-    let events = Shared::default();
+    let events = SharedBytes::default();
     let told = Box::new(JsonLines::new(events.clone()));
     let options = SimulationOptions { events: Some(told), ..SimulationOptions::default() };
     let mut simulation = Simulation::from_plan(&plan, Seed(2024), options).unwrap();
     simulation.run_until(Instant::from_secs(20));
     assert_eq!(simulation.faults(), Vec::<String>::new());
-    std::mem::take(&mut *events.0.lock().unwrap())
+    events.take()
 }
 
 #[test]

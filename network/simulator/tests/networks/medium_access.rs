@@ -18,16 +18,13 @@ fn network(mac: MacConfig, distances_m: &[f64], roles: Vec<Role>, fading: Fading
     let hosts: Vec<NodeId> = (0..distances_m.len()).map(|index| plan.host(&format!("h{index}"))).collect();
     let place = |x_m: &f64| Mobility::Static(Position { x_m: *x_m, y_m: 0.0 });
     let radio = Radio {
-        radio: RadioConfig { fading, ..RadioConfig::wavelan() },
-        mac,
-        mobility: distances_m.iter().map(place).collect(),
         roles,
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing: Routing::Direct,
-        compares_hops: false,
-        power: None,
-        cells: None,
+        ..Radio::new(
+            RadioConfig { fading, ..RadioConfig::wavelan() },
+            mac,
+            distances_m.iter().map(place).collect(),
+            Routing::Direct,
+        )
     };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)

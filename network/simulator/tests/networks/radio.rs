@@ -20,18 +20,7 @@ fn network(mobility: Vec<Mobility>, routing: Routing) -> (Plan, Vec<NodeId>) {
     let mut plan = Plan::new("radio", Duration::from_secs(30));
     let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
     let mac = MacConfig::ns2();
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac,
-        mobility,
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing,
-        compares_hops: true,
-        power: None,
-        cells: None,
-    };
+    let radio = Radio { compares_hops: true, ..Radio::new(RadioConfig::wavelan(), mac, mobility, routing) };
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     (plan, hosts)
 }

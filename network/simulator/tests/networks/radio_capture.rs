@@ -4,25 +4,11 @@ use prismux_endpoint::random::Seed;
 use prismux_plan::{Flow, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Transport};
 use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
+use prismux_trace::SharedBytes;
 use prismux_trace::pcapng;
 use prismux_units::{ByteCount, Duration, Instant};
 use prismux_wire::{IpPacket, TcpPacket};
 use prismux_wireless::{MacConfig, Mobility, Position, RadioConfig};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A frame behind its radiotap header.
 struct Frame {
@@ -49,29 +35,18 @@ fn captured(routing: Routing) -> Vec<Frame> {
     let mut plan = Plan::new("captured", Duration::from_secs(30));
     let hosts: Vec<NodeId> = (0..3).map(|host| plan.host(&format!("h{host}"))).collect();
     let place = |k: u32| Mobility::Static(Position { x_m: 200.0 * f64::from(k), y_m: 0.0 });
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig::ns2(),
-        mobility: (0..3).map(place).collect(),
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing,
-        compares_hops: false,
-        power: None,
-        cells: None,
-    };
+    let radio = Radio::new(RadioConfig::wavelan(), MacConfig::ns2(), (0..3).map(place).collect(), routing);
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let file = Flow::new("file", hosts[0], hosts[2], Transport::Tcp).bytes(ByteCount::new(5000));
     plan.flow(file.tcp(TcpSettings::profile(TcpProfile::Ns2_2002)));
-    let bytes = Shared::default();
+    let bytes = SharedBytes::default();
     let options =
         SimulationOptions { capture: Some(Box::new(bytes.clone())), ..SimulationOptions::checked() };
     let mut simulation = Simulation::from_plan(&plan, Seed(1), options).unwrap();
     simulation.run_until(Instant::from_secs(30));
     assert_eq!(simulation.faults(), Vec::<String>::new());
     simulation.finish().unwrap();
-    let bytes = bytes.0.lock().unwrap().clone();
+    let bytes = bytes.take();
     let capture = pcapng::read(&bytes).unwrap();
     assert_eq!(capture.interfaces.len(), 1);
     assert_eq!(capture.interfaces[0].name, "air");

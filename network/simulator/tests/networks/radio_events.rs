@@ -87,18 +87,12 @@ fn network() -> Plan {
     let mut plan = Plan::new("told", Duration::from_secs(5));
     let hosts: Vec<NodeId> = ["a", "b"].map(|name| plan.host(name)).to_vec();
     let places = "0,0,0,0\n0,1,100,0\n1,1,100,0\n2,1,110,0\n";
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        mac: MacConfig::ns2(),
-        mobility: parse_csv("places", places, 2).unwrap(),
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing: Routing::Direct,
-        compares_hops: false,
-        power: None,
-        cells: None,
-    };
+    let radio = Radio::new(
+        RadioConfig::wavelan(),
+        MacConfig::ns2(),
+        parse_csv("places", places, 2).unwrap(),
+        Routing::Direct,
+    );
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let traffic = Traffic::Cbr { rate: Rate::from_bps(80_000), packet: ByteCount::new(500) };
     plan.flow(Flow::new("calls", hosts[0], hosts[1], Transport::Udp).traffic(traffic));
@@ -167,19 +161,13 @@ fn queues_are_told_when_they_change_and_energy_every_second() {
 fn row() -> Plan {
     let mut plan = Plan::new("row", Duration::from_secs(4));
     let hosts: Vec<NodeId> = ["a", "b", "c"].map(|name| plan.host(name)).to_vec();
-    let radio = Radio {
-        radio: RadioConfig::wavelan(),
-        // Without RTS, hidden hosts collide.
-        mac: MacConfig { rts_threshold_bytes: u32::MAX, ..MacConfig::ns2() },
-        mobility: parse_csv("places", "0,0,0,0\n0,1,240,0\n0,2,480,0\n", 3).unwrap(),
-        roles: Vec::new(),
-        channels: Vec::new(),
-        further_radios: Vec::new(),
-        routing: Routing::Dsr(DsrConfig::ns2()),
-        compares_hops: false,
-        power: None,
-        cells: None,
-    };
+    // Without RTS, hidden hosts collide.
+    let radio = Radio::new(
+        RadioConfig::wavelan(),
+        MacConfig { rts_threshold_bytes: u32::MAX, ..MacConfig::ns2() },
+        parse_csv("places", "0,0,0,0\n0,1,240,0\n0,2,480,0\n", 3).unwrap(),
+        Routing::Dsr(DsrConfig::ns2()),
+    );
     plan.medium("air", &hosts, MediumModel::Radio(Box::new(radio)));
     let traffic = Traffic::Cbr { rate: Rate::from_bps(400_000), packet: ByteCount::new(500) };
     for (name, from, to) in [("there", 0, 2), ("back", 2, 0)] {

@@ -46,6 +46,21 @@ pub struct HostConfig {
     pub role: Role,
 }
 
+impl HostConfig {
+    /// A station like others with one radio, on channel 1, that needs no battery and hears what is for it.
+    pub fn new(name: String, mobility: Mobility) -> Self {
+        Self {
+            name,
+            mobility,
+            channel: 1,
+            rides_with: None,
+            battery_j: None,
+            listens_to_all: false,
+            role: Role::Station,
+        }
+    }
+}
+
 /// What a host is to the medium access of its air.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Role {

@@ -5,7 +5,7 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     Air, AirConfig, AirEvent, HostConfig, HostId, HostStats, MacConfig, Mobility, Outgoing, Position,
-    Priority, RadioConfig, Role,
+    Priority, RadioConfig,
 };
 
 /// Hosts that stay, with the radio of ns-2.
@@ -22,15 +22,7 @@ pub fn air(radio: RadioConfig, mac: MacConfig, hosts: Vec<Mobility>, seed: u64) 
 
 /// Hosts on one channel, called h0, h1, ...
 pub fn named(hosts: Vec<Mobility>) -> Vec<HostConfig> {
-    let host = |(index, mobility)| HostConfig {
-        name: format!("h{index}"),
-        mobility,
-        rides_with: None,
-        channel: 1,
-        battery_j: None,
-        listens_to_all: false,
-        role: Role::Station,
-    };
+    let host = |(index, mobility)| HostConfig::new(format!("h{index}"), mobility);
     hosts.into_iter().enumerate().map(host).collect()
 }
 

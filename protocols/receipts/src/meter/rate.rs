@@ -50,8 +50,8 @@ pub(super) struct RateMeter {
     busy: Option<Rate>,
     latest: Option<Rate>,
     offered: Option<Rate>,
-    /// How much longer the last packet of that interval took than its first.
-    growth: Duration,
+    /// By how much the last packet of that interval took longer than its first.
+    queue_growth: Duration,
     capacity: Option<Rate>,
     /// Intervals measured.
     intervals: u64,
@@ -70,9 +70,9 @@ impl RateMeter {
         self.offered
     }
 
-    /// How much longer the last packet of that interval took than its first.
+    /// By how much the last packet of the latest interval took longer than its first.
     pub fn queue_growth(&self) -> Duration {
-        self.growth
+        self.queue_growth
     }
 
     /// Intervals measured.
@@ -129,7 +129,7 @@ impl RateMeter {
         let Some((rate, offered)) = rates_between(&anchor, &point) else { return };
         (self.latest, self.offered) = (Some(rate), Some(offered));
         let sent_in = point.sent_at.saturating_since(anchor.sent_at);
-        self.growth = point.at.saturating_sub(anchor.at).saturating_sub(sent_in);
+        self.queue_growth = point.at.saturating_sub(anchor.at).saturating_sub(sent_in);
         self.intervals += 1;
         self.note_change(rate, &anchor);
         self.measure(interval);
