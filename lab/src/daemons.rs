@@ -59,6 +59,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Where a daemon of the lab puts its status socket; inside its own `/run`.
 pub(super) const STATUS_SOCKET: &str = "/run/prismux.sock";
 
+/// Where it keeps its accounts: there too, and not among those of this host.
+pub(super) const ACCOUNTS_FILE: &str = "/run/prismux.accounts";
+
 /// Which daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DaemonRole {

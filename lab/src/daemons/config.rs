@@ -1,6 +1,6 @@
 //! Configuration files for the daemons of a lab.
-use super::STATUS_SOCKET;
 use super::keys::Keys;
+use super::{ACCOUNTS_FILE, STATUS_SOCKET};
 use crate::LabError;
 use crate::topology::{NodeIndex, Topology};
 use prismux_daemons::config;
@@ -116,6 +116,7 @@ impl Community<'_> {
             ("receivers".to_owned(), receivers.into()),
             ("token".to_owned(), self.token.clone().into()),
             ("status_socket".to_owned(), STATUS_SOCKET.into()),
+            ("accounts_file".to_owned(), ACCOUNTS_FILE.into()),
         ])
     }
 

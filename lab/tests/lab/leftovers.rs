@@ -38,10 +38,14 @@ fn start(seconds: &str) -> Child {
 }
 
 pub fn after_success() {
+    // Where a daemon of this host keeps what it has carried.
+    let accounts = Path::new("/var/lib/prismux.accounts");
+    let there_before = accounts.exists();
     let mut child = start("1.5");
     let seen = observe(&child);
     assert!(child.wait().expect("an exit status").success());
     assert_gone(&seen);
+    assert!(there_before || !accounts.exists(), "daemons of a lab book their traffic on this host");
 }
 
 pub fn after_interrupt() {

@@ -1,4 +1,5 @@
-//! What one link has lost or holds up comes over others, as soon as that is earlier and no sooner than they carry it.
+//! What one link has lost or holds up comes over others, as soon as that is earlier and no sooner than they carry it;
+//! what was lost before the proxy comes from the sender, which must hear of it.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LossModel, QueueLimit};
 use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, Plan, ProxySettings, Transport};
@@ -14,6 +15,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// A download of a sender as Linux has it, over two links whose members return receipts; ACKs come back over the first.
 struct Bond {
     plan: Plan,
+    backbone: LinkId,
     links: Vec<LinkId>,
     options: SimulationOptions,
     download: FlowId,
@@ -21,16 +23,16 @@ struct Bond {
 
 impl Bond {
     fn new(links: [LinkConfig; 2]) -> Self {
+        Self::behind(fast(5), links)
+    }
+
+    fn behind(backbone: LinkConfig, links: [LinkConfig; 2]) -> Self {
         let mut plan = Plan::new("repairs", Duration::from_secs(60));
         let mut options = SimulationOptions::checked();
-        let fast = |ms| {
-            LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms))
-                .with_queue(QueueLimit::Unlimited)
-        };
         let (server, receiver) = (plan.host("server"), plan.host("receiver"));
         let settings = ProxySettings { receipts: true, ..ProxyConfig::default().into() };
         let proxy = plan.prism_proxy("proxy", settings);
-        plan.symmetric_link("backbone", [server, proxy], fast(5));
+        let backbone = plan.symmetric_link("backbone", [server, proxy], backbone);
         let links = links.into_iter().enumerate().map(|(index, config)| {
             let member = plan.member(&format!("m{index}"));
             let link = plan.symmetric_link(&format!("wwan{index}"), [proxy, member], config);
@@ -45,13 +47,17 @@ impl Bond {
             TcpConfig { mss, receive_buffer, max_out_of_order_ranges, engine, ..TcpConfig::modern() };
         let flow = Flow::new("download", server, receiver, Transport::Tcp);
         let download = options.carry(&mut plan, flow, TcpFlow::new(config));
-        Self { plan, links, options, download }
+        Self { plan, backbone, links, options, download }
     }
 
     fn change(&mut self, at: Duration, link: usize, change: LinkChange) {
         let change = Action::ChangeLink { link: self.links[link], directions: Directions::Forward, change };
         self.plan.event(at, change);
     }
+}
+
+fn fast(ms: u64) -> LinkConfig {
+    LinkConfig::new(Rate::from_mbps(1000), Duration::from_millis(ms)).with_queue(QueueLimit::Unlimited)
 }
 
 fn link(kbps: u64, ms: u64) -> LinkConfig {
@@ -105,4 +111,27 @@ fn copies_of_what_is_late_overflow_no_queue() {
     assert!(copies > Some(100), "{copies:?} copies");
     let dropped = drops(&simulation) - before;
     assert!(dropped < 60, "{dropped} packets dropped beside {copies:?} copies");
+}
+
+/// A sender in slow start overruns a short queue before the proxy and those of both links at once. Two thousand ACKs
+/// with SACK blocks wait for it then; before it has them it resends nothing that is missing.
+#[test]
+fn a_sender_hears_at_once_of_losses_before_the_proxy() {
+    let short = fast(1).with_queue(QueueLimit::Bytes(ByteCount::new(1_000_000)));
+    let bond = Bond::behind(short, [link(300_000, 10), link(200_000, 15)]);
+    let mut simulation = Simulation::from_plan(&bond.plan, Seed(1), bond.options).unwrap();
+    let (mut bytes, mut pauses) = (0, Vec::new());
+    for quarter in 1..=20 {
+        simulation.run_until(Instant::from_millis(250 * quarter));
+        let delivered = simulation.delivered_bytes(bond.download);
+        // A twentieth of what the slower link carries.
+        if delivered < bytes + 300_000 {
+            pauses.push(250 * quarter);
+        }
+        bytes = delivered;
+    }
+    let lost = simulation.forward_stats(bond.backbone).queue_drops;
+    assert!(lost > 100, "{lost} packets lost before the proxy");
+    assert!(pauses.len() <= 2, "less than 300 kB in the quarters of a second that end at {pauses:?} ms");
+    assert_eq!(simulation.faults(), Vec::<String>::new());
 }

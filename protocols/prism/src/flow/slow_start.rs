@@ -84,6 +84,11 @@ impl SlowStart {
         !self.is_over
     }
 
+    /// The sender is told of a loss.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
+    }
+
     /// Counts an ACK, and ends a round with it.
     pub(crate) fn on_released(&mut self, release: &Release) {
         if self.is_over {

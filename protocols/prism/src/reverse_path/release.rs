@@ -142,6 +142,8 @@ pub(crate) fn original<P: Clone>(
 /// sender has seen: below it, a sender would take the ACK for a stale one and ignore the duplicate with its SACK
 /// blocks and report.
 pub(crate) fn held_in_original_form<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    // Each of these ACKs says what no other does: as a group of its own it would hold up those behind it.
+    flow.slow_start.end();
     let mut previous = None;
     for ack in flow.held.drain_by_arrival() {
         // Copies of one ACK, made because it stood for several ranges, are one again.
