@@ -2,7 +2,9 @@
 //!
 //! Both ends number what they send over it and get receipts, so that something comes back soon after anything went
 //! out. A link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets
-//! pass in both directions again. Nothing is concluded from an idle link.
+//! pass in both directions again. So is one that has become so slow that what is under way would take long to come:
+//! whatever else is heard over it, receipts tell of less and less. Nothing is concluded from an idle link.
+use prismux_receipts::UnderWay;
 use prismux_units::{Duration, Instant};
 
 /// Receipts come at least this often while packets do: what they may wait for is the writers' setting.
@@ -17,6 +19,18 @@ const RTT_SHARE: f64 = 1.25;
 const UNKNOWN_RTT: Duration = Duration::from_millis(200);
 /// No link is waited for longer.
 const MAX_QUIET: Duration = Duration::from_secs(2);
+
+/// A link over which what is under way takes so much longer than it should has all but stopped: beside that, what goes
+/// out again over another link and the link's new beginning are cheap.
+const MAX_REST: Duration = Duration::from_millis(300);
+/// With fewer packets under way, one that was lost would be taken for many that are late.
+const MIN_STUCK_PACKETS: u64 = 4;
+/// What receipts tell of is counted over this time, and over twice as much.
+const PACE_SPAN: Duration = Duration::from_millis(50);
+/// Why a link is left from which nothing is heard, in words.
+pub const UNANSWERED: &str = "it does not answer";
+/// And one over which receipts tell of less and less.
+pub const STUCK: &str = "it has all but stopped";
 
 /// Time between the first two probes of a silent link.
 const FIRST_PROBE_INTERVAL: Duration = Duration::from_millis(50);
@@ -46,12 +60,35 @@ pub struct Liveness {
     silence: Option<Silence>,
     /// The number of the latest probe.
     probe: u64,
+    stuck: Stuck,
+}
+
+/// Whether what is under way comes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stuck {
+    /// When to look again.
+    look_at: Option<Instant>,
+    /// When looking began: what was under way then may have gone out over other links.
+    counts_from: Option<Instant>,
+    /// What receipts had told of when this span and the one before began.
+    pace: [(Instant, u64); 2],
+}
+
+impl Stuck {
+    /// How long what is under way still takes at the pace of late; `None` at none.
+    fn rest(&self, now: Instant, under_way: &UnderWay) -> Option<Duration> {
+        let (since, before) = self.pace[1];
+        let came = under_way.delivered_bytes.saturating_sub(before) as f64;
+        let seconds = now.saturating_since(since).as_secs_f64();
+        (came > 0.0).then(|| Duration::from_secs_f64(under_way.bytes as f64 * seconds / came))
+    }
 }
 
 impl Liveness {
     /// Something went out that the far end answers.
     pub fn sent(&mut self, now: Instant) {
         self.unanswered_since.get_or_insert(now);
+        self.stuck.look_at.get_or_insert(now + PACE_SPAN);
     }
 
     /// Something came over the link. Over a silent one that may be the first sign of its return: it is probed at the
@@ -83,6 +120,28 @@ impl Liveness {
     /// Whether an answer should have come by now.
     pub fn is_overdue(&self, now: Instant) -> bool {
         self.overdue_at().is_some_and(|at| at <= now)
+    }
+
+    /// Whether what is under way takes far longer than it should, by receipts: some of it should have come, and at the
+    /// pace of late the rest takes long.
+    pub fn is_stuck(&mut self, now: Instant, under_way: Option<UnderWay>) -> bool {
+        let Some(under_way) = under_way.filter(|_| self.silence.is_none()) else {
+            self.stuck = Stuck::default();
+            return false;
+        };
+        let patience = self.patience();
+        let stuck = &mut self.stuck;
+        if stuck.look_at.is_some_and(|at| at + PACE_SPAN < now) {
+            // Whoever looks this late has had no processor, and receipts may wait to be read.
+            *stuck = Stuck::default();
+        }
+        if now.saturating_since(stuck.pace[0].0) >= PACE_SPAN {
+            stuck.pace = [(now, under_way.delivered_bytes), stuck.pace[0]];
+        }
+        stuck.look_at = Some(now + PACE_SPAN / 2);
+        let since = under_way.since.max(*stuck.counts_from.get_or_insert(now));
+        let is_late = under_way.packets >= MIN_STUCK_PACKETS && since + patience <= now;
+        is_late && stuck.rest(now, &under_way).is_none_or(|rest| rest > MAX_REST)
     }
 
     /// Whether the link is silent.
@@ -128,11 +187,13 @@ impl Liveness {
     /// The link is a new one.
     pub fn end_silence(&mut self) {
         (self.silence, self.unanswered_since) = (None, None);
+        self.stuck = Stuck::default();
     }
 
     /// When there is something to do: a probe, or an answer that has not come.
     pub fn deadline(&self) -> Option<Instant> {
-        self.silence.map(|silence| silence.next_probe).or_else(|| self.overdue_at())
+        let look = [self.overdue_at(), self.stuck.look_at].into_iter().flatten().min();
+        self.silence.map_or(look, |silence| Some(silence.next_probe))
     }
 }
 
@@ -196,5 +257,62 @@ mod tests {
         link.fall_silent(at(0));
         let probes = (0..10_000).filter(|&time| link.poll_probe(at(time)).is_some()).count();
         assert!((20..=30).contains(&probes), "{probes} in ten seconds");
+    }
+
+    /// A link that is given a packet each millisecond and passes `packets_per_second` from one second on, 20 ms later;
+    /// whether and after how long it is stuck.
+    fn stuck_after(packets_per_second: u64, queue: u64) -> Option<u64> {
+        let mut link = Liveness::default();
+        link.measured(Duration::from_millis(40));
+        let (mut sent, mut queued) = (Vec::new(), 0.0_f64);
+        let mut came = 0;
+        for time in 0..3000 {
+            if queued < queue as f64 {
+                sent.push(at(time));
+                queued += 1.0;
+                link.sent(at(time));
+            }
+            let rate = if time < 1000 { 1000 } else { packets_per_second };
+            queued = (queued - rate as f64 / 1000.0).max(0.0);
+            came = came.max((sent.len() as f64 - queued).floor() as usize);
+            // Something else comes all the time.
+            link.heard();
+            let under_way = sent.get(came).map(|&since| UnderWay {
+                since,
+                packets: (sent.len() - came) as u64,
+                bytes: 1400 * (sent.len() - came) as u64,
+                delivered_bytes: 1400 * came as u64,
+            });
+            if time % 5 == 0 && link.is_stuck(at(time), under_way) {
+                return Some(time);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_link_that_has_all_but_stopped_is_told_though_something_comes_all_the_time() {
+        let stopped = stuck_after(20, 60).unwrap();
+        assert!((1100..1250).contains(&stopped), "{stopped}");
+        assert!(stuck_after(0, 60).is_some());
+        assert_eq!(stuck_after(1000, 60), None);
+        assert_eq!(stuck_after(250, 60), None, "what is under way comes in time at a quarter of the rate");
+        assert_eq!(stuck_after(0, 3), None, "a few packets may be lost");
+    }
+
+    #[test]
+    fn what_was_under_way_in_a_silence_and_what_nobody_looked_at_do_not_count() {
+        let mut link = Liveness::default();
+        link.measured(Duration::from_millis(40));
+        let old = UnderWay { since: at(0), packets: 40, bytes: 56_000, delivered_bytes: 0 };
+        assert!(!link.is_stuck(at(10), Some(old)));
+        assert!(!link.is_stuck(at(1000), Some(old)), "who looked was late itself");
+        for time in (1025..1150).step_by(25) {
+            assert!(!link.is_stuck(at(time), Some(old)), "{time}");
+        }
+        assert!(link.is_stuck(at(1150), Some(old)));
+        link.fall_silent(at(1150));
+        let probe = link.poll_probe(at(1150)).unwrap();
+        assert!(link.answered(probe) && !link.is_stuck(at(1200), Some(old)));
     }
 }

@@ -1,6 +1,6 @@
 //! What fails, and what becomes of a download, an upload, a flow of datagrams and an idle connection meanwhile, all at
 //! once.
-use crate::datagrams::{Flow, PINNED};
+use crate::datagrams::{Flow, PINNED, network_with_classes};
 use crate::measure::tell;
 use crate::network::{INTERNET, LINES, Machine, Network, wait_for};
 use crate::transfer::{Direction, Transfer, longest_pause};
@@ -24,8 +24,8 @@ pub enum Failure {
     GatewayKilled,
     /// An uplink gets another address.
     Readdressed,
-    /// A line carries a twentieth of what it did.
-    Collapsed,
+    /// A line carries only one part of so many that it did.
+    Collapsed(u64),
     /// An uplink loses its address, and with it its route.
     Away,
 }
@@ -36,11 +36,13 @@ const ALL: [Failure; 6] = [
     Failure::HomeKilled,
     Failure::GatewayKilled,
     Failure::Readdressed,
-    Failure::Collapsed,
+    Failure::Collapsed(20),
 ];
 
-/// By how much a collapsed line is slower.
-const COLLAPSE: u64 = 20;
+/// By how much collapsed lines are slower, where that alone is measured.
+const COLLAPSES: [u64; 3] = [20, 200, 4];
+/// Runs of each, in networks of their own: a line that was slow a short while ago may not be in full use again.
+const COLLAPSE_RUNS: usize = 10;
 /// Runs of each failure in the table.
 const RUNS: usize = 5;
 /// An idle connection answers within this time, or is lost.
@@ -57,7 +59,7 @@ impl Failure {
             Self::Silent => network.lines.is_dead[line].store(true, Ordering::Relaxed),
             Self::HomeKilled | Self::GatewayKilled => kill_and_start(machine, &pid),
             Self::Readdressed => network.readdress(line, line + 2, line + 12),
-            Self::Collapsed => network.lines.slowness[line].store(COLLAPSE, Ordering::Relaxed),
+            Self::Collapsed(by) => network.lines.slowness[line].store(by, Ordering::Relaxed),
             Self::Away => network.take_address(line, line + 2),
         }
         at
@@ -70,7 +72,7 @@ impl Failure {
             Self::Silent => network.lines.is_dead[line].store(false, Ordering::Relaxed),
             Self::HomeKilled | Self::GatewayKilled => {}
             Self::Readdressed => network.readdress(line, line + 12, line + 2),
-            Self::Collapsed => network.lines.slowness[line].store(1, Ordering::Relaxed),
+            Self::Collapsed(_) => network.lines.slowness[line].store(1, Ordering::Relaxed),
             Self::Away => network.give_address(line, line + 2),
         }
     }
@@ -157,11 +159,26 @@ pub fn table(network: &Network) {
         let runs: Vec<_> = (0..RUNS)
             .map(|_| fail(network, failure, Duration::from_secs(3), Duration::from_secs(3)))
             .collect();
-        for (place, what) in WHAT.iter().enumerate() {
-            let gaps: Vec<Duration> = runs.iter().filter_map(|run| run[place]).collect();
-            let lost = runs.len() - gaps.len();
-            tell(&format!("{failure:?}, {what}, {lost} of {} lost", runs.len()), gaps);
-        }
+        tell_all(failure, &runs);
+    }
+}
+
+/// The same for lines that become slow, each time in a new network.
+pub fn collapses() {
+    for failure in COLLAPSES.map(Failure::Collapsed) {
+        let run = |_| {
+            let network = network_with_classes();
+            fail(&network, failure, Duration::from_secs(4), Duration::from_secs(3))
+        };
+        tell_all(failure, &(0..COLLAPSE_RUNS).map(run).collect::<Vec<_>>());
+    }
+}
+
+fn tell_all(failure: Failure, runs: &[[Option<Duration>; 4]]) {
+    for (place, what) in WHAT.iter().enumerate() {
+        let gaps: Vec<Duration> = runs.iter().filter_map(|run| run[place]).collect();
+        let lost = runs.len() - gaps.len();
+        tell(&format!("{failure:?}, {what}, {lost} of {} lost", runs.len()), gaps);
     }
 }
 

@@ -1,8 +1,8 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with words behind it (throughput, table, failover, uploads, datagrams, backup, "outages of 2 s")
-//! that alone. With
+//! failover takes; with words behind it (throughput, table, failover, collapse, uploads, datagrams, backup, "outages of
+//! 2 s") that alone. With
 //! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
 #![allow(
     clippy::disallowed_macros,

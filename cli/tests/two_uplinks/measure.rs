@@ -32,6 +32,8 @@ const MEASURES: [Measure; 7] = [
 
 /// How long nothing arrives until a backup takes over.
 const BACKUP: &str = "backup";
+/// What becomes of all when a line becomes slow.
+const COLLAPSE: &str = "collapse";
 
 /// Measures what has `part` in its name.
 pub fn print(part: &str) {
@@ -43,6 +45,9 @@ pub fn print(part: &str) {
                 tell(&format!("backup, {direction:?}, {failure:?}"), gaps.collect());
             }
         }
+    }
+    if COLLAPSE.contains(part) {
+        failover::collapses();
     }
     outages::print(part);
     let chosen: Vec<_> = MEASURES.iter().filter(|(name, _)| name.contains(part)).collect();

@@ -1,6 +1,7 @@
 //! The uplinks of a home: when the gateway knows them, when they fall silent, and when they are used again.
 use super::Home;
 use super::uplink::Uplink;
+use crate::liveness::{STUCK, UNANSWERED};
 use crate::member::registration::{Answer, RegistrationEvent};
 use crate::tunnel::control::{Accept, ControlError, Message, Probe, Token};
 use crate::tunnel::sealing::Sealing;
@@ -141,13 +142,18 @@ impl Home {
         let others = self.numbers().filter(|&other| other != index);
         let mut others = others.filter_map(|other| self.outlet.uplinks.get(other));
         let has_other = others.any(Uplink::works);
+        let under_way = self.outlet.meters.under_way(link(index));
         let Some(uplink) = self.uplink(index) else { return };
         if uplink.works() && uplink.refused.is_some() {
-            return self.fall_silent(now, index);
+            return self.fall_silent(now, index, UNANSWERED);
+        }
+        let is_stuck = uplink.liveness.is_stuck(now, under_way);
+        if is_stuck && uplink.works() && has_other {
+            return self.fall_silent(now, index, STUCK);
         }
         if uplink.liveness.is_overdue(now) && uplink.works() {
             if has_other {
-                return self.fall_silent(now, index);
+                return self.fall_silent(now, index, UNANSWERED);
             }
             // Where there is no other way, this one is kept; its registration decides.
             uplink.liveness.heard();
@@ -158,10 +164,10 @@ impl Home {
     }
 
     /// The uplink's traffic takes the others, and the gateway is told by one of them.
-    fn fall_silent(&mut self, now: Instant, index: usize) {
+    fn fall_silent(&mut self, now: Instant, index: usize, cause: &str) {
         let Some(uplink) = self.uplink(index).filter(|uplink| !uplink.liveness.is_silent()) else { return };
         uplink.liveness.fall_silent(now);
-        let cause = uplink.refused.clone().unwrap_or_else(|| "it does not answer".to_owned());
+        let cause = uplink.refused.clone().unwrap_or_else(|| cause.to_owned());
         let (name, device) = (uplink.name.clone(), uplink.config.device.clone());
         self.tell_link(now, device, LinkState::Silent, Some(cause));
         // Whoever stands by is there before it is left.

@@ -4,7 +4,8 @@
 //! receipts for it. An uplink that stops to answer is left at once, and joins again when a probe has been answered.
 use super::community::Turn;
 use super::members::Member;
-use crate::liveness::{Liveness, MAX_RECEIPT_WAIT};
+use super::meters::Meters;
+use crate::liveness::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
 use crate::receipts::Receipts;
 use crate::tunnel::Peer;
 use crate::tunnel::control::{Lost, Message, Probe};
@@ -107,6 +108,11 @@ impl HomeLinks {
         self.all().filter(|(_, home)| home.liveness.is_overdue(now)).map(|(link, _)| link).collect()
     }
 
+    fn stuck(&mut self, now: Instant, meters: &Meters) -> Vec<LinkId> {
+        let is_stuck = |link, home: &mut HomeLink| home.liveness.is_stuck(now, meters.under_way(link));
+        self.all().filter_map(|(link, home)| is_stuck(link, home).then_some(link)).collect()
+    }
+
     fn probes(&mut self, now: Instant) -> Vec<(LinkId, u64)> {
         self.all().filter_map(|(link, home)| Some((link, home.liveness.poll_probe(now)?))).collect()
     }
@@ -135,9 +141,14 @@ impl Turn<'_> {
     /// Receipts that are due, links that have gone silent, and their probes.
     pub(super) fn expire_homes(&mut self, now: Instant) {
         self.write_receipts(now);
+        for link in self.links.homes.stuck(now, &self.links.meters) {
+            if self.has_other_uplink(link) {
+                self.fall_silent(now, link, STUCK);
+            }
+        }
         for link in self.links.homes.overdue(now) {
             if self.has_other_uplink(link) {
-                self.fall_silent(now, link, "it does not answer");
+                self.fall_silent(now, link, UNANSWERED);
             } else {
                 // Where there is no other way, this one is kept; the members' own rules decide.
                 self.links.homes.heard(link);

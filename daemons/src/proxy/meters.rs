@@ -1,7 +1,7 @@
 //! Links that are measured at their own ends: a meter for each member that writes receipts.
 use prismux_endpoint::{Endpoint, expire};
 use prismux_prism::LinkId;
-use prismux_receipts::{LinkEstimate, LinkMeter, MeterCounters, MeterEvent, Receipt, Refusal};
+use prismux_receipts::{LinkEstimate, LinkMeter, MeterCounters, MeterEvent, Receipt, Refusal, UnderWay};
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
 
@@ -89,6 +89,11 @@ impl Meters {
     pub fn estimate(&self, now: Instant, link: LinkId) -> Option<(LinkEstimate, MeterCounters)> {
         let metered = self.by_link.get(usize::from(link.0))?.as_ref()?;
         Some((metered.meter.estimate(now), *metered.meter.counters()))
+    }
+
+    /// What no receipt of a link has told of; `None` while nothing is under way, or nobody writes receipts.
+    pub fn under_way(&self, link: LinkId) -> Option<UnderWay> {
+        self.by_link.get(usize::from(link.0))?.as_ref()?.meter.under_way()
     }
 
     fn of(&mut self, link: LinkId) -> Option<&mut LinkMeter> {

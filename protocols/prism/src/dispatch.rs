@@ -28,6 +28,12 @@ const MAX_FILL_NEW: f64 = 4.0;
 /// Any link may be filled with this: the cap of a link that is hardly known yet says little.
 const MIN_FILL_BYTES: f64 = 10.0 * 1448.0;
 
+/// A connection with less than this share of what one that waits has under way or waiting, in the mean, is modest: what
+/// little of it waits does not stand in line behind all the others'.
+const MODEST_SHARE: f64 = 0.25;
+/// With more packets waiting no connection is modest.
+const MODEST_PACKETS: usize = 2;
+
 /// What waits is looked at again after this time, should no ACK come.
 pub(crate) const RETRY: Duration = Duration::from_millis(100);
 
@@ -116,7 +122,10 @@ fn send_one<P: Clone>(
         (Choice::NoLink, _) => None,
     };
     let Some(link) = link else { return Outcome::Waits };
-    if !takes(link, length, shared, now) {
+    let modest = is_modest(flow, length, shared);
+    if modest && fills_beyond(MAX_FILL_NEW, &shared.links, link, u32::from(length))
+        || !modest && !takes(link, length, shared, now)
+    {
         return Outcome::WaitsFor(link);
     }
     put_out(flow, at, link, shared, now);
@@ -127,6 +136,18 @@ fn send_one<P: Clone>(
 fn waiting<P: Clone>(flow: &Flow<P>, seq: SeqNumber, length: u16) -> Option<usize> {
     let at = flow.history.find(seq).filter(|&at| flow.history.get(at).state() == PacketState::Waiting)?;
     flow.copies.find(seq).filter(|copy| copy.length == length).map(|_| at)
+}
+
+/// True when the flow asks for little beside the others that wait. Such a flow's turn would come when those before it
+/// have taken all room, again and again: a key that is typed while a link's whole load goes out again would wait for
+/// all of that.
+fn is_modest<P: Clone>(flow: &Flow<P>, length: u16, shared: &Shared<P>) -> bool {
+    let waiting = flow.backlog.len();
+    let own = flow.bytes_out + (waiting * usize::from(length)) as u64;
+    let under_way: u64 = shared.links.up().map(|(_, link)| link.in_flight_bytes).sum();
+    let all = under_way + shared.totals.backlog_bytes;
+    let flows = shared.pacer.waiting.len().max(1) as f64;
+    waiting <= MODEST_PACKETS && (own as f64) < MODEST_SHARE * all as f64 / flows
 }
 
 /// Whether the link has room for a packet now; if it only has to wait for its pace, the pacer will come back.

@@ -1,5 +1,5 @@
 //! What a meter knows of its link.
-use prismux_units::{Duration, Rate};
+use prismux_units::{Duration, Instant, Rate};
 
 /// A link as its meter sees it. Bytes are those that the host said packets have; `None` where nothing is known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -43,6 +43,19 @@ pub struct LinkEstimate {
     pub reordering_packets: u64,
     /// and so much time has passed since it should have.
     pub reordering_time: Duration,
+}
+
+/// What was sent over a link and no receipt has told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnderWay {
+    /// When the first of it was sent.
+    pub since: Instant,
+    /// Packets under way.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of all packets that receipts have told of so far.
+    pub delivered_bytes: u64,
 }
 
 /// What a meter has counted. Every packet sent is in flight, delivered, lost or forgotten.

@@ -20,7 +20,7 @@ mod varint;
 mod windowed;
 mod writer;
 
-pub use estimate::{LinkEstimate, MeterCounters};
+pub use estimate::{LinkEstimate, MeterCounters, UnderWay};
 pub use meter::{LinkMeter, MeterEvent, Refusal};
 pub use receipt::{
     Arrival, EcnCounts, MAX_ARRIVALS, MAX_RANGES, MESSAGE_BYTES, NumberRange, Receipt, ReceiptError,

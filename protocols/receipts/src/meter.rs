@@ -1,5 +1,5 @@
 //! The near end of a link: what was sent, and what receipts say became of it.
-use crate::estimate::{LinkEstimate, MeterCounters};
+use crate::estimate::{LinkEstimate, MeterCounters, UnderWay};
 use crate::ranges::Ranges;
 use crate::receipt::{MAX_RANGES, Receipt};
 use alloc::collections::VecDeque;
@@ -130,6 +130,17 @@ impl LinkMeter {
         self.counters.sent_bytes += u64::from(bytes);
         self.counters.forgotten_packets += u64::from(forgotten);
         SeqNumber(position as u32)
+    }
+
+    /// What no receipt has told of, and what receipts have; `None` while nothing is under way.
+    pub fn under_way(&self) -> Option<UnderWay> {
+        let first = self.records.first_in_flight()?;
+        Some(UnderWay {
+            since: first.sent_at,
+            packets: self.records.in_flight_packets,
+            bytes: self.records.in_flight_bytes,
+            delivered_bytes: self.counters.delivered_bytes,
+        })
     }
 
     /// What has been counted.

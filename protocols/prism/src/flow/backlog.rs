@@ -74,6 +74,11 @@ impl Backlog {
         self.repairs.entries.is_empty() && self.new.entries.is_empty()
     }
 
+    /// How many packets wait.
+    pub(crate) fn len(&self) -> usize {
+        self.repairs.entries.len() + self.new.entries.len()
+    }
+
     /// Bytes of memory, packets apart.
     pub(crate) fn memory_bytes(&self) -> usize {
         (self.repairs.entries.capacity() + self.new.entries.capacity()) * size_of::<(SeqNumber, u16)>()

@@ -1,6 +1,6 @@
 //! Bursts: what the links cannot take at once waits at the proxy, leaves in order as room appears, and is still
 //! welcome at the receiver when it comes late.
-use crate::support::{Bench, ack, at, data, flow};
+use crate::support::{Bench, ack, at, data, flow, flow_number};
 use prismux_prism::{DataRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_wire::{TcpHeader, Timestamps};
 
@@ -75,6 +75,31 @@ fn repairs_leave_at_the_pace_of_their_link() {
         );
     }
     assert!(sent > first + 1, "{sent}: they go on without any ACK");
+}
+
+/// A link is given up: what a connection with one small packet under way repeats does not wait until all of another's
+/// load has gone out again.
+#[test]
+fn what_a_modest_connection_repeats_does_not_wait_behind_anothers_load() {
+    const KEY: u64 = 7;
+    let mut bench = Bench::new(default_proxy(), &[800, 800]);
+    bench.handshake(at(0), 1000, 7);
+    for n in 0..56 {
+        bench.send(at(11), 1000 + n * PACKET, PACKET);
+    }
+    // Nearly all is lost, and goes out again at the links' pace.
+    let end = 1000 + 56 * PACKET;
+    bench.ack(at(60), &ack(1000, &[(end - 2 * PACKET, end)]), 1);
+    bench.proxy.handle_data(at(61), flow_number(6000), &data(5), 1, KEY);
+    let (_, link) = *bench.drain().forwarded.iter().find(|(packet, _)| *packet == KEY).expect("it goes out");
+    bench.proxy.leave(at(61), link);
+    bench.proxy.join(at(61), link, LinkConfig::default());
+    bench.proxy.leave(at(61), link);
+    let mut said = bench.drain();
+    said.forwarded.extend(bench.run_timers(at(63)).forwarded);
+    let repeated = said.forwarded.iter().find(|(packet, _)| *packet == KEY);
+    assert!(repeated.is_some_and(|(_, other)| *other != link), "{:?}", said.forwarded);
+    assert!(said.forwarded.len() < 30, "the others' leave at the pace of the link: {}", said.forwarded.len());
 }
 
 /// The receiver has taken a younger packet in order (its TSecr says so). A repair with its old timestamp would be
