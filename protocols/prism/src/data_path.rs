@@ -135,7 +135,8 @@ fn schedule<P: Clone>(
     }
     if end.after(sent_end) {
         let echo = header.options.timestamps.map(|timestamps| timestamps.echo);
-        let bytes = end.distance_from(sent_end.max(start)) as u32;
+        // What was lost before the proxy is under way too, until the sender hears of it.
+        let bytes = end.distance_from(sent_end) as u32;
         flight::on_new_data(flow, bytes, echo, shared, now);
     }
     Some(match told_to_wait {

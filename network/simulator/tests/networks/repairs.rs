@@ -2,7 +2,7 @@
 //! what was lost before the proxy comes from the sender, which must hear of it.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LossModel, QueueLimit};
-use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, Plan, ProxySettings, Transport};
+use prismux_plan::{Action, Directions, Flow, FlowId, LinkId, NodeId, Plan, ProxySettings, Transport};
 use prismux_prism::ProxyConfig;
 use prismux_simulator::{Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
@@ -15,6 +15,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// A download of a sender as Linux has it, over two links whose members return receipts; ACKs come back over the first.
 struct Bond {
     plan: Plan,
+    proxy: NodeId,
     backbone: LinkId,
     links: Vec<LinkId>,
     options: SimulationOptions,
@@ -47,7 +48,7 @@ impl Bond {
             TcpConfig { mss, receive_buffer, max_out_of_order_ranges, engine, ..TcpConfig::modern() };
         let flow = Flow::new("download", server, receiver, Transport::Tcp);
         let download = options.carry(&mut plan, flow, TcpFlow::new(config));
-        Self { plan, backbone, links, options, download }
+        Self { plan, proxy, backbone, links, options, download }
     }
 
     fn change(&mut self, at: Duration, link: usize, change: LinkChange) {
@@ -134,4 +135,14 @@ fn a_sender_hears_at_once_of_losses_before_the_proxy() {
     assert!(lost > 100, "{lost} packets lost before the proxy");
     assert!(pauses.len() <= 2, "less than 300 kB in the quarters of a second that end at {pauses:?} ms");
     assert_eq!(simulation.faults(), Vec::<String>::new());
+    // What was lost there was sent all the same: links are chosen by what the sender has under way.
+    let known =
+        simulation.proxy_flow(bond.proxy, bond.download).map_or(0, |flow| u64::from(flow.flight_bytes));
+    let outstanding = simulation.sender(bond.download).unwrap().engine().metrics().outstanding_bytes;
+    // A millisecond each way between them.
+    let between = 2 * 1_000_000 / 8;
+    assert!(
+        known.abs_diff(outstanding) < between,
+        "{known} bytes under way, and {outstanding} by the sender"
+    );
 }
