@@ -1,6 +1,6 @@
 //! Memory, energy, and claims that other programs answer.
 
-use super::scheduling_cost;
+use super::{design, scheduling_cost};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, point};
@@ -94,20 +94,14 @@ fn judge_energy() -> Vec<Finding> {
 }
 
 fn judge_other() -> Vec<Finding> {
-    vec![
+    let mut findings = vec![
         Finding::values("PR-018", vec![wlan_mbps()]).because(
             "arithmetic from the timing of 802.11b: packets of 1500 bytes at 11 Mbit/s, one sender, no RTS",
         ),
         scheduling_cost::judge(),
-        Finding::not_testable(
-            "PR-053",
-            "a count of variables in a design; ours keeps more per link, for the named settings",
-        ),
-        Finding::not_testable(
-            "PR-057",
-            "our sender keeps the whole SACK scoreboard for unreported losses, as the journal advises",
-        ),
-    ]
+    ];
+    findings.extend(design::judge());
+    findings
 }
 
 /// What one 802.11b sender carries of IP payload in full packets, Mbit/s.
