@@ -51,6 +51,12 @@ impl Bond {
         Self { plan, proxy, backbone, links, options, download }
     }
 
+    /// Links of 300 and 200 Mbit/s, behind one of 1 Gbit/s with so short a queue.
+    fn behind_queue(bytes: u64) -> Self {
+        let short = fast(1).with_queue(QueueLimit::Bytes(ByteCount::new(bytes)));
+        Self::behind(short, [link(300_000, 10), link(200_000, 15)])
+    }
+
     fn change(&mut self, at: Duration, link: usize, change: LinkChange) {
         let change = Action::ChangeLink { link: self.links[link], directions: Directions::Forward, change };
         self.plan.event(at, change);
@@ -118,8 +124,7 @@ fn copies_of_what_is_late_overflow_no_queue() {
 /// with SACK blocks wait for it then; before it has them it resends nothing that is missing.
 #[test]
 fn a_sender_hears_at_once_of_losses_before_the_proxy() {
-    let short = fast(1).with_queue(QueueLimit::Bytes(ByteCount::new(1_000_000)));
-    let bond = Bond::behind(short, [link(300_000, 10), link(200_000, 15)]);
+    let bond = Bond::behind_queue(500_000);
     let mut simulation = Simulation::from_plan(&bond.plan, Seed(1), bond.options).unwrap();
     let (mut bytes, mut pauses) = (0, Vec::new());
     for quarter in 1..=20 {
@@ -145,4 +150,15 @@ fn a_sender_hears_at_once_of_losses_before_the_proxy() {
         known.abs_diff(outstanding) < between,
         "{known} bytes under way, and {outstanding} by the sender"
     );
+}
+
+/// A sender answers the last ACK of many with all that these would have brought, at once.
+#[test]
+fn acks_in_groups_make_no_bursts_that_overrun_a_queue_of_a_megabyte() {
+    let bond = Bond::behind_queue(1_000_000);
+    let mut simulation = Simulation::from_plan(&bond.plan, Seed(1), bond.options).unwrap();
+    simulation.run_until(Instant::from_secs(3));
+    assert_eq!(simulation.forward_stats(bond.backbone).queue_drops, 0);
+    let mean_mbps = simulation.delivered_bytes(bond.download) as f64 * 8.0 / 3.0 / 1e6;
+    assert!(mean_mbps > 300.0, "{mean_mbps} Mbit/s, slow start included, where one link would carry 285");
 }

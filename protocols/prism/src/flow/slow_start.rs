@@ -17,6 +17,9 @@ const SLOW_ROUNDS: u8 = 2;
 pub(crate) const MIN_GROUPED_BYTES: u32 = 16 * 1460;
 /// ACKs of a round go out in so many groups: HyStart looks at no round-trip times before it has eight.
 const GROUPS: u32 = 5;
+/// A group is for no more than this: its sender answers with twice as much at once, which is to fit the queues before
+/// the proxy. In a round of more such groups HyStart has its round-trip times, and the sender a large window.
+const MAX_GROUP_BYTES: u32 = 400_000;
 /// After so many ACKs of a round, whole groups or not, one waits longer for what comes.
 const MANY: u8 = 6;
 
@@ -135,7 +138,7 @@ impl SlowStart {
 
     /// Bytes that the ACKs of a whole group are for.
     pub(crate) fn group_bytes(&self) -> u32 {
-        self.round.map_or(0, |round| round.flight_bytes / GROUPS)
+        self.round.map_or(0, |round| (round.flight_bytes / GROUPS).min(MAX_GROUP_BYTES))
     }
 
     /// Whether ACKs up to `highest` are a whole group, when the last ACK that went out had the number `released`.
@@ -145,9 +148,9 @@ impl SlowStart {
         ends_round || bytes >= self.group_bytes() && !self.has_sent_many()
     }
 
-    /// Whether so many ACKs left in this round that HyStart will soon have enough of them.
+    /// Whether so many ACKs left in this round that HyStart will soon have enough of them, where that can be helped.
     pub(crate) fn has_sent_many(&self) -> bool {
-        self.round.is_some_and(|round| round.acks >= MANY)
+        self.round.is_some_and(|round| round.acks >= MANY && round.flight_bytes <= GROUPS * MAX_GROUP_BYTES)
     }
 }
 
