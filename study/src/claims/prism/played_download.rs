@@ -2,12 +2,12 @@
 //! acknowledges every packet with SACK, and a sender with a fixed window that knows of losses from reports alone. Where
 //! nothing is under way that could carry one, its timer runs out.
 
+use super::rules::flow;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::{FlowKey, SackBlock, SeqNumber, TcpFlags, TcpHeader};
+use prismux_wire::{SackBlock, SeqNumber, TcpFlags, TcpHeader};
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
 
 const SEGMENT_BYTES: u32 = 1000;
 /// Rate in kbit/s and delay in ms of each link.
@@ -118,16 +118,6 @@ pub(super) fn play(config: ProxyConfig, seed: u64) -> Log {
     }
     play.log.complete = play.unacked >= SEGMENTS;
     play.log
-}
-
-fn flow() -> FlowKey {
-    FlowKey {
-        source: Ipv4Addr::new(10, 0, 0, 1).into(),
-        destination: Ipv4Addr::new(10, 0, 0, 2).into(),
-        source_port: 80,
-        destination_port: 40_000,
-        protocol: 6,
-    }
 }
 
 fn header() -> TcpHeader {

@@ -27,6 +27,17 @@ struct Stage {
     lost: Vec<u32>,
 }
 
+/// The download of what is played to a proxy.
+pub(super) fn flow() -> FlowKey {
+    FlowKey {
+        source: Ipv4Addr::new(10, 0, 0, 1).into(),
+        destination: Ipv4Addr::new(10, 0, 0, 2).into(),
+        source_port: 80,
+        destination_port: 40_000,
+        protocol: 6,
+    }
+}
+
 impl Stage {
     /// Links of the given rates in kbit/s; the first packet is number `first`.
     fn new(config: ProxyConfig, rates_kbps: [u64; 2], first: u32) -> Self {
@@ -42,16 +53,6 @@ impl Stage {
         Self { proxy, next: first, lost: Vec::new() }
     }
 
-    fn flow() -> FlowKey {
-        FlowKey {
-            source: Ipv4Addr::new(10, 0, 0, 1).into(),
-            destination: Ipv4Addr::new(10, 0, 0, 2).into(),
-            source_port: 80,
-            destination_port: 40_000,
-            protocol: 6,
-        }
-    }
-
     /// Sends the next packet; the link it takes, counted from 1.
     fn send(&mut self, at_ms: u64) -> Option<f64> {
         let header = TcpHeader {
@@ -61,7 +62,7 @@ impl Stage {
             ..TcpHeader::default()
         };
         let now = Instant::from_millis(at_ms);
-        self.proxy.handle_data(now, Self::flow(), &header, SEGMENT_BYTES, self.next);
+        self.proxy.handle_data(now, flow(), &header, SEGMENT_BYTES, self.next);
         self.next += 1;
         self.drain()
     }
@@ -81,7 +82,7 @@ impl Stage {
             };
             header.options.sack.push(block);
         }
-        self.proxy.handle_reverse(Instant::from_millis(at_ms), Self::flow(), &header, 0, 0);
+        self.proxy.handle_reverse(Instant::from_millis(at_ms), flow(), &header, 0, 0);
         self.drain();
     }
 
