@@ -6,7 +6,8 @@
 //! * [`carriage`]: what the thread asks of either. [`frames`]: packets that the air knows by number.
 //!
 //! What happens on the air happens at the times that the model gives, worked off when the thread wakes; kernels see it
-//! as late as that. How late deliveries were is measured and reported.
+//! as late as that. How late deliveries were is measured and reported. Nothing happens behind the end of the run,
+//! however late the thread learns of it: counters are those of the end.
 mod carriage;
 mod cells;
 mod direct;
@@ -37,11 +38,13 @@ use prismux_plan::{Action, Medium, MediumModel, NodeId, Plan, Radio, Routing};
 use prismux_routing::RoutingEndpoint;
 use prismux_trace::event::SharedLog;
 use prismux_trace::results::Named;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use prismux_wire::{IpPacket, TcpFlags, TcpPacket};
 use prismux_wireless::{Air, HostId};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use ways::Ways;
 
@@ -80,6 +83,25 @@ pub(super) struct AirReport {
 pub(super) struct AirThread {
     thread: Option<JoinHandle<io::Result<AirReport>>>,
     stop: StopHandle,
+    end: RunEnd,
+}
+
+/// When a run ends: with its plan, or sooner once all is done.
+#[derive(Clone)]
+struct RunEnd(Arc<AtomicU64>);
+
+impl RunEnd {
+    fn of(plan: &Plan) -> Self {
+        Self(Arc::new(AtomicU64::new(plan.duration.as_nanos())))
+    }
+
+    fn get(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    fn bring_forward(&self, to: Duration) {
+        self.0.fetch_min(to.as_nanos(), Ordering::Relaxed);
+    }
 }
 
 impl AirThread {
@@ -124,10 +146,12 @@ impl AirThread {
         let counts_energy = radio.power.is_some();
         let (radio, attached) = (radio.clone(), medium.attached.clone());
         let tunings = tunings(orders.plan, medium);
+        let end = RunEnd::of(orders.plan);
+        let their_end = end.clone();
         let work = move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
             let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
-            let stage = Stage { stations, events, ways, clock, counts_energy };
+            let stage = Stage { stations, events, ways, clock, end: their_end, counts_energy };
             if let Some(cells) = &radio.cells {
                 let addresses = stage.stations.iter().map(|station| station.address).collect();
                 return stage.carry(CellNodes::new(air, &attached, (&radio, cells), addresses));
@@ -147,7 +171,12 @@ impl AirThread {
             }
         };
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(work).map_err(failed())?;
-        Ok(Self { thread: Some(thread), stop })
+        Ok(Self { thread: Some(thread), stop, end })
+    }
+
+    /// The run is over after `duration`: what would happen later on the air does not, nor does it count.
+    pub fn end_run(&self, duration: Duration) {
+        self.end.bring_forward(duration);
     }
 
     /// Stops the thread and returns what it measured.
@@ -229,6 +258,7 @@ struct Stage {
     events: EventLoop,
     ways: Ways,
     clock: Clock,
+    end: RunEnd,
     counts_energy: bool,
 }
 
@@ -244,7 +274,13 @@ impl Stage {
         self.carry(Hosts::new(air, routing, further, takes_back).with_tunings(tunings))
     }
 
-    /// Carries packets until stopped.
+    /// The time on the air, which ends with the run.
+    fn now(&self) -> Instant {
+        self.clock.now().min(self.end.get())
+    }
+
+    /// Carries packets until the end of the run, then drops what comes until stopped: devices stay until programs are
+    /// done with them.
     fn carry(mut self, mut hosts: impl Carriage<PacketBuf>) -> io::Result<AirReport> {
         let pool = PacketPool::new(LINK_MTU_BYTES as usize);
         for (token, station) in self.stations.iter().enumerate() {
@@ -254,7 +290,7 @@ impl Stage {
         }
         let (mut lateness, mut ready) = (Lateness::default(), Vec::new());
         loop {
-            hosts.run_until(self.clock.now());
+            hosts.run_until(self.now());
             while let Some(output) = hosts.poll_output() {
                 match output {
                     Output::Packet(at, host, packet) => {
@@ -265,20 +301,16 @@ impl Stage {
                     Output::Settled(at, station, bases) => self.ways.turn(at, station, bases)?,
                 }
             }
-            if self.events.wait(hosts.next_timeout(), &mut ready)? == Wake::Stop {
+            let next = hosts.next_timeout().filter(|at| *at <= self.end.get());
+            if self.events.wait(next, &mut ready)? == Wake::Stop {
                 break;
             }
             for &token in &ready {
-                take_from(
-                    &self.stations[token as usize].device,
-                    HostId(token as u32),
-                    &pool,
-                    &mut hosts,
-                    self.clock,
-                )?;
+                self.take_from(HostId(token as u32), &pool, &mut hosts)?;
             }
         }
-        let end = self.clock.now();
+        let end = self.now();
+        hosts.run_until(end);
         let counters = |(index, station): (usize, &Station)| {
             let counters = hosts.counters(end, HostId(index as u32), self.counts_energy);
             let named = counters.into_iter().map(|(name, count)| (name.to_owned(), count));
@@ -287,28 +319,30 @@ impl Stage {
         let nodes = self.stations.iter().enumerate().map(counters).collect();
         Ok(AirReport { nodes, lateness: lateness.summary() })
     }
-}
 
-/// Reads a batch of packets from a host's device.
-fn take_from(
-    device: &Tun,
-    host: HostId,
-    pool: &PacketPool,
-    hosts: &mut impl Carriage<PacketBuf>,
-    clock: Clock,
-) -> io::Result<()> {
-    for _ in 0..BATCH_PACKETS {
-        let packet = match pool.read_with(|buffer| device.read(buffer)) {
-            Ok(packet) => packet,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if let Ok(ip) = IpPacket::parse(&packet)
-            && let IpAddr::V4(destination) = ip.header.destination
-        {
-            hosts.send(clock.now(), host, destination, packet);
+    /// Reads a batch of packets from a host's device.
+    fn take_from(
+        &self,
+        host: HostId,
+        pool: &PacketPool,
+        hosts: &mut impl Carriage<PacketBuf>,
+    ) -> io::Result<()> {
+        let device = &self.stations[host.0 as usize].device;
+        for _ in 0..BATCH_PACKETS {
+            let packet = match pool.read_with(|buffer| device.read(buffer)) {
+                Ok(packet) => packet,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let now = self.clock.now();
+            if now < self.end.get()
+                && let Ok(ip) = IpPacket::parse(&packet)
+                && let IpAddr::V4(destination) = ip.header.destination
+            {
+                hosts.send(now, host, destination, packet);
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

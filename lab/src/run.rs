@@ -95,8 +95,9 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     };
     let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
     let (outcomes, programs) = play(&mut stage, flows, &programs, (clock, &over), options)?;
-    let wakeups = wakeups.finish();
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
+    airs.iter().for_each(|air| air.end_run(duration));
+    let wakeups = wakeups.finish();
     let status = stage.status();
     let served = stage.end_servers();
     let device_drops = stage.device_drops()?;

@@ -6,7 +6,8 @@
 //! * [`tcp`]: bulk data over the kernel's TCP or MPTCP. The receiver opens the connection, as in a download.
 //! * [`own_tcp`]: the same from prismux's own TCP, with TCP-PRISM.
 //! * [`fetch`]: RCP and R²CP by processes of `prismux fetch`.
-//! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load.
+//! * [`exchange`]: requests and responses. [`udp`]: constant and bursty background load, whose packets count when the
+//!   kernel had them ([`stamped`]).
 //! * [`socket`]: sockets with a flow's settings. [`content`]: the bytes, which the receiver can foretell.
 //!   [`tcp_info`]: what the kernel says about a connection.
 pub(super) mod content;
@@ -14,6 +15,7 @@ pub(super) mod exchange;
 pub(super) mod fetch;
 pub(super) mod own_tcp;
 pub(super) mod socket;
+mod stamped;
 pub(super) mod tcp;
 pub(super) mod tcp_info;
 pub(super) mod udp;

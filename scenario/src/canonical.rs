@@ -62,7 +62,7 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 8] = [
+const LATER_SETTINGS: [&str; 9] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "address_resolution: None, ",
@@ -70,6 +70,7 @@ const LATER_SETTINGS: [&str; 8] = [
     "roles: [], ",
     "channels: [], ",
     "further_radios: [], ",
+    ", role: Station",
     ", cells: None",
 ];
 

@@ -20,7 +20,8 @@ fn place_of(file: &Table, fault: &Fault) -> Place {
         Part::Link(name) => ("links", name, fault.key),
         Part::Flow(name) => ("flows", name, fault.key),
         Part::Program(name) => ("programs", name, fault.key),
-        Part::Medium(name) => ("media", name, fault.key),
+        // The one medium of a file.
+        Part::Medium(_) => return place_in_section(file, "radio", fault.key),
         Part::Pipe { flow, .. } => ("flows", flow, Some("pipes")),
         // Events are read with their places, and checked then.
         Part::Event(_) => return Place::default(),
@@ -37,4 +38,12 @@ fn place_of(file: &Table, fault: &Fault) -> Place {
         }
         _ => entry.key_place.clone(),
     }
+}
+
+/// Where a key of a section stands, else the section, else the start of the file.
+fn place_in_section(file: &Table, section: &str, key: Option<&str>) -> Place {
+    let Some(entry) = file.get(section) else { return Place::default() };
+    let Value::Table(table) = &entry.item.value else { return entry.key_place.clone() };
+    let inner = key.and_then(|key| table.get(key));
+    inner.map_or_else(|| entry.key_place.clone(), |inner| inner.item.place.clone())
 }

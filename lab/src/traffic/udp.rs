@@ -1,4 +1,5 @@
 //! Background load over UDP.
+use super::stamped::StampedSocket;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_plan::{Traffic, UDP_HEADER_BYTES};
@@ -114,29 +115,30 @@ impl UdpFlow {
         sent
     }
 
-    /// Takes packets until the flow is over; how many there were.
+    /// Takes the packets that the kernel has before the flow is over, however late they are read; how many there were.
     fn receive(&self, arrivals: &mut Arrivals, meter: &mut DelayMeter) -> io::Result<u64> {
-        self.receiver.set_read_timeout(Some(WAIT))?;
+        let mut socket = StampedSocket::new(&self.receiver, WAIT)?;
         let mut buffer = vec![0; 65_536];
-        let mut received = 0;
-        while !self.schedule.is_over() {
-            match self.receiver.recv(&mut buffer) {
-                Ok(count) => {
-                    let now = self.schedule.now();
-                    arrivals.record(now, count as u64);
-                    received += 1;
-                    let packet = &buffer[..count];
-                    if let Some(stamp) = packet.first_chunk::<STAMP_BYTES>().filter(|_| self.delays) {
-                        meter.arrived(now.saturating_since(Instant::from_nanos(u64::from_be_bytes(*stamp))));
-                    }
+        let (mut received, mut end) = (0, None);
+        loop {
+            if end.is_none() && self.schedule.is_over() {
+                end = Some(self.schedule.now().min(self.schedule.stop));
+            }
+            let arrival = socket.receive(&mut buffer, end.is_none())?;
+            let came = arrival.map(|arrival| (arrival.bytes, self.schedule.now() - arrival.age));
+            let Some((bytes, at)) = came.filter(|(_, at)| *at < end.unwrap_or(self.schedule.stop)) else {
+                // None so far, or one that is too late.
+                if end.is_some() {
+                    return Ok(received);
                 }
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                continue;
+            };
+            arrivals.record(at, bytes as u64);
+            received += 1;
+            if let Some(stamp) = buffer[..bytes].first_chunk::<STAMP_BYTES>().filter(|_| self.delays) {
+                meter.arrived(at.saturating_since(Instant::from_nanos(u64::from_be_bytes(*stamp))));
             }
         }
-        Ok(received)
     }
 }
 

@@ -9,8 +9,8 @@ mod references;
 
 use crate::reach::Reach;
 use crate::{
-    Cells, Fault, LinkId, Medium, MediumModel, Node, NodeId, NodeKind, Part, Plan, PlanError, Problem, Radio,
-    Routing,
+    Cells, Fault, FurtherRadio, LinkId, Medium, MediumModel, Node, NodeId, NodeKind, Part, Plan, PlanError,
+    Problem, Radio, Routing,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -87,7 +87,7 @@ impl Plan {
                 found.add(part(), Some("mobility"), Problem::HostsWithoutPlaces { hosts, places });
             }
             if let MediumModel::Radio(radio) = &medium.model
-                && let Some(why) = fault_of_further_radios(radio)
+                && let Some(why) = fault_of_further_radios(medium, radio)
             {
                 found.add(part(), Some("channels"), Problem::BadRadios(why));
             }
@@ -109,8 +109,10 @@ impl Plan {
             Some("a base station that is no router on the air, or none at all")
         } else if !cells.fallback.iter().all(has_link) {
             Some("a fallback that is no link of a host that hands over")
-        } else if radio.mac.coordination != Coordination::Distributed || radio.routing != Routing::Direct {
-            Some("slots, polling or a routing protocol beside cells")
+        } else if radio.mac.coordination != Coordination::Distributed {
+            Some("slots or polling beside cells")
+        } else if radio.routing != Routing::Direct && radio.further_radios.is_empty() {
+            Some("a routing protocol beside cells, and no host with a second radio to relay by")
         } else {
             cells.association.fault()
         }
@@ -143,25 +145,40 @@ impl Plan {
 }
 
 /// What is impossible about hosts with several radios.
-fn fault_of_further_radios(radio: &Radio) -> Option<&'static str> {
+fn fault_of_further_radios(medium: &Medium, radio: &Radio) -> Option<&'static str> {
     let repeats = |index: usize| {
-        let further = radio.further_radios[index];
+        let further = &radio.further_radios[index];
         let (earlier, first) =
             (&radio.further_radios[..index], radio.channels.get(further.host).copied().unwrap_or(1));
-        further.channel == first || earlier.contains(&further)
+        let is_same = |other: &FurtherRadio| (other.host, other.channel) == (further.host, further.channel);
+        further.channel == first || earlier.iter().any(is_same)
     };
-    let has_batteries =
-        radio.power.as_ref().is_some_and(|power| power.batteries_j.iter().any(Option::is_some));
     if radio.further_radios.is_empty() {
         None
-    } else if radio.further_radios.iter().any(|further| further.host >= radio.mobility.len()) {
+    } else if radio.further_radios.iter().any(|further| further.host >= medium.attached.len()) {
         Some("a radio of a host that is not on the air")
     } else if (0..radio.further_radios.len()).any(repeats) {
         Some("two radios of one host on one channel")
-    } else if radio.cells.is_some() || radio.mac.coordination != Coordination::Distributed {
-        Some("hosts with several radios beside cells, slots or polling")
     } else {
-        has_batteries.then_some("hosts with several radios, which would share a battery")
+        fault_of_relays(medium, radio, radio.cells.as_ref()?)
+    }
+}
+
+/// What is impossible about radios by which hosts relay beside cells.
+fn fault_of_relays(medium: &Medium, radio: &Radio, cells: &Cells) -> Option<&'static str> {
+    let is_base = |further: &FurtherRadio| cells.base_stations.contains(&medium.attached[further.host]);
+    let taken = cells.channels(&medium.attached, radio);
+    if radio.routing == Routing::Direct {
+        Some("hosts with several radios beside cells, and no routing protocol that relays over them")
+    } else if radio.further_radios.iter().any(is_base) {
+        Some("a base station with several radios")
+    } else {
+        let on_cell = |further: &FurtherRadio| taken.contains(&further.channel);
+        radio
+            .further_radios
+            .iter()
+            .any(on_cell)
+            .then_some("a radio to relay by on the channel of a base station")
     }
 }
 

@@ -80,7 +80,9 @@ impl Problem {
             Self::HostsWithoutPlaces { .. } => "one movement for each host",
             Self::NotOnTheAir(_) => "a host on the air",
             Self::Untunable(_) => "a channel from 1 to 255, and neither cells nor slots nor polling",
-            Self::BadRadios(_) => "radios of a host on channels of their own, and contention",
+            Self::BadRadios(_) => {
+                "radios of a host on channels of their own; beside cells, second ones of stations, and [routing]"
+            }
             Self::BadCells(_) => "routers on the air, and links of the hosts that hand over between them",
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",

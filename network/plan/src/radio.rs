@@ -18,9 +18,10 @@ pub struct Radio {
     pub mac: MacConfig,
     /// How each moves, in the order in which they are attached.
     pub mobility: Vec<Mobility>,
-    /// What each is to the medium access, in the same order; all are stations where this is empty.
+    /// What the first radio of each is to the medium access, in the same order; all are stations where this is empty.
+    /// Radios are numbered by the places of their hosts, then further ones in their order.
     pub roles: Vec<Role>,
-    /// The channel of each, in the same order; all are on channel 1 where this is empty.
+    /// The channel of the first radio of each, in the same order; all are on channel 1 where this is empty.
     pub channels: Vec<u8>,
     /// Further radios of hosts that have several.
     pub further_radios: Vec<FurtherRadio>,
@@ -36,12 +37,21 @@ pub struct Radio {
 
 /// A radio of a host beside its first one. What a host sends to a neighbour goes by the first of its radios, in the
 /// order of the plan, that shares a channel with one of the neighbour's; what it sends to all goes by each of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FurtherRadio {
     /// The host, by its place among those that are attached.
     pub host: usize,
     /// The channel.
     pub channel: u8,
+    /// What it is to the medium access.
+    pub role: Role,
+}
+
+impl FurtherRadio {
+    /// A station like others.
+    pub const fn new(host: usize, channel: u8) -> Self {
+        Self { host, channel, role: Role::Station }
+    }
 }
 
 impl Radio {
@@ -74,7 +84,7 @@ impl Radio {
             channel: self.channels.get(index).copied().unwrap_or(1),
             battery_j: self.power.as_ref().and_then(|power| *power.batteries_j.get(index)?),
             // Only source routes tell bystanders anything.
-            listens_to_all: matches!(self.routing, Routing::Dsr(_)),
+            listens_to_all: self.cells.is_none() && matches!(self.routing, Routing::Dsr(_)),
             role: self.roles.get(index).cloned().unwrap_or_default(),
             ..HostConfig::new(format!("{air}/{name}"), mobility.clone())
         };
@@ -85,10 +95,19 @@ impl Radio {
                 name: format!("{}/{}", first.name, further.channel),
                 rides_with: Some(HostId(further.host as u32)),
                 channel: further.channel,
+                role: further.role.clone(),
+                // It draws on that of the first.
+                battery_j: None,
+                listens_to_all: matches!(self.routing, Routing::Dsr(_)),
                 ..first.clone()
             });
         }
         radios
+    }
+
+    /// Whether hosts relay for those that hear no base station.
+    pub fn relays_beside_cells(&self) -> bool {
+        self.cells.is_some() && self.routing != Routing::Direct && !self.further_radios.is_empty()
     }
 
     /// The channels of a host, by its place among those that are attached: that of its first radio, then the others.
@@ -122,6 +141,9 @@ impl Radio {
 
 /// Base stations, and the stations that belong to one of them at a time: all others on the air. What stations send and
 /// receive goes over their base station, which forwards between the air and its wires.
+///
+/// A station with a further radio relays by it: one that hears no base station sends and receives over another that
+/// does, to which the routing protocol finds the way over the further radios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells {
     /// The base stations, in order.

@@ -25,7 +25,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use frames::Frames;
-use power::watch_battery;
+use power::{SharedBatteries, watch_battery};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
 use setup::{AirConfig, AirError, HostConfig};
@@ -70,6 +70,8 @@ pub struct Air<P> {
     scheduled: Vec<Instant>,
     /// When each host's battery is looked at.
     batteries: Vec<Instant>,
+    /// The radios that draw on the battery of another one.
+    sharing: SharedBatteries,
     schedule: Schedule,
     frames: Frames<Load<P>>,
     events: Events<Load<P>>,
@@ -92,6 +94,9 @@ impl<P: Copy> Air<P> {
         let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
         let chance = Chance::new(config.radio.propagation, config.radio.fading);
         let reach_m = loss.range_m(config.radio.carrier_threshold_w / chance.largest_factor());
+        let coordinated = setup::coordinated_channels(config, &hosts);
+        let sharing = SharedBatteries::of(&hosts);
+        let batteries_j: Vec<_> = hosts.iter().map(|host| host.battery_j).collect();
         let (mut machines, mut moving, mut max_speed) = (Vec::new(), Vec::new(), 0.0_f64);
         for (index, host) in hosts.into_iter().enumerate() {
             if let Some(what) = host.mobility.fault() {
@@ -100,8 +105,11 @@ impl<P: Copy> Air<P> {
             let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
             let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
             machine.listens_to_all = host.listens_to_all;
-            machine.take_role(host.role, &mac);
-            if let Some(joules) = host.battery_j {
+            if coordinated.contains(&host.channel) {
+                machine.take_role(host.role, &mac);
+            }
+            let keeper = sharing.keeper(index as u32) as usize;
+            if let Some(joules) = batteries_j.get(keeper).copied().flatten() {
                 let battery = Battery::new(joules);
                 let battery = battery.ok_or_else(|| AirError::Battery { host: host.name.clone() })?;
                 machine.run_on(battery);
@@ -128,6 +136,7 @@ impl<P: Copy> Air<P> {
             resolvers: machines.iter().map(|_| Resolver::new(config.mac.address_resolution)).collect(),
             hosts: machines,
             batteries: scheduled.clone(),
+            sharing,
             scheduled,
             schedule: Schedule::default(),
             frames: Frames::default(),
@@ -212,6 +221,11 @@ impl<P: Copy> Air<P> {
         wire::emit(frame, self.mac.config.modulation, address, out);
     }
 
+    /// Whether a host is there and has power.
+    pub fn has_power(&self, host: HostId) -> bool {
+        self.hosts.get(host.0 as usize).is_some_and(|machine| !machine.is_off())
+    }
+
     /// What a host's radio and MAC have done by `now`.
     pub fn stats(&self, now: Instant, host: HostId) -> HostStats {
         let index = host.0 as usize;
@@ -222,6 +236,7 @@ impl<P: Copy> Air<P> {
             arp_requests: resolver.requests,
             arp_replies: resolver.replies,
             packets_unresolved: resolver.unresolved,
+            battery_nj: self.battery_nj(now, index as u32),
             ..host.stats(now, &self.mac)
         }
     }
@@ -290,6 +305,7 @@ impl<P: Copy> Air<P> {
             field,
             hosts,
             batteries,
+            sharing,
             schedule,
             random,
             loss,
@@ -319,7 +335,7 @@ impl<P: Copy> Air<P> {
                 machine.signal_begins(now, signal, mac, rule);
             }
             if mac.powers.is_some() {
-                watch_battery(now, (host, &*machine), &mut batteries[host as usize], mac, schedule);
+                watch_battery(now, host, (&hosts[..], &*sharing), batteries, mac, schedule);
             }
             if decodable {
                 hearers.push(host);

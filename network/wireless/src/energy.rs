@@ -107,7 +107,6 @@ pub(crate) struct StateTimes {
 /// What a radio will do if nothing more happens: send, hear, and then nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook {
-    pub now: Instant,
     pub sends_until: Instant,
     pub hears_until: Instant,
     pub duty_cycle: Option<DutyCycle>,
@@ -133,43 +132,53 @@ impl Powers {
             + cost_aj(self.sleep_nw, times.asleep)
     }
 
-    /// `left_aj` last at least until here, whatever happens.
-    pub fn lasts_at_least_until(&self, now: Instant, left_aj: u128) -> Instant {
-        now + time_for(left_aj, self.most_nw)
+    /// `left_aj` last at least until here for so many radios, whatever happens.
+    pub fn lasts_at_least_until(&self, now: Instant, left_aj: u128, radios: u64) -> Instant {
+        now + time_for(left_aj, self.most_nw.saturating_mul(radios))
     }
 
-    /// When `left_aj` are used up if nothing more happens; a moment before that when that is far away.
-    pub fn lasts_until(&self, mut left_aj: u128, outlook: &Outlook) -> Instant {
-        let mut at = outlook.now;
-        let mut spend = |at: &mut Instant, until: Instant, nanowatts: u64| {
-            let cost = cost_aj(nanowatts, until - *at);
+    /// When `left_aj` are used up if nothing more happens to the radios that draw on them; a moment before that when
+    /// that is far away.
+    pub fn lasts_until<O: Iterator<Item = Outlook>>(
+        &self,
+        now: Instant,
+        mut left_aj: u128,
+        radios: impl Fn() -> O,
+    ) -> Instant {
+        let mut at = now;
+        for _ in 0..MAX_STEPS {
+            let (mut nanowatts, mut until) = (0, Instant::MAX);
+            for outlook in radios() {
+                let (of_radio, changes) = self.state(at, &outlook);
+                nanowatts += of_radio;
+                until = until.min(changes);
+            }
+            let cost = cost_aj(nanowatts, until - at);
             if cost >= left_aj {
-                *at += time_for(left_aj, nanowatts);
-                return true;
+                return at + time_for(left_aj, nanowatts);
             }
             left_aj -= cost;
-            *at = until.max(*at);
-            false
-        };
-        let busy = [(outlook.sends_until, self.transmit_nw), (outlook.hears_until, self.receive_nw)];
-        if busy.into_iter().any(|(until, nanowatts)| spend(&mut at, until, nanowatts)) {
-            return at;
-        }
-        let Some(duty_cycle) = outlook.duty_cycle else { return at + time_for(left_aj, self.idle_nw) };
-        for _ in 0..MAX_STEPS {
-            let (until, nanowatts) = match duty_cycle.wakes(at) {
-                Some(wakes) => (wakes, self.sleep_nw),
-                None => (duty_cycle.sleeps(at), self.idle_nw),
-            };
-            if spend(&mut at, until, nanowatts) {
-                break;
-            }
+            at = until;
         }
         at
     }
+
+    /// What a radio draws at `at` if nothing more happens to it, and until when.
+    fn state(&self, at: Instant, outlook: &Outlook) -> (u64, Instant) {
+        let Outlook { sends_until, hears_until, duty_cycle } = *outlook;
+        match duty_cycle {
+            _ if at < sends_until => (self.transmit_nw, sends_until),
+            _ if at < hears_until => (self.receive_nw, hears_until),
+            None => (self.idle_nw, Instant::MAX),
+            Some(duty_cycle) => match duty_cycle.wakes(at) {
+                Some(wakes) => (self.sleep_nw, wakes),
+                None => (self.idle_nw, duty_cycle.sleeps(at)),
+            },
+        }
+    }
 }
 
-/// Changes between waking and sleep that are looked ahead at most.
+/// Changes of what is drawn that are looked ahead at most.
 const MAX_STEPS: usize = 64;
 
 fn cost_aj(nanowatts: u64, time: Duration) -> u128 {
@@ -245,15 +254,13 @@ mod tests {
         let config = EnergyConfig { idle_w: 0.1, sleep_w: 0.01, ..EnergyConfig::ns2() };
         let powers = Powers::new(&config, &RadioConfig::wavelan());
         let secs = |seconds: f64| Instant::ZERO + Duration::from_secs_f64(seconds);
-        let outlook = |duty_cycle| Outlook {
-            now: secs(1.0),
-            sends_until: secs(2.0),
-            hears_until: secs(4.0),
-            duty_cycle,
+        let outlook = |duty_cycle| Outlook { sends_until: secs(2.0), hears_until: secs(4.0), duty_cycle };
+        let lasts = |joules: f64, outlooks: &[Outlook]| {
+            powers.lasts_until(secs(1.0), (joules * 1e18) as u128, || outlooks.iter().copied())
         };
         // 0.66 J of sending, 0.79 J of hearing, then 0.1 W.
         for (joules, seconds) in [(0.33, 1.5), (0.66 + 0.395, 3.0), (0.66 + 0.79 + 0.5, 9.0)] {
-            let lasts = powers.lasts_until((joules * 1e18) as u128, &outlook(None));
+            let lasts = lasts(joules, &[outlook(None)]);
             assert!(
                 (lasts - secs(seconds)).max(secs(seconds) - lasts) < Duration::from_nanos(10),
                 "{joules} J: {lasts}"
@@ -261,7 +268,12 @@ mod tests {
         }
         // Awake for the first half of each second: 0.055 J a second.
         let duty = DutyCycle { period: Duration::from_secs(1), awake: Duration::from_millis(500) };
-        let lasts = powers.lasts_until(((0.66 + 0.79 + 0.11) * 1e18) as u128, &outlook(Some(duty)));
-        assert!((lasts - secs(6.0)).max(secs(6.0) - lasts) < Duration::from_micros(1), "{lasts}");
+        let asleep = lasts(0.66 + 0.79 + 0.11, &[outlook(Some(duty))]);
+        assert!((asleep - secs(6.0)).max(secs(6.0) - asleep) < Duration::from_micros(1), "{asleep}");
+        // Two radios: both as above, one second apart, and 0.2 W in the end.
+        let later = Outlook { sends_until: secs(3.0), hears_until: secs(5.0), duty_cycle: None };
+        let drawn = (0.66 + 0.79) + (2.0 * 0.66 + 0.79) + 0.1 + 0.2;
+        let both = lasts(drawn, &[outlook(None), later]);
+        assert!((both - secs(6.0)).max(secs(6.0) - both) < Duration::from_nanos(10), "{both}");
     }
 }

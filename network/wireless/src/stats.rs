@@ -80,7 +80,8 @@ pub struct HostStats {
     pub asleep: Duration,
     /// Energy drawn, in nanojoules, where that is counted.
     pub drawn_nj: u64,
-    /// Energy left in the battery, in nanojoules; `None` for a host without one.
+    /// Energy left in the battery, in nanojoules; `None` for a host without one, and for a radio that draws on
+    /// another's.
     pub battery_nj: Option<u64>,
 }
 

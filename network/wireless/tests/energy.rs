@@ -90,6 +90,38 @@ fn a_battery_that_runs_out_while_the_host_sends_gives_its_packets_back_and_ends_
 }
 
 #[test]
+fn two_radios_of_a_host_end_together_when_their_battery_has_carried_what_both_draw() {
+    let place = |x_m| Mobility::Static(Position { x_m, y_m: 0.0 });
+    let mut hosts = named(vec![place(0.0), place(100.0), place(0.0), place(100.0)]);
+    // h0 has radios on channels 1 and 6, h1 and h3 hear one of them each.
+    (hosts[0].battery_j, hosts[2].rides_with) = (Some(1.0), Some(HostId(0)));
+    (hosts[2].channel, hosts[3].channel) = (6, 6);
+    let (radio, mac) = (RadioConfig::wavelan(), MacConfig::ns2());
+    let config = AirConfig { radio, mac, energy: Some(POWERS), reports_frames: false };
+    let mut air = Air::new(&config, hosts, Seed(1)).expect("an air");
+    // Two idle radios draw 0.2 W: 5 s, less what a packet costs by each.
+    for (radio, to) in [(0, 1), (2, 3)] {
+        air.send(Instant::ZERO, HostId(radio), unicast(to, 466, 1)).expect("room");
+    }
+    run(&mut air, secs(4), |_, _, _| {});
+    let drawn_by = |air: &Air<u64>| [0, 2].map(|radio| air.stats(secs(4), HostId(radio)).drawn_nj);
+    let (by_first, by_second) = (drawn_by(&air)[0], drawn_by(&air)[1]);
+    assert_eq!(by_first, by_second);
+    let left = [0, 2].map(|radio| air.stats(secs(4), HostId(radio)).battery_nj);
+    assert_eq!(left, [Some(1_000_000_000 - by_first - by_second), None]);
+    let mut returned = Vec::new();
+    run(&mut air, secs(6), |_, _, _| {});
+    for radio in [0, 2] {
+        let stats = air.stats(secs(6), HostId(radio));
+        assert!((joules(stats.drawn_nj) - 0.5).abs() < 1e-6, "{stats:?}");
+        returned.extend(air.send(secs(6), HostId(radio), unicast(radio + 1, 100, 2)).err());
+    }
+    assert_eq!(returned.len(), 2, "neither sends any more");
+    assert_eq!(air.stats(secs(6), HostId(0)).battery_nj, Some(0));
+    assert_conserved(&air, secs(6), 4);
+}
+
+#[test]
 fn radios_that_sleep_begin_no_exchange_and_draw_less() {
     let duty_cycle = Some(DutyCycle { period: Duration::from_secs(1), awake: Duration::from_millis(200) });
     let mac = MacConfig { duty_cycle, ..MacConfig::ns2() };

@@ -183,6 +183,27 @@ fn packets_between_two_hosts_stay_in_order_whichever_way_they_go() {
 }
 
 #[test]
+fn hosts_on_a_channel_without_access_point_contend_as_if_nobody_polled() {
+    let end = secs(2);
+    let played = |mac: MacConfig, polls: bool| {
+        // h1 is polled by h0; h3 and h4 send to h2 on a channel of their own.
+        let mut hosts = hosts(4, 1);
+        hosts[2..].iter_mut().for_each(|host| host.channel = 6);
+        hosts[0].role = if polls { hosts[0].role.clone() } else { Role::Station };
+        let mut air = air(mac, hosts);
+        saturate(&mut air, &[(1, 0), (3, 2), (4, 2)], PACKET_BYTES, end);
+        assert_conserved(&air, end, 5);
+        stats(&air, end, 5)
+    };
+    let polled = played(mac(polling(100, 60)), true);
+    let coordination = Coordination::Distributed;
+    let alone = played(MacConfig { coordination, ..mac(polling(100, 60)) }, false);
+    assert_eq!(polled[2..], alone[2..]);
+    assert!(polled[0].beacons_sent > 0 && polled[0].packets_received > 0, "{:?}", polled[0]);
+    assert!(polled[0].packets_received != alone[0].packets_received);
+}
+
+#[test]
 fn impossible_periods_and_lists_are_refused_by_name() {
     let refused = |mac: MacConfig, hosts: Vec<HostConfig>| {
         let config = AirConfig { radio: RadioConfig::wavelan(), mac, energy: None, reports_frames: false };
@@ -221,7 +242,7 @@ fn impossible_periods_and_lists_are_refused_by_name() {
             role("h0", "it polls itself, or a host that is not on its channel"),
         ),
         (refused(good, with(vec![], 1)), role("h1", "its channel has another access point")),
-        (refused(good, nobody), role("h0", "its channel has no access point")),
+        (refused(good, nobody), role("h0", "there is no access point on any channel")),
         (refused(MacConfig::dsss(), hosts(1, 1)), role("h0", "there are no contention-free periods")),
     ];
     for (found, expected) in cases {

@@ -7,9 +7,9 @@ use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     AccessRules, AddressResolution, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, Coordination,
-    DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostId, HostStats, HtFormat, MacConfig,
-    Manhattan, Miss, Mobility, Modulation, Outgoing, PollingConfig, Position, Priority, Propagation,
-    RadioConfig, RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
+    DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostConfig, HostId, HostStats, HtFormat,
+    MacConfig, Manhattan, Miss, Mobility, Modulation, Outgoing, PollingConfig, Position, Priority,
+    Propagation, RadioConfig, RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -120,6 +120,15 @@ struct Power {
     energy: EnergyConfig,
     duty_cycle: Option<DutyCycle>,
     batteries_j: Vec<Option<f64>>,
+    /// Every other host has a second radio, on its battery and on a channel of these radios alone.
+    has_second_radios: bool,
+}
+
+impl Power {
+    /// The second radios of so many hosts: whose each is. Radios are numbered behind the first ones of all hosts.
+    fn second_radios(&self, hosts: usize) -> Vec<usize> {
+        if self.has_second_radios { (0..hosts).step_by(2).collect() } else { Vec::new() }
+    }
 }
 
 fn power() -> impl Strategy<Value = Power> {
@@ -131,23 +140,47 @@ fn power() -> impl Strategy<Value = Power> {
         })
     });
     let batteries = prop::collection::vec(prop::option::of(1e-4..5.0), 1..4);
-    (powers, duty_cycle, batteries).prop_map(|(powers, duty_cycle, batteries_j)| {
-        let (transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency) = powers;
-        let energy = EnergyConfig { transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency };
-        Power { energy, duty_cycle, batteries_j }
-    })
+    (powers, duty_cycle, batteries, any::<bool>()).prop_map(
+        |(powers, duty_cycle, batteries_j, has_second_radios)| {
+            let (transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency) = powers;
+            let energy = EnergyConfig { transmit_w, receive_w, idle_w, sleep_w, amplifier_efficiency };
+            Power { energy, duty_cycle, batteries_j, has_second_radios }
+        },
+    )
 }
 
-/// What a host has drawn follows from its states, and what it has not is left in its battery, to the microjoule.
-fn assert_energy_balances(power: &Power, radio: &RadioConfig, host: &HostStats, index: usize, now: Instant) {
-    let Power { energy, batteries_j, .. } = power;
-    let seconds = |time: Duration| time.as_secs_f64();
-    let capacity = batteries_j[index % batteries_j.len()];
-    let drawn = host.drawn_nj as f64 / 1e9;
-    if let (Some(capacity), Some(left_nj)) = (capacity, host.battery_nj) {
-        assert!((capacity - drawn - left_nj as f64 / 1e9).abs() < 1e-6, "h{index} of {capacity} J: {host:?}");
+/// What a host's radios have drawn follows from their states, and what they have not is left in the battery, to the
+/// microjoule.
+fn assert_energy_balances(
+    power: &Power,
+    radio: &RadioConfig,
+    radios: &[HostStats],
+    hosts: usize,
+    now: Instant,
+) {
+    let batteries_j = &power.batteries_j;
+    let seconds = power.second_radios(hosts);
+    for (index, first) in radios[..hosts].iter().enumerate() {
+        let second = seconds.iter().position(|host| *host == index).map(|place| &radios[hosts + place]);
+        let drawn: u64 = core::iter::once(first).chain(second).map(|radio| radio.drawn_nj).sum();
+        let capacity = batteries_j[index % batteries_j.len()];
+        if let (Some(capacity), Some(left_nj)) = (capacity, first.battery_nj) {
+            let left = capacity - drawn as f64 / 1e9 - left_nj as f64 / 1e9;
+            assert!(left.abs() < 1e-6, "h{index} of {capacity} J: {first:?} {second:?}");
+        }
+        assert_eq!(first.battery_nj.is_some(), capacity.is_some());
+        let is_dead = first.battery_nj.is_some_and(|left_nj| left_nj < 1000);
+        for radio_stats in core::iter::once(first).chain(second) {
+            assert_draws_by_state(power, radio, radio_stats, is_dead, now);
+        }
+        assert!(second.is_none_or(|second| second.battery_nj.is_none()), "one battery is counted once");
     }
-    let is_dead = host.battery_nj.is_some_and(|left_nj| left_nj < 1000);
+}
+
+fn assert_draws_by_state(power: &Power, radio: &RadioConfig, host: &HostStats, is_dead: bool, now: Instant) {
+    let energy = &power.energy;
+    let seconds = |time: Duration| time.as_secs_f64();
+    let drawn = host.drawn_nj as f64 / 1e9;
     if !is_dead {
         let radiated_w =
             radio.antenna.power_w * RadioConfig::wavelan().receive_threshold_w / radio.receive_threshold_w;
@@ -158,7 +191,7 @@ fn assert_energy_balances(power: &Power, radio: &RadioConfig, host: &HostStats, 
             + seconds(host.receiving) * energy.receive_w
             + seconds(host.asleep) * energy.sleep_w
             + idle * energy.idle_w;
-        assert!((drawn - expected).abs() < 1e-6, "h{index}: {host:?}, expected {expected} J");
+        assert!((drawn - expected).abs() < 1e-6, "{host:?}, expected {expected} J");
     }
 }
 
@@ -219,6 +252,28 @@ fn possible(radio: &RadioConfig, mac: MacConfig) -> MacConfig {
     }
 }
 
+/// The radios of hosts: the first ones, then the second ones of some.
+fn radios_of(hosts: &[Mobility], coordination: Coordination, power: &Power) -> Vec<HostConfig> {
+    let mut radios = named(hosts.to_vec());
+    for (host, battery_j) in radios.iter_mut().zip(power.batteries_j.iter().cycle()) {
+        host.battery_j = *battery_j;
+    }
+    for (index, host) in radios.iter_mut().enumerate() {
+        host.role = role(coordination, index as u32, hosts.len() as u32);
+    }
+    for host in power.second_radios(hosts.len()) {
+        let first = &radios[host];
+        radios.push(HostConfig {
+            name: format!("{}/2", first.name),
+            rides_with: Some(HostId(host as u32)),
+            channel: 9,
+            role: Role::Station,
+            ..first.clone()
+        });
+    }
+    radios
+}
+
 /// Plays a history to its end. All that was seen, as text with counters, and the counters at the end.
 fn play(
     radio: RadioConfig,
@@ -230,14 +285,9 @@ fn play(
 ) -> (String, Vec<HostStats>) {
     let mac = possible(&radio, MacConfig { duty_cycle: power.duty_cycle, ..mac });
     let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: true };
-    let mut named = named(hosts.to_vec());
-    for (host, battery_j) in named.iter_mut().zip(power.batteries_j.iter().cycle()) {
-        host.battery_j = *battery_j;
-    }
-    for (index, host) in named.iter_mut().enumerate() {
-        host.role = role(mac.coordination, index as u32, hosts.len() as u32);
-    }
-    let mut air = Air::new(&config, named, Seed(seed)).expect("a possible air");
+    let configs = radios_of(hosts, mac.coordination, power);
+    let (radios, first_radios) = (configs.len(), hosts.len() as u32);
+    let mut air = Air::new(&config, configs, Seed(seed)).expect("a possible air");
     let mut seen = String::new();
     let resolves = mac.address_resolution != AddressResolution::None;
     let (mut fates, mut refused) = (Fates { resolves, ..Fates::default() }, Vec::new());
@@ -245,24 +295,24 @@ fn play(
         fates.count(&event);
         seen.push_str(&format!("{now} {event:?}\n"));
     };
-    let count = hosts.len() as u32;
+    let count = radios as u32;
     for (index, send) in sends.iter().enumerate() {
         let now = Instant::ZERO + Duration::from_micros(send.at_us);
         run(&mut air, now, |_, at, event| note(at, event));
         if let Some((host, channel)) = send.tuned {
-            air.tune(now, HostId(host % count), Some(channel).filter(|channel| *channel > 0));
-            assert_conserved(&air, now, hosts.len());
+            air.tune(now, HostId(host % first_radios), Some(channel).filter(|channel| *channel > 0));
+            assert_conserved(&air, now, radios);
         }
         let to = send.to.map(|to| HostId(to % count));
         let packet = Outgoing { to, priority: send.priority, ..unicast(0, send.bytes, index as u64) };
         refused.extend(air.send(now, HostId(send.from % count), packet).err().map(|packet| packet.payload));
-        assert_conserved(&air, now, hosts.len());
+        assert_conserved(&air, now, radios);
     }
     run(&mut air, secs(60), |_, at, event| note(at, event));
-    assert_conserved(&air, secs(60), hosts.len());
-    let all = stats(&air, secs(60), hosts.len());
-    for (index, host) in all.iter().enumerate() {
-        assert_energy_balances(power, &radio, host, index, secs(60));
+    assert_conserved(&air, secs(60), radios);
+    let all = stats(&air, secs(60), radios);
+    assert_energy_balances(power, &radio, &all, hosts.len(), secs(60));
+    for index in 0..radios {
         let place = air.position(secs(60), HostId(index as u32));
         let inside = |value: f64, side: f64| (-1e-6..=side + 1e-6).contains(&value);
         assert!(inside(place.x_m, AREA.width_m) && inside(place.y_m, AREA.height_m), "{place:?}");
@@ -271,8 +321,8 @@ fn play(
     let periods = |duty: DutyCycle| duty.period.as_nanos().div_ceil(duty.awake.as_nanos());
     let end = secs(60 * mac.duty_cycle.map_or(1, periods));
     run(&mut air, end, |_, at, event| note(at, event));
-    assert_conserved(&air, end, hosts.len());
-    for (index, host) in stats(&air, end, hosts.len()).iter().enumerate() {
+    assert_conserved(&air, end, radios);
+    for (index, host) in stats(&air, end, radios).iter().enumerate() {
         assert_eq!(air.waiting_packets(HostId(index as u32)), 0, "a packet waits for ever at h{index}");
         assert_eq!(host.signals, host.signals_ended(), "h{index}: {host:?}");
     }
@@ -283,7 +333,7 @@ fn play(
     );
     refused.into_iter().for_each(|payload| fates.end(payload));
     assert_eq!(fates.ended.len() + unresolved, sends.len(), "packets vanish: {fates:?}");
-    let ended = stats(&air, end, hosts.len());
+    let ended = stats(&air, end, radios);
     fates.assert_told(&ended, mac.aggregation.is_some());
     (format!("{seen}{all:?}"), ended)
 }

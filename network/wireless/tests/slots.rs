@@ -137,6 +137,31 @@ fn impossible_timetables_are_refused_by_name() {
 }
 
 #[test]
+fn hosts_on_a_channel_where_nobody_owns_a_slot_contend_with_rts_and_acknowledgements() {
+    let slots = frame(2, 3 * AIRTIME_US + 2 + 10);
+    let end = secs(2);
+    let played = |coordination: Coordination| {
+        let owners = |host: usize| match (host, coordination) {
+            (0 | 1, Coordination::Slots(_)) => Role::SlotOwner(vec![host as u32]),
+            _ => Role::Station,
+        };
+        let mut hosts = hosts(&[&[], &[], &[], &[], &[]]);
+        for (index, host) in hosts.iter_mut().enumerate() {
+            (host.role, host.channel) = (owners(index), if index < 2 { 1 } else { 6 });
+        }
+        let mac = MacConfig { coordination, ..MacConfig::ns2() };
+        let mut air = Air::new(&AirConfig { mac, ..config(slots) }, hosts, Seed(1)).expect("a possible air");
+        saturate(&mut air, &[(0, 1), (1, 0), (3, 2), (4, 2)], PACKET_BYTES, end);
+        assert_conserved(&air, end, 5);
+        stats(&air, end, 5)
+    };
+    let (slotted, alone) = (played(Coordination::Slots(slots)), played(Coordination::Distributed));
+    assert_eq!(slotted[2..], alone[2..]);
+    assert!(alone[3].rts_sent > 0 && slotted[0].rts_sent == 0);
+    assert!(slotted[0].packets_received > 0 && slotted[0].acks_sent == 0, "{:?}", slotted[0]);
+}
+
+#[test]
 fn slots_work_at_54_mbit_per_s_too() {
     let slots = SlotConfig { guard: Duration::from_micros(2), ..frame(2, 600) };
     let mac = MacConfig { coordination: Coordination::Slots(slots), ..MacConfig::ofdm() };

@@ -81,7 +81,13 @@ pub const AGGREGATION: &[Key] = &[
 /// Keys of `[radio.polling]`.
 pub const POLLING: &[Key] = &[
     key("access_point", "node", "required", "who polls"),
-    key("stations", "list of nodes", "all others on the air", "who is polled, in order"),
+    key("stations", "list of nodes", "all others on its channel", "who is polled, in order"),
+    key(
+        "channel",
+        "whole number",
+        "the first of the access point",
+        "where it polls; on other channels hosts contend",
+    ),
     key(
         "period",
         "duration",
@@ -111,6 +117,12 @@ pub const SLOTS: &[Key] = &[
         "how long a slot is: as many packets go in it as end before its guard time",
     ),
     key("guard", "duration", "10 us", "the part at the end of each slot in which nobody sends"),
+    key(
+        "channel",
+        "whole number",
+        "the first ones of the owners",
+        "where the timetable holds; on other channels hosts contend",
+    ),
 ];
 
 /// Keys of `[radio.cells]`.

@@ -14,6 +14,7 @@ use super::reader::{Problems, Reader};
 use crate::document::Value;
 use crate::keys;
 use crate::registry;
+use channels::Radios;
 use prismux_plan::{Link, Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
 use prismux_wireless::{Fading, Propagation, RadioConfig, Reception};
 use std::path::Path;
@@ -44,19 +45,21 @@ pub(super) fn read(
     };
     let mut attached = hosts(&reader, node_names, nodes);
     let cells = cells::read(&reader, names, (nodes, links), &mut attached);
-    let mut mac = mac::read(&reader);
-    let owners = slots::read(&reader, &mut mac, &attached, node_names);
-    let polled = polling::read(&reader, &mut mac, &attached, node_names);
-    let roles = if polled.is_empty() { owners } else { polled };
     let on_air: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
-    let (channels, further_radios) = channels::read(&reader, &on_air, problems);
+    let mut radios = channels::read(&reader, &on_air, problems);
+    let mut mac = mac::read(&reader);
+    let owners = slots::read(&reader, &mut mac, (&attached, &radios), node_names);
+    let polled = polling::read(&reader, &mut mac, (&attached, &radios), node_names);
+    let roles = radios.take_roles(if polled.is_empty() { owners } else { polled });
+    let Radios { channels, further: further_radios, .. } = radios;
     let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
-    if let Some(found) = cells.as_ref().and_then(|_| cells::conflict(&mac, routing.is_some())) {
-        reader.wrong("cells", found, cells::ALONE, None);
+    let conflict = || cells::conflict(&mac, routing.is_some(), !further_radios.is_empty());
+    if let Some((found, remedy)) = cells.as_ref().and_then(|_| conflict()) {
+        reader.wrong("cells", found, cells::ALONE, remedy.map(str::to_string));
     }
     reader.finish();
-    let mut compares_hops = false;
+    let (mut compares_hops, has_routing) = (false, routing.is_some());
     let protocol = routing.and_then(|routing| {
         let protocol = routing.name("protocol", registry::ROUTING);
         compares_hops = routing.boolean("compare_hops").unwrap_or(false);
@@ -64,7 +67,7 @@ pub(super) fn read(
         protocol
     });
     // Stations have a base station for a neighbour, and that knows its wires.
-    let standard = if cells.is_some() { None } else { registry::ROUTING.first() };
+    let standard = if cells.is_some() && !has_routing { None } else { registry::ROUTING.first() };
     let routing = protocol.or_else(|| Some(standard?.value)).unwrap_or(Routing::Direct);
     let Some(mobility) = mobility else {
         let remedy = "for instance [mobility] with lines: model = \"static\" and area_m = [500, 500]";

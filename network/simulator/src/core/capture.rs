@@ -10,8 +10,12 @@ use std::net::IpAddr;
 const IP_HEADER_BYTES: usize = 20;
 /// The place of the protocol in an IPv4 header.
 const PROTOCOL_AT: usize = 9;
+/// The place of source and destination in an IPv4 header.
+const ADDRESSES_AT: std::ops::Range<usize> = 12..20;
 /// The IP protocol of nothing.
 const NO_NEXT_HEADER: u8 = 59;
+/// The IP protocol of IPv4: of a packet in a tunnel (RFC 2003).
+const IPV4_IN_IP: u8 = 4;
 
 /// A pcapng capture of all links. What is captured is what is handed to a link, lost packets included.
 pub(crate) struct Capture {
@@ -86,10 +90,16 @@ impl Capture {
                 &self.bytes[..length]
             }
         };
-        let next_header = inner.get(PROTOCOL_AT).copied().unwrap_or(NO_NEXT_HEADER);
-        let around = || pool.header(handle).and_then(|header| header.behind_ip(next_header));
-        let Some(behind) = alone.or_else(around) else { return inner.to_vec() };
-        let payload = inner.get(IP_HEADER_BYTES..).unwrap_or_default();
+        let mut next_header = inner.get(PROTOCOL_AT).copied().unwrap_or(NO_NEXT_HEADER);
+        let around = |next_header| pool.header(handle).and_then(|header| header.behind_ip(next_header));
+        let Some(mut behind) = alone.or_else(|| around(next_header)) else { return inner.to_vec() };
+        let mut payload = inner.get(IP_HEADER_BYTES..).unwrap_or_default();
+        let ends = [behind.source.octets(), behind.destination.octets()].concat();
+        if inner.get(ADDRESSES_AT).is_some_and(|own| own != ends) {
+            // What goes from somebody else, or to somebody else, does so in a tunnel.
+            (next_header, payload) = (IPV4_IN_IP, inner);
+            behind = around(next_header).unwrap_or(behind);
+        }
         let protocol = if behind.bytes.is_empty() { next_header } else { behind.protocol };
         let (source, destination) = (IpAddr::V4(behind.source), IpAddr::V4(behind.destination));
         let ip = IpHeader {

@@ -1,7 +1,8 @@
-//! A host of an ad-hoc network: a routing protocol between its endpoints and the air.
+//! A host of an ad-hoc network: a routing protocol between its endpoints and the air. It may be a relay: what comes for
+//! it and is for somebody else waits until whoever keeps the relay sends it on.
 use super::header::Routed;
 use crate::core::ids::{MediumId, NodeId};
-use crate::core::packet::{Transit, ipv4_address, node_at};
+use crate::core::packet::{IPV4_HEADER_BYTES, Transit, ipv4_address, node_at};
 use crate::media::medium::{Frame, Priority};
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
@@ -9,6 +10,7 @@ use prismux_endpoint::Alarm;
 use prismux_routing::{Input, NextHop, RoutingEndpoint, RoutingEvent};
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
+use std::collections::VecDeque;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -23,6 +25,17 @@ pub(super) struct AdhocHost<R> {
     queue_drops: u64,
     /// Hops of packets that arrived, where they are compared.
     hops: Option<Hops>,
+    /// Of a relay: what has come and is to go on.
+    passing: Option<VecDeque<Transit>>,
+}
+
+/// A host of an ad-hoc network that carries packets between others and it, in tunnels: IP in IP (RFC 2003).
+pub(super) trait Relay: Node {
+    /// Sends a packet to a host of the network, wherever it goes from there.
+    fn send_to(&mut self, context: &mut NodeContext<'_>, host: NodeId, packet: Transit);
+
+    /// A packet that has come and is for somebody else.
+    fn poll_passing(&mut self) -> Option<Transit>;
 }
 
 /// How far packets have come, and how far they would have had to.
@@ -50,7 +63,12 @@ impl Hops {
 impl<R> AdhocHost<R> {
     pub fn new(medium: MediumId, routing: R, compares_hops: bool) -> Self {
         let hops = compares_hops.then(Hops::default);
-        Self { medium, routing, alarm: Alarm::new(), failed: None, queue_drops: 0, hops }
+        Self { medium, routing, alarm: Alarm::new(), failed: None, queue_drops: 0, hops, passing: None }
+    }
+
+    /// The same as a relay.
+    pub fn relaying(self) -> Self {
+        Self { passing: Some(VecDeque::new()), ..self }
     }
 }
 
@@ -68,7 +86,13 @@ where
     fn drain(&mut self, context: &mut NodeContext<'_>) {
         let now = context.now();
         while let Some(prismux_routing::Frame { next_hop, packet }) = self.routing.poll_transmit(now) {
-            let header_bytes = self.routing.header_bytes(&packet);
+            let mut header_bytes = self.routing.header_bytes(&packet);
+            if let (Some(payload), Some(_)) = (&packet.payload, &self.passing) {
+                let (source, destination) = context.addresses(payload);
+                let ends = [packet.source, packet.destination];
+                let is_tunnelled = [source, destination].map(ipv4_address) != ends;
+                header_bytes += if is_tunnelled { IPV4_HEADER_BYTES as usize } else { 0 };
+            }
             let (routed, payload) = Routed::split(packet, header_bytes);
             let (packet, priority) = match payload {
                 Some(mut packet) => {
@@ -94,7 +118,10 @@ where
                             .and_then(|from| context.fewest_hops(self.medium, from));
                         hops.count(made, fewest);
                     }
-                    context.deliver(payload);
+                    match &mut self.passing {
+                        Some(passing) if !context.is_for_node(&payload) => passing.push_back(payload),
+                        _ => context.deliver(payload),
+                    }
                 }
                 RoutingEvent::Dropped { reason, payload, .. } => context.lose(payload, drop_reason(reason)),
                 _ => {}
@@ -196,7 +223,7 @@ where
     }
 
     fn packets_inside(&self) -> usize {
-        self.routing.buffered_packets()
+        self.routing.buffered_packets() + self.passing.as_ref().map_or(0, VecDeque::len)
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -213,5 +240,19 @@ where
             ]);
         }
         counters
+    }
+}
+
+impl<R> Relay for AdhocHost<R>
+where
+    R: RoutingEndpoint<Transit> + fmt::Debug + Send + 'static,
+    R::Header: fmt::Debug + Send + 'static,
+{
+    fn send_to(&mut self, context: &mut NodeContext<'_>, host: NodeId, packet: Transit) {
+        self.act(context, Input::Send { destination: ipv4_address(host), payload: packet });
+    }
+
+    fn poll_passing(&mut self) -> Option<Transit> {
+        self.passing.as_mut()?.pop_front()
     }
 }

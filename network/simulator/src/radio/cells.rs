@@ -1,13 +1,16 @@
 //! Cells: base stations that join the air to wires, and stations that hand over between them.
 //!
 //! * `station`: a host that belongs to one base station at a time, and measures all of them.
+//! * `relaying`: a station that hears none sends and receives over one that does.
 //! * `base_station`: what forwards for the stations that belong to it.
 //!
 //! What the parts of a network tell one another to keep track of a host costs neither time nor packets, and the host
-//! keeps its address, as with Mobile IP.
+//! keeps its address, as with Mobile IP. So does the choice of a host to go over; the way to it has to be found.
 mod base_station;
+mod relaying;
 mod station;
 
+use super::adhoc::Relay;
 use super::medium::RadioMedium;
 use crate::core::ids::{LinkId, MediumId, NodeId, PortId};
 use crate::core::packet::Transit;
@@ -18,18 +21,20 @@ use base_station::BaseStation;
 use prismux_plan::{Cells, Plan, Radio};
 use prismux_trace::event::Event;
 use prismux_units::Instant;
+use relaying::Gateway;
 pub(crate) use station::Station;
 use std::any::Any;
 
-/// The rule of a node on an air with cells.
+/// The rule of a node on an air with cells; for a station that relays, what it relays by.
 pub(super) fn node(
     plan: &Plan,
     medium: MediumId,
     (radio, cells): (&Radio, &Cells),
     node: NodeId,
+    relay: Option<Box<dyn Relay>>,
 ) -> Box<dyn Node> {
     if !cells.base_stations.contains(&node) {
-        return Box::new(Station::new(plan, medium, (radio, cells), node));
+        return Box::new(Station::new(plan, medium, (radio, cells), node).relaying(relay));
     }
     let stations = plan[medium].attached.iter().filter(|node| !cells.base_stations.contains(node));
     let queue_packets = radio.mac.queue_packets as usize;
@@ -111,7 +116,7 @@ impl NodeContext<'_> {
     }
 
     /// Whether the packet is for the node, under whichever of its addresses.
-    fn is_for_node(&self, packet: &Transit) -> bool {
+    pub(super) fn is_for_node(&self, packet: &Transit) -> bool {
         self.ends_here(packet) || self.network.is_interface_of(packet.carried.towards, self.node)
     }
 }
@@ -135,25 +140,65 @@ impl NodeContext<'_> {
     fn settle(&mut self, [from, to]: [Option<NodeId>; 2], base_stations: &[NodeId], link: Option<LinkId>) {
         let station = self.node;
         match (to, link) {
-            (Some(to), _) => {
-                self.network.lead_to(station, to);
-                self.network.with_node_as(to, |base: &mut BaseStation, context| base.admit(context, station));
-            }
+            (Some(to), _) => self.lead_over(to, None),
             (None, Some(link)) => self.network.attach(station, link),
             (None, None) => {}
         }
-        let elsewhere = to.is_some() || link.is_some();
-        for base in base_stations.iter().filter(|base| Some(**base) != to) {
-            let settle = |base: &mut BaseStation, context: &mut NodeContext<'_>| {
-                base.settle(context, station, elsewhere);
-            };
-            self.network.with_node_as(*base, settle);
-        }
+        self.tell_others(to, base_stations, to.is_some() || link.is_some());
         self.network.observe(|names| Event::CellChanged {
             node: names.node(station),
             from: from.map(|from| names.node(from)),
             to: to.map(|to| names.node(to)),
         });
         self.network.queue.push(self.network.now, Target::HandedOver(station));
+    }
+
+    /// It hears no base station, and is reached over a station that belongs to one of them, or cannot be reached.
+    fn settle_behind(&mut self, gateway: Option<Gateway>, base_stations: &[NodeId]) {
+        if let Some(Gateway { station, base }) = gateway {
+            self.lead_over(base, Some(station));
+        }
+        self.tell_others(gateway.map(|gateway| gateway.base), base_stations, gateway.is_some());
+        self.network.queue.push(self.network.now, Target::HandedOver(self.node));
+    }
+
+    /// All that is for it goes to a base station, which sends it to the station itself or to its gateway.
+    fn lead_over(&mut self, base: NodeId, gateway: Option<NodeId>) {
+        let station = self.node;
+        self.network.lead_to(station, base);
+        let admit = |base: &mut BaseStation, context: &mut NodeContext<'_>| {
+            base.admit(context, station, gateway);
+        };
+        self.network.with_node_as(base, admit);
+    }
+
+    /// Base stations that it does not go over learn whether it is reached in another way.
+    fn tell_others(&mut self, own: Option<NodeId>, base_stations: &[NodeId], elsewhere: bool) {
+        let station = self.node;
+        for base in base_stations.iter().filter(|base| Some(**base) != own) {
+            let settle = |base: &mut BaseStation, context: &mut NodeContext<'_>| {
+                base.settle(context, station, elsewhere);
+            };
+            self.network.with_node_as(*base, settle);
+        }
+    }
+
+    /// The station in a cell over which the node is to go: `present` while it can, else the nearest over the air.
+    fn find_gateway(&mut self, medium: MediumId, present: Option<Gateway>) -> Option<Gateway> {
+        let shared = &self.network.media[medium.index()].medium;
+        let shared: &dyn Any = &**shared;
+        let radio: &RadioMedium = shared.downcast_ref()?;
+        let gateway = |station: NodeId| {
+            let base = self.network.node_as::<Station>(station)?.serves_as_gateway()?;
+            Some(Gateway { station, base })
+        };
+        let gateways: Vec<Gateway> = radio.nodes().iter().copied().filter_map(gateway).collect();
+        let stations: Vec<NodeId> = gateways.iter().map(|gateway| gateway.station).collect();
+        let (node, preferred) = (self.node, present.map(|present| present.station));
+        let nearest = self
+            .network
+            .with_radio(medium, |radio, now| radio.nearest(now, node, &stations, preferred))
+            .flatten();
+        gateways.into_iter().find(|gateway| Some(gateway.station) == nearest)
     }
 }

@@ -1,4 +1,5 @@
 //! An air as a medium of the simulator.
+use super::hops::Rings;
 use super::radios::Radios;
 use crate::core::ids::NodeId;
 use crate::core::packet::{Transit, ipv4_address};
@@ -19,8 +20,9 @@ pub struct RadioMedium {
     counts_energy: bool,
     /// Whether packets for a neighbour that no longer answers are taken back.
     takes_back: bool,
-    /// How far hosts reach in the mean, in metres, where hops are compared.
-    range_m: Option<f64>,
+    /// How far hosts reach in the mean, in metres.
+    range_m: f64,
+    compares_hops: bool,
     /// The headers of the frame that has begun last, on an air that tells of frames.
     head: Vec<u8>,
     /// That frame.
@@ -47,9 +49,9 @@ impl RadioMedium {
             radios: Radios::new(plan, attached, radio),
             frames_inside: 0,
             counts_energy: radio.power.is_some(),
-            // Base stations and stations take them back when they part.
-            takes_back: radio.routing.takes_back() && radio.cells.is_none(),
-            range_m: radio.compares_hops.then(|| radio.radio.range_m()),
+            takes_back: radio.routing.takes_back(),
+            range_m: radio.radio.range_m(),
+            compares_hops: radio.compares_hops,
             head: Vec::new(),
             latest: None,
             taken_back: VecDeque::new(),
@@ -84,6 +86,47 @@ impl RadioMedium {
         waiting.into_iter().map(|frame| frame.packet).collect()
     }
 
+    /// Of `candidates`, the one that is fewest hops away from a node now, and nearest among equals; but `preferred` as
+    /// long as that is no more than one hop farther. Hosts without power are no hop.
+    pub(super) fn nearest(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        candidates: &[NodeId],
+        preferred: Option<NodeId>,
+    ) -> Option<NodeId> {
+        let mut hosts = self.hosts(now);
+        let own = hosts.iter().find(|(node, _)| *node == from)?.1;
+        let relays = |node: NodeId| self.radios.relays(node) && self.air.has_power(self.radios.first(node));
+        hosts.retain(|(node, _)| relays(*node));
+        let mut rings = Rings::around(from, hosts, self.range_m);
+        let (radios, air, mut nearest) = (&self.radios, &self.air, None);
+        while rings.advance(|one, other| radios.between(air, one, other).is_some()) {
+            let reached = rings.ring.iter().filter(|(node, _)| candidates.contains(node));
+            if reached.clone().any(|(node, _)| Some(*node) == preferred) {
+                return preferred;
+            }
+            if nearest.is_some() {
+                break;
+            }
+            let distance = |(_, place): &&(NodeId, Position)| place.distance_m2(own);
+            let first = reached.min_by(|one, other| distance(one).total_cmp(&distance(other)));
+            nearest = first.map(|(node, _)| *node);
+        }
+        nearest
+    }
+
+    /// The nodes on the air.
+    pub(super) fn nodes(&self) -> &[NodeId] {
+        self.radios.attached()
+    }
+
+    /// All hosts, and where they are.
+    fn hosts(&mut self, now: Instant) -> Vec<(NodeId, Position)> {
+        let places = self.radios.attached().iter().zip(0..);
+        places.map(|(&node, host)| (node, self.air.position(now, HostId(host)))).collect()
+    }
+
     /// Puts a frame into the queue of one radio of its sender, for one of another node, or for all. What has no room
     /// comes back: it, or one that it displaces.
     fn put(&mut self, now: Instant, frame: Frame, own: HostId, to: Option<HostId>) -> Option<Frame> {
@@ -94,7 +137,7 @@ impl RadioMedium {
 
     /// Puts a frame for all into the queues of all radios of its sender. What has no room comes back.
     fn put_on_all(&mut self, now: Instant, frame: Frame) -> Option<Frame> {
-        let own: Vec<HostId> = self.radios.of(frame.from).collect();
+        let own: Vec<HostId> = self.radios.for_all(frame.from).collect();
         self.radios.spread(frame, own.len() as u32);
         let mut refused =
             own.into_iter().filter_map(|radio| self.put(now, frame, radio, None)).collect::<Vec<_>>();
@@ -119,13 +162,17 @@ impl RadioMedium {
             }
             AirEvent::Failed { host, next_hop, payload } => {
                 self.frames_inside -= 1;
-                if self.takes_back {
+                // What waits for a base station is taken back when the two part.
+                if self.takes_back && self.radios.routes_by(host) {
                     let waiting = self.air.withdraw(host, next_hop);
                     self.taken_back.extend(waiting);
                 }
                 Some(MediumEvent::Undelivered(payload))
             }
             AirEvent::PoweredOff { payload, .. } => {
+                if !self.radios.is_last(&payload) {
+                    return None;
+                }
                 self.frames_inside -= 1;
                 Some(MediumEvent::Undelivered(payload))
             }
@@ -134,6 +181,9 @@ impl RadioMedium {
                 Some(MediumEvent::Unresolved(payload))
             }
             AirEvent::Refused { payload, .. } => {
+                if !self.radios.is_last(&payload) {
+                    return None;
+                }
                 self.frames_inside -= 1;
                 Some(MediumEvent::Refused(payload))
             }
@@ -216,11 +266,7 @@ impl Medium for RadioMedium {
     }
 
     fn places(&mut self, now: Instant) -> Vec<(NodeId, [f64; 2])> {
-        let places = self.radios.attached().iter().zip(0..).map(|(&node, host)| {
-            let Position { x_m, y_m } = self.air.position(now, HostId(host));
-            (node, [x_m, y_m])
-        });
-        places.collect()
+        self.hosts(now).into_iter().map(|(node, Position { x_m, y_m })| (node, [x_m, y_m])).collect()
     }
 
     fn states(&self, now: Instant) -> Vec<(NodeId, NodeState)> {
@@ -246,29 +292,19 @@ impl Medium for RadioMedium {
         self.frames_inside
     }
 
-    /// Breadth first over hosts within range and on a common channel, wherever they are now.
+    /// Over hosts within range and on a common channel, wherever they are now.
     fn fewest_hops(&mut self, now: Instant, from: NodeId, to: NodeId) -> Option<u32> {
-        let range_m2 = self.range_m? * self.range_m?;
-        let mut farther: Vec<(NodeId, Position)> = Vec::new();
-        for place in 0..self.radios.attached().len() {
-            farther.push((self.radios.attached()[place], self.air.position(now, HostId(place as u32))));
+        if !self.compares_hops {
+            return None;
         }
+        let mut rings = Rings::around(from, self.hosts(now), self.range_m);
         let (radios, air) = (&self.radios, &self.air);
-        let mut front: Vec<(NodeId, Position)> = farther.extract_if(.., |(node, _)| *node == from).collect();
         let mut hops = 0;
-        while from != to && !front.is_empty() {
+        while from != to && rings.advance(|one, other| radios.between(air, one, other).is_some()) {
             hops += 1;
-            let hears = |(node, at): &mut (NodeId, Position)| {
-                let reaches = |(other, place): &(NodeId, Position)| {
-                    place.distance_m2(*at) <= range_m2 && radios.between(air, *other, *node).is_some()
-                };
-                front.iter().any(reaches)
-            };
-            let next: Vec<_> = farther.extract_if(.., hears).collect();
-            if next.iter().any(|(node, _)| *node == to) {
+            if rings.ring.iter().any(|(node, _)| *node == to) {
                 return Some(hops);
             }
-            front = next;
         }
         (from == to).then_some(0)
     }

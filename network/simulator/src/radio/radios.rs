@@ -1,7 +1,7 @@
 //! The radios of hosts: one each, or several on channels of their own.
 use crate::core::ids::NodeId;
 use crate::media::medium::Frame;
-use prismux_plan::{Plan, Radio};
+use prismux_plan::{Cells, Plan, Radio};
 use prismux_wireless::{Air, HostId, HostStats};
 use std::collections::VecDeque;
 
@@ -15,6 +15,10 @@ pub(super) struct Radios {
     further: Vec<u32>,
     /// Whether all are on one channel, and stay there.
     one_channel: bool,
+    /// By place, where hosts relay beside cells: whether it is a base station. The others have a first radio for base
+    /// stations, and further ones for one another.
+    base_stations: Vec<bool>,
+    has_cells: bool,
     /// Frames for all that hosts with several radios send: copies that are not at their end.
     spreading: Vec<(Frame, u32)>,
     /// Copies were refused, and nothing is left of the frame.
@@ -37,6 +41,8 @@ impl Radios {
             places,
             further: radio.further_radios.iter().map(|further| further.host as u32).collect(),
             one_channel: radio.channels.is_empty() && radio.further_radios.is_empty(),
+            base_stations: base_stations(attached, radio),
+            has_cells: radio.cells.is_some(),
             spreading: Vec::new(),
             refused: VecDeque::new(),
             without_channel: vec![0; attached.len()],
@@ -66,6 +72,26 @@ impl Radios {
         std::iter::once(first).chain(further.map(|(number, _)| HostId(number)))
     }
 
+    /// The radios by which a node sends to all.
+    pub fn for_all(&self, node: NodeId) -> impl Iterator<Item = HostId> + '_ {
+        self.of(node).skip(usize::from(self.relays(node)))
+    }
+
+    /// The radios by which a node sends to another one, and hears it.
+    fn towards(&self, node: NodeId, other: NodeId) -> impl Iterator<Item = HostId> + '_ {
+        self.of(node).skip(usize::from(self.relays(node) && self.relays(other)))
+    }
+
+    /// Whether a node may relay beside cells: it is no base station, and its first radio is for those alone.
+    pub fn relays(&self, node: NodeId) -> bool {
+        self.base_stations.get(self.first(node).0 as usize) == Some(&false)
+    }
+
+    /// Whether a routing protocol sends by a radio: not by one that is for base stations.
+    pub fn routes_by(&self, radio: HostId) -> bool {
+        !self.has_cells || radio.0 as usize >= self.attached.len()
+    }
+
     /// The node that a radio belongs to.
     pub fn node(&self, radio: HostId) -> Option<NodeId> {
         let number = radio.0 as usize;
@@ -87,7 +113,8 @@ impl Radios {
         if self.one_channel {
             return Some([self.first(from), self.first(to)]);
         }
-        let pairs = self.of(from).flat_map(|own| self.of(to).map(move |other| [own, other]));
+        let others = || self.towards(to, from);
+        let pairs = self.towards(from, to).flat_map(|own| others().map(move |other| [own, other]));
         let on_one = |[own, other]: &[HostId; 2]| {
             let channel = air.channel(*own);
             channel.is_some() && channel == air.channel(*other)
@@ -147,4 +174,11 @@ impl Radios {
         all.for_each(|one| sum += one);
         sum
     }
+}
+
+/// Which of the hosts are base stations, where hosts relay beside cells.
+fn base_stations(attached: &[NodeId], radio: &Radio) -> Vec<bool> {
+    let relays = radio.cells.as_ref().filter(|_| radio.relays_beside_cells());
+    let of_cells = |cells: &Cells| attached.iter().map(|node| cells.base_stations.contains(node)).collect();
+    relays.map_or_else(Vec::new, of_cells)
 }

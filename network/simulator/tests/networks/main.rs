@@ -25,6 +25,7 @@ mod radio_events;
 mod rcp;
 mod rcp_settings;
 mod receipts;
+mod relays;
 mod repairs;
 mod rough_links;
 mod several_radios;

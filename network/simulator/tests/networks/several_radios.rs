@@ -4,12 +4,16 @@ use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{
-    Action, Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
+    Action, Flow, FurtherRadio, MediumModel, NodeId, Plan, Power, Radio, Routing, TcpSettings, Traffic,
+    Transport,
 };
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
-use prismux_wireless::{Area, MacConfig, Mobility, Position, RadioConfig, RandomWaypoint, WaypointStart};
+use prismux_wireless::{
+    Area, Coordination, EnergyConfig, HostId, MacConfig, Mobility, PollingConfig, Position, RadioConfig,
+    RandomWaypoint, Role, SlotConfig, WaypointStart,
+};
 
 const SECONDS: u64 = 20;
 const PROTOCOLS: [Routing; 3] =
@@ -26,7 +30,7 @@ fn network(mobility: Vec<Mobility>, routing: Routing, channels: &[&[u8]]) -> (Pl
     let mut plan = Plan::new("radios", Duration::from_secs(SECONDS));
     let hosts: Vec<NodeId> = (0..mobility.len()).map(|index| plan.host(&format!("h{index}"))).collect();
     let further = |(host, channels): (usize, &&[u8])| -> Vec<FurtherRadio> {
-        channels[1..].iter().map(|&channel| FurtherRadio { host, channel }).collect()
+        channels[1..].iter().map(|&channel| FurtherRadio::new(host, channel)).collect()
     };
     let radio = Radio {
         radio: RadioConfig::wavelan(),
@@ -109,6 +113,78 @@ fn all_radios_of_a_host_move_together() {
         let air = simulation.medium_as::<RadioMedium>(MediumId::new(0)).unwrap();
         let stats = air.stats(Instant::from_secs(SECONDS), hosts[4]);
         assert!(stats.broadcasts_sent > 0 && stats.signals > 0, "{stats:?}");
+    }
+}
+
+fn air(plan: &mut Plan) -> &mut Radio {
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+    radio
+}
+
+/// A base and two stations in its cell on channel 1, the second of which has a radio on channel 6 too, and a host out
+/// of the cell's reach on channel 6. The cell has polling, or slots.
+fn cell(routing: Routing, polls: bool) -> (Plan, Vec<NodeId>) {
+    let (mut plan, hosts) = network(row(4, 200.0), routing, &[&[1], &[1], &[1, 6], &[6]]);
+    let radio = air(&mut plan);
+    radio.mobility[1] = Mobility::Static(Position { x_m: 0.0, y_m: 100.0 });
+    radio.mobility[2] = Mobility::Static(Position { x_m: 200.0, y_m: 0.0 });
+    radio.mobility[3] = Mobility::Static(Position { x_m: 400.0, y_m: 0.0 });
+    radio.compares_hops = false;
+    if polls {
+        let (period, max_duration) = (Duration::from_millis(50), Duration::from_millis(40));
+        let coordination = Coordination::Polling(PollingConfig { period, max_duration });
+        radio.mac = MacConfig { coordination, ..MacConfig::dsss() };
+        radio.roles = [Role::AccessPoint(vec![HostId(1), HostId(2)])].into();
+        radio.roles.resize(4, Role::Station);
+    } else {
+        let slots = SlotConfig { slots: 3, slot: Duration::from_millis(6), guard: Duration::from_micros(10) };
+        radio.mac = MacConfig { coordination: Coordination::Slots(slots), ..MacConfig::dsss() };
+        radio.roles = [vec![0], vec![1], vec![2]].map(Role::SlotOwner).into();
+        radio.roles.push(Role::Station);
+    }
+    (plan, hosts)
+}
+
+#[test]
+fn a_host_with_a_second_radio_relays_into_a_cell_with_polling_or_slots() {
+    for routing in PROTOCOLS {
+        for polls in [true, false] {
+            let (mut plan, hosts) = cell(routing, polls);
+            let start = Duration::from_secs(8);
+            let up = plan.flow(tcp(hosts[3], hosts[0]).start_at(start));
+            let near = Flow { name: "near".into(), ..tcp(hosts[1], hosts[0]).start_at(start) };
+            let near = plan.flow(near);
+            let simulation = run(&plan);
+            let bytes = [up, near].map(|flow| simulation.delivered_bytes(flow));
+            assert!(bytes.iter().all(|bytes| *bytes > 200_000), "{routing:?}, polls: {polls}: {bytes:?}");
+            let end = Instant::from_secs(SECONDS);
+            let air = simulation.medium_as::<RadioMedium>(MediumId::new(0)).unwrap();
+            let [base, relay, far] = [0, 2, 3].map(|host| air.stats(end, hosts[host]));
+            assert_eq!(base.beacons_sent > 0, polls);
+            assert!(relay.packets_received > 400, "{relay:?}");
+            // Beyond the cell packets are acknowledged one by one, in either case.
+            assert!(far.acks_sent > 100 && relay.acks_sent > 100, "{far:?} {relay:?}");
+        }
+    }
+}
+
+#[test]
+fn a_relay_between_cell_and_channel_lives_on_one_battery_to_the_last_joule() {
+    for polls in [true, false] {
+        let (mut plan, hosts) = cell(PROTOCOLS[1], polls);
+        let energy = EnergyConfig { idle_w: 0.05, ..EnergyConfig::ns2() };
+        // Two idle radios draw 1 J in ten seconds.
+        let batteries_j = vec![None, None, Some(1.2), None];
+        air(&mut plan).power = Some(Power { energy, batteries_j });
+        let flow = plan.flow(tcp(hosts[3], hosts[0]).start_at(Duration::from_secs(4)));
+        plan.measure.interval = Some(Duration::from_secs(1));
+        let mut simulation = run(&plan);
+        assert!(simulation.delivered_bytes(flow) > 100_000, "while it lasted");
+        let result = simulation.result();
+        let relay = &result.nodes["h2"];
+        assert_eq!((relay["battery_left_uj"], relay["energy_drawn_uj"].div_ceil(2)), (0, 600_000));
+        let rates = &result.series.unwrap().flows["to 0"].goodput_bps;
+        assert!(rates[12..].iter().all(|bps| *bps == 0.0), "nobody else relays: {rates:?}");
     }
 }
 

@@ -35,10 +35,10 @@ pub struct HostConfig {
     pub mobility: Mobility,
     /// Its channel: hosts on different channels do not hear one another.
     pub channel: u8,
-    /// The radio of a host that has another one, whose number this is: it is always where that one is. Radios of one
-    /// host are hosts of their own to the air, on channels of their own.
+    /// The radio of a host that has another one, whose number this is: it is always where that one is, and draws on its
+    /// battery. Radios of one host are hosts of their own to the air, on channels of their own.
     pub rides_with: Option<HostId>,
-    /// What its battery holds, in joules; `None` for a host that needs none.
+    /// What its battery holds, in joules; `None` for a host that needs none, or a radio that rides with another.
     pub battery_j: Option<f64>,
     /// Whether packets for others are reported ([`AirEvent::Overheard`]).
     pub listens_to_all: bool,
@@ -64,7 +64,7 @@ impl HostConfig {
 /// What a host is to the medium access of its air.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Role {
-    /// A station like others. Where slots are owned, it listens.
+    /// A station like others. Where slots are owned on its channel, it listens.
     #[default]
     Station,
     /// The owner of these slots of a frame, counted from 0 ([`Coordination::Slots`]).
@@ -177,7 +177,18 @@ fn check_slots(slots: &SlotConfig, hosts: &[HostConfig]) -> Result<(), AirError>
     Ok(())
 }
 
-/// Whether each channel has one access point, which polls others on it.
+/// The channels on which slots or an access point say who sends. On others hosts contend.
+pub(super) fn coordinated_channels(config: &AirConfig, hosts: &[HostConfig]) -> BTreeSet<u8> {
+    let coordinates = |host: &&HostConfig| {
+        matches!(
+            (&host.role, config.mac.coordination),
+            (Role::SlotOwner(_), Coordination::Slots(_)) | (Role::AccessPoint(_), Coordination::Polling(_))
+        )
+    };
+    hosts.iter().filter(coordinates).map(|host| host.channel).collect()
+}
+
+/// Whether no channel has two access points, each of which polls others on its own.
 fn check_polling(hosts: &[HostConfig]) -> Result<(), AirError> {
     let mut channels = BTreeSet::new();
     for (index, host) in hosts.iter().enumerate() {
@@ -193,7 +204,7 @@ fn check_polling(hosts: &[HostConfig]) -> Result<(), AirError> {
         };
         return Err(AirError::Role { host: host.name.clone(), what });
     }
-    let alone = hosts.iter().find(|host| !channels.contains(&host.channel));
-    let what = "its channel has no access point";
+    let alone = hosts.first().filter(|_| channels.is_empty());
+    let what = "there is no access point on any channel";
     alone.map_or(Ok(()), |host| Err(AirError::Role { host: host.name.clone(), what }))
 }

@@ -17,8 +17,7 @@ impl<P: Copy> Air<P> {
     /// channels: what a radio learns that listens for beacons on all of them. Costs no time on the air. Zero where one
     /// of the two is not there or has no power left, and of a host at itself.
     pub fn measure_w(&mut self, now: Instant, from: HostId, at: HostId) -> f64 {
-        let works = |host: HostId| self.hosts.get(host.0 as usize).is_some_and(|machine| !machine.is_off());
-        if from == at || !works(from) || !works(at) {
+        if from == at || !self.has_power(from) || !self.has_power(at) {
             return 0.0;
         }
         let distance_m2 = self.field.position(from.0, now).distance_m2(self.field.position(at.0, now));

@@ -116,10 +116,11 @@ pub enum QueueRule {
 pub enum Coordination {
     /// The hosts, by contention (IEEE 802.11-1999, 9.2).
     Distributed,
-    /// A timetable: each slot is one host's own. There is no RTS, and nothing is acknowledged or sent again.
+    /// A timetable: each slot is one host's own. There is no RTS, and nothing is acknowledged or sent again. On
+    /// channels without a [`Role::SlotOwner`](crate::Role::SlotOwner) hosts contend.
     Slots(SlotConfig),
     /// An access point, at fixed times: it polls those on its list ([`Role::AccessPoint`](crate::Role::AccessPoint)).
-    /// Between these times the hosts contend (IEEE 802.11-1999, 9.3).
+    /// Between these times, and on channels without one, the hosts contend (IEEE 802.11-1999, 9.3).
     Polling(PollingConfig),
 }
 
@@ -285,8 +286,6 @@ impl Mac {
             Coordination::Slots(slots) => (Some(slots), None),
             Coordination::Polling(polling) => (None, Some(polling)),
         };
-        let rts_threshold_bytes = if slots.is_some() { u32::MAX } else { config.rts_threshold_bytes };
-        let config = MacConfig { rts_threshold_bytes, ..config };
         let airtime = |bytes| config.modulation.airtime(bytes, config.basic_rate);
         let difs = config.sifs + config.slot * 2;
         let slowest_ack = match config.modulation {

@@ -12,6 +12,8 @@ mod send;
 mod slot;
 mod tune;
 
+pub(crate) use power::battery_due;
+
 use super::arf::Arf;
 use super::block::Block;
 use super::config::Mac;
@@ -63,6 +65,8 @@ pub(crate) struct Dcf<P> {
     following: Option<(HostId, Instant)>,
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
+    /// Whether it keeps to a timetable.
+    in_slots: bool,
     /// Contention-free periods, where there are any.
     point: Option<Box<Point<P>>>,
     duplicates: Duplicates,
@@ -93,6 +97,7 @@ impl<P: Copy> Dcf<P> {
             following: None,
             queue: InterfaceQueue::new(),
             own_slots: OwnSlots::default(),
+            in_slots: false,
             point: None,
             duplicates: Duplicates::default(),
             rates: BTreeMap::new(),
@@ -158,7 +163,7 @@ impl<P: Copy> Dcf<P> {
     /// Something has changed that may keep the medium busy for longer.
     #[inline]
     fn refresh(&mut self, now: Instant, mac: &Mac) {
-        if self.contention.is_on() && mac.slots.is_none() {
+        if self.contention.is_on() && !self.in_slots {
             let ready = self.ready_from(mac);
             self.contention.extend(now, ready, mac, &mut self.random);
         }

@@ -7,14 +7,27 @@ use prismux_plan::{Cells, Link, LinkId, Node, NodeId, NodeKind};
 use prismux_wireless::{AssociationConfig, Coordination, MacConfig};
 
 /// What goes with cells.
-pub(super) const ALONE: &str = "hosts that contend, and no routing protocol but that of the base stations";
+pub(super) const ALONE: &str = "hosts that contend, and a routing protocol only between second radios";
 
-/// What of an air with cells cannot be.
-pub(super) fn conflict(mac: &MacConfig, has_routing: bool) -> Option<&'static str> {
+/// What of an air with cells cannot be, and what to do about it.
+pub(super) fn conflict(
+    mac: &MacConfig,
+    has_routing: bool,
+    has_second_radios: bool,
+) -> Option<(&'static str, Option<&'static str>)> {
     match (mac.coordination, has_routing) {
-        (Coordination::Distributed, false) => None,
-        (Coordination::Distributed, true) => Some("found a section [routing] too"),
-        _ => Some("found slots or polling too, which know nothing of hosts that change their channel"),
+        (Coordination::Distributed, false) if has_second_radios => Some((
+            "found hosts with several radios, and no section [routing] by which they would relay",
+            Some("for instance [routing] with a line: protocol = \"dsr\""),
+        )),
+        (Coordination::Distributed, true) if !has_second_radios => Some((
+            "found a section [routing] too, and no host with a second radio to relay by",
+            Some("remove [routing], or give hosts one: channels = { mobile = [1, 11] }"),
+        )),
+        (Coordination::Distributed, _) => None,
+        _ => {
+            Some(("found slots or polling too, which know nothing of hosts that change their channel", None))
+        }
     }
 }
 

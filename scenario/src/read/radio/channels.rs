@@ -2,14 +2,54 @@
 use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use prismux_plan::FurtherRadio;
+use prismux_wireless::Role;
 
-/// The channels of the hosts in `names`: that of each one's first radio, nothing where all are on the first channel,
-/// and further radios.
-pub(super) fn read(
-    reader: &Reader<'_>,
-    names: &[&str],
-    problems: &Problems<'_>,
-) -> (Vec<u8>, Vec<FurtherRadio>) {
+/// The radios of the hosts on the air, numbered as in a plan: the first ones of all hosts, then the others.
+pub(super) struct Radios {
+    hosts: usize,
+    /// Of the first radio of each host; nothing where all are on the first channel.
+    pub channels: Vec<u8>,
+    pub further: Vec<FurtherRadio>,
+}
+
+impl Radios {
+    /// The channel of a host's first radio, by the host's place.
+    pub fn channel(&self, host: usize) -> u8 {
+        self.channels.get(host).copied().unwrap_or(1)
+    }
+
+    /// The radio that a host has on a channel.
+    pub fn on(&self, host: usize, channel: u8) -> Option<usize> {
+        if self.channel(host) == channel {
+            return Some(host);
+        }
+        let at = self.further.iter().position(|radio| (radio.host, radio.channel) == (host, channel))?;
+        Some(self.hosts + at)
+    }
+
+    /// The channel of each radio, in their order.
+    pub fn all_channels(&self) -> impl Iterator<Item = u8> + '_ {
+        let first = (0..self.hosts).map(|host| self.channel(host));
+        first.chain(self.further.iter().map(|radio| radio.channel))
+    }
+
+    /// Gives the further radios their roles, of those of all radios, and answers with those of the first ones.
+    pub fn take_roles(&mut self, mut roles: Vec<Role>) -> Vec<Role> {
+        let others = roles.split_off(roles.len().min(self.hosts));
+        for (radio, role) in self.further.iter_mut().zip(others) {
+            radio.role = role;
+        }
+        roles
+    }
+}
+
+/// The radios of the hosts in `names`.
+pub(super) fn read(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> Radios {
+    let (channels, further) = channels(reader, names, problems);
+    Radios { hosts: names.len(), channels, further }
+}
+
+fn channels(reader: &Reader<'_>, names: &[&str], problems: &Problems<'_>) -> (Vec<u8>, Vec<FurtherRadio>) {
     let (mut channels, mut further) = (Vec::new(), Vec::new());
     let Some(entry) = reader.entry("channels") else { return (channels, further) };
     let Value::Table(table) = &entry.item.value else {
@@ -23,7 +63,7 @@ pub(super) fn read(
         match (names.iter().position(|name| *name == channel.key), numbers(&channel.item)) {
             (Some(host), Some(numbers)) => {
                 channels[host] = numbers[0];
-                further.extend(numbers[1..].iter().map(|&channel| FurtherRadio { host, channel }));
+                further.extend(numbers[1..].iter().map(|&channel| FurtherRadio::new(host, channel)));
             }
             (None, _) => {
                 let found = format!("there is no host \"{}\" on the air", channel.key);

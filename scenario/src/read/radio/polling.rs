@@ -1,4 +1,5 @@
 //! `[radio.polling]`.
+use super::channels::Radios;
 use crate::document::Value;
 use crate::keys;
 use crate::read::reader::Reader;
@@ -6,16 +7,17 @@ use prismux_plan::NodeId;
 use prismux_units::Duration;
 use prismux_wireless::{AccessRules, Coordination, HostId, MacConfig, PollingConfig, Role};
 
-/// Contention-free periods, if the file has any: who polls, and whom.
+/// Contention-free periods, if the file has any: the role of each radio, who polls, and whom.
 pub(super) fn read(
     reader: &Reader<'_>,
     mac: &mut MacConfig,
-    attached: &[NodeId],
+    (attached, radios): (&[NodeId], &Radios),
     node_names: &[&str],
 ) -> Vec<Role> {
     let Some(table) = reader.table("polling", keys::POLLING) else { return Vec::new() };
     let access_point = access_point(&table, attached, node_names);
     let stations = stations(&table, attached, node_names);
+    let channel = table.integer("channel", 1..=255).map(|channel| channel as u8);
     let period = table.duration("period").unwrap_or(Duration::from_millis(100));
     let max_duration = table.duration("max_duration").unwrap_or(Duration::from_millis(50));
     table.finish();
@@ -31,14 +33,30 @@ pub(super) fn read(
         return Vec::new();
     }
     let Some(access_point) = access_point else { return Vec::new() };
-    let others = || (0..attached.len()).filter(|index| *index != access_point).collect();
-    let list: Vec<usize> = stations.unwrap_or_else(others);
+    let channel = channel.unwrap_or_else(|| radios.channel(access_point));
+    let Some(polls) = radios.on(access_point, channel) else {
+        let found = format!("the access point has no radio on channel {channel}");
+        table.wrong("channel", found, "a channel of its radios ([radio.channels])", None);
+        return Vec::new();
+    };
+    let on_channel = |place: usize| radios.on(place, channel);
+    let others =
+        || (0..attached.len()).filter(|place| *place != access_point && on_channel(*place).is_some());
+    let list: Vec<usize> = stations.unwrap_or_else(|| others().collect());
     if list.contains(&access_point) {
         table.wrong("stations", "found the access point among them", "other hosts on the air", None);
     }
-    let list: Vec<HostId> = list.into_iter().map(|index| HostId(index as u32)).collect();
-    let role = |index| if index == access_point { Role::AccessPoint(list.clone()) } else { Role::Station };
-    (0..attached.len()).map(role).collect()
+    let numbers: Option<Vec<HostId>> =
+        list.into_iter().map(|place| Some(HostId(on_channel(place)? as u32))).collect();
+    let Some(numbers) = numbers else {
+        let found =
+            format!("found a host without a radio on channel {channel}, where the access point polls");
+        let remedy = format!("leave it out, or give it one: [radio.channels] with HOST = [{channel}, 6]");
+        table.wrong("stations", found, "hosts on that channel", Some(remedy));
+        return Vec::new();
+    };
+    let role = |radio| if radio == polls { Role::AccessPoint(numbers.clone()) } else { Role::Station };
+    (0..radios.all_channels().count()).map(role).collect()
 }
 
 /// Where among the hosts on the air the access point is.

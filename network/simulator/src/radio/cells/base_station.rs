@@ -5,13 +5,15 @@ use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use prismux_trace::event::DropReason;
 use prismux_wireless::cells::{self, Inwards};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Forwards between the air and its wires.
 #[derive(Debug)]
 pub(crate) struct BaseStation {
     medium: MediumId,
     stations: cells::BaseStation<NodeId, Transit>,
+    /// The gateways of stations that do not hear it and are reached over others.
+    gateways: BTreeMap<NodeId, NodeId>,
 }
 
 impl BaseStation {
@@ -22,30 +24,40 @@ impl BaseStation {
         queue_packets: usize,
         forwards: bool,
     ) -> Self {
-        Self { medium, stations: cells::BaseStation::new(stations, queue_packets, forwards) }
+        let stations = cells::BaseStation::new(stations, queue_packets, forwards);
+        Self { medium, stations, gateways: BTreeMap::new() }
     }
 
-    /// A station belongs to it from now on.
-    pub fn admit(&mut self, context: &mut NodeContext<'_>, station: NodeId) {
+    /// A station belongs to it from now on, or is reached over a `gateway` that does.
+    pub fn admit(&mut self, context: &mut NodeContext<'_>, station: NodeId, gateway: Option<NodeId>) {
+        self.gateways.remove(&station);
+        self.gateways.extend(gateway.map(|gateway| (station, gateway)));
         let kept = self.stations.admit(station);
-        self.route_again(context, station, kept);
+        self.route_again(context, kept);
     }
 
-    /// A station leaves: what waits for it is taken back from the air.
+    /// A station leaves, and with it those behind it: what waits for it is taken back from the air.
     pub fn release(&mut self, context: &mut NodeContext<'_>, station: NodeId) {
+        let over_it = self.gateways.iter().filter(|(_, gateway)| **gateway == station);
+        for behind in over_it.map(|(behind, _)| *behind).collect::<Vec<_>>() {
+            self.gateways.remove(&behind);
+            self.stations.release(behind);
+        }
         self.stations.release(station);
         let waiting = context.take_back(self.medium, station);
-        self.route_again(context, station, waiting.into());
+        self.route_again(context, waiting.into());
     }
 
     /// A station belongs to another, or uses another link (`elsewhere`), or is not to be reached.
     pub fn settle(&mut self, context: &mut NodeContext<'_>, station: NodeId, elsewhere: bool) {
+        self.gateways.remove(&station);
         let kept = self.stations.settle(station, elsewhere);
-        self.route_again(context, station, kept);
+        self.route_again(context, kept);
     }
 
-    fn route_again(&mut self, context: &mut NodeContext<'_>, station: NodeId, packets: VecDeque<Transit>) {
+    fn route_again(&mut self, context: &mut NodeContext<'_>, packets: VecDeque<Transit>) {
         for packet in packets {
+            let station = packet.carried.towards;
             let fate = self.stations.route(station, packet);
             self.carry_out(context, station, fate);
         }
@@ -55,7 +67,8 @@ impl BaseStation {
         match fate {
             Inwards::Air(packet) => {
                 let priority = context.priority(&packet);
-                if let Err(refused) = context.transmit(self.medium, Some(station), packet, priority) {
+                let to = self.gateways.get(&station).copied().unwrap_or(station);
+                if let Err(refused) = context.transmit(self.medium, Some(to), packet, priority) {
                     self.stations.count_queue_drop();
                     context.lose(refused, DropReason::QueueFull);
                 }
@@ -91,9 +104,10 @@ impl Node for BaseStation {
         }
     }
 
-    fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, to: NodeId, packet: Transit) {
-        let fate = self.stations.give_back(to, packet);
-        self.carry_out(context, to, fate);
+    fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {
+        let station = packet.carried.towards;
+        let fate = self.stations.give_back(station, packet);
+        self.carry_out(context, station, fate);
     }
 
     fn packets_inside(&self) -> usize {

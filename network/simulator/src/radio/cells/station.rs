@@ -1,8 +1,11 @@
 //! A station as a node of the simulator.
+use super::relaying::{Gateway, Relaying};
 use crate::core::ids::{LinkId, MediumId, NodeId};
 use crate::core::packet::Transit;
+use crate::media::medium::Frame;
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
+use crate::radio::adhoc::Relay;
 use prismux_plan::{Cells, Direction, Plan, Radio};
 use prismux_trace::event::DropReason;
 use prismux_units::Rate;
@@ -22,6 +25,8 @@ pub(crate) struct Station {
     radio_rate: Rate,
     /// The link where no base station is heard, and what it carries to the host.
     fallback: Option<(LinkId, Option<Rate>)>,
+    /// Of a host that relays.
+    relaying: Option<Relaying>,
 }
 
 impl Station {
@@ -44,15 +49,50 @@ impl Station {
             machine,
             radio_rate: radio.mac.data_rate.mul_f64(BELIEVED_SHARE),
             fallback,
+            relaying: None,
         }
+    }
+
+    /// The same with a relay, where it has one.
+    pub(super) fn relaying(self, relay: Option<Box<dyn Relay>>) -> Self {
+        Self { relaying: relay.map(Relaying::new), ..self }
     }
 
     /// What the host believes its present link to carry, where that is known; `None` where it has no link.
     pub fn bandwidth(&self) -> Option<Option<Rate>> {
         match self.machine.attachment() {
             Attachment::To(Some(_)) => Some(Some(self.radio_rate)),
+            Attachment::To(None) if self.gateway().is_some() => Some(None),
             Attachment::To(None) => self.fallback.map(|(_, rate)| rate),
             Attachment::Changing(..) => None,
+        }
+    }
+
+    /// The base station that others reach over this host, if they can.
+    pub fn serves_as_gateway(&self) -> Option<NodeId> {
+        match (self.machine.attachment(), &self.relaying) {
+            (Attachment::To(Some(place)), Some(_)) => Some(self.base_stations[place]),
+            _ => None,
+        }
+    }
+
+    fn gateway(&self) -> Option<Gateway> {
+        self.relaying.as_ref()?.gateway
+    }
+
+    /// Whether the host hears no base station and has no other link.
+    fn is_cut_off(&self) -> bool {
+        self.machine.attachment() == Attachment::To(None) && self.fallback.is_none()
+    }
+
+    /// Chooses whom to go over, if the host is cut off.
+    fn choose_gateway(&mut self, context: &mut NodeContext<'_>) {
+        let (is_cut_off, next) = (self.is_cut_off(), self.machine.measures_at());
+        let Some(relaying) = self.relaying.as_mut().filter(|_| is_cut_off) else { return };
+        relaying.chooses_at = next;
+        let gateway = context.find_gateway(self.medium, relaying.gateway);
+        if relaying.change(gateway) {
+            context.settle_behind(gateway, &self.base_stations);
         }
     }
 
@@ -62,7 +102,7 @@ impl Station {
         let leaves = self.machine.measure(now, || context.measure_w(medium, bases));
         context.wake(self.machine.measures_at());
         if !leaves {
-            return;
+            return self.choose_gateway(context);
         }
         if let Some(present) = self.machine.leaves().map(|place| self.base_stations[place]) {
             self.machine.take_back(context.take_back(medium, present));
@@ -80,15 +120,47 @@ impl Station {
         let Some(settled) = self.machine.settle(context.now()) else { return };
         context.tune(self.medium, settled.to.map(|place| self.channels[place]));
         let ends = [settled.from, settled.to].map(|place| place.map(|place| self.base_stations[place]));
+        if let Some(relaying) = &mut self.relaying {
+            relaying.change(None);
+        }
         context.settle(ends, &self.base_stations, self.fallback.map(|(link, _)| link));
+        self.choose_gateway(context);
         for packet in settled.held {
             self.send(context, packet);
         }
     }
 
     fn send(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
-        let fate = self.machine.send(packet);
-        self.carry_out(context, fate);
+        let may_choose =
+            |relaying: &Relaying| relaying.gateway.is_none() && relaying.chooses_at <= context.now();
+        if self.relaying.as_ref().is_some_and(may_choose) {
+            self.choose_gateway(context);
+        }
+        let gateway = self.gateway().filter(|_| self.is_cut_off());
+        match (gateway, &mut self.relaying) {
+            (Some(gateway), Some(relaying)) => relaying.send(context, gateway, packet),
+            _ => {
+                let fate = self.machine.send(packet);
+                self.carry_out(context, fate);
+            }
+        }
+    }
+
+    /// Lets the relay act, and sends on what has come for others.
+    fn with_relay(
+        &mut self,
+        context: &mut NodeContext<'_>,
+        act: impl FnOnce(&mut dyn Relay, &mut NodeContext<'_>),
+    ) {
+        let Some(relaying) = &mut self.relaying else { return };
+        act(&mut *relaying.relay, context);
+        while let Some(packet) = self.relaying.as_mut().and_then(Relaying::poll_passing) {
+            self.send(context, packet);
+        }
+    }
+
+    fn is_base_station(&self, node: NodeId) -> bool {
+        self.base_stations.contains(&node)
     }
 
     fn carry_out(&mut self, context: &mut NodeContext<'_>, fate: Outwards<Transit>) {
@@ -118,6 +190,11 @@ impl Node for Station {
             context.use_link(link);
         }
         self.measure(context);
+        if let Some(relaying) = &mut self.relaying {
+            // Others may not have measured yet.
+            relaying.chooses_at = context.now();
+        }
+        self.with_relay(context, |relay, context| relay.start(context));
     }
 
     fn arrive(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
@@ -127,16 +204,32 @@ impl Node for Station {
         }
     }
 
-    fn receive(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {
-        match context.is_for_node(&packet) {
-            true => context.deliver(packet),
-            false => context.discard(packet),
+    fn receive(&mut self, context: &mut NodeContext<'_>, medium: MediumId, from: NodeId, packet: Transit) {
+        if self.relaying.is_some() && !self.is_base_station(from) {
+            return self.with_relay(context, |relay, context| relay.receive(context, medium, from, packet));
+        }
+        match &mut self.relaying {
+            _ if context.is_for_node(&packet) => context.deliver(packet),
+            Some(relaying) => relaying.send_on(context, packet),
+            None => context.discard(packet),
         }
     }
 
-    fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, to: NodeId, packet: Transit) {
+    fn overhear(&mut self, context: &mut NodeContext<'_>, medium: MediumId, frame: &Frame) {
+        if ![Some(frame.from), frame.to].into_iter().flatten().any(|node| self.is_base_station(node)) {
+            self.with_relay(context, |relay, context| relay.overhear(context, medium, frame));
+        }
+    }
+
+    fn undelivered(&mut self, context: &mut NodeContext<'_>, medium: MediumId, to: NodeId, packet: Transit) {
         let Some(base) = self.base_stations.iter().position(|base| *base == to) else {
-            return context.discard(packet);
+            match self.relaying {
+                Some(_) => {
+                    self.with_relay(context, |relay, context| relay.undelivered(context, medium, to, packet));
+                }
+                None => context.discard(packet),
+            }
+            return;
         };
         let fate = self.machine.give_back(base, packet);
         self.carry_out(context, fate);
@@ -147,13 +240,22 @@ impl Node for Station {
         if self.machine.measures_at() <= context.now() {
             self.measure(context);
         }
+        self.with_relay(context, |relay, context| relay.timeout(context));
     }
 
     fn packets_inside(&self) -> usize {
-        self.machine.held_packets()
+        let relayed = self.relaying.as_ref().map_or(0, |relaying| relaying.relay.packets_inside());
+        self.machine.held_packets() + relayed
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.machine.columns()
+        let mut columns = self.machine.columns();
+        for (name, count) in self.relaying.iter().flat_map(Relaying::columns) {
+            match columns.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += count,
+                None => columns.push((name, count)),
+            }
+        }
+        columns
     }
 }

@@ -17,6 +17,11 @@ impl<P: Copy> Dcf<P> {
         self.battery = Some(battery);
     }
 
+    /// The battery, if it runs on one: its own, or one that several radios share.
+    pub const fn battery(&self) -> Option<Battery> {
+        self.battery
+    }
+
     /// Whether the battery is empty.
     pub fn is_off(&self) -> bool {
         self.battery.is_some_and(|battery| battery.empty_since.is_some())
@@ -42,38 +47,33 @@ impl<P: Copy> Dcf<P> {
         StateTimes { sending, receiving, asleep, idle }
     }
 
-    /// What the host has done by `now`; nothing is added when its battery is empty.
+    /// What the host has done by `now`, its battery aside; nothing is added when that is empty.
     pub fn stats(&self, now: Instant, mac: &Mac) -> HostStats {
-        let until = self.battery.and_then(|battery| battery.empty_since).map_or(now, |empty| empty.min(now));
-        let times = self.state_times(until, mac);
-        let drawn_aj = mac.powers.map_or(0, |powers| powers.drawn_aj(&times));
-        let left = |battery: Battery| nanojoules(battery.capacity_aj.saturating_sub(drawn_aj));
+        let times = self.state_times(self.lives_until(now), mac);
         HostStats {
             sending: times.sending,
             receiving: times.receiving,
             asleep: times.asleep,
-            drawn_nj: nanojoules(drawn_aj),
-            battery_nj: self.battery.map(left),
+            drawn_nj: nanojoules(self.drawn_aj(now, mac)),
             ..self.stats
         }
     }
 
-    /// When the battery must be looked at again; now if it is empty. `None` for a host without one.
-    pub fn battery_due(&self, now: Instant, mac: &Mac) -> Option<Instant> {
-        let (powers, battery) = (mac.powers?, self.battery.filter(|battery| battery.empty_since.is_none())?);
-        let drawn_aj = powers.drawn_aj(&self.state_times(now, mac));
-        let left_aj = battery.capacity_aj.saturating_sub(drawn_aj);
-        let at_least = powers.lasts_at_least_until(now, left_aj);
-        if left_aj == 0 || at_least > now + NEAR_THE_END {
-            return Some(at_least);
-        }
-        let outlook = Outlook {
-            now,
+    /// What the radio has drawn by `now`, in attojoules.
+    pub fn drawn_aj(&self, now: Instant, mac: &Mac) -> u128 {
+        mac.powers.map_or(0, |powers| powers.drawn_aj(&self.state_times(self.lives_until(now), mac)))
+    }
+
+    fn lives_until(&self, now: Instant) -> Instant {
+        self.battery.and_then(|battery| battery.empty_since).map_or(now, |empty| empty.min(now))
+    }
+
+    fn outlook(&self, mac: &Mac) -> Outlook {
+        Outlook {
             sends_until: self.ear.sending_until,
             hears_until: self.ear.energy_until,
             duty_cycle: mac.config.duty_cycle,
-        };
-        Some(powers.lasts_until(left_aj, &outlook))
+        }
     }
 
     /// The battery is empty: the host hears nothing any more and gives its packets back. A frame that it was sending
@@ -99,4 +99,25 @@ impl<P: Copy> Dcf<P> {
             events.push_back(AirEvent::PoweredOff { host: self.host, payload });
         }
     }
+}
+
+/// When the battery that these radios share must be looked at again; now if it is empty. `None` for those without one.
+pub(crate) fn battery_due<'a, P: Copy + 'a, M: Iterator<Item = &'a Dcf<P>>>(
+    now: Instant,
+    radios: impl Fn() -> M,
+    mac: &Mac,
+) -> Option<Instant> {
+    let battery = radios().next()?.battery.filter(|battery| battery.empty_since.is_none());
+    let (powers, battery) = (mac.powers?, battery?);
+    let (mut drawn_aj, mut count) = (0, 0);
+    for radio in radios() {
+        drawn_aj += radio.drawn_aj(now, mac);
+        count += 1;
+    }
+    let left_aj = battery.capacity_aj.saturating_sub(drawn_aj);
+    let at_least = powers.lasts_at_least_until(now, left_aj, count);
+    if left_aj == 0 || at_least > now + NEAR_THE_END {
+        return Some(at_least);
+    }
+    Some(powers.lasts_until(now, left_aj, || radios().map(|radio| radio.outlook(mac))))
 }

@@ -76,7 +76,7 @@ impl<P: Copy> Dcf<P> {
             return;
         }
         self.expecting_until = Instant::ZERO;
-        if mac.slots.is_none() {
+        if !self.in_slots {
             self.answer = Some((now + mac.config.sifs, Answer::Ack(frame.from, frame.rate)));
         }
         if self.duplicates.seen(frame.from, frame.sequence) {

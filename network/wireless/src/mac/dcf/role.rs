@@ -4,8 +4,9 @@ use crate::air::setup::Role;
 use crate::mac::config::Mac;
 
 impl<P: Copy> Dcf<P> {
-    /// The host is from now on what its role says.
+    /// The host is from now on what its role says, on a channel with slots or polling; on another one it contends.
     pub fn take_role(&mut self, role: Role, mac: &Mac) {
+        self.in_slots = mac.slots.is_some();
         let list = match role {
             Role::SlotOwner(numbers) => return self.own(numbers),
             Role::AccessPoint(list) => Some(list),

@@ -50,14 +50,14 @@ impl<P: Copy> Dcf<P> {
 
     /// A packet came to a host without back-off.
     fn contend(&mut self, now: Instant, mac: &Mac) {
-        match mac.slots.is_none() && !mac.is_ns2() && self.idle_from(mac) <= now {
+        match !self.in_slots && !mac.is_ns2() && self.idle_from(mac) <= now {
             true => self.contention.at_once(self.slots_from(now, mac)),
             false => self.draw(now, mac),
         }
     }
 
     pub(super) fn draw(&mut self, now: Instant, mac: &Mac) {
-        if let Some(slots) = &mac.slots {
+        if let Some(slots) = self.slots(mac) {
             return self.wait_for_slot(now, slots, mac);
         }
         let from = self.slots_from(now, mac);
@@ -108,9 +108,10 @@ impl<P: Copy> Dcf<P> {
         }
     }
 
-    /// Whether what is to be sent is announced by an RTS.
+    /// Whether what is to be sent is announced by an RTS. In slots nothing is.
     fn is_long(&self, mac: &Mac) -> bool {
         match self.block.is_empty() {
+            _ if self.in_slots => false,
             true => self.current.as_ref().is_some_and(|current| mac.is_long(current.packet.bytes)),
             false => self.block.frame_bytes(mac) >= mac.config.rts_threshold_bytes,
         }
@@ -165,7 +166,7 @@ impl<P: Copy> Dcf<P> {
         }
         let rate = self.data_rate(to, mac);
         let airtime = mac.data(bytes, rate);
-        let answers = to.filter(|_| mac.slots.is_none());
+        let answers = to.filter(|_| !self.in_slots);
         let nav = if answers.is_some() { mac.config.sifs + mac.control(rate).ack } else { Duration::ZERO };
         self.waiting = match answers {
             Some(_) => Waiting::Ack(now + airtime + nav + mac.patience),
@@ -173,7 +174,7 @@ impl<P: Copy> Dcf<P> {
             None => Waiting::End(now + airtime + mac.propagation_delay),
         };
         let frame = self.transmit(now, FrameKind::Data, to, (rate, airtime), nav, mac);
-        let announced = to.is_some() && mac.is_long(bytes);
+        let announced = answers.is_some() && mac.is_long(bytes);
         Some(Frame { payload: Some(payload), announced, ..frame })
     }
 
@@ -262,7 +263,7 @@ impl<P: Copy> Dcf<P> {
     pub(super) fn sent(&mut self, now: Instant, mac: &Mac, events: &mut Events<P>) {
         if let Some(Current { packet: Outgoing { to, bytes, payload, .. }, .. }) = self.current {
             self.stats.packets_sent += 1;
-            let is_acknowledged = to.is_some() && mac.slots.is_none();
+            let is_acknowledged = to.is_some() && !self.in_slots;
             self.stats.acknowledged_bytes += if is_acknowledged { u64::from(bytes) } else { 0 };
             events.push_back(AirEvent::Sent { host: self.host, to, payload });
             if let Some(to) = to {

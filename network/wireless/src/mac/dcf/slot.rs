@@ -12,10 +12,15 @@ impl<P: Copy> Dcf<P> {
         self.own_slots = OwnSlots::new(numbers);
     }
 
+    /// The timetable, for a host that keeps to it.
+    pub(super) fn slots<'m>(&self, mac: &'m Mac) -> Option<&'m SlotConfig> {
+        mac.slots.as_ref().filter(|_| self.in_slots)
+    }
+
     /// Whether a packet can ever be sent.
     pub(super) fn has_slot_for(&self, packet: &Outgoing<P>, mac: &Mac) -> bool {
-        let airtime = mac.data(packet.bytes, self.data_rate(packet.to, mac));
-        mac.slots.is_none_or(|slots| self.own_slots.fits(&slots, airtime))
+        let airtime = || mac.data(packet.bytes, self.data_rate(packet.to, mac));
+        self.slots(mac).is_none_or(|slots| self.own_slots.fits(slots, airtime()))
     }
 
     /// The current packet goes in the next slot that has room for it.
