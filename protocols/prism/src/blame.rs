@@ -14,8 +14,7 @@ pub(crate) fn note_blocker<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>,
     };
     if let Some((link, since)) = flow.blocked_by {
         let time = now.saturating_since(since).as_secs_f64();
-        let others = shared.links.usable().filter(|(id, _)| *id != link);
-        let idle = others.map(|(_, other)| other.model.idle_rate(other.in_flight_bytes)).sum::<f64>();
+        let idle = shared.links.idle_rate_beside(link);
         if let Some(link) = shared.links.get_mut(link).filter(|link| link.model.has_receipts()) {
             link.on_harm(time * idle);
         }

@@ -144,8 +144,7 @@ fn waiting<P: Clone>(flow: &Flow<P>, seq: SeqNumber, length: u16) -> Option<usiz
 fn is_modest<P: Clone>(flow: &Flow<P>, length: u16, shared: &Shared<P>) -> bool {
     let waiting = flow.backlog.len();
     let own = flow.bytes_out + (waiting * usize::from(length)) as u64;
-    let under_way: u64 = shared.links.up().map(|(_, link)| link.in_flight_bytes).sum();
-    let all = under_way + shared.totals.backlog_bytes;
+    let all = shared.links.in_flight_bytes() + shared.totals.backlog_bytes;
     let flows = shared.pacer.waiting.len().max(1) as f64;
     waiting <= MODEST_PACKETS && (own as f64) < MODEST_SHARE * all as f64 / flows
 }

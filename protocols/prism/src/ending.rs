@@ -17,9 +17,7 @@ pub(crate) fn reset<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: I
 pub(crate) fn settle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
     discard_acks(flow, shared);
     for record in flow.history.iter().filter(|record| record.state() == PacketState::InFlight) {
-        if let Some(link) = shared.links.get_mut(record.link) {
-            link.on_departed(u32::from(record.length));
-        }
+        shared.links.settle(record.link, u32::from(record.length));
     }
     flow.copies.clear(&mut shared.totals.copies);
     flow.backlog.clear(&mut shared.totals.backlog_bytes);

@@ -1,6 +1,7 @@
 //! Beyond the paper: the books of what senders have under way, and of what they will send in answer to ACKs.
 use crate::flow::Flow;
 use crate::flow::slow_start::Release;
+use crate::link_table::Part;
 use crate::shared::Shared;
 use crate::window_limit;
 use prismux_units::{Duration, Instant};
@@ -53,14 +54,14 @@ pub(crate) fn on_released<P: Clone>(
     flow.acks.expire_expected(now, &mut shared.totals.expected);
     flow.acks.expected.note(expected, bytes);
     shared.totals.expected += u64::from(expected);
-    let rate: f64 = shared.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
+    let sums = shared.links.sums();
+    // A rate learned before a link ran dry says nothing of what it carries now.
+    let Part { cap_bytes, rate, room_rate, .. } = *sums.taking();
     shared.pacer.rate = rate;
     if rate > 0.0 {
         // No sender is let to send more at once than the links hold, whatever a single ACK covers.
-        let cap: u64 =
-            shared.links.usable().map(|(_, link)| link.model.cap_bytes()).fold(0, u64::saturating_add);
-        let bytes = u64::from(expected).min(cap);
-        let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN).max(room_rate(shared)));
+        let bytes = u64::from(expected).min(cap_bytes);
+        let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN).max(room_rate));
         shared.pacer.next_release = shared.pacer.next_release.max(now) + time;
     }
     flow.acks.note_train(now, TRAIN_GAP);
@@ -77,17 +78,6 @@ pub(crate) fn on_released<P: Clone>(
         });
     }
     flow.acks.note_tsval(now, tsval);
-}
-
-/// The rate that fills links with little to do within a round trip, bytes per second: a rate learned before a link ran
-/// dry says nothing of what it carries now. Of others than links that return receipts too little is known.
-fn room_rate<P>(shared: &Shared<P>) -> f64 {
-    let measured = shared.links.usable().filter(|(_, link)| link.model.is_measured());
-    let rates = measured.filter_map(|(_, link)| {
-        let room = link.model.cap_bytes().saturating_sub(link.in_flight_bytes);
-        Some(room as f64 / link.model.min_rtt()?.as_secs_f64().max(1e-4))
-    });
-    rates.sum()
 }
 
 /// The sender learns that everything below `number` has arrived.

@@ -25,7 +25,7 @@ use copies::Copies;
 use evidence::Evidence;
 use held::HeldAcks;
 use history::History;
-use link_order::LinkOrder;
+use link_order::LinkOrders;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, LossReport, SeqNumber, TcpFlags};
 use receiver_model::{Range, ReceiverModel};
@@ -47,7 +47,7 @@ pub(crate) struct Flow<P> {
     /// Its place in the table of flows.
     pub(crate) number: u32,
     pub(crate) history: History,
-    pub(crate) order: Vec<LinkOrder>,
+    pub(crate) order: LinkOrders,
     /// Verdicts by order that may turn out false.
     pub(crate) convictions: Convictions,
     /// `None` until the first ACK after a pick-up in mid-stream.
@@ -119,7 +119,7 @@ impl<P: Clone> Flow<P> {
             key,
             number,
             history: History::default(),
-            order: Vec::new(),
+            order: LinkOrders::default(),
             convictions: Convictions::default(),
             receiver: None,
             unscheduled: Vec::new(),
@@ -187,15 +187,10 @@ impl<P: Clone> Flow<P> {
         self.acks.highest().unwrap_or(self.released)
     }
 
-    /// The order of this flow's packets on `link`.
-    #[expect(clippy::indexing_slicing, reason = "the list was made long enough the line before")]
-    pub(crate) fn order_on(&mut self, link: LinkId) -> &mut LinkOrder {
-        let index = usize::from(link.0);
-        if self.order.len() <= index {
-            self.order.reserve_exact(index + 1 - self.order.len());
-            self.order.resize_with(index + 1, LinkOrder::default);
-        }
-        &mut self.order[index]
+    /// The packet at `seq` goes out as number `index` of `link`.
+    pub(crate) fn note_order(&mut self, link: LinkId, seq: SeqNumber, index: u32) {
+        let cumulative = self.receiver.as_ref().map_or(seq, |receiver| receiver.cumulative());
+        self.order.push(link, seq, index, cumulative);
     }
 
     /// Notes that `[start, end)` did not pass the proxy.
@@ -253,8 +248,7 @@ impl<P: Clone> Flow<P> {
             + self.history.memory_bytes()
             + self.held.memory_bytes()
             + self.receiver.as_ref().map_or(0, ReceiverModel::memory_bytes)
-            + self.order.capacity() * size_of::<LinkOrder>()
-            + self.order.iter().map(LinkOrder::memory_bytes).sum::<usize>()
+            + self.order.memory_bytes()
             + self.convictions.memory_bytes()
             + self.reports.capacity() * size_of::<PendingReport>()
             + self.unscheduled.capacity() * size_of::<Range>()

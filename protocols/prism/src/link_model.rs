@@ -13,6 +13,7 @@ mod queue_sign;
 mod round;
 mod windowed_max;
 
+pub(crate) use estimates::MAX_IDLE;
 use measured::Measured;
 use overload::Overload;
 use prismux_units::{Duration, Instant, Rate};

@@ -2,20 +2,17 @@
 //!
 //! All data is acknowledged in order, so a sender feels the slowest link in use: with flight F and links whose
 //! longest round trip is R, it gets at most F / R, whatever the rates. Of all sets of links the one is used that
-//! gives most, `min(sum of rates, F / R)`. A link left out is on *standby*: it is measured with copies of packets the
-//! receiver already has, and joins when the senders' flight covers it.
+//! gives most, `min(sum of rates, F / R)` ([`sets`]). A link left out is on *standby*: it is measured with copies of
+//! packets the receiver already has, and joins when the senders' flight covers it.
+mod sets;
+
 use crate::ids::LinkId;
-use crate::link_table::{Link, LinkTable, MAX_UNANSWERED};
+use crate::link_table::{GROUP, Link, LinkTable, MAX_UNANSWERED};
 use crate::shared::Selection;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
+use sets::{Candidate, Set, choose, places, sum};
 
-/// A larger set must promise this much more before it replaces the present one, and a smaller one too.
-const HYSTERESIS: f64 = 1.03;
-/// Share of its value that a very distant set must gain over a near one to be worth its delay.
-const DELAY_PRICE: f64 = 0.02;
-/// Sets are compared exhaustively up to this many links; beyond it, the slowest links are left out of the comparison.
-const MAX_COMPARED: usize = 8;
 /// Beyond this loss a link costs the others more in repairs than it carries.
 const MAX_LOSS: f64 = 0.25;
 /// Flight allowed beyond what the links can use.
@@ -26,28 +23,12 @@ const LIMIT_FALL: Duration = Duration::from_secs(1);
 const FLIGHT_SLACK_BYTES: f64 = 20_000.0;
 /// Payload of a packet, where only its order of magnitude matters.
 const PACKET_BYTES: f64 = 1448.0;
-/// A repair takes this many round trips of the nearest link.
-const REPAIR_ROUNDS: f64 = 1.2;
-/// At this round trip, in seconds, half of [`DELAY_PRICE`] is asked.
-const NEAR_RTT: f64 = 0.2;
 /// Share of the largest rate that a link in startup is credited with.
 const OPTIMISM: f64 = 0.2;
 /// A link in startup is as near as others with a round trip of at most this times theirs.
 const AS_NEAR: f64 = 1.15;
 /// How often the question is asked.
 pub(crate) const REVIEW_INTERVAL: Duration = Duration::from_millis(10);
-
-/// A link that may be used.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    id: LinkId,
-    /// Bytes per second.
-    rate: f64,
-    /// Seconds in flight when the link is full.
-    rtt: f64,
-    /// Probability that, at any time, a packet of this link is missing and being repaired.
-    repairing: f64,
-}
 
 /// Decides anew which links are usable and how much flight senders may have together.
 pub(crate) fn review(
@@ -66,14 +47,17 @@ pub(crate) fn review(
         return without_knowledge(now, links, selection);
     }
     let flight = peak_flight as f64;
-    let all = (1_u32 << candidates.len()) - 1;
-    let present = mask_where(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
-    let chosen =
-        if standby { with_neighbours(links, &candidates, choose(&candidates, flight, present)) } else { all };
+    let all = places(&candidates, |_| true);
+    let present = places(&candidates, |c| links.get(c.id).is_some_and(|link| link.usable));
+    let chosen = if standby {
+        with_neighbours(links, &candidates, choose(&candidates, flight, &present))
+    } else {
+        all
+    };
     // What would be used by senders without bounds. The receiver's window is none: it grows with what arrives.
-    let target = if standby { choose(&candidates, f64::MAX, 0) | chosen } else { all };
-    for (position, candidate) in candidates.iter().enumerate() {
-        let (used, wanted) = (chosen >> position & 1 != 0, target >> position & 1 != 0);
+    let target = if standby { choose(&candidates, f64::MAX, &Set::default()).union(chosen) } else { all };
+    for (place, candidate) in candidates.iter().enumerate() {
+        let (used, wanted) = (chosen.contains(place), target.contains(place));
         let reason = match (used, wanted) {
             (true, _) => "carries traffic",
             (false, true) => "waits until the sender's window covers its delay",
@@ -88,8 +72,11 @@ pub(crate) fn review(
             link.model.set_alone(alone);
         }
     }
+    if links.up_count() > GROUP {
+        links.arrange();
+    }
     selection.wants_probes = links.up().any(|(_, link)| !link.usable);
-    let (rate, rtt) = sum(&candidates, target);
+    let (rate, rtt) = sum(&candidates, &target);
     let limit = (FLIGHT_MARGIN * rate * rtt + FLIGHT_SLACK_BYTES) as u64;
     let old = selection.flight_limit.filter(|_| links.has_receipts());
     selection.flight_limit = Some(fall_slowly(old, limit, elapsed));
@@ -122,8 +109,9 @@ fn without_knowledge(now: Instant, links: &mut LinkTable, selection: &mut Select
 
 /// Links that are up but no candidates.
 fn settle_others(now: Instant, links: &mut LinkTable, candidates: &[Candidate]) {
+    let settled: Set = candidates.iter().map(|candidate| usize::from(candidate.id.0)).collect();
     for id in up_ids(links) {
-        if candidates.iter().any(|candidate| candidate.id == id) {
+        if settled.contains(usize::from(id.0)) {
             continue;
         }
         let Some(link) = links.get_mut(id) else { continue };
@@ -174,49 +162,14 @@ fn candidates(now: Instant, links: &LinkTable) -> Vec<Candidate> {
             candidate.rate = candidate.rate.max(OPTIMISM * largest);
         }
     }
-    if found.len() > MAX_COMPARED {
-        found.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.id.cmp(&b.id)));
-        found.truncate(MAX_COMPARED);
-    }
     found.sort_by(|a, b| a.rtt.total_cmp(&b.rtt).then(a.id.cmp(&b.id)));
     found
 }
 
 /// These links and those hardly known ones that are as near: as long as the senders are what limits, it costs nothing
 /// to learn their rates too.
-fn with_neighbours(links: &LinkTable, candidates: &[Candidate], chosen: u32) -> u32 {
-    let (_, rtt) = sum(candidates, chosen);
+fn with_neighbours(links: &LinkTable, candidates: &[Candidate], chosen: Set) -> Set {
+    let (_, rtt) = sum(candidates, &chosen);
     let in_startup = |c: &Candidate| links.get(c.id).is_some_and(|link| link.model.in_startup());
-    chosen | mask_where(candidates, |c| c.rtt <= AS_NEAR * rtt && in_startup(c))
-}
-
-fn mask_where(candidates: &[Candidate], holds: impl Fn(&Candidate) -> bool) -> u32 {
-    candidates.iter().enumerate().filter(|(_, c)| holds(c)).fold(0, |mask, (i, _)| mask | 1 << i)
-}
-
-/// Sum of the rates and the longest round trip, repairs over the nearest link included.
-fn sum(candidates: &[Candidate], mask: u32) -> (f64, f64) {
-    let chosen = candidates.iter().enumerate().filter(|(i, _)| mask >> i & 1 != 0).map(|(_, c)| c);
-    let nearest = chosen.clone().next().map_or(0.0, |c| c.rtt);
-    chosen.fold((0.0, 0.0), |(rate, rtt), c| {
-        (rate + c.rate, f64::max(rtt, c.rtt + REPAIR_ROUNDS * nearest * c.repairing))
-    })
-}
-
-/// What a set of links is worth to senders with this flight, in bytes per second.
-fn value(candidates: &[Candidate], mask: u32, flight: f64) -> f64 {
-    let (rate, rtt) = sum(candidates, mask);
-    if rtt == 0.0 { 0.0 } else { rate.min(flight / rtt) * (1.0 - DELAY_PRICE * rtt / (rtt + NEAR_RTT)) }
-}
-
-/// The best set; `present` stays unless another is clearly better.
-fn choose(candidates: &[Candidate], flight: f64, present: u32) -> u32 {
-    let mut best = (present, HYSTERESIS * value(candidates, present, flight));
-    for mask in 1..1_u32 << candidates.len() {
-        let this = value(candidates, mask, flight);
-        if this > best.1 {
-            best = (mask, this);
-        }
-    }
-    best.0.max(1)
+    chosen.union(places(candidates, |c| c.rtt <= AS_NEAR * rtt && in_startup(c)))
 }

@@ -1,20 +1,24 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
+mod groups;
 mod guard;
 mod outstanding;
 mod probe_state;
 mod reordering;
 mod silence;
+mod weights;
 
-use crate::config::{LinkConfig, ProxyConfig, WeightUnit};
+use crate::config::{LinkConfig, ProxyConfig};
 use crate::events::{Events, ProxyEvent};
 use crate::ids::LinkId;
 use crate::link_model::LinkModel;
 use alloc::string::String;
 use alloc::vec::Vec;
+use groups::Groups;
+pub(crate) use groups::{Bounds, GROUP, MODEST_FILL, Part, Rank};
 use guard::Guard;
 use outstanding::Outstanding;
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::KeepFactor;
+use prismux_wire::SeqNumber;
 use probe_state::ProbeState;
 pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
 use reordering::Reordering;
@@ -163,7 +167,7 @@ impl Link {
     }
 
     /// A packet of `bytes` goes out; its position in the order of this link.
-    pub(crate) fn on_scheduled(&mut self, now: Instant, bytes: u32) -> u32 {
+    fn on_scheduled(&mut self, now: Instant, bytes: u32) -> u32 {
         self.next_index = self.next_index.wrapping_add(1);
         self.scheduled_packets += 1;
         self.in_flight_packets += 1;
@@ -178,7 +182,7 @@ impl Link {
     }
 
     /// A packet of `bytes` is no longer in flight here.
-    pub(crate) fn on_departed(&mut self, bytes: u32) {
+    fn on_departed(&mut self, bytes: u32) {
         self.in_flight_packets = self.in_flight_packets.saturating_sub(1);
         self.in_flight_bytes = self.in_flight_bytes.saturating_sub(u64::from(bytes));
     }
@@ -207,10 +211,15 @@ pub struct LinkTable {
     links: Vec<Option<Link>>,
     /// Numbers of the links that are up, rising.
     up: Vec<LinkId>,
+    groups: Groups,
+    /// Bytes in flight on the links that are up.
+    in_flight_bytes: u64,
     /// Senders have more to send than the links take at the moment.
     pub(crate) backlogged: bool,
     /// What one of the senders that have more to send has under way, in the mean; 0 while there are none.
     pub(crate) share_bytes: u64,
+    /// No link is to be probed before.
+    pub(crate) probes_from: Instant,
     /// For traces.
     pub(crate) events: Events,
 }
@@ -222,7 +231,36 @@ impl LinkTable {
     }
 
     pub(crate) fn get_mut(&mut self, id: LinkId) -> Option<&mut Link> {
+        self.groups.touch(id);
         self.links.get_mut(usize::from(id.0))?.as_mut()
+    }
+
+    /// A packet of `bytes` goes out over a link, by flow and first sequence number; its position there.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        id: LinkId,
+        bytes: u32,
+        (flow, seq): (u32, SeqNumber),
+    ) -> Option<u32> {
+        let link = self.get_mut(id)?;
+        let position = link.on_scheduled(now, bytes);
+        link.remember(position, flow, seq);
+        self.in_flight_bytes += if link.up { u64::from(bytes) } else { 0 };
+        Some(position)
+    }
+
+    /// A packet of `bytes` is no longer in flight on a link.
+    pub(crate) fn settle(&mut self, id: LinkId, bytes: u32) {
+        let Some(link) = self.get_mut(id) else { return };
+        let before = link.in_flight_bytes;
+        link.on_departed(bytes);
+        self.in_flight_bytes -= if link.up { before - link.in_flight_bytes } else { 0 };
+    }
+
+    /// Bytes in flight on the links that are up.
+    pub(crate) fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
     }
 
     /// Links that are up, in order of number.
@@ -279,6 +317,8 @@ impl LinkTable {
         if let Err(place) = self.up.binary_search(&id) {
             self.up.insert(place, id);
         }
+        self.probes_from = Instant::ZERO;
+        self.arrange();
         self.assign_weights(settings);
     }
 
@@ -302,6 +342,9 @@ impl LinkTable {
         let Some(link) = self.get_mut(id) else { return };
         let before = core::mem::replace(&mut link.usable, usable);
         link.reason = reason;
+        if before != usable {
+            self.probes_from = Instant::ZERO;
+        }
         match (before, usable) {
             (true, false) => self.events.note(ProxyEvent::LinkStandby { link: id, reason }),
             (false, true) => self.events.note(ProxyEvent::LinkResumed { link: id }),
@@ -313,7 +356,9 @@ impl LinkTable {
     pub(crate) fn leave(&mut self, now: Instant, id: LinkId, settings: &ProxyConfig) -> bool {
         let Some(link) = self.get_mut(id).filter(|link| link.up) else { return false };
         (link.up, link.usable, link.left_at) = (false, false, Some(now));
+        self.in_flight_bytes -= link.in_flight_bytes;
         self.up.retain(|&other| other != id);
+        self.arrange();
         self.assign_weights(settings);
         true
     }
@@ -324,51 +369,23 @@ impl LinkTable {
         }
     }
 
-    /// Sets W0 of every link from the rates, keeping the present share `W / W0` of each. Links without a rate
-    /// count as the slowest known one.
-    pub(crate) fn assign_weights(&mut self, settings: &ProxyConfig) {
-        let known: Vec<u64> = self
-            .up()
-            .filter_map(|(_, link)| link.rate())
-            .map(|rate| rate.as_bps())
-            .filter(|&bps| bps > 0)
-            .collect();
-        let Some(&slowest) = known.iter().min() else { return };
-        let unit = match settings.weight_unit {
-            WeightUnit::SlowestLink => slowest,
-            WeightUnit::Gcd => known.iter().fold(0, |a, &b| gcd(a, b)),
-        };
-        for link in self.links.iter_mut().flatten().filter(|link| link.up) {
-            let rate = link.rate().map(|rate| rate.as_bps()).filter(|&bps| bps > 0).unwrap_or(slowest);
-            let full = rate as f64 / unit as f64;
-            link.weight =
-                (full * link.weight / link.full_weight).max(settings.weight_floor.min(full)).min(full);
-            link.full_weight = full;
-        }
-    }
-
-    /// The factor of its window that a sender should keep after a loss on `lost`: `1 - B / (2 sum of B)`.
-    pub fn keep_factor(&self, lost: LinkId) -> KeepFactor {
-        let rate = |link: &Link| link.rate().map_or(0, |rate| rate.as_bps());
-        let total = self.up().map(|(_, link)| rate(link)).fold(0, u64::saturating_add);
-        let own = self.get(lost).map_or(0, rate);
-        let equal_shares = || KeepFactor::less_half_of(1, self.up_count() as u64);
-        KeepFactor::less_half_of(own, total).or_else(equal_shares).unwrap_or(KeepFactor::HALF)
-    }
-
     /// The largest hRTT over all links that are up.
     pub fn largest_hrtt(&self) -> Option<Duration> {
-        self.up().filter_map(|(_, link)| link.hrtt).max()
+        self.sums().largest_hrtt
     }
 
     /// Some link's far end has returned receipts.
     pub(crate) fn has_receipts(&self) -> bool {
-        self.up().any(|(_, link)| link.model.has_receipts())
+        self.sums().has_receipts
     }
 
     /// The link with the least hRTT among those that take data.
     pub fn fastest(&self, now: Instant) -> Option<LinkId> {
-        self.usable().min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id)
+        self.groups.fastest(now).filter(|id| self.get(*id).is_some_and(|link| link.usable)).or_else(|| {
+            let fastest = self.usable().min_by_key(|(id, link)| (link.hrtt(now), *id)).map(|(id, _)| id);
+            self.groups.note_fastest(now, fastest);
+            fastest
+        })
     }
 }
 
@@ -377,12 +394,4 @@ impl Link {
     pub fn rate(&self) -> Option<Rate> {
         self.model.rate().or(self.advertised_rate)
     }
-}
-
-const fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -30,7 +30,8 @@ pub(crate) const SEGMENT_BYTES: i32 = 1460;
 pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
     let at = pacer.next_release - PACING_QUANTUM;
     let paced = if at > now { at } else { Instant::MAX };
-    let next = paced.min(pacer.backlog_at).min(pacer.pause_ends).min(pacer.wait_ends);
+    let visit = if pacer.unvisited > 0 { pacer.visit_at } else { Instant::MAX };
+    let next = paced.min(pacer.backlog_at).min(pacer.pause_ends).min(pacer.wait_ends).min(visit);
     let next = if pacer.waiting.is_empty() { Instant::MAX } else { next };
     pacer.serve_at = if next < Instant::MAX { next.max(now + MIN_WAIT) } else { next };
 }
@@ -112,18 +113,12 @@ fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>
 
 /// What may be under way to and on the links, and what is on them.
 fn capacity<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> (u64, u64) {
+    let sums = shared.links.sums();
     // What waits for room will be on the links first.
-    let (mut cap, mut in_flight) = (0_u64, shared.totals.backlog_bytes);
-    for (_, link) in shared.links.up() {
-        in_flight += link.in_flight_bytes;
-        if link.usable {
-            cap = cap.saturating_add(link.model.cap_bytes());
-        }
-    }
+    let in_flight = shared.totals.backlog_bytes + shared.links.in_flight_bytes();
     // What is asked for now arrives one upstream round trip later, when the links have drained that much.
-    let rate: f64 = shared.links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
-    let drained = (rate * (flow.acks.upstream() + UPSTREAM_SLACK).as_secs_f64()) as u64;
-    (cap.saturating_add(drained), in_flight)
+    let drained = sums.taking().rate * (flow.acks.upstream() + UPSTREAM_SLACK).as_secs_f64();
+    (sums.usable.cap_bytes.saturating_add(drained as u64), in_flight)
 }
 
 /// True when `bytes` of new data fit the links.

@@ -4,7 +4,7 @@
 //! and names it (DSACK, RFC 2883): the time between is the link's round trip, and no data waits for it.
 use crate::flow::Flow;
 use crate::ids::LinkId;
-use crate::link_table::Probe;
+use crate::link_table::{LinkTable, Probe};
 use crate::shared::Shared;
 use crate::verdict::{DataRewrite, Verdict};
 use prismux_units::{Duration, Instant};
@@ -18,13 +18,22 @@ const REVIVAL: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// Sends probes to the links that want one, if this flow has packets for it.
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    if now < shared.links.probes_from || !flow.copies.has_probe() {
+        return;
+    }
+    let mut next = Instant::MAX;
     for index in 0..shared.links.up_count() {
         let Some(id) = shared.links.up_id(index) else { return };
-        let Some(link) = shared.links.get_mut(id) else { continue };
-        if link.usable && link.model.min_rtt().is_some() || now < link.probe.next {
+        let Some(link) = shared.links.get(id) else { continue };
+        if link.usable && link.model.min_rtt().is_some() {
             continue;
         }
-        let Some(copy) = flow.copies.take_probe() else { return };
+        if now < link.probe.next {
+            next = next.min(link.probe.next);
+            continue;
+        }
+        let Some(copy) = flow.copies.take_probe(&mut shared.totals.copies) else { return };
+        let Some(link) = shared.links.get_mut(id) else { continue };
         if link.probe.open.take().is_some() {
             link.probe.unanswered = link.probe.unanswered.saturating_add(1);
         }
@@ -35,6 +44,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
         };
         link.probe.open = Some(Probe { flow: flow.number, seq: copy.seq, sent: now });
         link.probe.next = now + pause;
+        next = next.min(link.probe.next);
         shared.counters.probe_copies += 1;
         shared.verdicts.push_back(Verdict::Forward {
             link: id,
@@ -43,6 +53,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
             position: None,
         });
     }
+    shared.links.probes_from = next;
 }
 
 /// Data within `[start, end)` that the receiver has goes to it once more: reports of duplicates there say nothing
@@ -53,14 +64,13 @@ pub(crate) fn on_repeated<P: Clone>(
     end: SeqNumber,
     shared: &mut Shared<P>,
 ) {
-    flow.copies.note_repeated(start, end);
+    flow.copies.note_repeated(start, end, &mut shared.totals.copies);
     flow.convictions.take(start);
-    for index in 0..shared.links.up_count() {
-        let link = shared.links.up_id(index).and_then(|id| shared.links.get_mut(id));
-        let Some(link) = link else { return };
-        let spoilt =
-            |probe: &Probe| probe.flow == flow.number && !probe.seq.before(start) && probe.seq.before(end);
-        link.probe.open = link.probe.open.filter(|probe| !spoilt(probe));
+    let number = flow.number;
+    let is_spoilt = |probe: &Probe| probe.flow == number && !probe.seq.before(start) && probe.seq.before(end);
+    while let Some((id, _)) = open(&shared.links, is_spoilt) {
+        let Some(link) = shared.links.get_mut(id) else { return };
+        link.probe.open = None;
     }
 }
 
@@ -71,19 +81,18 @@ pub(crate) fn on_dsack<P>(
     shared: &mut Shared<P>,
     now: Instant,
 ) -> Option<LinkId> {
-    for index in 0..shared.links.up_count() {
-        let id = shared.links.up_id(index)?;
-        let link = shared.links.get_mut(id)?;
-        let Some(probe) = link.probe.open.filter(|p| p.flow == flow && p.seq == block.start) else {
-            continue;
-        };
-        let rtt = now.saturating_since(probe.sent);
-        link.probe.open = None;
-        link.probe.unanswered = 0;
-        link.on_alive();
-        link.on_rtt(now, rtt, shared.config.rtt_gain);
-        link.model.on_probe(now, rtt);
-        return Some(id);
-    }
-    None
+    let (id, probe) = open(&shared.links, |probe| probe.flow == flow && probe.seq == block.start)?;
+    let link = shared.links.get_mut(id)?;
+    let rtt = now.saturating_since(probe.sent);
+    link.probe.open = None;
+    link.probe.unanswered = 0;
+    link.on_alive();
+    link.on_rtt(now, rtt, shared.config.rtt_gain);
+    link.model.on_probe(now, rtt);
+    Some(id)
+}
+
+/// The first link with an open probe of which this holds, and the probe.
+fn open(links: &LinkTable, holds: impl Fn(&Probe) -> bool) -> Option<(LinkId, Probe)> {
+    links.up().find_map(|(id, link)| Some((id, link.probe.open.filter(|probe| holds(probe))?)))
 }

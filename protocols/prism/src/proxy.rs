@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_endpoint::Deadline;
 use prismux_receipts::LinkEstimate;
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
 use timers::Timers;
 use unconfirmed::Unconfirmed;
@@ -30,6 +30,11 @@ const HASH_SALT: u64 = 0xA076_1D64_78BD_642F;
 const LINK_SALT: u64 = 0xE703_7ED1_A0B4_28DB;
 /// So many flows that wait get their turn for each packet of a receiver.
 const TURNS: usize = 2;
+/// And so many at once when it is not known which of them can go on; where more wait, the next of them after
+/// [`TURNS_PAUSE`]: of 20,000 each would cost all others a turn every few milliseconds.
+const MAX_TURNS: usize = 256;
+/// See [`MAX_TURNS`].
+const TURNS_PAUSE: Duration = Duration::from_millis(1);
 
 /// The PRISM inverse multiplexer. `P` is a packet as the host knows it: cheap to clone.
 #[derive(Debug)]
@@ -195,12 +200,17 @@ impl<P: Clone> Proxy<P> {
         if pacer.pause_ends <= now {
             // It is not known whose pause it was; flows that still make one say so again.
             pacer.pause_ends = Instant::MAX;
-            turns = pacer.waiting.len();
+            pacer.unvisited = pacer.waiting.len();
         }
         if pacer.wait_ends <= now {
             // Nor whose packet waited.
             pacer.wait_ends = Instant::MAX;
-            turns = pacer.waiting.len();
+            pacer.unvisited = pacer.waiting.len();
+        }
+        if pacer.unvisited > 0 && pacer.visit_at <= now {
+            turns = pacer.unvisited.min(MAX_TURNS);
+            pacer.unvisited -= turns;
+            pacer.visit_at = if pacer.unvisited > 0 { now + TURNS_PAUSE } else { now };
         }
         for _ in 0..turns {
             let Some(number) = self.shared.pacer.waiting.pop_front() else { break };
@@ -226,13 +236,18 @@ impl<P: Clone> Proxy<P> {
     pub fn handle_opaque(&mut self, flow_hash: u64, packet: P) {
         self.shared.counters.opaque_packets += 1;
         // Weighted rendezvous: each link draws an exponential time of rate W from the hash; the earliest wins.
-        let score = |id: LinkId, weight: f64| {
+        let mut earliest: Option<(f64, LinkId)> = None;
+        for (id, link) in self.shared.links.usable() {
             let draw = fold(flow_hash ^ HASH_SALT, u64::from(id.0) ^ LINK_SALT);
             let uniform = ((draw >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-            -libm::log(uniform) / weight.max(1e-9)
-        };
-        let scored = self.shared.links.usable().map(|(id, link)| (score(id, link.full_weight), id));
-        let verdict = match scored.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let weight = link.full_weight.max(1e-9);
+            // Few of many links need a logarithm: -ln u is at least 1 - u.
+            if earliest.is_none_or(|(time, _)| (1.0 - uniform) / weight <= time) {
+                let time = -libm::log(uniform) / weight;
+                earliest = earliest.filter(|(before, _)| *before <= time).or(Some((time, id)));
+            }
+        }
+        let verdict = match earliest {
             Some((_, link)) => {
                 Verdict::Forward { link, packet, rewrite: DataRewrite::default(), position: None }
             }

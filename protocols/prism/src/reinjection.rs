@@ -109,7 +109,7 @@ fn send_copy<P: Clone>(
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
     shared.counters.reinjected_packets += 1;
     shared.verdicts.push_back(Verdict::Forward { link: near, packet, rewrite, position: None });
-    flow.copies.note_repeated(seq, end);
+    flow.copies.note_repeated(seq, end, &mut shared.totals.copies);
     flow.history.note_copy(seq);
     flow.convictions.take(seq);
     let limit = limit(near, shared).unwrap_or_default();

@@ -2,6 +2,7 @@
 //!
 //! Plain data. What is done with it lies above, in functions that take one flow and this.
 use crate::config::ProxyConfig;
+use crate::flow::copies::CopyCounts;
 use crate::flow::receiver_model::Range;
 use crate::ids::LinkId;
 use crate::link_table::LinkTable;
@@ -37,8 +38,7 @@ impl<P> Shared<P> {
     pub(crate) fn note_backlog(&mut self) {
         let senders = self.pacer.waiting.len() as u64;
         self.links.backlogged = senders > 0;
-        let under_way: u64 = self.links.up().map(|(_, link)| link.in_flight_bytes).sum();
-        self.links.share_bytes = under_way.checked_div(senders).unwrap_or(0);
+        self.links.share_bytes = self.links.in_flight_bytes().checked_div(senders).unwrap_or(0);
     }
 
     /// Nothing yet, under these settings.
@@ -68,8 +68,8 @@ pub(crate) struct Totals {
     pub(crate) recorded_packets: usize,
     /// Bytes of packets that wait for room on the links.
     pub(crate) backlog_bytes: u64,
-    /// Copies kept for repair.
-    pub(crate) copies: u32,
+    /// Copies kept for repair and probing.
+    pub(crate) copies: CopyCounts,
     /// Largest flight in this span and in the one before.
     peak: [u64; 2],
     peak_since: Instant,
@@ -82,7 +82,7 @@ impl Default for Totals {
             expected: 0,
             recorded_packets: 0,
             backlog_bytes: 0,
-            copies: 0,
+            copies: CopyCounts::default(),
             peak: [0; 2],
             peak_since: Instant::ZERO,
         }
@@ -121,6 +121,9 @@ pub(crate) struct AckPacer {
     pub(crate) backlog_at: Instant,
     /// When the first packet is looked at that waits on the scheduler's word; [`Instant::MAX`] when none does.
     pub(crate) wait_ends: Instant,
+    /// Flows that are to get a turn whatever they wait for, and when the next of them do.
+    pub(crate) unvisited: usize,
+    pub(crate) visit_at: Instant,
     /// What the usable links carry, bytes per second.
     pub(crate) rate: f64,
 }
@@ -134,6 +137,8 @@ impl Default for AckPacer {
             pause_ends: Instant::MAX,
             backlog_at: Instant::MAX,
             wait_ends: Instant::MAX,
+            unvisited: 0,
+            visit_at: Instant::ZERO,
             rate: 0.0,
         }
     }

@@ -26,13 +26,11 @@ pub(crate) fn add<P: Clone>(
         return None;
     }
     let length = end.distance_from(start) as u32;
-    let table = shared.links.get_mut(link)?;
-    let index = table.on_scheduled(now, length);
-    table.remember(index, flow.number, start);
+    let index = shared.links.send(now, link, length, (flow.number, start))?;
     flow.bytes_out += u64::from(length);
     let sent = Micros::at(now);
     flow.history.insert(Record::new(start, length as u16, link, index, sent));
-    flow.order_on(link).push(start, index);
+    flow.note_order(link, start, index);
     Some(index)
 }
 
@@ -51,12 +49,9 @@ pub(crate) fn resend<P: Clone>(
     if record.state() == PacketState::Delivered {
         return None;
     }
-    if record.state() == PacketState::InFlight
-        && let Some(old) = shared.links.get_mut(record.link)
-    {
-        old.on_departed(length);
-    }
-    if record.state() != PacketState::InFlight {
+    if record.state() == PacketState::InFlight {
+        shared.links.settle(record.link, length);
+    } else {
         flow.bytes_out += u64::from(length);
     }
     if record.sends() > 1 {
@@ -64,12 +59,10 @@ pub(crate) fn resend<P: Clone>(
         flow.convictions.take(record.seq);
     }
     if record.sends() > 0 {
-        flow.copies.note_repeated(record.seq, record.end());
+        flow.copies.note_repeated(record.seq, record.end(), &mut shared.totals.copies);
     }
-    let table = shared.links.get_mut(link)?;
-    let position = table.on_scheduled(now, length);
-    table.remember(position, flow.number, record.seq);
+    let position = shared.links.send(now, link, length, (flow.number, record.seq))?;
     flow.history.resend(index, link, position, sent, repair);
-    flow.order_on(link).push(record.seq, position);
+    flow.note_order(link, record.seq, position);
     Some(position)
 }

@@ -2,8 +2,20 @@
 use alloc::collections::VecDeque;
 use prismux_wire::SeqNumber;
 
-/// Delivered packets kept for probing other links.
+/// Delivered packets of a flow that are kept for probing other links,
 const MAX_PROBES: usize = 6;
+/// and of all flows: beyond, a flow keeps its newest alone. With many members some link waits to be measured at any
+/// time, and six packets of each of 20,000 flows would be a hundred times as much as what is in flight.
+const MAX_ALL_PROBES: u32 = 4096;
+
+/// Copies that all flows keep.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CopyCounts {
+    /// Of packets in flight.
+    pub(crate) in_flight: u32,
+    /// Of delivered ones.
+    pub(crate) delivered: u32,
+}
 
 /// A packet as it went out.
 #[derive(Debug, Clone)]
@@ -31,14 +43,21 @@ impl<P> Default for Copies<P> {
 
 impl<P: Clone> Copies<P> {
     /// True when [`Copies::keep`] would keep a copy of the packet that starts at `seq`.
-    pub(crate) fn takes(&self, seq: SeqNumber, used: u32, budget: u32) -> bool {
-        used < budget && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
+    pub(crate) fn takes(&self, seq: SeqNumber, counts: CopyCounts, budget: u32) -> bool {
+        counts.in_flight < budget && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
     }
 
-    /// Keeps a copy of a packet that follows all others; counts it in `used`.
-    pub(crate) fn keep(&mut self, seq: SeqNumber, length: u16, packet: &P, used: &mut u32, budget: u32) {
-        if self.takes(seq, *used, budget) {
-            *used += 1;
+    /// Keeps a copy of a packet that follows all others.
+    pub(crate) fn keep(
+        &mut self,
+        seq: SeqNumber,
+        length: u16,
+        packet: &P,
+        counts: &mut CopyCounts,
+        budget: u32,
+    ) {
+        if self.takes(seq, *counts, budget) {
+            counts.in_flight += 1;
             self.in_flight.push_back(Copy { seq, length, repeated: false, packet: packet.clone() });
         }
     }
@@ -66,41 +85,62 @@ impl<P: Clone> Copies<P> {
     }
 
     /// Drops the copies that the cumulative ACK covers; the newest few remain as probes if `keep_probes`.
-    pub(crate) fn trim(&mut self, cumulative: SeqNumber, keep_probes: bool, used: &mut u32) {
+    pub(crate) fn trim(&mut self, cumulative: SeqNumber, keep_probes: bool, counts: &mut CopyCounts) {
         while self.in_flight.front().is_some_and(|c| !(c.seq + u32::from(c.length)).after(cumulative)) {
             let copy = self.in_flight.pop_front();
-            *used = used.saturating_sub(1);
+            counts.in_flight = counts.in_flight.saturating_sub(1);
             if keep_probes && let Some(copy) = copy.filter(|copy| copy.length > 1 && !copy.repeated) {
-                if self.delivered.len() >= MAX_PROBES {
-                    self.delivered.pop_front();
+                let most = if counts.delivered < MAX_ALL_PROBES { MAX_PROBES } else { 1 };
+                while self.delivered.len() >= most {
+                    self.take_oldest(counts);
                 }
                 self.delivered.push_back(copy);
+                counts.delivered += 1;
             }
         }
         if !keep_probes {
-            self.delivered.clear();
+            self.clear_delivered(counts);
         }
     }
 
+    fn take_oldest(&mut self, counts: &mut CopyCounts) {
+        let gone = self.delivered.pop_front();
+        counts.delivered = counts.delivered.saturating_sub(u32::from(gone.is_some()));
+    }
+
+    fn clear_delivered(&mut self, counts: &mut CopyCounts) {
+        counts.delivered = counts.delivered.saturating_sub(self.delivered.len() as u32);
+        self.delivered.clear();
+    }
+
     /// Packets within `[start, end)` go out once more: they are no good as probes.
-    pub(crate) fn note_repeated(&mut self, start: SeqNumber, end: SeqNumber) {
+    pub(crate) fn note_repeated(&mut self, start: SeqNumber, end: SeqNumber, counts: &mut CopyCounts) {
+        let before = self.delivered.len();
         self.delivered.retain(|copy| copy.seq.before(start) || !copy.seq.before(end));
+        counts.delivered = counts.delivered.saturating_sub((before - self.delivered.len()) as u32);
         let first = self.in_flight.partition_point(|copy| copy.seq.before(start));
         for copy in self.in_flight.range_mut(first..).take_while(|copy| copy.seq.before(end)) {
             copy.repeated = true;
         }
     }
 
+    /// True when there is a delivered packet to probe with.
+    pub(crate) fn has_probe(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
     /// Takes a delivered packet to probe with, the newest.
-    pub(crate) fn take_probe(&mut self) -> Option<Copy<P>> {
-        self.delivered.pop_back()
+    pub(crate) fn take_probe(&mut self, counts: &mut CopyCounts) -> Option<Copy<P>> {
+        let copy = self.delivered.pop_back()?;
+        counts.delivered = counts.delivered.saturating_sub(1);
+        Some(copy)
     }
 
     /// Gives everything back to the budget.
-    pub(crate) fn clear(&mut self, used: &mut u32) {
-        *used = used.saturating_sub(self.in_flight.len() as u32);
+    pub(crate) fn clear(&mut self, counts: &mut CopyCounts) {
+        counts.in_flight = counts.in_flight.saturating_sub(self.in_flight.len() as u32);
         self.in_flight.clear();
-        self.delivered.clear();
+        self.clear_delivered(counts);
     }
 
     /// Bytes of memory, packets themselves apart.

@@ -49,7 +49,7 @@ impl Record {
 
     /// A packet that was not sent yet.
     pub(crate) fn waiting(seq: SeqNumber, length: u16, now: Micros) -> Self {
-        Self { seq, index: 0, sent: now, length, link: LinkId(u8::MAX), bits: PacketState::Waiting as u8 }
+        Self { seq, index: 0, sent: now, length, link: LinkId::NONE, bits: PacketState::Waiting as u8 }
     }
 
     /// The sequence number after its last.

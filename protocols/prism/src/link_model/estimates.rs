@@ -9,7 +9,7 @@ const BURST_PACKETS: f64 = 4.0;
 /// A link with less than this share of its cap in flight has little to do.
 const IDLE: f64 = 0.5;
 /// An idle link is ahead of others by this at most, in seconds.
-const MAX_IDLE: f64 = 0.02;
+pub(crate) const MAX_IDLE: f64 = 0.02;
 
 impl LinkModel {
     /// The learned rate of useful data; `None` before the first full round.
@@ -51,6 +51,11 @@ impl LinkModel {
             _ if learned > 0.0 => Some(learned),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
+    }
+
+    /// When it will have sent all that it was given.
+    pub(crate) fn free_at(&self) -> Instant {
+        self.free_at
     }
 
     /// Bytes that a link with little to do can take.

@@ -66,7 +66,8 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
         return;
     }
     flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
-    link.on_departed(u32::from(record.length));
+    shared.links.settle(record.link, u32::from(record.length));
+    let Some(link) = shared.links.get_mut(record.link) else { return };
     link.grow_weight();
     // Karn: a packet sent twice says nothing about time.
     let measures = record.sends() == 1 && flow.tail_probe.is_measure(record.sent);

@@ -1,11 +1,12 @@
 //! Losses: by order on a link (section V-B.3), before the proxy ("No Data"), and what they lead to.
 use crate::flow::history::PacketState;
-use crate::flow::link_order::{LinkOrder, Overtaken};
+use crate::flow::link_order::Overtaken;
 use crate::flow::{Flow, PendingReport};
 use crate::ids::LinkId;
 use crate::micros::Micros;
 use crate::shared::{Loss, Shared};
 use crate::status::ReverseState;
+use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 use prismux_wire::{LossReport, SeqNumber};
 
@@ -19,17 +20,14 @@ const RECEIPTS_PATIENCE: u64 = 2;
 pub(crate) fn detect<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     let delivered = core::mem::take(&mut shared.buffers.delivered);
     for &(link, index) in &delivered {
-        if usize::from(link.0) >= flow.order.len() {
-            continue;
-        }
-        if let Some(late) = flow.order_on(link).on_arrival(index)
+        if let Some(late) = flow.order.on_arrival(link, index)
             && let Some(link) = shared.links.get_mut(link)
         {
             link.on_overtaken(now, Micros::at(now).since(late.since));
         }
-        while let Some((seq, sent_index)) = flow.order_on(link).pop_up_to(index) {
+        while let Some((seq, sent_index)) = flow.order.pop_up_to(link, index) {
             if sent_index != index && is_outstanding(flow, link, sent_index, seq) {
-                flow.order_on(link).overtake(seq, sent_index, Micros::at(now));
+                flow.order.overtake(link, seq, sent_index, Micros::at(now));
             }
         }
         convict(flow, link, shared, now);
@@ -39,19 +37,20 @@ pub(crate) fn detect<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: 
 
 /// Declares lost what was overtaken on any link and has been waited for long enough.
 pub(crate) fn convict_overdue<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
-    for link in 0..flow.order.len() {
-        convict(flow, LinkId(link as u8), shared, now);
+    let mut links: Vec<LinkId> = flow.order.overtaken().map(|(link, _)| link).collect();
+    links.sort_unstable();
+    for link in links {
+        convict(flow, link, shared, now);
     }
 }
 
 /// When the wait ends for a packet that was overtaken, on a link that may reorder.
 pub(crate) fn deadline<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
-    let ends = |(link, order): (usize, &LinkOrder)| {
-        let overtaken = order.first_overtaken()?;
-        let window = window(LinkId(link as u8), shared, now);
+    let ends = |(link, overtaken): (LinkId, &Overtaken)| {
+        let window = window(link, shared, now);
         (!window.is_zero()).then(|| now + window.saturating_sub(Micros::at(now).since(overtaken.since)))
     };
-    flow.order.iter().enumerate().filter_map(ends).min()
+    flow.order.overtaken().filter_map(ends).min()
 }
 
 /// How long a packet that was overtaken on this link is waited for.
@@ -67,10 +66,10 @@ fn window<P>(link: LinkId, shared: &Shared<P>, now: Instant) -> Duration {
 
 /// Declares lost what was overtaken on `link` by enough packets and for long enough.
 fn convict<P: Clone>(flow: &mut Flow<P>, link: LinkId, shared: &mut Shared<P>, now: Instant) {
-    while let Some(&overtaken) = flow.order_on(link).first_overtaken() {
+    while let Some((overtaken, overtakers)) = flow.order.first_overtaken(link) {
         let Overtaken { seq, index, since, .. } = overtaken;
         if is_outstanding(flow, link, index, seq) {
-            let few = flow.order_on(link).overtakers() < u32::from(shared.config.link_dupthresh);
+            let few = overtakers < u32::from(shared.config.link_dupthresh);
             if few || Micros::at(now).since(since) < window(link, shared, now) {
                 return;
             }
@@ -79,7 +78,7 @@ fn convict<P: Clone>(flow: &mut Flow<P>, link: LinkId, shared: &mut Shared<P>, n
             }
             declare(flow, seq, false, shared, now);
         }
-        flow.order_on(link).pop_overtaken();
+        flow.order.pop_overtaken(link);
     }
 }
 
@@ -118,15 +117,13 @@ pub(crate) fn declare<P: Clone>(
     shared.links.note_loss(now, record.link, by_time);
     let mut blamed = None;
     flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
-    if let Some(link) = shared.links.get_mut(record.link) {
-        let in_flight = link.in_flight_bytes;
-        link.on_departed(u32::from(record.length));
-        if link.up {
-            blamed = Some(record.link);
-            link.halve_weight(now, shared.config.weight_floor);
-            if !link.is_silent() {
-                link.model.on_lost(now, u32::from(record.length), in_flight);
-            }
+    let in_flight = shared.links.get(record.link).map_or(0, |link| link.in_flight_bytes);
+    shared.links.settle(record.link, u32::from(record.length));
+    if let Some(link) = shared.links.get_mut(record.link).filter(|link| link.up) {
+        blamed = Some(record.link);
+        link.halve_weight(now, shared.config.weight_floor);
+        if !link.is_silent() {
+            link.model.on_lost(now, u32::from(record.length), in_flight);
         }
     }
     shared.buffers.lost.push(Loss { start: record.seq, end: record.end(), link: blamed });

@@ -2,8 +2,8 @@
 //!
 //! When nothing at all has been heard from the receiver for longer than what is in flight can take, either everything
 //! under way was lost or the way back is dead. Nothing speaks against any one link then, and no packet is declared
-//! lost. The lowest packet in flight goes out once more over every link, now and then, until the receiver answers:
-//! its ACK tells the rest.
+//! lost. The lowest packet in flight goes out once more over every link, of many over some, now and then, until the
+//! receiver answers: its ACK tells the rest.
 use crate::flow::Flow;
 use crate::flow::history::Record;
 use crate::micros::Micros;
@@ -16,6 +16,9 @@ use prismux_units::{Duration, Instant};
 const FIRST_INTERVAL: Duration = Duration::from_millis(250);
 /// Probes are at most this far apart.
 const MAX_INTERVAL: Duration = Duration::from_secs(1);
+/// A probe goes over at most so many links, others each time: of two hundred each flow would ask each, and all at once
+/// when the way back is dead.
+const MAX_LINKS: usize = 8;
 /// A sender that has been quiet for longer than this has given up, and so does the proxy.
 const SENDER_PATIENCE: Duration = Duration::from_secs(64);
 
@@ -51,7 +54,12 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     }
     let Some(copy) = flow.copies.find(lowest.seq) else { return };
     let rewrite = DataRewrite { tsval_at_least: flow.echoed, ..DataRewrite::default() };
-    for (link, _) in shared.links.up() {
+    let count = shared.links.up_count();
+    // Beginning anywhere when there are many.
+    let turn = now.as_nanos() / FIRST_INTERVAL.as_nanos() * MAX_LINKS as u64 + u64::from(flow.number);
+    let first = if count > MAX_LINKS { (turn % count as u64) as usize } else { 0 };
+    let places = (first..count).chain(0..first).take(MAX_LINKS);
+    for link in places.filter_map(|place| shared.links.up_id(place)) {
         shared.counters.probe_copies += 1;
         shared.verdicts.push_back(Verdict::Forward {
             link,
@@ -60,7 +68,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
             position: None,
         });
     }
-    flow.copies.note_repeated(lowest.seq, lowest.end());
+    flow.copies.note_repeated(lowest.seq, lowest.end(), &mut shared.totals.copies);
     flow.history.note_copy(lowest.seq);
     flow.convictions.take(lowest.seq);
     let interval = flow.tail_probe.sent.map_or(FIRST_INTERVAL, |(_, last)| (last * 2).min(MAX_INTERVAL));

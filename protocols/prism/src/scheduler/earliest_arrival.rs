@@ -1,14 +1,12 @@
 //! Beyond the papers: the link on which the packet is expected to arrive first, among those that are not full.
 use super::{Choice, PacketView, Scheduler};
 use crate::ids::LinkId;
-use crate::link_table::{Link, LinkTable};
+use crate::link_table::{Bounds, Link, LinkTable, MODEST_FILL, Rank};
 use prismux_units::{Duration, Instant};
 use prismux_wire::{FlowKey, SeqNumber};
 
 /// A connection with less than this share of what the others have under way in the mean is modest.
 const MODEST_SHARE: f64 = 0.25;
-/// Its packets fill a link to this many times its cap.
-const MODEST_FILL: f64 = 1.25;
 
 /// Packets that follow one another stay on a link while another would be earlier by less than this, and less than what
 /// it leaves beside their own time.
@@ -44,36 +42,70 @@ impl EarliestArrival {
 
 impl Scheduler for EarliestArrival {
     fn choose(&mut self, now: Instant, links: &LinkTable, packet: &PacketView) -> Choice {
-        let bytes = u64::from(packet.bytes);
-        let modest = (packet.flow_in_flight_bytes as f64) < MODEST_SHARE * links.share_bytes as f64;
-        let by_virtual_time = links.backlogged && !packet.retransmission && !modest;
-        let most = if modest { MODEST_FILL } else { 1.0 };
-        let rank = |link: &Link| {
-            let cap = link.model.cap_bytes() as f64;
-            let filled = (link.in_flight_bytes + bytes) as f64;
-            if by_virtual_time {
-                let full = filled > cap || packet.paced && link.busy_until(now).is_some();
-                (full, if full { filled / cap } else { link.model.done_with(now, bytes) })
-            } else {
-                let full = !packet.retransmission && link.in_flight_bytes > 0 && filled > cap * most;
-                let hrtt = link.hrtt(now);
-                (full, link.model.expected_arrival(now, bytes, link.in_flight_bytes, hrtt).as_secs_f64())
-            }
-        };
-        let before = self.before(packet);
-        let earlier = |id: LinkId, link: &Link| {
-            let (full, at) = rank(link);
-            let kept = !full && before == Some(id);
-            (full, if kept { at - (RUN.as_secs_f64() - link.model.sending_time(bytes)).max(0.0) } else { at })
-        };
-        let ranked = links.usable().map(|(id, link)| (earlier(id, link), id));
-        let least = |a: &((bool, f64), LinkId), b: &((bool, f64), LinkId)| {
-            a.0.0.cmp(&b.0.0).then(a.0.1.total_cmp(&b.0.1))
-        };
-        let link = ranked.min_by(least).map(|(_, id)| id);
+        let question = Question::new(now, links, packet, self.before(packet));
+        let (bound, rank) =
+            (|bounds: &Bounds| question.bound(bounds), |id, link: &Link| question.rank(id, link));
+        let link = links.least(question.before, bound, rank);
         if let (Some(link), false) = (link, packet.retransmission) {
             self.last = Some((packet.flow, packet.seq + packet.bytes, link));
         }
         link.into()
     }
 }
+
+/// What is asked of each link.
+struct Question<'a> {
+    now: Instant,
+    packet: &'a PacketView,
+    bytes: u64,
+    /// The link of the packet before this one.
+    before: Option<LinkId>,
+    modest: bool,
+    by_virtual_time: bool,
+}
+
+impl<'a> Question<'a> {
+    fn new(now: Instant, links: &LinkTable, packet: &'a PacketView, before: Option<LinkId>) -> Self {
+        let modest = (packet.flow_in_flight_bytes as f64) < MODEST_SHARE * links.share_bytes as f64;
+        let by_virtual_time = links.backlogged && !packet.retransmission && !modest;
+        Self { now, packet, bytes: u64::from(packet.bytes), before, modest, by_virtual_time }
+    }
+
+    /// The place of a link in the order of those that could take the packet.
+    fn rank(&self, id: LinkId, link: &Link) -> Rank {
+        let (full, at) = self.time(link);
+        if full || self.before != Some(id) {
+            return (full, at);
+        }
+        (full, at - (RUN.as_secs_f64() - link.model.sending_time(self.bytes)).max(0.0))
+    }
+
+    /// The same but for the link of the packet before.
+    fn time(&self, link: &Link) -> Rank {
+        let Self { now, packet, bytes, .. } = *self;
+        let cap = link.model.cap_bytes() as f64;
+        let filled = (link.in_flight_bytes + bytes) as f64;
+        if self.by_virtual_time {
+            let full = filled > cap || packet.paced && link.busy_until(now).is_some();
+            return (full, if full { filled / cap } else { link.model.done_with(now, bytes) });
+        }
+        let most = if self.modest { MODEST_FILL } else { 1.0 };
+        let full = !packet.retransmission && link.in_flight_bytes > 0 && filled > cap * most;
+        let hrtt = link.hrtt(now);
+        (full, link.model.expected_arrival(now, bytes, link.in_flight_bytes, hrtt).as_secs_f64())
+    }
+
+    /// No link within these bounds has a place before this one, but for that of the packet before.
+    fn bound(&self, bounds: &Bounds) -> Rank {
+        let full = !self.packet.retransmission && bounds.is_full(self.bytes, self.modest);
+        let at = match self.by_virtual_time {
+            true if full => bounds.fill(),
+            true => bounds.done_with(self.now, self.bytes),
+            false => bounds.arrival(self.now, self.bytes),
+        };
+        (full, at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -60,7 +60,7 @@ fn link(choice: Choice) -> LinkId {
 
 fn put(table: &mut LinkTable, link: LinkId, packets: u32) {
     for _ in 0..packets {
-        table.get_mut(link).unwrap().on_scheduled(Instant::ZERO, 1400);
+        table.send(Instant::ZERO, link, 1400, (0, NEW.seq)).unwrap();
     }
 }
 
@@ -71,7 +71,7 @@ fn case_a_a_departed_packet_makes_room_before_the_round_is_over() {
     put(&mut links, TWO, 2);
     assert_eq!(choose(SchedulerKind::Adas, &links, NEW), ONE, "NIP 0 against 1");
     // The ACK of p2: NIP is floor(0/1) and floor(1/2), a tie that hRTT decides.
-    links.get_mut(TWO).unwrap().on_departed(1400);
+    links.settle(TWO, 1400);
     assert_eq!(choose(SchedulerKind::Adas, &links, NEW), TWO);
     // Without the floor, link 1 would take it while p1 is still counted.
     assert_eq!(choose(SchedulerKind::NipOnly, &links, NEW), ONE);
@@ -227,7 +227,7 @@ fn runs(kbps: u64) -> Vec<usize> {
     let mut packet = NEW;
     for _ in 0..60 {
         let link = link(scheduler.choose(Instant::ZERO, &links, &packet));
-        links.get_mut(link).unwrap().on_scheduled(Instant::ZERO, packet.bytes);
+        links.send(Instant::ZERO, link, packet.bytes, (0, packet.seq)).unwrap();
         packet.seq += packet.bytes;
         match taken.last_mut() {
             Some((last, count)) if *last == link => *count += 1,
@@ -257,7 +257,7 @@ fn what_does_not_follow_takes_the_link_that_is_first() {
     let mut links = table_with(&ProxyConfig::default(), &[(300_000, 20), (300_000, 20)]);
     let mut scheduler = SchedulerKind::EarliestArrival.build(Seed(1));
     let first = link(scheduler.choose(Instant::ZERO, &links, &NEW));
-    links.get_mut(first).unwrap().on_scheduled(Instant::ZERO, NEW.bytes);
+    links.send(Instant::ZERO, first, NEW.bytes, (0, NEW.seq)).unwrap();
     let stranger = PacketView { seq: NEW.seq + 10 * NEW.bytes, ..NEW };
     assert_ne!(link(scheduler.choose(Instant::ZERO, &links, &stranger)), first);
 }
