@@ -1,11 +1,12 @@
 //! A status page as figures: what each link carries in each direction now, what it loses, how long it takes.
+use prismux_prism::LinkId;
 use prismux_units::Instant;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Links that figures are kept of, the first on the page; a proxy has no more members.
-pub const MAX_LINKS: usize = 64;
+pub const MAX_LINKS: usize = LinkId::COUNT;
 /// Characters kept of a name; those of links and homes are shorter.
 const MAX_NAME_CHARACTERS: usize = 64;
 

@@ -8,6 +8,7 @@ use super::{check_receivers, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
+use prismux_prism::LinkId;
 use prismux_sealed::KeyPair;
 use prismux_units::{Duration, Rate};
 use prismux_wire::IpFamily;
@@ -268,6 +269,10 @@ impl Checked for ProxyConfig {
             let expected =
                 "expected a token (or token_file) with which members register, or [[members]] that need not";
             return Err(("token", expected.to_owned()));
+        }
+        if self.members.len() > LinkId::COUNT {
+            let expected = format!("{} are too many, expected {} at most", self.members.len(), LinkId::COUNT);
+            return Err(("members", expected));
         }
         for (index, member) in self.members.iter().enumerate() {
             if !is_valid_name(&member.name) {

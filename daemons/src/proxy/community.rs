@@ -25,9 +25,6 @@ use std::net::IpAddr;
 pub(super) struct Community {
     pub striping: Striping,
     pub links: Links,
-    /// When something is due; to be worked out anew while `is_touched`.
-    due: Cell<Option<Instant>>,
-    is_touched: Cell<bool>,
 }
 
 /// Its links.
@@ -67,23 +64,25 @@ impl Links {
 impl Community {
     /// Without links.
     pub fn new(striping: Striping, links: Links) -> Self {
-        Self { striping, links, due: Cell::new(None), is_touched: Cell::new(true) }
+        Self { striping, links }
     }
 
     /// When something is due.
     fn due(&self) -> Option<Instant> {
-        if self.is_touched.take() {
-            let Links { members, meters, homes, limits, .. } = &self.links;
-            let all = [members.deadline(), meters.deadline(), homes.deadline(), limits.deadline()];
-            self.due.set(all.into_iter().chain([self.striping.deadline()]).flatten().min());
-        }
-        self.due.get()
+        let Links { members, meters, homes, limits, .. } = &self.links;
+        let all = [members.deadline(), meters.deadline(), homes.deadline(), limits.deadline()];
+        all.into_iter().chain([self.striping.deadline()]).flatten().min()
     }
 }
 
 /// All communities of a proxy.
 pub(super) struct Communities {
     all: Vec<Community>,
+    /// When something is due in each; of those that are touched it is to be worked out anew. Kept apart, because all
+    /// are looked at whenever the daemon wakes up.
+    due: Vec<Cell<Option<Instant>>>,
+    touched: Cell<Vec<usize>>,
+    is_recorded: bool,
     /// The community of each member that has a key, by its number.
     by_peer: Vec<usize>,
     by_address: HashMap<IpAddr, usize>,
@@ -120,8 +119,11 @@ impl Communities {
         let (single, wide): (Vec<_>, Vec<_>) =
             by_prefix.into_iter().partition(|(prefix, _)| is_single(prefix));
         let by_address = single.into_iter().map(|(prefix, index)| (prefix.address, index)).collect();
-        let all = names.into_iter().map(&mut make).collect::<Result<_, E>>()?;
-        Ok(Self { all, by_peer, by_address, by_prefix: wide })
+        let all = names.into_iter().map(&mut make).collect::<Result<Vec<_>, E>>()?;
+        let due = vec![Cell::new(None); all.len()];
+        let touched = Cell::new((0..all.len()).collect());
+        let is_recorded = all.iter().any(|community| community.links.recorder.is_some());
+        Ok(Self { all, due, touched, is_recorded, by_peer, by_address, by_prefix: wide })
     }
 
     /// The community that a receiver belongs to.
@@ -143,7 +145,10 @@ impl Communities {
     /// One of them, which may be changed thereby.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Community> {
         let community = self.all.get_mut(index)?;
-        community.is_touched.set(true);
+        let touched = self.touched.get_mut();
+        if touched.last() != Some(&index) && !touched.contains(&index) {
+            touched.push(index);
+        }
         Some(community)
     }
 
@@ -154,31 +159,39 @@ impl Communities {
 
     /// When something is due anywhere.
     pub fn deadline(&self) -> Option<Instant> {
-        self.all.iter().filter_map(Community::due).min()
+        self.renew();
+        self.due.iter().filter_map(Cell::get).min()
     }
 
     /// Where something is due.
     pub fn due(&self, now: Instant) -> Vec<usize> {
-        self.indices(|community| community.due().is_some_and(|at| at <= now))
+        self.renew();
+        let is_due = |(_, due): &(usize, &Cell<Option<Instant>>)| due.get().is_some_and(|at| at <= now);
+        self.due.iter().enumerate().filter(is_due).map(|(index, _)| index).collect()
     }
 
     /// Which have been changed since they were last asked when something is due.
     pub fn touched(&self) -> Vec<usize> {
-        self.indices(|community| community.is_touched.get())
+        let touched = self.touched.take();
+        self.touched.set(touched.clone());
+        touched
     }
 
-    fn indices(&self, holds: impl Fn(&Community) -> bool) -> Vec<usize> {
-        self.all
-            .iter()
-            .enumerate()
-            .filter(|(_, community)| holds(community))
-            .map(|(index, _)| index)
-            .collect()
+    fn renew(&self) {
+        let mut touched = self.touched.take();
+        for index in touched.drain(..) {
+            if let (Some(due), Some(community)) = (self.due.get(index), self.all.get(index)) {
+                due.set(community.due());
+            }
+        }
+        self.touched.set(touched);
     }
 
     /// Writes out what recordings have buffered.
     pub fn flush_recordings(&mut self) {
-        self.all.iter_mut().for_each(|community| community.links.record(Recorder::flush));
+        if self.is_recorded {
+            self.all.iter_mut().for_each(|community| community.links.record(Recorder::flush));
+        }
     }
 }
 

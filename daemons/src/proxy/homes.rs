@@ -51,7 +51,10 @@ impl HomeLinks {
     }
 
     fn all(&mut self) -> impl Iterator<Item = (LinkId, &mut HomeLink)> {
-        (0_u8..).map(LinkId).zip(&mut self.by_link).filter_map(|(link, home)| Some((link, home.as_mut()?)))
+        (0..=u8::MAX)
+            .map(LinkId)
+            .zip(&mut self.by_link)
+            .filter_map(|(link, home)| Some((link, home.as_mut()?)))
     }
 
     /// A packet with a number went out.

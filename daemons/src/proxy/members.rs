@@ -1,12 +1,16 @@
 //! Who the members are, where they are, and whether they are still there. No clock, no sockets: testable alone.
+mod ends;
+
 use crate::tunnel::control::{Bye, Challenge, Hello, MAX_LEAP, Offer, Welcome};
 use crate::tunnel::{Peer, Transport};
+use ends::Ends;
 use prismux_prism::LinkId;
 use prismux_sharing::{Carried, Tier};
 use prismux_units::{Duration, Instant, Rate};
 
-/// Most members of one proxy. Numbers of members that left are used again when all others are taken.
-pub const MAX_MEMBERS: usize = 64;
+/// Most members of one proxy, or uplinks of one home: as many as the core has numbers for. Numbers of members that left
+/// are used again when all others are taken.
+pub const MAX_MEMBERS: usize = LinkId::COUNT;
 
 /// A hello that a member repeats too late may have been lost; two in a row have not.
 const MISSED_HELLOS: u64 = 2;
@@ -106,14 +110,17 @@ pub enum Registration {
 #[derive(Debug)]
 pub struct Members {
     members: Vec<Member>,
+    ends: Ends,
     session: u64,
     dead_after: Duration,
+    /// Nobody counts as gone before.
+    expires_from: Option<Instant>,
 }
 
 impl Members {
     /// No members yet. `session` must differ from run to run.
     pub fn new(session: u64, dead_after: Duration) -> Self {
-        Self { members: Vec::new(), session, dead_after }
+        Self { members: Vec::new(), ends: Ends::default(), session, dead_after, expires_from: None }
     }
 
     /// Adds a member that never registers; `None` without room.
@@ -148,12 +155,14 @@ impl Members {
             return Registration::Full;
         };
         let from = std::mem::replace(&mut member.peer, peer);
+        self.ends.moved(usize::from(member.link.0), Some(&from), &peer);
         member.rate = hello.rate;
         member.tier = hello.tier;
         member.counter = hello.counter;
         member.last_heard = now;
         member.unanswered_since = None;
         member.next_hello_by = now + hello.next_within * MISSED_HELLOS + dead_after;
+        self.expires_from = self.expires_from.into_iter().chain([member.next_hello_by]).min();
         let link = member.link;
         if !std::mem::replace(&mut member.up, true) {
             return Registration::Joined(link, welcome);
@@ -185,7 +194,7 @@ impl Members {
 
     /// The member whose sealed session has moved: its name and where it was.
     pub fn moved(&mut self, now: Instant, peer: Peer) -> Option<(&str, Peer)> {
-        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && m.peer != peer)?;
+        let member = self.at(peer, |m| m.peer != peer)?;
         let from = std::mem::replace(&mut member.peer, peer);
         member.moved = Some((from, now));
         Some((&member.name, from))
@@ -224,7 +233,7 @@ impl Members {
     /// from there, or it is played back.
     pub fn accepts(&mut self, now: Instant, peer: Peer, session: u64, counter: u64) -> Option<LinkId> {
         let this = self.session;
-        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && m.up)?;
+        let member = self.at(peer, |m| m.up)?;
         if session != this || counter <= member.counter {
             return None;
         }
@@ -242,22 +251,34 @@ impl Members {
     /// registered from there.
     pub fn heard(&mut self, now: Instant, peer: Peer, packet_bytes: usize) -> Option<LinkId> {
         let answers = |m: &Member| m.up || m.left_at.is_some_and(|at| now.saturating_since(at) < FAREWELL);
-        let member = self.members.iter_mut().find(|m| m.peer.is_same_end(&peer) && answers(m))?;
+        let dead_after = self.dead_after;
+        let member = self.at(peer, answers)?;
         member.last_heard = now;
         member.unanswered_since = None;
         // Whoever carries receivers' packets is there, though a full queue on the way back swallows hellos.
         if packet_bytes > 0 && member.up {
-            member.next_hello_by = member.next_hello_by.max(now + self.dead_after);
+            member.next_hello_by = member.next_hello_by.max(now + dead_after);
         }
         member.traffic.return_packets += u64::from(packet_bytes > 0);
         member.traffic.return_bytes += packet_bytes as u64;
         Some(member.link)
     }
 
+    /// The first member of which this holds, of those that are where `peer` is.
+    fn at(&mut self, peer: Peer, holds: impl Fn(&Member) -> bool) -> Option<&mut Member> {
+        let members = &self.members;
+        let mut places = self.ends.of(&peer).iter();
+        let place = *places.find(|&&place| members.get(place).is_some_and(&holds))?;
+        self.members.get_mut(place)
+    }
+
     /// Notes a packet to a member and says where it goes; `None` for a link that does not exist.
     pub fn sent(&mut self, now: Instant, link: LinkId, packet_bytes: usize) -> Option<Peer> {
         let member = self.members.get_mut(usize::from(link.0))?;
-        member.unanswered_since.get_or_insert(now);
+        if member.unanswered_since.is_none() {
+            member.unanswered_since = Some(now);
+            self.expires_from = self.expires_from.into_iter().chain([now + self.dead_after]).min();
+        }
         member.traffic.forward_packets += 1;
         member.traffic.forward_bytes += packet_bytes as u64;
         Some(member.peer)
@@ -272,21 +293,27 @@ impl Members {
 
     /// The link of the member that `peer` is, if it is one.
     pub fn link_of(&self, peer: Peer) -> Option<LinkId> {
-        self.members.iter().find(|member| member.peer.is_same_end(&peer)).map(|member| member.link)
+        let place = *self.ends.of(&peer).first()?;
+        self.members.get(place).map(|member| member.link)
     }
 
     /// Marks the next member that has been silent for too long as gone, and returns it; call until `None`.
     pub fn expire(&mut self, now: Instant) -> Option<&Member> {
+        self.expires_from.filter(|&at| at <= now)?;
         let dead_after = self.dead_after;
-        let member =
-            self.members.iter_mut().find(|m| m.expires_at(dead_after).is_some_and(|at| at <= now))?;
+        let is_due = |member: &Member| member.expires_at(dead_after).is_some_and(|at| at <= now);
+        let Some(place) = self.members.iter().position(is_due) else {
+            self.expires_from = self.members.iter().filter_map(|m| m.expires_at(dead_after)).min();
+            return None;
+        };
+        let member = self.members.get_mut(place)?;
         member.up = false;
         Some(member)
     }
 
-    /// When [`Members::expire`] will have something to do if nothing is heard.
+    /// When [`Members::expire`] is to be called, if nothing is heard; it may have nothing to do then.
     pub fn deadline(&self) -> Option<Instant> {
-        self.members.iter().filter_map(|m| m.expires_at(self.dead_after)).min()
+        self.expires_from
     }
 
     /// All members, in order of their links, those that left included.
@@ -332,7 +359,9 @@ impl Members {
     }
 
     fn place(&mut self, member: Member) {
-        match self.members.get_mut(usize::from(member.link.0)) {
+        let place = usize::from(member.link.0);
+        self.ends.moved(place, self.members.get(place).map(|old| &old.peer), &member.peer);
+        match self.members.get_mut(place) {
             Some(place) => *place = member,
             None => self.members.push(member),
         }

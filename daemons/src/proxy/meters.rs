@@ -9,6 +9,8 @@ use prismux_wire::SeqNumber;
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     by_link: Vec<Option<Metered>>,
+    /// Nothing is overdue before.
+    due_from: Option<Instant>,
 }
 
 /// A link whose member writes receipts.
@@ -52,7 +54,15 @@ impl Meters {
         position: Option<u32>,
     ) -> Option<SeqNumber> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.of(link).map(|meter| meter.send(now, bytes, position))
+        let number = self.of(link).map(|meter| meter.send(now, bytes, position));
+        self.note_due(link);
+        number
+    }
+
+    /// A meter has changed, and with it when something is overdue there.
+    fn note_due(&mut self, link: LinkId) {
+        let due = self.of(link).and_then(|meter| meter.poll_timeout()).map(|deadline| deadline.at);
+        self.due_from = self.due_from.into_iter().chain(due).min();
     }
 
     /// A receipt from the member of `link`; returns the positions of packets that are lost.
@@ -62,18 +72,23 @@ impl Meters {
     pub fn receipt(&mut self, now: Instant, link: LinkId, receipt: &Receipt) -> Result<Vec<u32>, Refusal> {
         let meter = self.of(link).ok_or(Refusal::OtherEpoch)?;
         meter.handle_input(now, receipt);
-        drain(meter)
+        let lost = drain(meter);
+        self.note_due(link);
+        lost
     }
 
-    /// When [`Meters::expire`] has something to do.
+    /// When [`Meters::expire`] is to be called; it may have nothing to do then.
     pub fn deadline(&self) -> Option<Instant> {
-        self.all().filter_map(|meter| meter.poll_timeout()).map(|deadline| deadline.at).min()
+        self.due_from
     }
 
     /// Packets of which nothing is heard for too long are lost: returns links and positions.
     pub fn expire(&mut self, now: Instant) -> Vec<(LinkId, u32)> {
         let mut lost = Vec::new();
-        for (link, metered) in (0_u8..).zip(&mut self.by_link) {
+        if self.due_from.is_none_or(|at| at > now) {
+            return lost;
+        }
+        for (link, metered) in (0..=u8::MAX).zip(&mut self.by_link) {
             let Some(metered) = metered else { continue };
             if !expire(&mut metered.meter, now) {
                 continue;
@@ -82,6 +97,7 @@ impl Meters {
             let positions = drain(&mut metered.meter).unwrap_or_default();
             lost.extend(positions.into_iter().map(|position| (LinkId(link), position)));
         }
+        self.due_from = self.all().filter_map(|meter| meter.poll_timeout()).map(|deadline| deadline.at).min();
         lost
     }
 

@@ -288,8 +288,8 @@ impl Turn<'_> {
     /// Asks a member to register whose session is gone. Strangers are not answered: what is signed with the token would
     /// let them try tokens at leisure.
     pub(super) fn challenge_known(&mut self, now: Instant, peer: Peer) {
-        let is_member = peer.transport == Transport::Sealed || self.callers.known.knows(peer);
-        if is_member && now >= self.callers.next_challenge {
+        let is_member = || peer.transport == Transport::Sealed || self.callers.known.knows(peer);
+        if now >= self.callers.next_challenge && is_member() {
             self.callers.next_challenge = now + CHALLENGE_INTERVAL;
             let challenge = self.links.members.challenge();
             self.reply(peer, &Message::Challenge(challenge));

@@ -2,7 +2,7 @@
 use prismux_wire::gre::{GRE_IN_UDP_PORT, KEY_BYTES, SEQUENCE_BYTES};
 use prismux_wire::{Encapsulation, IpFamily};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 /// What carries the GRE header.
@@ -88,9 +88,15 @@ impl Peer {
 
     /// Whether both are the same end: by key where there is one, else by address.
     pub fn is_same_end(&self, other: &Self) -> bool {
+        self.end() == other.end()
+    }
+
+    /// The same for all peers that are the same end.
+    pub const fn end(&self) -> Self {
+        const NOWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         match self.transport {
-            Transport::Sealed => other.transport == Transport::Sealed && other.number == self.number,
-            Transport::Gre | Transport::Udp => self == other,
+            Transport::Sealed => Self::sealed(NOWHERE, self.number),
+            Transport::Gre | Transport::Udp => *self,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The figures of the last two days, in bounded memory: the nearer, the finer.
 //!
-//! At most 1,896 samples of at most 64 links, each 48 bytes: 6 MB, and some 350 KB with two links.
+//! At most 1,896 samples of at most 255 links, each 48 bytes: 23 MB, and some 350 KB with two links.
 use crate::figures::{LinkSample, MAX_LINKS, Sample};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ mod attacks;
 mod control;
 mod events;
 mod hardening;
+mod many;
 mod network;
 mod receipts;
 mod relay;
@@ -47,6 +48,9 @@ const TESTS: &[Test] = &[
     ("idle_members_are_called_after_a_restart", attacks::idle_members_after_a_restart),
     ("idle_members_with_keys_are_called_after_a_restart", sealed::idle_members_after_a_restart),
     ("a_plain_gre_router_can_be_a_member", scenarios::plain_gre_router),
+    ("two_hundred_routers_carry_a_download", many::two_hundred_routers),
+    ("as_many_members_register_as_there_are_numbers", many::full_house),
+    ("more_listed_members_than_numbers_are_an_error", many::too_many_listed),
     ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
     ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),
     ("a_member_is_reached_from_its_own_lan", routes::own_addresses),
