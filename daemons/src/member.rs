@@ -31,6 +31,7 @@ use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
 use crate::revoked::Revoked;
 use crate::tunnel::control::{self, Message};
+use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
 use departure::Departure;
@@ -277,8 +278,27 @@ impl Member {
         self.came(now, frame);
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, frame),
-            ether_type::IPV4 | ether_type::IPV6 => self.data(now, frame),
+            ether_type::IPV4 | ether_type::IPV6 => {
+                let delivered = self.data(now, frame);
+                self.recover(now, frame);
+                delivered
+            }
+            repairs::PROTOCOL_TYPE => {
+                self.receipts.repair(now, frame)?;
+                self.recover(now, frame);
+                Ok(())
+            }
             _ => Err(DropReason::OtherProtocol),
+        }
+    }
+
+    /// Packets that repairs have given back now that `frame` has come.
+    fn recover(&mut self, now: Instant, frame: &Frame<'_>) {
+        while let Some(packet) = self.receipts.poll_recovered(now) {
+            let given_back = packet.frame(frame.peer).map_err(|_| DropReason::MalformedTunnel);
+            if let Err(reason) = given_back.and_then(|frame| self.data(now, &frame)) {
+                self.drops.count(reason);
+            }
         }
     }
 
@@ -294,8 +314,8 @@ impl Member {
         if let Some(departure) = &mut self.departure {
             departure.on_data(now);
         }
-        if let Some(number) = frame.number {
-            self.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
+        if !self.receipts.arrived(now, frame) {
+            return Ok(());
         }
         self.traffic.forward_packets += 1;
         self.traffic.forward_bytes += inner.len() as u64;

@@ -12,6 +12,7 @@
 pub mod control;
 pub mod path_mtu;
 mod peer;
+pub(crate) mod repairs;
 pub mod sealing;
 pub mod socket;
 

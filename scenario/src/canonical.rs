@@ -107,6 +107,9 @@ fn nodes(out: &mut Lines, plan: &Plan) {
                 if proxy.receipts {
                     out.line(&format!("{path}.receipts"), proxy.receipts);
                 }
+                if proxy.fec {
+                    out.line(&format!("{path}.fec"), proxy.fec);
+                }
                 let names: Vec<&str> =
                     plan.members_of(id).into_iter().map(|node| plan[node].name.as_str()).collect();
                 out.debug(&format!("{path}.members"), &names);

@@ -341,6 +341,13 @@ pub const PRISM_PROXY: &[Key] = &[
         "false",
         "members measure their links by receipts; a packet's number takes 4 bytes",
     ),
+    key(
+        "fec",
+        "true or false",
+        "false",
+        "links that lose packets and have capacity to spare carry repair packets, which stand in for lost ones; \
+         needs receipts",
+    ),
     key("members", "list of members", "those a link joins it to", "send through these members"),
     key(
         "learn_rates",

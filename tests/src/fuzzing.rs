@@ -5,6 +5,7 @@
 
 pub mod bytes;
 pub mod community;
+pub mod fec;
 pub mod fetch;
 pub mod machines;
 mod mutate;
@@ -270,6 +271,13 @@ pub const TARGETS: &[Target] = &[
         seeds: receipts::meter_seeds,
         mutator: Mutator::Bytes,
         weight: 0.2,
+    },
+    Target {
+        name: "repair",
+        run: fec::repair,
+        seeds: fec::repair_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
     },
     Target {
         name: "event_log",

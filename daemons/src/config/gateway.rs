@@ -39,6 +39,10 @@ pub struct GatewayConfig {
     /// Largest IP packet that passes between gateway and homes, in bytes.
     #[serde(default = "default_path_mtu")]
     pub path_mtu: usize,
+    /// Send repair packets to homes, over uplinks that lose packets and have capacity to spare. A packet is 16 bytes
+    /// shorter for it.
+    #[serde(default)]
+    pub fec: bool,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -131,6 +135,7 @@ impl GatewayConfig {
         let tunnel = TunnelListeners {
             sealed: Some(self.listen),
             path_mtu: self.path_mtu,
+            fec: self.fec,
             ..TunnelListeners::default()
         };
         ProxyConfig {

@@ -10,6 +10,7 @@ use super::web::WebConfig;
 use crate::tunnel::control::is_valid_name;
 use crate::tunnel::{Peer, Transport};
 use hmac::{Hmac, Mac};
+use prismux_fec::REPAIR_OVERHEAD_BYTES;
 use prismux_linux::netconf::Prefix;
 use prismux_sealed::{Entropy, KeyPair, PublicKey};
 use prismux_sharing::Tier;
@@ -47,6 +48,10 @@ pub struct HomeConfig {
     /// Largest IP packet that passes between home and gateway, in bytes.
     #[serde(default = "default_path_mtu")]
     pub path_mtu: usize,
+    /// Send repair packets with what goes up, over uplinks that lose packets and have capacity to spare, to a gateway that
+    /// makes use of them. A packet is 16 bytes shorter for it.
+    #[serde(default)]
+    pub fec: bool,
     /// Time between hellos while traffic flows.
     #[serde(default = "default_hello", deserialize_with = "text::one")]
     pub hello: Duration,
@@ -160,6 +165,11 @@ impl HomeConfig {
         Peer::sealed(self.gateway.endpoint, 0)
     }
 
+    /// Bytes by which a packet is shorter for the sake of repairs.
+    pub(crate) const fn repair_bytes(&self) -> usize {
+        if self.fec { REPAIR_OVERHEAD_BYTES } else { 0 }
+    }
+
     /// Bytes that the tunnel adds to a packet, its number included.
     pub fn overhead_bytes(&self) -> usize {
         Transport::Sealed.overhead_bytes(IpFamily::of(&self.gateway.endpoint.ip())) + SEQUENCE_BYTES
@@ -167,7 +177,8 @@ impl HomeConfig {
 
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
-        self.tun.mtu.unwrap_or(self.path_mtu - self.overhead_bytes() - self.datagrams.order_bytes())
+        let around_bytes = self.overhead_bytes() + self.datagrams.order_bytes() + self.repair_bytes();
+        self.tun.mtu.unwrap_or(self.path_mtu - around_bytes)
     }
 
     /// The home's addresses as ranges of one.

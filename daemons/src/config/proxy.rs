@@ -7,6 +7,7 @@ use super::web::WebConfig;
 use super::{check_receivers, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
+use prismux_fec::REPAIR_OVERHEAD_BYTES;
 use prismux_linux::netconf::Prefix;
 use prismux_prism::LinkId;
 use prismux_sealed::KeyPair;
@@ -92,11 +93,14 @@ pub struct TunnelListeners {
     pub path_mtu: usize,
     /// Ask members that can for receipts, by which their links are measured. A packet's number takes four bytes.
     pub receipts: bool,
+    /// Send repair packets to members that make use of them, over links that lose packets and have capacity to spare.
+    /// A packet is 16 bytes shorter for it. Needs `receipts`.
+    pub fec: bool,
 }
 
 impl Default for TunnelListeners {
     fn default() -> Self {
-        Self { sealed: None, gre: None, udp: None, path_mtu: 1500, receipts: true }
+        Self { sealed: None, gre: None, udp: None, path_mtu: 1500, receipts: true, fec: false }
     }
 }
 
@@ -108,15 +112,17 @@ impl TunnelListeners {
         sealed.into_iter().chain(plain.into_iter().flatten())
     }
 
-    /// Bytes that the tunnel with the largest headers adds to a packet, its number included.
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number included, and what repairs are longer
+    /// than packets.
     pub fn overhead_bytes(&self) -> usize {
         let number_bytes = if self.receipts { SEQUENCE_BYTES } else { 0 };
+        let repair_bytes = if self.fec { REPAIR_OVERHEAD_BYTES } else { 0 };
         let gre = self.gre.map(|_| Transport::Gre.overhead_bytes(IpFamily::V4));
         let over =
             |transport: Transport, local: SocketAddr| transport.overhead_bytes(IpFamily::of(&local.ip()));
         let udp = self.udp.map(|local| over(Transport::Udp, local));
         let sealed = self.sealed.map(|local| over(Transport::Sealed, local));
-        gre.max(udp).max(sealed).map_or(0, |bytes| bytes + number_bytes)
+        gre.max(udp).max(sealed).map_or(0, |bytes| bytes + number_bytes + repair_bytes)
     }
 
     /// Largest inner packet that fits every tunnel, in bytes.
@@ -259,6 +265,10 @@ impl Checked for ProxyConfig {
         if !(1400..=9000).contains(&self.tunnel.path_mtu) {
             let expected = format!("{} is out of range, expected 1400 to 9000 (bytes)", self.tunnel.path_mtu);
             return Err(("tunnel.path_mtu", expected));
+        }
+        if self.tunnel.fec && !self.tunnel.receipts {
+            let expected = "it needs receipts: repairs are of packets that receipts number".to_owned();
+            return Err(("tunnel.fec", expected));
         }
         self.web().check()?;
         self.tun.check()?;

@@ -2,7 +2,7 @@
 use super::Home;
 use crate::carrier::batches::Carrier;
 use crate::counters::DropCounters;
-use crate::tunnel::control;
+use crate::tunnel::{control, repairs};
 use crate::tunnel::socket::{Frame, TunnelReceiver};
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
@@ -42,7 +42,17 @@ impl Carrier for Home {
         }
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, socket, frame),
-            ether_type::IPV4 | ether_type::IPV6 => self.delivery(now, socket, frame),
+            ether_type::IPV4 | ether_type::IPV6 => {
+                let delivered = self.delivery(now, socket, frame);
+                self.recover(now, socket, frame);
+                delivered
+            }
+            repairs::PROTOCOL_TYPE => {
+                let uplink = self.outlet.uplinks.get_mut(socket).ok_or(DropReason::NoLink)?;
+                uplink.receipts.repair(now, frame)?;
+                self.recover(now, socket, frame);
+                Ok(())
+            }
             _ => Err(DropReason::OtherProtocol),
         }
     }
@@ -61,13 +71,25 @@ impl Home {
         let Some(uplink) = self.outlet.uplinks.get_mut(index) else { return Err(DropReason::NoLink) };
         uplink.traffic.forward_packets += 1;
         uplink.traffic.forward_bytes += ip.total_bytes as u64;
-        if let Some(number) = frame.number {
-            uplink.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
+        if !uplink.receipts.arrived(now, frame) {
+            return Ok(());
         }
         uplink.registration.note_delivery(now);
         self.came_at_rest(now, index);
         let link = LinkId(index as u8);
         self.striping.inbound(now, link, ip, frame, &mut self.outlet)
+    }
+
+    /// Packets that repairs have given back now that `frame` has come.
+    fn recover(&mut self, now: Instant, index: usize, frame: &Frame<'_>) {
+        while let Some(packet) =
+            self.outlet.uplinks.get_mut(index).and_then(|uplink| uplink.receipts.poll_recovered(now))
+        {
+            let given_back = packet.frame(frame.peer).map_err(|_| DropReason::MalformedTunnel);
+            if let Err(reason) = given_back.and_then(|frame| self.delivery(now, index, &frame)) {
+                self.outlet.drops.count(reason);
+            }
+        }
     }
 
     fn is_own(&self, address: IpAddr) -> bool {

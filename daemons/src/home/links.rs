@@ -42,6 +42,8 @@ impl Home {
             self.expire_liveness(now, index);
             self.outlet.serve(now, index);
         }
+        let to_repair: Vec<_> = self.outlet.meters.to_repair(now).collect();
+        to_repair.into_iter().for_each(|link| self.outlet.push_repairs(now, link));
         for (link, position) in self.outlet.meters.expire(now) {
             self.striping.core.handle_lost(now, link, position);
             self.drain(now);
@@ -236,7 +238,8 @@ impl Home {
     fn accepted(&mut self, now: Instant, index: usize, accept: Accept) {
         if let Some(uplink) = self.outlet.uplinks.get_mut(index).filter(|u| u.accepted < accept.counter) {
             uplink.accepted = accept.counter;
-            self.outlet.meters.agree(link(index), &uplink.name, accept.epoch);
+            let fec = self.config.fec && accept.repairs;
+            self.outlet.meters.agree(link(index), &uplink.name, accept.epoch, fec);
         }
         self.answered(now, index, Answer::Accept(accept));
     }

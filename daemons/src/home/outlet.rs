@@ -6,14 +6,16 @@ use crate::counters::DropCounters;
 use crate::device;
 use crate::events::Events;
 use crate::proxy::meters::Meters;
+use crate::tunnel::repairs;
 use prismux_endpoint::Host;
+use prismux_fec::Shard;
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{drop_reason, link_event};
 use prismux_trace::event::{DropReason, EventSink};
 use prismux_units::Instant;
-use prismux_wire::GreHeader;
+use prismux_wire::{Ecn, GreHeader};
 use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
 
 /// Everything that packets leave by. It stands apart from the core, which is drained into it.
@@ -99,13 +101,12 @@ impl Outlet {
         let Some(uplink) = self.uplinks.get_mut(usize::from(link.0)) else {
             return self.drops.count(DropReason::NoLink);
         };
-        if uplink.is_full() {
-            uplink.flush((&self.tun, &self.pool), &mut self.drops);
-        }
         let (protocol, ecn) = device::protocol_and_ecn(&packet);
         let order_bytes = order.map_or(0, |_| KEY_BYTES);
         let bytes = packet.len() + uplink.overhead_bytes() + SEQUENCE_BYTES + order_bytes;
-        let sequence = self.meters.number(now, link, bytes, position).map(|number| number.0);
+        let shard = Shard { protocol, order, inner: &packet };
+        let number = self.meters.number(now, link, (bytes, position), &shard);
+        let sequence = number.map(|number| number.0);
         if sequence.is_some() {
             uplink.liveness.sent(now);
         }
@@ -113,6 +114,28 @@ impl Outlet {
         uplink.traffic.return_packets += 1;
         uplink.traffic.return_bytes += packet.len() as u64;
         let header = GreHeader { sequence, key: order, ..GreHeader::plain(protocol) };
+        self.pass(now, link, (header, ecn, packet));
+        self.push_repairs(now, link);
+    }
+
+    /// Puts the repairs that are due into the tunnel of a link.
+    pub fn push_repairs(&mut self, now: Instant, link: LinkId) {
+        let Some(uplink) = self.uplinks.get(usize::from(link.0)) else { return };
+        let overhead_bytes = uplink.overhead_bytes() + SEQUENCE_BYTES;
+        while let Some(repair) = self.meters.poll_repair(now, link, overhead_bytes) {
+            let Some(packet) = self.pool.copy_of(&repair.bytes) else { continue };
+            let header =
+                GreHeader { sequence: Some(repair.number.0), ..GreHeader::plain(repairs::PROTOCOL_TYPE) };
+            self.pass(now, link, (header, Ecn::NotEct, packet));
+        }
+    }
+
+    /// Queues a packet for an uplink, or for its rate limit.
+    fn pass(&mut self, now: Instant, link: LinkId, (header, ecn, packet): (GreHeader, Ecn, PacketBuf)) {
+        let Some(uplink) = self.uplinks.get_mut(usize::from(link.0)) else { return };
+        if uplink.is_full() {
+            uplink.flush((&self.tun, &self.pool), &mut self.drops);
+        }
         let bytes = uplink.line_bytes(&header, &packet);
         let Some(shaper) = &mut uplink.shaper else {
             if !uplink.push(&header, ecn, packet) {

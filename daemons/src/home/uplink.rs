@@ -56,8 +56,8 @@ pub(super) struct Uplink {
     /// The greatest counter of an agreement on receipts.
     pub accepted: u64,
     gateway: Peer,
-    /// Bytes that a packet may carry beside its number.
-    order_bytes: usize,
+    /// Bytes that a packet may carry beside its number, and those by which it is shorter for the sake of repairs.
+    spare_bytes: usize,
     sender: TunnelSender,
     /// There is a device of its name, or was.
     bound: bool,
@@ -118,7 +118,7 @@ impl Uplink {
             refused: None,
             accepted: 0,
             gateway,
-            order_bytes: config.datagrams.order_bytes(),
+            spare_bytes: config.datagrams.order_bytes() + config.repair_bytes(),
             sender,
             bound: false,
             retry_at: Instant::ZERO,
@@ -250,7 +250,7 @@ impl Uplink {
 
     /// Sends everything that is queued; says whether the kernel has no way out for it.
     pub fn flush(&mut self, device: (&OffloadTun, &PacketPool), drops: &mut DropCounters) -> bool {
-        let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES + self.order_bytes;
+        let overhead_bytes = self.gateway.overhead_bytes() + SEQUENCE_BYTES + self.spare_bytes;
         let mut refused = None;
         self.sender.flush(|error, to, packet| {
             if let SendError::Kernel(kernel) = &error

@@ -11,7 +11,8 @@ const ACTIVE_FOR: Duration = Duration::from_secs(10);
 /// Unanswered hellos after which the proxy counts as silent.
 const MAX_UNANSWERED: u32 = 3;
 
-/// Offers of receipts in a session: a proxy that has not answered these does not know of receipts.
+/// Offers of receipts in a session: a proxy that has not answered these does not know of receipts. All but the last say
+/// that repairs are of use, which a proxy may not know of.
 const MAX_OFFERS: u32 = 3;
 
 /// How often a member calls.
@@ -290,7 +291,8 @@ impl Registration {
         if !offered.accepted && offered.count < MAX_OFFERS {
             self.counter = self.counter.saturating_add(1);
             let (session, counter) = (self.session, self.counter);
-            self.messages.push_back(Message::Offer(Offer { session, counter, epoch: offered.epoch }));
+            let repairs = offered.count + 1 < MAX_OFFERS;
+            self.messages.push_back(Message::Offer(Offer { session, counter, epoch: offered.epoch, repairs }));
         }
         self.offered = Some(Offered { count: offered.count.saturating_add(1), ..offered });
     }

@@ -33,6 +33,8 @@ pub(super) struct Report<'a> {
     /// Receipts written, where the proxy asks for them, and their bytes on the link.
     receipts: Option<u64>,
     receipt_bytes: Option<u64>,
+    /// Packets that the link lost and repairs gave back.
+    recovered_packets: Option<u64>,
     drops: &'a DropCounters,
     events: &'a VecDeque<Shown>,
 }
@@ -60,6 +62,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         traffic: member.traffic,
         receipts: member.receipts.counters().map(|counters| counters.receipts),
         receipt_bytes: member.receipts.counters().map(|counters| counters.receipt_bytes),
+        recovered_packets: member.receipts.repairs().map(|counters| counters.recovered_packets),
         drops: &member.drops,
         events: member.events.shown(),
     }

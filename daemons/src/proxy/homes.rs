@@ -6,7 +6,7 @@ use super::community::Turn;
 use super::members::Member;
 use super::meters::Meters;
 use crate::liveness::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
-use crate::receipts::Receipts;
+use crate::receipts::{Receipts, RecoveredPacket};
 use crate::tunnel::Peer;
 use crate::tunnel::control::{Lost, Message, Probe};
 use crate::tunnel::socket::Frame;
@@ -71,14 +71,27 @@ impl HomeLinks {
         }
     }
 
-    /// A packet came over the link.
-    pub fn arrived(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) {
-        if let Some(home) = self.of(link) {
+    /// A packet came over the link. Says whether it is still wanted: false where a repair has stood in for it.
+    pub fn arrived(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> bool {
+        self.of(link).is_none_or(|home| {
             home.liveness.heard();
-            if let Some(number) = frame.number {
-                home.receipts.arrived(now, number, frame.inner.len(), frame.outer_ecn);
-            }
-        }
+            home.receipts.arrived(now, frame)
+        })
+    }
+
+    /// A repair came over the link.
+    ///
+    /// # Errors
+    /// Nobody has asked for it, or it is of no block.
+    pub fn repair(&mut self, now: Instant, link: LinkId, frame: &Frame<'_>) -> Result<(), DropReason> {
+        let home = self.of(link).ok_or(DropReason::OtherProtocol)?;
+        home.liveness.heard();
+        home.receipts.repair(now, frame)
+    }
+
+    /// A packet that repairs have given back.
+    pub fn poll_recovered(&mut self, now: Instant, link: LinkId) -> Option<RecoveredPacket> {
+        self.of(link)?.receipts.poll_recovered(now)
     }
 
     /// The round trip of a link.

@@ -5,7 +5,7 @@ use super::community::Turn;
 use crate::carrier::batches::Carrier;
 use crate::counters::DropCounters;
 use crate::icmp;
-use crate::tunnel::control;
+use crate::tunnel::{control, repairs};
 use crate::tunnel::socket::{Frame, TunnelReceiver};
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
@@ -44,7 +44,7 @@ impl Carrier for Proxy {
         let index = self.communities.of_peer(frame.peer);
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, index, frame),
-            ether_type::IPV4 | ether_type::IPV6 => self.delivery(now, index, frame)?,
+            ether_type::IPV4 | ether_type::IPV6 | repairs::PROTOCOL_TYPE => self.delivery(now, index, frame)?,
             _ => return Err(DropReason::OtherProtocol),
         }
         Ok(())
@@ -61,17 +61,38 @@ impl Proxy {
         }
     }
 
-    /// A packet from a receiver.
+    /// A packet from a receiver, or a repair of such packets.
     fn delivery(&mut self, now: Instant, index: usize, frame: &Frame<'_>) -> Result<(), DropReason> {
-        let source = IpPacket::parse(frame.inner).map(|ip| ip.header.source);
-        let of_source = source.ok().and_then(|source| self.communities.of_receiver(source));
         let Some(mut turn) = self.turn(index) else { return Err(DropReason::UnknownPeer) };
         let Some(link) = turn.links.members.heard(now, frame.peer, frame.inner.len()) else {
             turn.challenge_known(now, frame.peer);
             return Err(DropReason::UnknownPeer);
         };
         turn.links.members.carry(link, came(frame));
-        turn.links.homes.arrived(now, link, frame);
+        let handled = match frame.protocol {
+            repairs::PROTOCOL_TYPE => turn.links.homes.repair(now, link, frame),
+            _ if turn.links.homes.arrived(now, link, frame) => self.returned(now, (index, link), frame),
+            _ => Ok(()),
+        };
+        while let Some(packet) = self.turn(index).and_then(|turn| turn.links.homes.poll_recovered(now, link)) {
+            let given_back = packet.frame(frame.peer).map_err(|_| DropReason::MalformedTunnel);
+            if let Err(reason) = given_back.and_then(|frame| self.returned(now, (index, link), &frame)) {
+                self.outlet.drops.count(reason);
+            }
+        }
+        handled
+    }
+
+    /// A packet from a receiver, for a community and from the member of one of its links.
+    fn returned(
+        &mut self,
+        now: Instant,
+        (index, link): (usize, LinkId),
+        frame: &Frame<'_>,
+    ) -> Result<(), DropReason> {
+        let source = IpPacket::parse(frame.inner).map(|ip| ip.header.source);
+        let of_source = source.ok().and_then(|source| self.communities.of_receiver(source));
+        let Some(mut turn) = self.turn(index) else { return Err(DropReason::UnknownPeer) };
         turn.reverse(now, link, frame, of_source.map(|source| source == index))
     }
 }

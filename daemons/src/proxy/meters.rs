@@ -1,9 +1,13 @@
-//! Links that are measured at their own ends: a meter for each member that writes receipts.
-use prismux_endpoint::{Endpoint, expire};
+//! Links that are measured at their own ends: a meter for each member that writes receipts, and repairs for those who
+//! make use of them.
+use crate::tunnel::repairs::Repair;
+use prismux_endpoint::{Deadline, Endpoint, expire};
+use prismux_fec::{EncoderConfig, ProtectedLink, ReedSolomon, Shard};
 use prismux_prism::LinkId;
 use prismux_receipts::{LinkEstimate, LinkMeter, MeterCounters, MeterEvent, Receipt, Refusal, UnderWay};
 use prismux_units::Instant;
 use prismux_wire::SeqNumber;
+use std::collections::VecDeque;
 
 /// The meters of a proxy.
 #[derive(Debug, Default)]
@@ -18,11 +22,35 @@ pub(crate) struct Meters {
 struct Metered {
     member: String,
     meter: LinkMeter,
+    /// Where repairs are of use, and wanted.
+    protected: Option<ProtectedLink<ReedSolomon>>,
+    /// Repairs that have their numbers.
+    due: VecDeque<Repair>,
+    /// Repairs that were sent.
+    repairs: u64,
+}
+
+impl Metered {
+    fn new(member: &str, epoch: u32, fec: bool) -> Self {
+        let protected = fec.then(protected);
+        let (meter, due) = (LinkMeter::new(epoch), VecDeque::new());
+        Self { member: member.to_owned(), meter, protected, due, repairs: 0 }
+    }
+
+    /// When something is due.
+    fn deadline(&self) -> Option<Instant> {
+        let repairs = self.protected.as_ref().and_then(ProtectedLink::deadline);
+        Deadline::earliest(self.meter.poll_timeout(), repairs).map(|deadline| deadline.at)
+    }
+}
+
+fn protected() -> ProtectedLink<ReedSolomon> {
+    ProtectedLink::new(EncoderConfig::default(), ReedSolomon::default())
 }
 
 impl Meters {
-    /// The member of `link` writes receipts from now on, which name `epoch`.
-    pub fn agree(&mut self, link: LinkId, member: &str, epoch: u32) {
+    /// The member of `link` writes receipts from now on, which name `epoch`, and gets repairs if `fec`.
+    pub fn agree(&mut self, link: LinkId, member: &str, epoch: u32, fec: bool) {
         let index = usize::from(link.0);
         if self.by_link.len() <= index {
             self.by_link.resize_with(index + 1, || None);
@@ -30,8 +58,11 @@ impl Meters {
         let Some(place) = self.by_link.get_mut(index) else { return };
         match place {
             Some(metered) if metered.meter.epoch() == epoch && metered.member == member => {}
-            Some(metered) if metered.member == member => metered.meter.begin(epoch),
-            _ => *place = Some(Metered { member: member.to_owned(), meter: LinkMeter::new(epoch) }),
+            Some(metered) if metered.member == member => {
+                metered.meter.begin(epoch);
+                metered.protected = fec.then(protected);
+            }
+            _ => *place = Some(Metered::new(member, epoch, fec)),
         }
     }
 
@@ -45,24 +76,58 @@ impl Meters {
     }
 
     /// The number of a packet that takes `bytes` on the link and that the core calls `position`; `None` where nobody
-    /// writes receipts.
+    /// writes receipts. `shard` is what repairs would give back of it.
     pub fn number(
         &mut self,
         now: Instant,
         link: LinkId,
-        bytes: usize,
-        position: Option<u32>,
+        (bytes, position): (usize, Option<u32>),
+        shard: &Shard<'_>,
     ) -> Option<SeqNumber> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let number = self.of(link).map(|meter| meter.send(now, bytes, position));
+        let Metered { meter, protected, .. } = self.of(link)?;
+        let number = meter.send(now, u32::try_from(bytes).unwrap_or(u32::MAX), position);
+        if let Some(protected) = protected {
+            protected.sent(now, meter, number, || shard.emit());
+        }
         self.note_due(link);
-        number
+        Some(number)
     }
 
-    /// A meter has changed, and with it when something is overdue there.
+    /// A link has changed, and with it when something is due there.
     fn note_due(&mut self, link: LinkId) {
-        let due = self.of(link).and_then(|meter| meter.poll_timeout()).map(|deadline| deadline.at);
+        let due = self.of(link).and_then(|metered| metered.deadline());
         self.due_from = self.due_from.into_iter().chain(due).min();
+    }
+
+    /// A repair that is due to the member of `link`, whose tunnel adds `overhead_bytes`, the number included.
+    pub fn poll_repair(&mut self, now: Instant, link: LinkId, overhead_bytes: usize) -> Option<Repair> {
+        let Metered { meter, protected: Some(protected), due, repairs, .. } = self.of(link)? else {
+            return None;
+        };
+        if due.is_empty() && let Some(block) = protected.poll(now, meter) {
+            let count = block.symbols.len();
+            for symbol in block.symbols {
+                let bytes = [&block.header.emit()[..], &symbol].concat();
+                let number = meter.send(now, (bytes.len() + overhead_bytes) as u32, None);
+                due.push_back(Repair { number, bytes });
+                *repairs += 1;
+            }
+            protected.repaired(meter, count);
+        }
+        due.pop_front()
+    }
+
+    /// Links to which repairs are due.
+    pub fn to_repair(&self, now: Instant) -> Vec<LinkId> {
+        if self.due_from.is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        let is_due = |metered: &Metered| {
+            let deadline = metered.protected.as_ref().and_then(ProtectedLink::deadline);
+            deadline.is_some_and(|deadline| deadline.at <= now)
+        };
+        let links = (0..=u8::MAX).map(LinkId).zip(&self.by_link);
+        links.filter(|(_, metered)| metered.as_ref().is_some_and(is_due)).map(|(link, _)| link).collect()
     }
 
     /// A receipt from the member of `link`; returns the positions of packets that are lost.
@@ -70,14 +135,18 @@ impl Meters {
     /// # Errors
     /// [`Refusal`]: it cannot be true, or nobody has asked for it.
     pub fn receipt(&mut self, now: Instant, link: LinkId, receipt: &Receipt) -> Result<Vec<u32>, Refusal> {
-        let meter = self.of(link).ok_or(Refusal::OtherEpoch)?;
+        let Metered { meter, protected, .. } = self.of(link).ok_or(Refusal::OtherEpoch)?;
         meter.handle_input(now, receipt);
+        if let Some(protected) = protected {
+            let estimate = meter.estimate(now);
+            protected.measured(meter, &estimate);
+        }
         let lost = drain(meter);
         self.note_due(link);
         lost
     }
 
-    /// When [`Meters::expire`] is to be called; it may have nothing to do then.
+    /// When [`Meters::to_repair`] and then [`Meters::expire`] are to be called; they may have nothing to do then.
     pub fn deadline(&self) -> Option<Instant> {
         self.due_from
     }
@@ -97,7 +166,7 @@ impl Meters {
             let positions = drain(&mut metered.meter).unwrap_or_default();
             lost.extend(positions.into_iter().map(|position| (LinkId(link), position)));
         }
-        self.due_from = self.all().filter_map(|meter| meter.poll_timeout()).map(|deadline| deadline.at).min();
+        self.due_from = self.by_link.iter().flatten().filter_map(Metered::deadline).min();
         lost
     }
 
@@ -112,13 +181,13 @@ impl Meters {
         self.by_link.get(usize::from(link.0))?.as_ref()?.meter.under_way()
     }
 
-    fn of(&mut self, link: LinkId) -> Option<&mut LinkMeter> {
-        let metered = self.by_link.get_mut(usize::from(link.0))?.as_mut()?;
-        Some(&mut metered.meter)
+    /// Repairs that were sent over a link.
+    pub fn repairs(&self, link: LinkId) -> u64 {
+        self.by_link.get(usize::from(link.0)).and_then(Option::as_ref).map_or(0, |metered| metered.repairs)
     }
 
-    fn all(&self) -> impl Iterator<Item = &LinkMeter> {
-        self.by_link.iter().flatten().map(|metered| &metered.meter)
+    fn of(&mut self, link: LinkId) -> Option<&mut Metered> {
+        self.by_link.get_mut(usize::from(link.0))?.as_mut()
     }
 }
 

@@ -5,12 +5,14 @@ use crate::carrier::{Core, Exits};
 use crate::config::SealedPeer;
 use crate::counters::DropCounters;
 use crate::events::{self, Events};
+use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::TunnelSender;
 use crate::tunnel::{Peer, Transport};
 use crate::{daemon, device};
 use prismux_endpoint::Host;
 use prismux_linux::offload::OffloadTun;
+use prismux_fec::Shard;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{ack_released, drop_reason, link_event};
@@ -162,14 +164,31 @@ impl Way<'_> {
                 let (protocol, ecn) = device::protocol_and_ecn(&packet);
                 let order_bytes = order.map_or(0, |_| KEY_BYTES);
                 let bytes = packet.len() + peer.overhead_bytes() + SEQUENCE_BYTES + order_bytes;
-                let sequence = links.meters.number(now, link, bytes, position).map(|number| number.0);
+                let shard = Shard { protocol, order, inner: &packet };
+                let number = links.meters.number(now, link, (bytes, position), &shard);
+                let sequence = number.map(|number| number.0);
                 links.homes.sent(now, link);
                 let on_line = peer.line_bytes(packet.len(), sequence.is_some(), order.is_some());
                 links.members.carry(link, Carried { forward_bytes: on_line, return_bytes: 0 });
                 let header = GreHeader { sequence, key: order, ..GreHeader::plain(protocol) };
                 self.pass(now, link, (peer, header, ecn, packet));
+                self.push_repairs(now, link);
             }
             None => outlet.drops.count(DropReason::NoLink),
+        }
+    }
+
+    /// Puts the repairs that are due into the tunnel of a link.
+    pub fn push_repairs(&mut self, now: Instant, link: LinkId) {
+        let Some(peer) = self.links.members.get(link).map(|member| member.peer) else { return };
+        let overhead_bytes = peer.overhead_bytes() + SEQUENCE_BYTES;
+        while let Some(repair) = self.links.meters.poll_repair(now, link, overhead_bytes) {
+            let Some(packet) = self.outlet.pool.copy_of(&repair.bytes) else { continue };
+            let forward_bytes = peer.line_bytes(packet.len(), true, false);
+            self.links.members.carry(link, Carried { forward_bytes, return_bytes: 0 });
+            let header =
+                GreHeader { sequence: Some(repair.number.0), ..GreHeader::plain(repairs::PROTOCOL_TYPE) };
+            self.pass(now, link, (peer, header, Ecn::NotEct, packet));
         }
     }
 

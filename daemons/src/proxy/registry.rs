@@ -184,11 +184,12 @@ impl Turn<'_> {
             return;
         }
         if let Some(member) = self.links.members.get(link) {
-            self.links.meters.agree(link, &member.name, offer.epoch);
+            let fec = self.config.tunnel.fec && offer.repairs;
+            self.links.meters.agree(link, &member.name, offer.epoch, fec);
         }
-        let (session, counter) = (offer.session, offer.counter);
+        let &Offer { session, counter, repairs, .. } = offer;
         let epoch = self.agree_return(now, link, peer, counter);
-        self.reply(peer, &Message::Accept(Accept { session, counter, epoch }));
+        self.reply(peer, &Message::Accept(Accept { session, counter, epoch, repairs }));
     }
 
     fn receipt(&mut self, now: Instant, peer: Peer, receipt: &Receipt) {

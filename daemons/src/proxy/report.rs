@@ -91,6 +91,10 @@ pub(crate) struct Measured<'a> {
     delivered_packets: u64,
     lost_packets: u64,
     spurious_losses: u64,
+    /// Repair packets that were sent.
+    repairs: u64,
+    /// Packets that the link lost and repairs gave back.
+    recovered_packets: u64,
     loss: f64,
     delivery_rate_bps: Option<u64>,
     capacity_bps: Option<u64>,
@@ -272,6 +276,8 @@ pub(crate) fn measured<'a>(
         delivered_packets: counters.delivered_packets,
         lost_packets: counters.lost_packets,
         spurious_losses: counters.spurious_losses,
+        repairs: meters.repairs(link),
+        recovered_packets: counters.recovered_packets,
         loss: estimate.loss,
         delivery_rate_bps: estimate.delivery_rate.map(prismux_units::Rate::as_bps),
         capacity_bps: estimate.capacity.map(prismux_units::Rate::as_bps),

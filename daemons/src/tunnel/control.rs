@@ -14,7 +14,8 @@
 //! Where both know of receipts, the member offers them once it is registered, and the proxy accepts; from then on
 //! the packets to this member carry numbers, and the member answers with receipts. A proxy that does not know an
 //! [`Offer`] drops it, a member that does not know of receipts offers none: then nothing changes on the wire. A member
-//! that numbers what it sends gets receipts too, in the epoch that the [`Accept`] names.
+//! that numbers what it sends gets receipts too, in the epoch that the [`Accept`] names. Offers and answers that say
+//! that their sender makes use of repair packets ([`super::repairs`]) have kinds of their own, which an older end drops.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
 //! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]). The
@@ -56,6 +57,10 @@ const ECHO: u8 = 9;
 const LOST: u8 = 10;
 /// A hello with a tier and a rate limit behind the rate.
 const HELLO_WITH_TERMS: u8 = 11;
+/// An offer of somebody who makes use of repairs.
+const OFFER_WITH_REPAIRS: u8 = 12;
+/// The answer of somebody who does.
+const ACCEPT_WITH_REPAIRS: u8 = 13;
 
 /// What the writers of receipts take a message's frame for.
 const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
@@ -153,6 +158,8 @@ pub struct Offer {
     pub counter: u64,
     /// The epoch that the receipts will name.
     pub epoch: u32,
+    /// The member makes use of repair packets.
+    pub repairs: bool,
 }
 
 /// The proxy's answer to an offer: packets carry numbers from now on.
@@ -164,6 +171,8 @@ pub struct Accept {
     pub counter: u64,
     /// The epoch of the receipts that the proxy writes for packets with numbers.
     pub epoch: u32,
+    /// The proxy makes use of repair packets.
+    pub repairs: bool,
 }
 
 /// The question whether a link that has gone silent passes packets in both directions again.
@@ -258,8 +267,8 @@ impl Message {
                 out.extend_from_slice(&counter.to_be_bytes());
                 out.extend_from_slice(name.as_bytes());
             }
-            Self::Offer(Offer { session, counter, epoch })
-            | Self::Accept(Accept { session, counter, epoch }) => {
+            Self::Offer(Offer { session, counter, epoch, .. })
+            | Self::Accept(Accept { session, counter, epoch, .. }) => {
                 out.extend_from_slice(&session.to_be_bytes());
                 out.extend_from_slice(&counter.to_be_bytes());
                 out.extend_from_slice(&epoch.to_be_bytes());
@@ -299,7 +308,9 @@ impl Message {
             Self::Welcome(_) => WELCOME,
             Self::Challenge(_) => CHALLENGE,
             Self::Bye(_) => BYE,
+            Self::Offer(Offer { repairs: true, .. }) => OFFER_WITH_REPAIRS,
             Self::Offer(_) => OFFER,
+            Self::Accept(Accept { repairs: true, .. }) => ACCEPT_WITH_REPAIRS,
             Self::Accept(_) => ACCEPT,
             Self::Receipt(_) => RECEIPT,
             Self::Probe(_) => PROBE,
@@ -324,11 +335,17 @@ impl Reader<'_> {
             }
             WELCOME => Message::Welcome(Welcome { session, counter }),
             CHALLENGE => Message::Challenge(Challenge { session, counter }),
-            ACCEPT => Message::Accept(Accept { session, counter, epoch: self.u32()? }),
+            ACCEPT | ACCEPT_WITH_REPAIRS => {
+                let repairs = kind == ACCEPT_WITH_REPAIRS;
+                Message::Accept(Accept { session, counter, epoch: self.u32()?, repairs })
+            }
             PROBE => Message::Probe(Probe { asker: session, number: counter }),
             ECHO => Message::Echo(Probe { asker: session, number: counter }),
             LOST => Message::Lost(Lost { session, counter, name: self.name()? }),
-            OFFER => Message::Offer(Offer { session, counter, epoch: self.u32()? }),
+            OFFER | OFFER_WITH_REPAIRS => {
+                let repairs = kind == OFFER_WITH_REPAIRS;
+                Message::Offer(Offer { session, counter, epoch: self.u32()?, repairs })
+            }
             BYE => Message::Bye(Bye { session, counter, name: self.name()? }),
             _ => return None,
         })

@@ -59,6 +59,7 @@ const TESTS: &[Test] = &[
     ("what_happened_is_in_the_recording_too", events::recorded),
     ("a_link_is_measured_by_receipts", receipts::measured),
     ("a_proxy_that_wants_no_receipts_gets_none", receipts::declined),
+    ("repairs_give_back_what_a_link_loses", receipts::repaired),
     ("a_path_too_narrow_is_reported_to_the_sender", scenarios::narrow_path),
 ];
 

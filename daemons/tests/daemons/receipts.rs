@@ -53,6 +53,60 @@ pub fn measured() {
     assert!(receipt_bytes > 0.0 && receipt_bytes < allowed, "{receipt_bytes} {allowed}");
 }
 
+/// Datagrams over a link that drops every fiftieth packet, with repairs: all but those before the first repair come, each
+/// once and with its own bytes.
+pub fn repaired() {
+    let network = Network::new("repairs");
+    let proxy = network.start_proxy_repairing();
+    let relay = Relay::start(&network.proxy, "10.2.1.1:4755", "10.2.1.1:4754");
+    let member = network.start_member_at(1, &format!("udp:{}", relay.address));
+    wait_for("the member joins", || proxy.links_up() == ["m1"]);
+    wait_for("receipts are agreed on", || proxy.status().unwrap()["receipts"][0]["loss"].is_number());
+    assert_eq!(proxy.number("/mtu_bytes"), 1448);
+
+    let receiver = network.receiver.enter(|| UdpSocket::bind("10.77.0.2:7000")).unwrap().unwrap();
+    let socket = network.sender.enter(|| UdpSocket::bind((SENDER, 7000))).unwrap().unwrap();
+    let mut came = vec![0_u32; PACKETS as usize];
+    receiver.set_nonblocking(true).unwrap();
+    let mut buffer = [0; 2000];
+    let mut take = |came: &mut Vec<u32>| {
+        while let Ok(length) = receiver.recv(&mut buffer) {
+            let (head, body) = buffer[..length].split_first_chunk::<4>().unwrap();
+            let packet = u32::from_be_bytes(*head);
+            assert_eq!(length, length_of(packet));
+            assert!(body.iter().all(|&byte| byte == packet as u8), "packet {packet}");
+            came[packet as usize] += 1;
+        }
+    };
+    let start = Instant::now();
+    for packet in 0..PACKETS as u32 {
+        let mut bytes = vec![packet as u8; length_of(packet)];
+        bytes[..4].copy_from_slice(&packet.to_be_bytes());
+        socket.send_to(&bytes, "10.77.0.2:7000").unwrap();
+        take(&mut came);
+        std::thread::sleep((GAP * packet).saturating_sub(start.elapsed()));
+    }
+    let missing = |came: &[u32]| came.iter().filter(|&&times| times == 0).count();
+    wait_for("what was lost is given back", || {
+        take(&mut came);
+        missing(&came) <= 2
+    });
+    assert!(came.iter().all(|&times| times <= 1));
+    let link = proxy.status().unwrap()["receipts"][0].clone();
+    let number = |name: &str| link[name].as_u64().unwrap();
+    // Of what is dropped a repair or two in ten are none of the packets.
+    let (_, dropped) = relay.truth();
+    assert!(number("recovered_packets") * 10 >= dropped * 7, "{link} {dropped}");
+    assert!(number("repairs") < PACKETS / 4, "{link}");
+    assert!(link["loss"].as_f64().unwrap() < 0.005, "{link}");
+    assert_eq!(member.number("/recovered_packets"), number("recovered_packets"));
+}
+
+/// Datagrams of many lengths.
+const fn length_of(packet: u32) -> usize {
+    4 + (packet as usize * 37) % 1396
+}
+
 /// A proxy that asks for none gets none, and its packets carry no numbers.
 pub fn declined() {
     let network = Network::new("no-receipts");

@@ -33,6 +33,9 @@ impl Community<'_> {
         let proxy = self.settings_of(node)?;
         let address = self.topology.address(node);
         let mut tunnel = Table::from_iter([("receipts".to_owned(), proxy.receipts.into())]);
+        if proxy.fec {
+            tunnel.insert("fec".to_owned(), true.into());
+        }
         match proxy.tunnel {
             // A tunnel without headers is refused before.
             Tunnel::Gre | Tunnel::Free => tunnel.insert("gre".to_owned(), address.to_string().into()),

@@ -3,6 +3,7 @@ use crate::{IpFamily, NodeId, Tunnel};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use prismux_fec::REPAIR_OVERHEAD_BYTES;
 use prismux_prism::ProxyConfig;
 use prismux_wire::gre::SEQUENCE_BYTES;
 
@@ -70,6 +71,8 @@ pub struct ProxySettings {
     pub tunnel: Tunnel,
     /// Packets to members carry numbers, and members write receipts.
     pub receipts: bool,
+    /// Members that write receipts get repair packets, which stand in for packets that a link loses.
+    pub fec: bool,
     /// The members it sends through; `None`: those that a link joins it to.
     pub members: Option<Vec<NodeId>>,
 }
@@ -78,6 +81,11 @@ impl ProxySettings {
     /// Bytes that its tunnels add to every packet for a member, the number included where there is one.
     pub const fn tunnel_bytes(&self, outer: IpFamily) -> u32 {
         self.tunnel.overhead_bytes(outer) + if self.receipts { SEQUENCE_BYTES as u32 } else { 0 }
+    }
+
+    /// Bytes by which a packet for a member is shorter, so that repairs of it fit.
+    pub const fn repair_bytes(&self) -> u32 {
+        if self.fec { REPAIR_OVERHEAD_BYTES as u32 } else { 0 }
     }
 }
 

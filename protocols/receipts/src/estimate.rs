@@ -8,8 +8,10 @@ pub struct LinkEstimate {
     pub in_flight_packets: u64,
     /// Their bytes.
     pub in_flight_bytes: u64,
-    /// Share of lost packets among the latest ones, a thousand or two.
+    /// Share of lost packets (repairs are none) among the latest ones, a thousand or two.
     pub loss: f64,
+    /// The same with those that repairs gave back, and with lost repairs: what the link itself loses.
+    pub loss_before_repair: f64,
     /// What came in the latest interval, bounded by what was sent. An interval is at least a quarter of the shortest
     /// round trip, ten milliseconds, and four times the jitter, so that clumps of packets are no rate.
     pub delivery_rate: Option<Rate>,
@@ -71,6 +73,8 @@ pub struct MeterCounters {
     pub delivered_bytes: u64,
     /// Packets that are lost, those not counted that came after all.
     pub lost_packets: u64,
+    /// Packets that the link lost and repairs gave back; they are among those that came.
+    pub recovered_packets: u64,
     /// Packets that were taken for lost and came after all.
     pub spurious_losses: u64,
     /// Packets of which nothing will be known: there were too many in flight, or the far end began anew.

@@ -10,12 +10,14 @@ use delay::{DelayMeter, MIN_WINDOW};
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
+use protected::Protected;
 use rate::{Point, RateMeter};
 use records::{Fate, Records};
 use reordering::Reordering;
 use round_trip::RoundTrip;
 
 mod delay;
+mod protected;
 mod rate;
 mod records;
 mod reordering;
@@ -28,6 +30,8 @@ pub use trust::Refusal;
 /// A packet in flight of which no receipt speaks is lost after so long, round trips aside: longer than a receipt
 /// may wait.
 const MIN_AGE: Duration = Duration::from_secs(1);
+/// Time after which a block and its repairs should have come, if they come at all.
+const MAX_BLOCK_AGE: Duration = Duration::from_millis(50);
 /// When so many fates have been counted, the counts are halved.
 const LOSS_FADES_AT: u32 = 2048;
 
@@ -77,8 +81,12 @@ pub struct LinkMeter {
     delay: DelayMeter,
     round_trip: RoundTrip,
     rate: RateMeter,
+    /// Packets that repairs may give back.
+    protected: Protected,
     /// Fates of the latest packets: lost, and all.
     recent: (u32, u32),
+    /// Of the latest packets, how many were lost and are no loss: repairs gave them back, or were themselves lost.
+    recent_recovered: u32,
     /// Positions and bytes that the present receipt names for the first time.
     fresh: Vec<(u64, u32)>,
     /// Room for what a range adds.
@@ -103,7 +111,9 @@ impl LinkMeter {
             delay: DelayMeter::new(),
             round_trip: RoundTrip::new(MIN_WINDOW),
             rate: RateMeter::default(),
+            protected: Protected::default(),
             recent: (0, 0),
+            recent_recovered: 0,
             fresh: Vec::new(),
             new_parts: Vec::new(),
             counters: MeterCounters::default(),
@@ -132,6 +142,17 @@ impl LinkMeter {
         SeqNumber(position as u32)
     }
 
+    /// The packet that was sent last begins a block of which repairs will be sent: no packet of it
+    /// is lost before these should have come.
+    pub fn begin_block(&mut self) {
+        self.protected.open(self.records.next().saturating_sub(1));
+    }
+
+    /// The block that was begun last is complete: the latest packets that were sent, so many, are its repairs.
+    pub fn end_block(&mut self, repairs: u64) {
+        self.protected.close(repairs, self.records.next());
+    }
+
     /// What no receipt has told of, and what receipts have; `None` while nothing is under way.
     pub fn under_way(&self) -> Option<UnderWay> {
         let first = self.records.first_in_flight()?;
@@ -151,10 +172,12 @@ impl LinkMeter {
     /// What is known of the link.
     pub fn estimate(&self, now: Instant) -> LinkEstimate {
         let (lost, all) = self.recent;
+        let share = |part: u32| if all == 0 { 0.0 } else { f64::from(part) / f64::from(all) };
         LinkEstimate {
             in_flight_packets: self.records.in_flight_packets,
             in_flight_bytes: self.records.in_flight_bytes,
-            loss: if all == 0 { 0.0 } else { f64::from(lost) / f64::from(all) },
+            loss: share(lost),
+            loss_before_repair: share(lost + self.recent_recovered.min(all - lost.min(all))),
             delivery_rate: self.rate.latest(),
             offered_rate: self.rate.offered(),
             queue_growth: self.rate.queue_growth(),
@@ -188,6 +211,7 @@ impl LinkMeter {
             self.latest = Some((receipt.number, receipt.written_at));
             let ce = receipt.ecn.map_or(0, |ecn| ecn.ce);
             self.counters.ce_packets = self.counters.ce_packets.max(ce);
+            self.recovered(receipt.recovered_packets);
             self.round_trip(now, receipt.written_at, &believed);
             self.arrivals(now, &believed);
             self.detect(now, receipt.written_at);
@@ -230,7 +254,10 @@ impl LinkMeter {
     fn lost(&mut self, position: u64) {
         let Some(before) = self.records.settle(position, Fate::Lost) else { return };
         self.counters.lost_packets += 1;
-        self.note_fate(true);
+        // What is left out when a repair is lost is nothing; that the link loses is to be known all the same.
+        let is_repair = self.protected.is_repair(position);
+        self.recent_recovered += u32::from(is_repair);
+        self.note_fate(!is_repair);
         let (number, bytes, tag) = (SeqNumber(position as u32), before.bytes, before.tag);
         self.events.push_back(MeterEvent::Lost { number, bytes, tag });
     }
@@ -239,7 +266,16 @@ impl LinkMeter {
         self.recent = (self.recent.0 + u32::from(is_lost), self.recent.1 + 1);
         if self.recent.1 >= LOSS_FADES_AT {
             self.recent = (self.recent.0 / 2, self.recent.1 / 2);
+            self.recent_recovered /= 2;
         }
+    }
+
+    /// Repairs have given back so many packets since the epoch began.
+    fn recovered(&mut self, packets: u64) {
+        let packets = packets.min(self.counters.delivered_packets);
+        let more = packets.saturating_sub(self.counters.recovered_packets);
+        self.counters.recovered_packets += more;
+        self.recent_recovered = self.recent_recovered.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
     }
 
     /// The latest packet's way there, and the receipt's way back.
@@ -291,7 +327,11 @@ impl LinkMeter {
             let should_come = record.sent_at.as_nanos() as i64 + delay;
             let overdue = u64::try_from(written_at.as_nanos() as i64 - should_come);
             let Ok(overdue) = overdue.map(Duration::from_nanos) else { continue };
-            if highest - position >= packets && overdue >= time || overdue >= alone {
+            // What repairs may give back is lost when these should have come and did not.
+            let judged_from = self.protected.judged_from(position);
+            let proven = judged_from.is_some_and(|from| highest >= from + packets);
+            let alone = if judged_from == Some(position) { alone } else { alone.max(MAX_BLOCK_AGE) };
+            if proven && overdue >= time || overdue >= alone {
                 self.lost(position);
             }
         }
@@ -306,6 +346,7 @@ impl LinkMeter {
     fn forget(&mut self, now: Instant) {
         self.records.advance();
         self.records.trim(now, self.age() * 2);
+        self.protected.forget(self.records.lowest_in_flight());
     }
 }
 

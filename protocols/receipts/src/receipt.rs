@@ -4,12 +4,13 @@
 //!
 //! | field | bytes |
 //! |---|---|
-//! | flags: bit 0, congestion counts follow; the others are zero | 1 |
+//! | flags: bit 0, congestion counts follow; bit 1, a count of recovered packets; the others are zero | 1 |
 //! | epoch | 4 |
 //! | highest number received | 4 |
 //! | the receipt's own number | varint |
 //! | when it was written: microseconds since the epoch began | varint |
 //! | counts of the codepoints ECT(0), ECT(1), CE, if flagged | 3 varints |
+//! | packets that repairs gave back (forward error correction), if flagged | varint |
 //! | ranges besides the first | varint |
 //! | first range: numbers below the highest that it reaches down to | varint |
 //! | each further range: gap and length, as in a QUIC ACK frame (RFC 9000 section 19.3.1) | 2 varints |
@@ -30,6 +31,7 @@ pub const MAX_RANGES: usize = 128;
 pub const MAX_ARRIVALS: usize = 64;
 
 const HAS_ECN: u8 = 1;
+const HAS_RECOVERED: u8 = 2;
 /// Numbers are compared modulo 2^32: ranges that span more mean nothing.
 const MAX_SPAN: u64 = 1 << 31;
 /// Times are below this many microseconds.
@@ -75,6 +77,8 @@ pub struct Receipt {
     pub written_at: Duration,
     /// Congestion marks; `None` as long as there were none.
     pub ecn: Option<EcnCounts>,
+    /// Packets, since the epoch began, that are named as received because repairs gave them back: the link lost them.
+    pub recovered_packets: u64,
     /// Recent numbers, the highest range first; 1 to [`MAX_RANGES`].
     pub ranges: Vec<NumberRange>,
     /// When some of the packets came that are new since the last receipt, the latest first; at most [`MAX_ARRIVALS`].
@@ -122,13 +126,17 @@ impl Receipt {
     /// Writes the receipt behind what is in `out`.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let highest = self.highest();
-        out.push(if self.ecn.is_some() { HAS_ECN } else { 0 });
+        let recovered = if self.recovered_packets > 0 { HAS_RECOVERED } else { 0 };
+        out.push(recovered | if self.ecn.is_some() { HAS_ECN } else { 0 });
         out.extend_from_slice(&self.epoch.to_be_bytes());
         out.extend_from_slice(&highest.0.to_be_bytes());
         varint::write(out, self.number);
         varint::write(out, self.written_at.as_micros());
         if let Some(EcnCounts { ect0, ect1, ce }) = self.ecn {
             [ect0, ect1, ce].into_iter().for_each(|count| varint::write(out, count));
+        }
+        if self.recovered_packets > 0 {
+            varint::write(out, self.recovered_packets);
         }
         varint::write(out, self.ranges.len().saturating_sub(1) as u64);
         let mut before: Option<SeqNumber> = None;
@@ -156,7 +164,7 @@ impl Receipt {
     pub fn parse(bytes: &[u8]) -> Result<Self, ReceiptError> {
         let mut reader = Reader(bytes);
         let &[flags] = reader.take::<1>()?;
-        if flags & !HAS_ECN != 0 {
+        if flags & !(HAS_ECN | HAS_RECOVERED) != 0 {
             return Err(ReceiptError::UnknownFlags);
         }
         let epoch = u32::from_be_bytes(*reader.take()?);
@@ -171,12 +179,13 @@ impl Receipt {
             0 => None,
             _ => Some(EcnCounts { ect0: reader.varint()?, ect1: reader.varint()?, ce: reader.varint()? }),
         };
+        let recovered_packets = if flags & HAS_RECOVERED == 0 { 0 } else { reader.varint()? };
         let ranges = reader.ranges(highest)?;
         let arrivals = reader.arrivals(highest, written_at)?;
         if !reader.0.is_empty() {
             return Err(ReceiptError::TooLong);
         }
-        Ok(Self { epoch, number, written_at, ecn, ranges, arrivals })
+        Ok(Self { epoch, number, written_at, ecn, recovered_packets, ranges, arrivals })
     }
 }
 

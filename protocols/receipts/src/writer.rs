@@ -78,6 +78,8 @@ pub struct WriterCounters {
     pub duplicates: u64,
     /// Packets whose number is far from all others.
     pub implausible: u64,
+    /// Packets that did not come and that repairs gave back.
+    pub recovered_packets: u64,
     /// Receipts written.
     pub receipts: u64,
     /// Bytes of these, with what is around them.
@@ -174,23 +176,38 @@ impl ReceiptWriter {
         (u64::from(self.config.around_bytes) + 18 + 2 * ranges + 3 * arrivals) << 16
     }
 
-    fn arrived(&mut self, now: Instant, arrived: Arrived) {
-        let Some(number) = self.numbering.unwrap(arrived.number) else {
+    /// The packet with `number` did not come, but repairs gave it back: to the near end it has been received.
+    pub fn recovered(&mut self, now: Instant, number: SeqNumber) {
+        if self.note(number).is_some() {
+            self.counters.recovered_packets += 1;
+            let due = now + self.config.max_delay;
+            self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+        }
+    }
+
+    /// Notes that a number came; its position, or `None` if it came before or is implausible.
+    fn note(&mut self, number: SeqNumber) -> Option<u64> {
+        let Some(number) = self.numbering.unwrap(number) else {
             self.counters.implausible += 1;
-            return;
+            return None;
         };
-        let highest = self.received.descending().next().map(|range| *range.end());
         let mut is_new = false;
         if number >= self.floor {
             self.received.insert(number..=number, |_| is_new = true);
         }
         if !is_new {
             self.counters.duplicates += 1;
-            return;
+            return None;
         }
         self.floor = self.received.trim(self.floor.max(number.saturating_sub(WINDOW)), MAX_RANGES);
         let [.., next] = &mut self.lowest_new;
         *next = number.min(*next);
+        Some(number)
+    }
+
+    fn arrived(&mut self, now: Instant, arrived: Arrived) {
+        let highest = self.received.descending().next().map(|range| *range.end());
+        let Some(number) = self.note(arrived.number) else { return };
         self.count(&arrived);
         let gap = highest.is_some_and(|highest| number > highest + 1);
         let is_late = highest.is_some_and(|highest| number < highest);
@@ -257,6 +274,7 @@ impl ReceiptWriter {
             number: self.number,
             written_at: since(now),
             ecn: (self.ecn != EcnCounts::default()).then_some(self.ecn),
+            recovered_packets: self.counters.recovered_packets,
             ranges: ranges.collect(),
             arrivals: arrivals
                 .map(|(number, at)| Arrival { number: Numbering::wire(*number), at: since(*at) })

@@ -9,9 +9,11 @@ use proptest::prelude::*;
 fn receipts() -> impl Strategy<Value = Receipt> {
     let gaps = prop::collection::vec((0..100_000_u32, 0..1_000_000_u32), 1..MAX_RANGES);
     let arrivals = prop::collection::vec((0..1000_u32, 0..1_000_000_u64), 0..MAX_ARRIVALS);
+    let recovered = any::<u32>();
     let ecn = prop::option::of((any::<u16>(), any::<u32>(), 0..1_u64 << 62));
     let head = (any::<u32>(), any::<u32>(), 0..1_u64 << 62, 1_u64 << 40..1 << 50);
-    (head, gaps, arrivals, ecn).prop_map(|((epoch, highest, number, micros), gaps, arrivals, ecn)| {
+    (head, gaps, arrivals, ecn, recovered).prop_map(|(head, gaps, arrivals, ecn, recovered)| {
+        let (epoch, highest, number, micros) = head;
         let mut last = SeqNumber(highest);
         let mut ranges = Vec::new();
         for (length, gap) in gaps {
@@ -27,7 +29,7 @@ fn receipts() -> impl Strategy<Value = Receipt> {
         };
         let arrivals = arrivals.into_iter().map(arrival).collect();
         let ecn = ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0: ect0.into(), ect1: ect1.into(), ce });
-        Receipt { epoch, number, written_at, ecn, ranges, arrivals }
+        Receipt { epoch, number, written_at, ecn, recovered_packets: recovered.into(), ranges, arrivals }
     })
 }
 

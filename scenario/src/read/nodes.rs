@@ -113,7 +113,16 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
     }
     let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or_default();
     let receipts = reader.boolean("receipts").unwrap_or_default();
-    ProxySettings { config, tunnel, receipts, members: member_list(reader, node_names) }
+    let fec = reader.boolean("fec").unwrap_or_default();
+    if fec && !receipts {
+        reader.wrong(
+            "fec",
+            "found fec = true without receipts".to_owned(),
+            "repairs are of packets that receipts number",
+            Some("write receipts = true as well".to_owned()),
+        );
+    }
+    ProxySettings { config, tunnel, receipts, fec, members: member_list(reader, node_names) }
 }
 
 /// Replaces `setting` by what the file says, if it says anything.

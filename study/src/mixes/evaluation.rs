@@ -7,7 +7,8 @@ use prismux_endpoint::random::Seed;
 use serde::Serialize;
 
 /// Names of the variants, for [`variants_called`].
-pub const VARIANTS: [&str; 6] = ["single", "prism", "prism-receipts", "tcp-prism", "paper", "striping"];
+pub const VARIANTS: [&str; 7] =
+    ["single", "prism", "prism-receipts", "prism-fec", "tcp-prism", "paper", "striping"];
 
 /// What came of all mixes, with what made it.
 #[derive(Debug, Clone, Serialize)]
@@ -33,6 +34,7 @@ pub fn variants_called(name: &str, links: usize) -> Vec<Variant> {
         "single" => (0..links).map(Variant::Single).collect(),
         "prism" => vec![Variant::Prism],
         "prism-receipts" => vec![Variant::PrismReceipts],
+        "prism-fec" => vec![Variant::PrismFec],
         "tcp-prism" => vec![Variant::TcpPrism],
         "paper" => vec![Variant::Paper],
         "striping" => vec![Variant::Striping],

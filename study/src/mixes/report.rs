@@ -118,7 +118,14 @@ pub fn summarise(lines: &[Line], variant: Variant) -> Option<VariantSummary> {
 /// The variants that use all links and were tried.
 pub fn variants(lines: &[Line]) -> Vec<Variant> {
     let tried = |variant: &Variant| lines.iter().any(|line| line.outcome(*variant).is_some());
-    let all = [Variant::Prism, Variant::PrismReceipts, Variant::TcpPrism, Variant::Paper, Variant::Striping];
+    let all = [
+        Variant::Prism,
+        Variant::PrismReceipts,
+        Variant::PrismFec,
+        Variant::TcpPrism,
+        Variant::Paper,
+        Variant::Striping,
+    ];
     all.into_iter().filter(tried).collect()
 }
 

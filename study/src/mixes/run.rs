@@ -30,6 +30,8 @@ pub enum Variant {
     Prism,
     /// The same with members that write receipts, as those of the daemons do.
     PrismReceipts,
+    /// The same with repair packets on links that lose packets and have capacity to spare.
+    PrismFec,
     /// All of them through PRISM, TCP-PRISM sender (CUBIC with loss reports).
     TcpPrism,
     /// All of them through PRISM as published, which is told the rates; TCP-PRISM sender.
@@ -150,6 +152,7 @@ impl Variant {
             Self::Single(index) => format!("link {}", index + 1),
             Self::Prism => "PRISM".into(),
             Self::PrismReceipts => "PRISM, receipts".into(),
+            Self::PrismFec => "PRISM, receipts, FEC".into(),
             Self::TcpPrism => "PRISM, TCP-PRISM".into(),
             Self::Paper => "PRISM as published".into(),
             Self::Striping => "striping".into(),
@@ -159,7 +162,7 @@ impl Variant {
     fn proxy_config(self) -> Option<ProxyConfig> {
         match self {
             Self::Single(_) => None,
-            Self::Prism | Self::PrismReceipts => Some(ProxyConfig::default()),
+            Self::Prism | Self::PrismReceipts | Self::PrismFec => Some(ProxyConfig::default()),
             Self::TcpPrism => Some(ProxyConfig { loss_reports: true, ..ProxyConfig::default() }),
             Self::Paper => Some(ProxyConfig::paper()),
             Self::Striping => Some(ProxyConfig {
@@ -173,12 +176,14 @@ impl Variant {
 
     fn proxy(self) -> Option<ProxySettings> {
         let config = self.proxy_config()?;
-        Some(ProxySettings { receipts: self == Self::PrismReceipts, ..config.into() })
+        let fec = self == Self::PrismFec;
+        Some(ProxySettings { receipts: fec || self == Self::PrismReceipts, fec, ..config.into() })
     }
 
     /// Segment size that fills a packet of 1500 bytes, tunnel included.
     fn segment_bytes(self) -> u64 {
-        let tunnel = self.proxy().map_or(0, |proxy| u64::from(proxy.tunnel_bytes(IpFamily::V4)));
+        let around = |proxy: ProxySettings| proxy.tunnel_bytes(IpFamily::V4) + proxy.repair_bytes();
+        let tunnel = self.proxy().map_or(0, |proxy| u64::from(around(proxy)));
         PACKET_BYTES - tunnel - BARE_HEADER_BYTES
     }
 

@@ -21,6 +21,7 @@ const EMBEDDABLE: &[&str] = &[
     "r2cp",
     "striping",
     "receipts",
+    "fec",
     "datagrams",
     "sharing",
     "community",

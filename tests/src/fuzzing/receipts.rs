@@ -48,6 +48,7 @@ fn naming(number: u64, first: u32, last: u32) -> Receipt {
         number,
         written_at,
         ecn: number.is_multiple_of(3).then_some(EcnCounts { ect0: 5, ect1: 0, ce: number }),
+        recovered_packets: number / 4,
         ranges: vec![
             NumberRange { first: SeqNumber(last - 1), last: SeqNumber(last) },
             NumberRange { first: SeqNumber(first), last: SeqNumber(last - 3) },

@@ -188,7 +188,7 @@ fn receipts_are_offered_once_registered_and_no_more_once_accepted() {
     let epoch = offer_made.epoch;
     assert_eq!(registration.poll_event(), Some(RegistrationEvent::ReceiptsOffered { epoch }));
     assert_eq!((offer_made.session, offer_made.counter), (9, u64::from(epoch)));
-    let accept = Accept { session: 9, counter: offer_made.counter, epoch: 1 };
+    let accept = Accept { session: 9, counter: offer_made.counter, epoch: 1, repairs: true };
     registration.handle_input(at(150), Answer::Accept(accept));
     let next = hello(&mut registration, at(1050));
     assert!(next.counter > offer_made.counter);

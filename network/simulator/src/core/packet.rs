@@ -1,10 +1,12 @@
 //! Packets as typed values, kept in a pool and passed around as small handles.
 mod content;
+mod kept;
 mod pool;
 mod segment;
 
 pub(crate) use content::ContentHandle;
 pub use content::{BehindIp, Content};
+pub(crate) use kept::KeptPacket;
 pub(crate) use pool::{PacketHandle, PacketPool};
 
 use crate::core::ids::{EndpointId, FlowId, NodeId};

@@ -1,6 +1,6 @@
 //! What a node with a rule of its own reaches while it acts.
 use crate::core::ids::{EndpointId, LinkId, MediumId, NO_FLOW, NodeId, PortId};
-use crate::core::packet::{Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, Packet, Transit};
+use crate::core::packet::{Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, KeptPacket, Packet, Transit};
 use crate::media::medium::{Frame, Priority};
 use crate::network::{Network, Target};
 use prismux_trace::event::DropReason;
@@ -107,6 +107,18 @@ impl NodeContext<'_> {
         self.network.counters.returned_by_nodes += 1;
         let size_bytes = packet.ip_bytes();
         Transit { size_bytes, carried: Carried { packet: self.network.pool.insert(packet), towards } }
+    }
+
+    /// A copy of the packet outside of the network.
+    pub(crate) fn keep_copy(&self, packet: &Transit) -> KeptPacket {
+        self.network.pool.keep_copy(packet.carried.packet)
+    }
+
+    /// Puts a copy of a packet into the network again, on its way to `towards`.
+    pub(crate) fn put_back_kept(&mut self, kept: &KeptPacket, towards: NodeId) -> Transit {
+        self.network.counters.returned_by_nodes += 1;
+        let packet = self.network.pool.put_back_kept(kept);
+        Transit { size_bytes: kept.packet().ip_bytes(), carried: Carried { packet, towards } }
     }
 
     /// Takes in a datagram of another node's own. `None`, and nothing happens, for content of another type.

@@ -7,3 +7,4 @@ pub(crate) mod plan;
 pub(crate) mod policy;
 mod proxy;
 mod receipts;
+mod repairs;

@@ -6,6 +6,7 @@ mod cells;
 mod collapse;
 mod determinism;
 mod dumbbell;
+mod fec;
 mod latency;
 mod loss_notification;
 mod measures;

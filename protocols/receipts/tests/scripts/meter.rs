@@ -100,6 +100,7 @@ fn read(words: &mut Words<'_>) -> Result<Receipt, String> {
         number: words.number("the receipt's number")?,
         written_at: Duration::ZERO,
         ecn: None,
+        recovered_packets: 0,
         ranges: Vec::new(),
         arrivals: Vec::new(),
     };

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// What each crate may use, directly. A protocol uses what lies under it and never a sibling; the simulator
 /// and the Linux hosts never use each other; only `study` and what stands on it know both. `tcp` lies under the other
 /// transports because their loss detection and congestion control is its public
-/// engine; `r2cp` is several pipes of `rcp`; `prism` plans with what `receipts` measure.
+/// engine; `r2cp` is several pipes of `rcp`; `prism` plans with what `receipts` measure, and `fec` protects what these
+/// number.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("properties", &[]),
@@ -19,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &["units", "wire"]),
     ("tcp", &["units", "script", "endpoint", "wire"]),
     ("receipts", &["units", "script", "endpoint", "wire"]),
+    ("fec", &["units", "endpoint", "wire", "receipts"]),
     ("datagrams", &["units", "endpoint"]),
     ("sharing", &["units"]),
     ("community", &["units", "endpoint"]),
@@ -44,8 +46,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "units", "wire", "tcp", "tcp-door", "prism", "ptcp", "mptcp", "rcp", "r2cp", "striping", "link",
-            "wireless", "dsr", "aodv", "dsdv",
+            "units", "wire", "tcp", "tcp-door", "prism", "fec", "ptcp", "mptcp", "rcp", "r2cp", "striping",
+            "link", "wireless", "dsr", "aodv", "dsdv",
         ],
     ),
     (
@@ -65,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "r2cp",
             "striping",
             "receipts",
+            "fec",
             "link",
             "wireless",
             "routing",
@@ -86,6 +89,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "prism",
             "prism-trace",
             "receipts",
+            "fec",
             "datagrams",
             "sharing",
             "community",
@@ -163,6 +167,7 @@ const EVERYTHING: &[&str] = &[
     "routing",
     "dsr",
     "receipts",
+    "fec",
     "datagrams",
     "sharing",
     "community",
@@ -200,6 +205,7 @@ const PURE: &[&str] = &[
     "r2cp",
     "striping",
     "receipts",
+    "fec",
     "datagrams",
     "sharing",
     "community",
@@ -227,6 +233,9 @@ const HASHING: (&str, &[&str]) = ("mptcp", &["hmac", "sha2"]);
 
 /// The one that reads messages of the Domain Name System.
 const NAMING: (&str, &[&str]) = ("community", &["simple-dns"]);
+
+/// The one with an erasure code.
+const CODING: (&str, &[&str]) = ("fec", &["reed-solomon-simd"]);
 
 fn is_ours(dependency: &str) -> bool {
     dependency == "prismux" || dependency.starts_with("prismux-")
@@ -264,6 +273,7 @@ fn violations(packages: &[Package]) -> Vec<String> {
                 && !has(HASHING)
                 && !has(BOOKING)
                 && !has(NAMING)
+                && !has(CODING)
                 && !PURE_MAY_USE.contains(&dependency.as_str())
             {
                 violations.push(format!("`{name}` is a pure core and must not use `{dependency}`"));

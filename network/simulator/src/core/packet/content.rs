@@ -1,4 +1,5 @@
 //! What datagrams and headers carry: values of their protocols' own types, each type in a store of its own.
+use super::kept::KeptContent;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -88,6 +89,8 @@ trait AnyStore: fmt::Debug + Send {
     fn get(&self, index: u32) -> Option<&dyn Content>;
     /// A second content like the one at `index`.
     fn duplicate(&mut self, index: u32) -> u32;
+    /// A copy of the content at `index`, outside of the store.
+    fn keep_copy(&self, index: u32) -> Option<KeptContent>;
     fn release(&mut self, index: u32);
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -101,6 +104,10 @@ impl<C: Content + Clone> AnyStore for Store<C> {
     fn duplicate(&mut self, index: u32) -> u32 {
         let twin = self.contents[index as usize].clone();
         self.put(twin)
+    }
+
+    fn keep_copy(&self, index: u32) -> Option<KeptContent> {
+        self.contents[index as usize].clone().map(KeptContent::of)
     }
 
     fn release(&mut self, index: u32) {
@@ -160,6 +167,11 @@ impl Contents {
     pub fn duplicate(&mut self, handle: ContentHandle) -> ContentHandle {
         let index = self.stores[usize::from(handle.store)].duplicate(handle.index);
         ContentHandle { index, ..handle }
+    }
+
+    /// A copy of the content at `handle`, outside of the stores; `None` once it has been taken.
+    pub fn keep_copy(&self, handle: ContentHandle) -> Option<KeptContent> {
+        self.stores[usize::from(handle.store)].keep_copy(handle.index)
     }
 
     /// Frees the place at `handle`.

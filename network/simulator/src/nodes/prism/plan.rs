@@ -194,9 +194,9 @@ impl Finder<'_> {
             });
             // Without a proxy it is a router.
             if let Some(tunnel) = tunnel {
-                let asked = draft.is_some_and(|draft| draft.settings.receipts);
-                let receipts = asked.then(|| Receipts::new(tunnel.overhead_bytes));
-                nodes.push((member.node, Box::new(MemberNode { tunnel, receipts })));
+                let asked = draft.map(|draft| &draft.settings).filter(|settings| settings.receipts);
+                let receipts = asked.map(|settings| Receipts::new(tunnel.overhead_bytes, settings.fec));
+                nodes.push((member.node, Box::new(MemberNode { tunnel, receipts, onwards: Vec::new() })));
             }
         }
         let proxies = self.drafts.iter().map(|draft| draft.node).collect();
@@ -208,7 +208,7 @@ impl Finder<'_> {
             }
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
             let Draft { node, members, serves, settings } = draft;
-            let meters = if settings.receipts { Meters::new(members.len()) } else { Meters::default() };
+            let meters = if settings.receipts { Meters::new(members.len(), settings.fec) } else { Meters::default() };
             nodes.push((node, Box::new(ProxyNode { proxy, tunnel_bytes, members, serves, meters, alarm })));
         }
         let community = Community { proxies, members: self.members, receivers };

@@ -138,6 +138,7 @@ impl ProxyNode {
                 Output::Event(event) => self.observe_link(context, event),
             }
         }
+        self.meters.send_repairs(context, &self.members, self.tunnel_bytes);
         self.wake_in_time(context);
     }
 

@@ -1,6 +1,7 @@
 //! Receipts in the network: a number around each packet to a member, and messages from the member.
 use crate::core::ids::NodeId;
 use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES};
+use super::repairs::{self, Protected, Recovery};
 use crate::nodes::context::NodeContext;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
 use prismux_receipts::{
@@ -55,25 +56,45 @@ impl Content for Message {
 #[derive(Debug)]
 pub(super) struct Receipts {
     writer: ReceiptWriter,
+    /// Where the proxy sends repairs.
+    recovery: Option<Recovery>,
+    /// Bytes that the tunnel adds to a packet.
+    tunnel_bytes: u32,
     /// Bytes on the link around a receipt.
     around_bytes: u32,
     alarm: Alarm,
 }
 
 impl Receipts {
-    /// For a member whose tunnel adds `tunnel_bytes` to a packet.
-    pub fn new(tunnel_bytes: u32) -> Self {
+    /// For a member whose tunnel adds `tunnel_bytes` to a packet, and which makes use of repairs if `fec`.
+    pub fn new(tunnel_bytes: u32, fec: bool) -> Self {
         let around_bytes = tunnel_bytes + MESSAGE_BYTES;
         let config = WriterConfig { around_bytes, ..WriterConfig::default() };
         let writer = ReceiptWriter::new(config, EPOCH, Instant::ZERO);
-        Self { writer, around_bytes, alarm: Alarm::new() }
+        Self { writer, recovery: fec.then(Recovery::new), tunnel_bytes, around_bytes, alarm: Alarm::new() }
     }
 
-    /// A packet has come out of the tunnel: its number is taken off, and noted.
-    pub fn arrived(&mut self, context: &mut NodeContext<'_>, proxy: NodeId, packet: &mut Transit) {
-        let bytes = packet.size_bytes;
-        let Some(Number(number)) = context.take_header(packet) else { return };
-        self.writer.handle_input(context.now(), Arrived { number, bytes, ecn: Ecn::NotEct });
+    /// A packet has come out of the tunnel: its number is taken off, and noted. What is to go on is pushed to `onwards`,
+    /// in this order.
+    pub fn arrived(
+        &mut self,
+        context: &mut NodeContext<'_>,
+        proxy: NodeId,
+        mut packet: Transit,
+        onwards: &mut Vec<Transit>,
+    ) {
+        let (now, bytes) = (context.now(), packet.size_bytes + self.tunnel_bytes);
+        let Some(Number(number)) = context.take_header(&mut packet) else { return onwards.push(packet) };
+        self.writer.handle_input(now, Arrived { number, bytes, ecn: Ecn::NotEct });
+        let Some(recovery) = &mut self.recovery else {
+            onwards.push(packet);
+            return self.write(context, proxy);
+        };
+        onwards.extend(recovery.arrived(context, number, packet));
+        while let Some((number, kept)) = recovery.recovered(context) {
+            self.writer.recovered(now, number);
+            onwards.push(context.put_back_kept(&kept, kept.packet().destination));
+        }
         self.write(context, proxy);
     }
 
@@ -133,12 +154,27 @@ pub(super) enum Taken {
 
 /// The meters of a proxy's links, by number; none where it asks for no receipts.
 #[derive(Debug, Default)]
-pub(super) struct Meters(Vec<LinkMeter>);
+pub(super) struct Meters(Vec<Metered>);
+
+/// A link that is measured.
+#[derive(Debug)]
+struct Metered {
+    meter: LinkMeter,
+    /// Where repairs are sent.
+    protected: Option<Protected>,
+    /// Repairs that were sent.
+    repairs: u64,
+}
 
 impl Meters {
-    /// For so many links.
-    pub fn new(links: usize) -> Self {
-        Self((0..links).map(|_| LinkMeter::new(EPOCH)).collect())
+    /// For so many links, protected by repairs if `fec`.
+    pub fn new(links: usize, fec: bool) -> Self {
+        let metered = || Metered {
+            meter: LinkMeter::new(EPOCH),
+            protected: fec.then(repairs::protected),
+            repairs: 0,
+        };
+        Self((0..links).map(|_| metered()).collect())
     }
 
     /// Puts a number on a packet for the member of a link, which the proxy calls `position`.
@@ -149,9 +185,25 @@ impl Meters {
         packet: &mut Transit,
         position: Option<u32>,
     ) {
-        let Some(meter) = self.0.get_mut(link) else { return };
-        let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32, position);
+        let Some(Metered { meter, protected, .. }) = self.0.get_mut(link) else { return };
+        let now = context.now();
+        let number = meter.send(now, packet.size_bytes + SEQUENCE_BYTES as u32, position);
+        if let Some(protected) = protected {
+            protected.sent(now, meter, number, || context.keep_copy(packet));
+        }
         context.put_header(packet, Number(number));
+    }
+
+    /// Sends repairs that are due to the `members`, whose tunnels add `tunnel_bytes`.
+    pub fn send_repairs(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], tunnel_bytes: u32) {
+        for (metered, member) in self.0.iter_mut().zip(members) {
+            let Metered { meter, protected: Some(protected), repairs } = metered else { continue };
+            repairs::send(context, (protected, meter), (*member, tunnel_bytes), |context, meter, packet| {
+                let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32, None);
+                context.put_header(packet, Number(number));
+                *repairs += 1;
+            });
+        }
     }
 
     /// Takes a packet in if it is a receipt of one of the `members`: the number of the link that it tells of.
@@ -167,11 +219,14 @@ impl Meters {
         let now = context.now();
         if let Some(message) = context.take::<Message>(&packet)
             && let Some(link) = members.iter().position(|member| *member == message.member)
-            && let Some(meter) = self.0.get_mut(link)
+            && let Some(Metered { meter, protected, .. }) = self.0.get_mut(link)
         {
             meter.handle_input(now, &message.receipt);
-            let lost = lost(meter);
-            return Taken::Receipt(Box::new(Told { link, estimate: meter.estimate(now), lost }));
+            let (lost, estimate) = (lost(meter), meter.estimate(now));
+            if let Some(protected) = protected {
+                protected.measured(meter, &estimate);
+            }
+            return Taken::Receipt(Box::new(Told { link, estimate, lost }));
         }
         Taken::Discarded
     }
@@ -182,20 +237,24 @@ impl Meters {
             .0
             .iter_mut()
             .enumerate()
-            .filter_map(|(link, meter)| expire(meter, now).then_some((link, meter)));
+            .filter_map(|(link, metered)| expire(&mut metered.meter, now).then_some((link, &mut metered.meter)));
         meters
             .flat_map(|(link, meter)| lost(meter).into_iter().map(move |position| (link, position)))
             .collect()
     }
 
-    /// When [`Meters::expire`] has something to do.
+    /// When [`Meters::expire`] or [`Meters::send_repairs`] has something to do.
     pub fn deadline(&self) -> Option<Deadline> {
-        self.0.iter().map(LinkMeter::poll_timeout).fold(None, Deadline::earliest)
+        let of = |metered: &Metered| {
+            let repairs = metered.protected.as_ref().and_then(Protected::deadline);
+            Deadline::earliest(metered.meter.poll_timeout(), repairs)
+        };
+        self.0.iter().map(of).fold(None, Deadline::earliest)
     }
 
     /// What is known of the links.
     pub fn estimates(&self, now: Instant) -> impl Iterator<Item = (LinkEstimate, MeterCounters)> {
-        self.0.iter().map(move |meter| (meter.estimate(now), *meter.counters()))
+        self.0.iter().map(move |Metered { meter, .. }| (meter.estimate(now), *meter.counters()))
     }
 
     /// Columns of results; none where there are no receipts.
@@ -203,11 +262,16 @@ impl Meters {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let sum = |count: fn(&MeterCounters) -> u64| self.0.iter().map(|meter| count(meter.counters())).sum();
-        vec![
+        let sum = |count: fn(&MeterCounters) -> u64| self.0.iter().map(|of| count(of.meter.counters())).sum();
+        let mut columns = vec![
             ("receipts", sum(|counters| counters.receipts)),
             ("receipt_losses", sum(|counters| counters.lost_packets)),
             ("receipt_spurious_losses", sum(|counters| counters.spurious_losses)),
-        ]
+        ];
+        if self.0.iter().any(|metered| metered.protected.is_some()) {
+            columns.push(("repairs", self.0.iter().map(|metered| metered.repairs).sum()));
+            columns.push(("recovered_packets", sum(|counters| counters.recovered_packets)));
+        }
+        columns
     }
 }
