@@ -3,10 +3,11 @@ use crate::tunnel::Peer;
 use crate::tunnel::repairs::Recovery;
 use crate::tunnel::socket::Frame;
 use prismux_endpoint::Endpoint;
-use prismux_fec::{Arrived as ToRecovery, DecoderCounters, ReedSolomon, RepairHeader, Shard, ShardError};
+use prismux_fec::{Arrived as ToRecovery, ReedSolomon, RepairHeader, Shard, ShardError};
 use prismux_receipts::{Arrived, MESSAGE_BYTES, Receipt, ReceiptWriter, WriterConfig, WriterCounters};
 use prismux_trace::event::DropReason;
 use prismux_units::{Duration, Instant};
+use prismux_wire::SeqNumber;
 use prismux_wire::gre::SEQUENCE_BYTES;
 
 /// The receipts of one end of a tunnel, once they are agreed on.
@@ -59,13 +60,16 @@ impl Receipts {
     /// A packet has come. Says whether it is still wanted: false where a repair has stood in for it.
     pub fn arrived(&mut self, now: Instant, frame: &Frame<'_>) -> bool {
         let Some(number) = frame.number else { return true };
+        if self.recovery.as_mut().is_some_and(|recovery| recovery.is_late(number)) {
+            if let Some(writer) = &mut self.writer {
+                writer.came_after_all();
+            }
+            return false;
+        }
         self.note(now, number, frame);
         let Some(recovery) = self.recovery.as_mut().filter(|recovery| recovery.wants_packets()) else {
             return true;
         };
-        if recovery.has_recovered(number) {
-            return false;
-        }
         let Frame { protocol, order, inner, .. } = *frame;
         let packet = Shard { protocol, order, inner }.emit();
         recovery.handle_input(now, ToRecovery::Packet { number, packet });
@@ -111,11 +115,6 @@ impl Receipts {
     /// When [`Receipts::poll`] will have one.
     pub fn deadline(&self) -> Option<Instant> {
         self.writer.as_ref()?.poll_timeout().map(|deadline| deadline.at)
-    }
-
-    /// What has been counted of repairs.
-    pub fn repairs(&self) -> Option<&DecoderCounters> {
-        self.recovery.as_ref().map(Decoder::counters)
     }
 
     /// What has been counted.

@@ -2,8 +2,8 @@
 use super::Home;
 use crate::carrier::batches::Carrier;
 use crate::counters::DropCounters;
-use crate::tunnel::{control, repairs};
 use crate::tunnel::socket::{Frame, TunnelReceiver};
+use crate::tunnel::{control, repairs};
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_prism::LinkId;

@@ -15,8 +15,8 @@ use prismux_prism::{AckRewrite, DataRewrite, LinkId, ProxyEvent, Verdict};
 use prismux_prism_trace::{drop_reason, link_event};
 use prismux_trace::event::{DropReason, EventSink};
 use prismux_units::Instant;
-use prismux_wire::{Ecn, GreHeader};
 use prismux_wire::gre::{KEY_BYTES, SEQUENCE_BYTES};
+use prismux_wire::{Ecn, GreHeader};
 
 /// Everything that packets leave by. It stands apart from the core, which is drained into it.
 pub(super) struct Outlet {

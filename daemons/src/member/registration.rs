@@ -292,7 +292,12 @@ impl Registration {
             self.counter = self.counter.saturating_add(1);
             let (session, counter) = (self.session, self.counter);
             let repairs = offered.count + 1 < MAX_OFFERS;
-            self.messages.push_back(Message::Offer(Offer { session, counter, epoch: offered.epoch, repairs }));
+            self.messages.push_back(Message::Offer(Offer {
+                session,
+                counter,
+                epoch: offered.epoch,
+                repairs,
+            }));
         }
         self.offered = Some(Offered { count: offered.count.saturating_add(1), ..offered });
     }

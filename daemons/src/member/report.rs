@@ -62,7 +62,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         traffic: member.traffic,
         receipts: member.receipts.counters().map(|counters| counters.receipts),
         receipt_bytes: member.receipts.counters().map(|counters| counters.receipt_bytes),
-        recovered_packets: member.receipts.repairs().map(|counters| counters.recovered_packets),
+        recovered_packets: member.receipts.counters().map(|counters| counters.recovered_packets),
         drops: &member.drops,
         events: member.events.shown(),
     }

@@ -5,8 +5,8 @@ use super::community::Turn;
 use crate::carrier::batches::Carrier;
 use crate::counters::DropCounters;
 use crate::icmp;
-use crate::tunnel::{control, repairs};
 use crate::tunnel::socket::{Frame, TunnelReceiver};
+use crate::tunnel::{control, repairs};
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_prism::LinkId;
@@ -44,7 +44,9 @@ impl Carrier for Proxy {
         let index = self.communities.of_peer(frame.peer);
         match frame.protocol {
             control::PROTOCOL_TYPE => self.control(now, index, frame),
-            ether_type::IPV4 | ether_type::IPV6 | repairs::PROTOCOL_TYPE => self.delivery(now, index, frame)?,
+            ether_type::IPV4 | ether_type::IPV6 | repairs::PROTOCOL_TYPE => {
+                self.delivery(now, index, frame)?
+            }
             _ => return Err(DropReason::OtherProtocol),
         }
         Ok(())
@@ -74,7 +76,8 @@ impl Proxy {
             _ if turn.links.homes.arrived(now, link, frame) => self.returned(now, (index, link), frame),
             _ => Ok(()),
         };
-        while let Some(packet) = self.turn(index).and_then(|turn| turn.links.homes.poll_recovered(now, link)) {
+        while let Some(packet) = self.turn(index).and_then(|turn| turn.links.homes.poll_recovered(now, link))
+        {
             let given_back = packet.frame(frame.peer).map_err(|_| DropReason::MalformedTunnel);
             if let Err(reason) = given_back.and_then(|frame| self.returned(now, (index, link), &frame)) {
                 self.outlet.drops.count(reason);

@@ -104,7 +104,9 @@ impl Meters {
         let Metered { meter, protected: Some(protected), due, repairs, .. } = self.of(link)? else {
             return None;
         };
-        if due.is_empty() && let Some(block) = protected.poll(now, meter) {
+        if due.is_empty()
+            && let Some(block) = protected.poll(now, meter)
+        {
             let count = block.symbols.len();
             for symbol in block.symbols {
                 let bytes = [&block.header.emit()[..], &symbol].concat();

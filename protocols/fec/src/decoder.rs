@@ -10,7 +10,7 @@ use prismux_units::Instant;
 use prismux_wire::SeqNumber;
 
 /// Blocks that wait for more, at most.
-const MAX_BLOCKS: usize = 16;
+const MAX_BLOCKS: usize = 8;
 /// Packets are kept until so many have come since the last repair.
 const KEPT_AFTER_REPAIR: u32 = 2048;
 
@@ -100,9 +100,12 @@ impl<C: ErasureCode> Decoder<C> {
         self.to_keep > 0
     }
 
-    /// Whether the packet with `number` has been recovered: the packet itself is not needed any more.
-    pub fn has_recovered(&self, number: SeqNumber) -> bool {
-        self.window.get(number).is_some_and(|kept| kept.is_recovered)
+    /// The packet with `number` comes: whether it has been recovered before, so that it is not needed any more. Copies of it
+    /// are no longer known.
+    pub fn is_late(&mut self, number: SeqNumber) -> bool {
+        let is_late = self.window.get_mut(number).is_some_and(|kept| core::mem::take(&mut kept.is_recovered));
+        self.counters.late_packets += u64::from(is_late);
+        is_late
     }
 
     fn packet(&mut self, number: SeqNumber, packet: C::Packet) {
@@ -110,11 +113,10 @@ impl<C: ErasureCode> Decoder<C> {
         if !self.window.is_recent(number) {
             return;
         }
-        match self.window.get(number) {
-            Some(kept) if kept.is_recovered => return self.counters.late_packets += 1,
-            Some(_) => return,
-            None => self.window.keep(number, packet, false),
+        if self.window.get(number).is_some() {
+            return;
         }
+        self.window.keep(number, packet, false);
         if let Some(index) = self.pending.iter().position(|block| block.has(number)) {
             self.complete(index);
         }

@@ -35,6 +35,11 @@ impl<P> Window<P> {
         self.places.get(place(number))?.as_ref().filter(|kept| kept.number == number)
     }
 
+    /// The same, to change it.
+    pub fn get_mut(&mut self, number: SeqNumber) -> Option<&mut Kept<P>> {
+        self.places.get_mut(place(number))?.as_mut().filter(|kept| kept.number == number)
+    }
+
     /// Whether `number` is in the window, or above it.
     pub fn is_recent(&mut self, number: SeqNumber) -> bool {
         let is_recent = self.highest.is_none_or(|highest| highest.distance_from(number) < WINDOW as i32);

@@ -60,7 +60,7 @@ proptest! {
             assert_eq!(Shard::parse(packet).unwrap().inner, packets[place]);
         };
         for (number, arrived) in sendings {
-            if let Arrived::Packet { packet, .. } = &arrived && !decoder.has_recovered(number) {
+            if let Arrived::Packet { packet, .. } = &arrived && !decoder.is_late(number) {
                 note(number, packet);
             }
             decoder.handle_input(Instant::ZERO, arrived);

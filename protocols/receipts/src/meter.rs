@@ -256,7 +256,7 @@ impl LinkMeter {
         self.counters.lost_packets += 1;
         // What is left out when a repair is lost is nothing; that the link loses is to be known all the same.
         let is_repair = self.protected.is_repair(position);
-        self.recent_recovered += u32::from(is_repair);
+        self.recent_recovered = self.recent_recovered.saturating_add(u32::from(is_repair));
         self.note_fate(!is_repair);
         let (number, bytes, tag) = (SeqNumber(position as u32), before.bytes, before.tag);
         self.events.push_back(MeterEvent::Lost { number, bytes, tag });
@@ -270,12 +270,15 @@ impl LinkMeter {
         }
     }
 
-    /// Repairs have given back so many packets since the epoch began.
+    /// Repairs have given back so many packets since the epoch began. Some came after all: then there are fewer.
     fn recovered(&mut self, packets: u64) {
         let packets = packets.min(self.counters.delivered_packets);
-        let more = packets.saturating_sub(self.counters.recovered_packets);
-        self.counters.recovered_packets += more;
-        self.recent_recovered = self.recent_recovered.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let before = self.counters.recovered_packets;
+        let (more, fewer) = (packets.saturating_sub(before), before.saturating_sub(packets));
+        self.recent_recovered =
+            self.recent_recovered.saturating_add(narrow(more)).saturating_sub(narrow(fewer));
+        self.counters.recovered_packets = packets;
     }
 
     /// The latest packet's way there, and the receipt's way back.

@@ -77,7 +77,8 @@ pub struct Receipt {
     pub written_at: Duration,
     /// Congestion marks; `None` as long as there were none.
     pub ecn: Option<EcnCounts>,
-    /// Packets, since the epoch began, that are named as received because repairs gave them back: the link lost them.
+    /// Packets, since the epoch began, that are named as received because repairs gave them back and that have not come
+    /// themselves: the link lost them, or is late with them.
     pub recovered_packets: u64,
     /// Recent numbers, the highest range first; 1 to [`MAX_RANGES`].
     pub ranges: Vec<NumberRange>,

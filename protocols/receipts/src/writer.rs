@@ -78,7 +78,7 @@ pub struct WriterCounters {
     pub duplicates: u64,
     /// Packets whose number is far from all others.
     pub implausible: u64,
-    /// Packets that did not come and that repairs gave back.
+    /// Packets that did not come, or have not yet, and that repairs gave back.
     pub recovered_packets: u64,
     /// Receipts written.
     pub receipts: u64,
@@ -183,6 +183,12 @@ impl ReceiptWriter {
             let due = now + self.config.max_delay;
             self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
         }
+    }
+
+    /// A packet that repairs gave back before has come after all: it was late, and not lost.
+    pub fn came_after_all(&mut self) {
+        self.counters.duplicates += 1;
+        self.counters.recovered_packets = self.counters.recovered_packets.saturating_sub(1);
     }
 
     /// Notes that a number came; its position, or `None` if it came before or is implausible.

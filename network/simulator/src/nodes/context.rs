@@ -1,6 +1,8 @@
 //! What a node with a rule of its own reaches while it acts.
 use crate::core::ids::{EndpointId, LinkId, MediumId, NO_FLOW, NodeId, PortId};
-use crate::core::packet::{Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, KeptPacket, Packet, Transit};
+use crate::core::packet::{
+    Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, KeptPacket, Packet, Transit,
+};
 use crate::media::medium::{Frame, Priority};
 use crate::network::{Network, Target};
 use prismux_trace::event::DropReason;

@@ -43,7 +43,7 @@ pub(crate) struct PacketPool {
     segments: Vec<Beside>,
     free_segments: Vec<u32>,
     /// Contents of datagrams, and headers of routing protocols.
-    contents: Contents,
+    pub(super) contents: Contents,
     /// By packet: the header around it, where it has one.
     headers: Vec<Option<ContentHandle>>,
     /// Where packets are numbered, for event logs.

@@ -208,7 +208,8 @@ impl Finder<'_> {
             }
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
             let Draft { node, members, serves, settings } = draft;
-            let meters = if settings.receipts { Meters::new(members.len(), settings.fec) } else { Meters::default() };
+            let meters =
+                if settings.receipts { Meters::new(members.len(), settings.fec) } else { Meters::default() };
             nodes.push((node, Box::new(ProxyNode { proxy, tunnel_bytes, members, serves, meters, alarm })));
         }
         let community = Community { proxies, members: self.members, receivers };

@@ -77,6 +77,9 @@ impl Node for ProxyNode {
                     self.proxy.handle_input(context.now(), ProxyInput::Lost { link: LinkId(link), position });
                 }
             }
+            for link in self.meters.to_repair(context.now()) {
+                self.meters.send_repairs(context, link, (self.members[link], self.tunnel_bytes));
+            }
             expire(&mut self.proxy, context.now());
             self.drain(context);
         }
@@ -138,7 +141,6 @@ impl ProxyNode {
                 Output::Event(event) => self.observe_link(context, event),
             }
         }
-        self.meters.send_repairs(context, &self.members, self.tunnel_bytes);
         self.wake_in_time(context);
     }
 
@@ -165,6 +167,7 @@ impl ProxyNode {
                 let mut packet = put_back(context, packet, size_bytes, towards);
                 self.meters.number(context, usize::from(link.0), &mut packet, position);
                 context.forward(packet);
+                self.meters.send_repairs(context, usize::from(link.0), (towards, self.tunnel_bytes));
             }
             Verdict::Release { packet, .. } => {
                 if context.network.observer.is_some() {

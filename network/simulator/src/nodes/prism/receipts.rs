@@ -1,7 +1,7 @@
 //! Receipts in the network: a number around each packet to a member, and messages from the member.
+use super::repairs::{self, Protected, Recovery};
 use crate::core::ids::NodeId;
 use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES};
-use super::repairs::{self, Protected, Recovery};
 use crate::nodes::context::NodeContext;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
 use prismux_receipts::{
@@ -85,6 +85,10 @@ impl Receipts {
     ) {
         let (now, bytes) = (context.now(), packet.size_bytes + self.tunnel_bytes);
         let Some(Number(number)) = context.take_header(&mut packet) else { return onwards.push(packet) };
+        if self.recovery.as_mut().is_some_and(|recovery| recovery.is_late(number)) {
+            self.writer.came_after_all();
+            return context.discard(packet);
+        }
         self.writer.handle_input(now, Arrived { number, bytes, ecn: Ecn::NotEct });
         let Some(recovery) = &mut self.recovery else {
             onwards.push(packet);
@@ -169,11 +173,8 @@ struct Metered {
 impl Meters {
     /// For so many links, protected by repairs if `fec`.
     pub fn new(links: usize, fec: bool) -> Self {
-        let metered = || Metered {
-            meter: LinkMeter::new(EPOCH),
-            protected: fec.then(repairs::protected),
-            repairs: 0,
-        };
+        let metered =
+            || Metered { meter: LinkMeter::new(EPOCH), protected: fec.then(repairs::protected), repairs: 0 };
         Self((0..links).map(|_| metered()).collect())
     }
 
@@ -194,16 +195,30 @@ impl Meters {
         context.put_header(packet, Number(number));
     }
 
-    /// Sends repairs that are due to the `members`, whose tunnels add `tunnel_bytes`.
-    pub fn send_repairs(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], tunnel_bytes: u32) {
-        for (metered, member) in self.0.iter_mut().zip(members) {
-            let Metered { meter, protected: Some(protected), repairs } = metered else { continue };
-            repairs::send(context, (protected, meter), (*member, tunnel_bytes), |context, meter, packet| {
-                let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32, None);
-                context.put_header(packet, Number(number));
-                *repairs += 1;
-            });
-        }
+    /// Sends the repairs of a link that are due to its `member`, whose tunnel adds `tunnel_bytes`.
+    pub fn send_repairs(
+        &mut self,
+        context: &mut NodeContext<'_>,
+        link: usize,
+        (member, tunnel_bytes): (NodeId, u32),
+    ) {
+        let Some(Metered { meter, protected: Some(protected), repairs }) = self.0.get_mut(link) else {
+            return;
+        };
+        repairs::send(context, (protected, meter), (member, tunnel_bytes), |context, meter, packet| {
+            let number = meter.send(context.now(), packet.size_bytes + SEQUENCE_BYTES as u32, None);
+            context.put_header(packet, Number(number));
+            *repairs += 1;
+        });
+    }
+
+    /// Links to which repairs are due.
+    pub fn to_repair(&self, now: Instant) -> Vec<usize> {
+        let is_due = |(_, metered): &(usize, &Metered)| {
+            let deadline = metered.protected.as_ref().and_then(Protected::deadline);
+            deadline.is_some_and(|deadline| deadline.at <= now)
+        };
+        self.0.iter().enumerate().filter(is_due).map(|(link, _)| link).collect()
     }
 
     /// Takes a packet in if it is a receipt of one of the `members`: the number of the link that it tells of.
@@ -233,17 +248,15 @@ impl Meters {
 
     /// Judges packets of which nothing was heard for too long: links, and positions of packets that are lost.
     pub fn expire(&mut self, now: Instant) -> Vec<(usize, u32)> {
-        let meters = self
-            .0
-            .iter_mut()
-            .enumerate()
-            .filter_map(|(link, metered)| expire(&mut metered.meter, now).then_some((link, &mut metered.meter)));
+        let meters = self.0.iter_mut().enumerate().filter_map(|(link, metered)| {
+            expire(&mut metered.meter, now).then_some((link, &mut metered.meter))
+        });
         meters
             .flat_map(|(link, meter)| lost(meter).into_iter().map(move |position| (link, position)))
             .collect()
     }
 
-    /// When [`Meters::expire`] or [`Meters::send_repairs`] has something to do.
+    /// When [`Meters::expire`] or [`Meters::to_repair`] has something to do.
     pub fn deadline(&self) -> Option<Deadline> {
         let of = |metered: &Metered| {
             let repairs = metered.protected.as_ref().and_then(Protected::deadline);

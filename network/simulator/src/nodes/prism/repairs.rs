@@ -96,8 +96,12 @@ impl Recovery {
         Self(Decoder::new(Copies))
     }
 
-    /// Something with a number has come out of the tunnel. A packet that is still wanted is given back; a repair, or a
-    /// packet that a repair has stood in for, is taken in.
+    /// Whether a repair has stood in for the packet with `number`, which comes now.
+    pub fn is_late(&mut self, number: SeqNumber) -> bool {
+        self.0.is_late(number)
+    }
+
+    /// Something with a number has come out of the tunnel. A packet is given back, a repair taken in.
     pub fn arrived(
         &mut self,
         context: &mut NodeContext<'_>,
@@ -111,10 +115,6 @@ impl Recovery {
         }
         if let Some(Repair { header, symbol }) = context.take(&packet) {
             self.0.handle_input(now, Arrived::Repair { number, header, symbol });
-            return None;
-        }
-        if self.0.has_recovered(number) {
-            context.discard(packet);
             return None;
         }
         if self.0.wants_packets() {
