@@ -10,6 +10,7 @@ pub mod evaluation;
 pub mod report;
 pub mod run;
 pub mod series;
+pub mod variant;
 
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{LinkConfig, LossModel, QueueLimit};

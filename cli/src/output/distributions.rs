@@ -4,7 +4,7 @@ use plotters::coord::ranged1d::AsRangedCoord;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use prismux_study::mixes::report::{Line, variants};
-use prismux_study::mixes::run::Variant;
+use prismux_study::mixes::variant::Variant;
 use std::error::Error;
 use std::path::Path;
 

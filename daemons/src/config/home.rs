@@ -48,8 +48,8 @@ pub struct HomeConfig {
     /// Largest IP packet that passes between home and gateway, in bytes.
     #[serde(default = "default_path_mtu")]
     pub path_mtu: usize,
-    /// Send repair packets with what goes up, over uplinks that lose packets and have capacity to spare, to a gateway that
-    /// makes use of them. A packet is 16 bytes shorter for it.
+    /// Send repair packets with what goes up, over uplinks that lose packets and have capacity to spare, to a gateway
+    /// that makes use of them. A packet is 16 bytes shorter for it.
     #[serde(default)]
     pub fec: bool,
     /// Time between hellos while traffic flows.

@@ -112,8 +112,8 @@ impl TunnelListeners {
         sealed.into_iter().chain(plain.into_iter().flatten())
     }
 
-    /// Bytes that the tunnel with the largest headers adds to a packet, its number included, and what repairs are longer
-    /// than packets.
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number included, and those by which repairs
+    /// are longer than packets.
     pub fn overhead_bytes(&self) -> usize {
         let number_bytes = if self.receipts { SEQUENCE_BYTES } else { 0 };
         let repair_bytes = if self.fec { REPAIR_OVERHEAD_BYTES } else { 0 };

@@ -15,7 +15,8 @@
 //! the packets to this member carry numbers, and the member answers with receipts. A proxy that does not know an
 //! [`Offer`] drops it, a member that does not know of receipts offers none: then nothing changes on the wire. A member
 //! that numbers what it sends gets receipts too, in the epoch that the [`Accept`] names. Offers and answers that say
-//! that their sender makes use of repair packets ([`super::repairs`]) have kinds of their own, which an older end drops.
+//! that their sender makes use of repair packets ([`super::repairs`]) have kinds of their own, which an older end
+//! drops.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
 //! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]). The

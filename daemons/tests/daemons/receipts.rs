@@ -53,8 +53,8 @@ pub fn measured() {
     assert!(receipt_bytes > 0.0 && receipt_bytes < allowed, "{receipt_bytes} {allowed}");
 }
 
-/// Datagrams over a link that drops every fiftieth packet, with repairs: what comes comes once and with its own bytes, and
-/// of what is dropped most is given back. A machine so busy that its delays look like a queue sends fewer repairs.
+/// Datagrams over a link that drops every fiftieth packet, with repairs: what comes comes once and with its own bytes,
+/// and of what is dropped most is given back. A machine so busy that its delays look like a queue sends fewer repairs.
 pub fn repaired() {
     let network = Network::new("repairs");
     let proxy = network.start_proxy_repairing();

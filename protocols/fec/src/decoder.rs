@@ -94,14 +94,14 @@ impl<C: ErasureCode> Decoder<C> {
         &self.counters
     }
 
-    /// Whether packets are kept: from the first repair on, until none comes for a long time. Before that nothing need be
-    /// copied.
+    /// Whether packets are kept: from the first repair on, until none comes for a long time. Before that nothing need
+    /// be copied.
     pub const fn wants_packets(&self) -> bool {
         self.to_keep > 0
     }
 
-    /// The packet with `number` comes: whether it has been recovered before, so that it is not needed any more. Copies of it
-    /// are no longer known.
+    /// The packet with `number` comes: whether it has been recovered before, so that it is not needed any more. Copies
+    /// of it are no longer known.
     pub fn is_late(&mut self, number: SeqNumber) -> bool {
         let is_late = self.window.get_mut(number).is_some_and(|kept| core::mem::take(&mut kept.is_recovered));
         self.counters.late_packets += u64::from(is_late);

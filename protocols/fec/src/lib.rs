@@ -11,7 +11,8 @@
 //!
 //! A packet's number is the sequence number of its GRE header (RFC 2890), which receipts tell of too; repairs carry the
 //! numbers behind those of their block. The code is systematic: packets travel as they are, and one that comes is
-//! handed on at once. This is the block scheme of RFC 6363 for one tunnel, with Reed-Solomon codes as RFC 6865 has them.
+//! handed on at once. This is the block scheme of RFC 6363 for one tunnel, with Reed-Solomon codes as RFC 6865 has
+//! them.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 

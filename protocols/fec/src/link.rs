@@ -13,7 +13,8 @@ const PRIOR_LOSS: f64 = 0.005;
 const PRIOR_PACKETS: u64 = 500;
 
 /// A link whose packets are numbered by a meter and protected by repairs, as long as it loses packets and has capacity
-/// to spare: where a queue stands, repairs would only displace packets, and what is lost there is lost for lack of room.
+/// to spare: where a queue stands, repairs would only displace packets, and what is lost there is lost for lack of
+/// room.
 #[derive(Debug)]
 pub struct ProtectedLink<C: ErasureCode> {
     encoder: Encoder<C>,

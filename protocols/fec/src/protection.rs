@@ -1,7 +1,7 @@
 //! How many repairs a block is worth.
 use crate::repair::MAX_REPAIRS;
 
-/// A link that loses less than this share of its packets is left alone: its losses are rarer than those of a full queue.
+/// A link that loses less than this share of its packets is left alone: its losses are rarer than those of full queues.
 const MIN_LOSS: f64 = 0.0005;
 /// One block in so many may lose more than its repairs make good.
 const MAX_FAILURES: f64 = 0.002;
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn the_share_of_incomplete_blocks_is_the_binomial_tail() {
         // 17 packets at 1 %: 1 - 0.99^17 - 17 * 0.01 * 0.99^16.
-        let expected = 1.0 - 0.99_f64.powi(17) - 0.17 * 0.99_f64.powi(16);
+        let power = |exponent: u32| (0..exponent).fold(1.0, |product, _| product * 0.99);
+        let expected = 1.0 - power(17) - 0.17 * power(16);
         assert!((Protection::against(0.01).failures(16, 1) - expected).abs() < 1e-12);
     }
 }

@@ -53,7 +53,7 @@ proptest! {
                 decoder.handle_input(Instant::ZERO, Arrived::Packet { number: first, packet: packet.clone() });
             }
             // The repair of a block of one is the packet itself, made even.
-            let symbol = if packet.len() % 2 == 0 { packet } else { [packet, vec![0]].concat() };
+            let symbol = if packet.len().is_multiple_of(2) { packet } else { [packet, vec![0]].concat() };
             decoder.handle_input(Instant::ZERO, Arrived::Repair { number: first + 1, header, symbol });
             while let Some(found) = decoder.poll_transmit(Instant::ZERO) {
                 recovered += u32::from(found.number == first);

@@ -73,7 +73,8 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read(
-        inner in prop::collection::vec(any::<u8>(), 0..100), order in prop::option::of(any::<u32>()), padding in 0..9_usize,
+        inner in prop::collection::vec(any::<u8>(), 0..100), order in prop::option::of(any::<u32>()),
+        padding in 0..9_usize,
     ) {
         let shard = Shard { protocol: 0x86dd, order, inner: &inner };
         let mut bytes = shard.emit();

@@ -1,7 +1,8 @@
 //! All mixes that are asked for, each in every variant that is asked for.
 use super::Mix;
 use super::report::{self, Line};
-use super::run::{MixesPlan, Outcome, Variant, simulate};
+use super::run::{MixesPlan, Outcome, simulate};
+use super::variant::Variant;
 use crate::jobs;
 use prismux_endpoint::random::Seed;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! What came of the mixes: ratios, distributions, and the worst with why.
 use super::Mix;
-use super::run::{LinkUse, Outcome, Variant};
+use super::run::{LinkUse, Outcome};
+use super::variant::Variant;
 use crate::text_table::Table;
 use serde::Serialize;
 use std::fmt::Write as _;

@@ -2,43 +2,19 @@
 //!
 //! server - proxy = the mix's links = members - receiver; what is not the mix is fast and clean. For a single link a
 //! router stands in the proxy's place, so that the delays are the same, and nothing is tunnelled.
-use super::{Mix, PACKET_BYTES};
+use super::Mix;
+use super::variant::Variant;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, LinkStats, QueueLimit};
 use prismux_plan::registry::{self, HYSTART};
-use prismux_plan::{Flow, FlowId, IpFamily, LinkId, NodeId, Plan, ProxySettings, Transport};
-use prismux_prism::{LinkState, LinkStatus, ProxyConfig, RpcMode, SchedulerKind, TcpPrism};
+use prismux_plan::{Flow, FlowId, LinkId, NodeId, Plan, Transport};
+use prismux_prism::{LinkState, LinkStatus, TcpPrism};
 use prismux_simulator::{AnyTransport, ExtensionFactory, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
 use prismux_tcp::engine::HyStartKind;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-
-/// IPv4, TCP and timestamps.
-const HEADER_BYTES: u64 = 52;
-/// IPv4 and TCP without options, which the segment size leaves out.
-const BARE_HEADER_BYTES: u64 = 40;
-
-/// A variant of using the links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variant {
-    /// One of them, by its place in the mix; plain TCP (CUBIC).
-    Single(usize),
-    /// All of them through PRISM, whose members only know GRE; unmodified sender (CUBIC).
-    Prism,
-    /// The same with members that write receipts, as those of the daemons do.
-    PrismReceipts,
-    /// The same with repair packets on links that lose packets and have capacity to spare.
-    PrismFec,
-    /// All of them through PRISM, TCP-PRISM sender (CUBIC with loss reports).
-    TcpPrism,
-    /// All of them through PRISM as published, which is told the rates; TCP-PRISM sender.
-    Paper,
-    /// All of them in turn by weight of their rates, ACKs untouched.
-    Striping,
-}
 
 /// How long, and with what.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -143,55 +119,6 @@ pub(super) struct Network {
     /// The mix's links with their places in the mix.
     pub(super) links: Vec<(usize, LinkId)>,
     pub(super) proxy: Option<NodeId>,
-}
-
-impl Variant {
-    /// The name in results.
-    pub fn name(self) -> String {
-        match self {
-            Self::Single(index) => format!("link {}", index + 1),
-            Self::Prism => "PRISM".into(),
-            Self::PrismReceipts => "PRISM, receipts".into(),
-            Self::PrismFec => "PRISM, receipts, FEC".into(),
-            Self::TcpPrism => "PRISM, TCP-PRISM".into(),
-            Self::Paper => "PRISM as published".into(),
-            Self::Striping => "striping".into(),
-        }
-    }
-
-    fn proxy_config(self) -> Option<ProxyConfig> {
-        match self {
-            Self::Single(_) => None,
-            Self::Prism | Self::PrismReceipts | Self::PrismFec => Some(ProxyConfig::default()),
-            Self::TcpPrism => Some(ProxyConfig { loss_reports: true, ..ProxyConfig::default() }),
-            Self::Paper => Some(ProxyConfig::paper()),
-            Self::Striping => Some(ProxyConfig {
-                scheduler: SchedulerKind::SmoothWeightedRoundRobin,
-                rpc: RpcMode::Off,
-                loss_reports: false,
-                ..ProxyConfig::paper()
-            }),
-        }
-    }
-
-    fn proxy(self) -> Option<ProxySettings> {
-        let config = self.proxy_config()?;
-        let fec = self == Self::PrismFec;
-        Some(ProxySettings { receipts: fec || self == Self::PrismReceipts, fec, ..config.into() })
-    }
-
-    /// Segment size that fills a packet of 1500 bytes, tunnel included.
-    fn segment_bytes(self) -> u64 {
-        let around = |proxy: ProxySettings| proxy.tunnel_bytes(IpFamily::V4) + proxy.repair_bytes();
-        let tunnel = self.proxy().map_or(0, |proxy| u64::from(around(proxy)));
-        PACKET_BYTES - tunnel - BARE_HEADER_BYTES
-    }
-
-    /// The part of a full-size packet that is the application's.
-    fn payload_share(self) -> f64 {
-        let timestamps = HEADER_BYTES - BARE_HEADER_BYTES;
-        (self.segment_bytes() - timestamps) as f64 / PACKET_BYTES as f64
-    }
 }
 
 /// Simulates the variant `variant` of using `mix`.

@@ -1,6 +1,7 @@
 //! One run through PRISM as a table over time: what the sender, the proxy and each link do.
 use super::Mix;
-use super::run::{MixesPlan, Network, Variant, build};
+use super::run::{MixesPlan, Network, build};
+use super::variant::Variant;
 use prismux_units::{Duration, Instant};
 use std::fmt::Write as _;
 

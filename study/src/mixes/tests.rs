@@ -1,6 +1,7 @@
 use super::Mix;
 use super::report::{self, Line};
-use super::run::{MixesPlan, Variant, simulate};
+use super::run::{MixesPlan, simulate};
+use super::variant::Variant;
 use prismux_endpoint::random::Seed;
 use prismux_tcp::engine::HyStartKind;
 

@@ -9,8 +9,8 @@ use prismux_wire::SeqNumber;
 /// A repair, and nothing else, has this bit before it.
 const REPAIR: u8 = 0x80;
 
-/// Packets and repairs, each behind its length and how far its number is above the one before, fed to a decoder. It must
-/// not panic; what it gives back has a number near those that came, and is a shard or refused.
+/// Packets and repairs, each behind its length and how far its number is above the one before, fed to a decoder. It
+/// must not panic; what it gives back has a number near those that came, and is a shard or refused.
 pub fn repair(data: &[u8]) {
     let mut decoder = Decoder::new(ReedSolomon::default());
     let (mut number, mut rest) = (SeqNumber(0), data);

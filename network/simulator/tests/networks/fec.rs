@@ -31,7 +31,8 @@ fn link(ms: u64, loss: f64) -> LinkConfig {
     link
 }
 
-/// A stream of 4 Mbit/s, 972 bytes in each packet, over one link for a minute: what the proxy's meter has counted, and packets that came.
+/// A stream of 4 Mbit/s, 972 bytes in each packet, over one link for a minute: what the proxy's meter has counted,
+/// and packets that came.
 fn stream(fec: bool, link: LinkConfig) -> (MeterCounters, u64) {
     let (mut plan, [server, proxy, receiver]) = network(fec, &[link]);
     let traffic = Traffic::Cbr { rate: Rate::from_mbps(4), packet: ByteCount::new(1000) };

@@ -74,8 +74,8 @@ impl Receipts {
         Self { writer, recovery: fec.then(Recovery::new), tunnel_bytes, around_bytes, alarm: Alarm::new() }
     }
 
-    /// A packet has come out of the tunnel: its number is taken off, and noted. What is to go on is pushed to `onwards`,
-    /// in this order.
+    /// A packet has come out of the tunnel: its number is taken off, and noted. What is to go on is pushed to
+    /// `onwards`, in this order.
     pub fn arrived(
         &mut self,
         context: &mut NodeContext<'_>,

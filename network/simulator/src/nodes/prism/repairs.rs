@@ -58,8 +58,8 @@ pub(super) fn protected() -> Protected {
     ProtectedLink::new(EncoderConfig::default(), Copies)
 }
 
-/// Sends the repairs that are due to `member`, whose tunnel adds `tunnel_bytes` to each beside its number; `number` puts
-/// one on.
+/// Sends the repairs that are due to `member`, whose tunnel adds `tunnel_bytes` to each beside its number; `number`
+/// puts one on.
 pub(super) fn send(
     context: &mut NodeContext<'_>,
     (link, meter): (&mut Protected, &mut LinkMeter),
