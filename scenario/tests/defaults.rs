@@ -377,6 +377,7 @@ fn company(path: &str) -> Vec<String> {
         "nodes.proxy.learn_rates" => {
             alone(&["nodes.proxy.window_control=false", "nodes.proxy.standby=false"])
         }
+        "nodes.proxy.fec" => alone(&["nodes.proxy.receipts=true"]),
         "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
         "flows.download.spacing" => alone(&["flows.download.count=2"]),
         "flows.striped.striping.wide_window" => alone(&["flows.striped.striping.wide_links=[\"wlan1\"]"]),
