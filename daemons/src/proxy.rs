@@ -237,8 +237,9 @@ impl Turn<'_> {
         let (striping, mut way) = self.way();
         striping.expire_datagrams(now, &mut way);
         way.serve_all(now);
-        let to_repair: Vec<_> = way.links.meters.to_repair(now).collect();
-        to_repair.into_iter().for_each(|link| way.push_repairs(now, link));
+        for link in way.links.meters.to_repair(now) {
+            way.push_repairs(now, link);
+        }
         self.expire_members(now);
         let lost = self.links.meters.expire(now);
         self.tell_lost(now, lost);

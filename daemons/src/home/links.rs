@@ -42,8 +42,9 @@ impl Home {
             self.expire_liveness(now, index);
             self.outlet.serve(now, index);
         }
-        let to_repair: Vec<_> = self.outlet.meters.to_repair(now).collect();
-        to_repair.into_iter().for_each(|link| self.outlet.push_repairs(now, link));
+        for link in self.outlet.meters.to_repair(now) {
+            self.outlet.push_repairs(now, link);
+        }
         for (link, position) in self.outlet.meters.expire(now) {
             self.striping.core.handle_lost(now, link, position);
             self.drain(now);
