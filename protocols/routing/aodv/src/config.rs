@@ -40,6 +40,9 @@ pub struct AodvConfig {
     pub max_repair_ttl: u8,
     /// Whether a host repairs only routes whose packets have come more than half of the way (ns-2).
     pub repair_near_destination: bool,
+    /// Whether a neighbour from which a request or a reply comes is known to be one hop away (section 6.5). In ns-2 it
+    /// is not: routes lead to originators and destinations alone.
+    pub notes_neighbours: bool,
     /// Whether neighbours are watched by hello messages. Otherwise the MAC layer alone reports broken links.
     pub hello: bool,
     /// HELLO_INTERVAL: the time between hello messages.
@@ -90,6 +93,7 @@ impl AodvConfig {
             local_add_ttl: 2,
             max_repair_ttl: 10,
             repair_near_destination: false,
+            notes_neighbours: true,
             hello: false,
             hello_interval: Duration::from_millis(1000),
             allowed_hello_loss: 2,
@@ -122,6 +126,7 @@ impl AodvConfig {
             linear_backoff: true,
             failure_holdoff: Duration::from_secs(10),
             repair_near_destination: true,
+            notes_neighbours: false,
             allowed_hello_loss: 3,
             blacklist_timeout: Duration::ZERO,
             gratuitous: false,

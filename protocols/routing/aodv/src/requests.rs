@@ -34,8 +34,11 @@ impl<P> Aodv<P> {
         self.broadcast(now, hop_limit - 1, AodvHeader::Rreq(request));
     }
 
-    /// The neighbour `from` was heard: it is one hop away.
+    /// The neighbour `from` was heard: it is one hop away, if that is noted.
     pub(crate) fn hear(&mut self, now: Instant, from: Ipv4Addr) {
+        if !self.config.notes_neighbours {
+            return;
+        }
         let until = now + self.config.active_route_timeout;
         if self.table.offer(now, from, Offer { seq: None, hops: 1, next_hop: from, until }) {
             self.route_found(now, from);
