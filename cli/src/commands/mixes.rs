@@ -52,7 +52,10 @@ pub(crate) fn run(arguments: &MixesArguments) -> Result<(), Failure> {
         return Ok(print(json()?)?);
     }
     print(format!("{} mixes, steady goodput\n\n{}\n", lines.len(), report::table(lines)))?;
-    [Variant::Prism, Variant::PrismReceipts, Variant::TcpPrism]
+    // What is only there to compare with needs no explanation.
+    let is_rival = |variant: &Variant| matches!(variant, Variant::Paper | Variant::Striping);
+    report::variants(lines)
         .into_iter()
+        .filter(|variant| !is_rival(variant))
         .try_for_each(|variant| Ok(print(report::worst(lines, variant))?))
 }
