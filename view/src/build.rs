@@ -154,6 +154,7 @@ impl Builder {
             | EventKind::RegistrationChanged
             | EventKind::HandoffComplete
             | EventKind::CellChanged
+            | EventKind::GatewayChanged
             | EventKind::FlowStarted
             | EventKind::FlowFinished => self.note(line),
             // A record begins but once, and what a later version tells is counted only.

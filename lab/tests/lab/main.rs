@@ -35,6 +35,7 @@ const TESTS: &[Test] = &[
     ("a_download_follows_a_car_from_cell_to_cell", cells::handoff),
     ("a_host_on_another_channel_hears_nothing_until_it_is_followed", radio::tuned),
     ("hosts_in_cells_reach_one_another", cells::between_stations),
+    ("a_host_out_of_a_polled_cell_goes_over_a_relay_with_two_radios", radio::relayed_into_a_polled_cell),
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
     ("a_download_follows_its_receiver_to_another_link", moves::handoff),

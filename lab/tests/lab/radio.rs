@@ -7,7 +7,9 @@ use prismux_plan::{
 };
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration, Rate};
-use prismux_wireless::{MacConfig, Mobility, Position, RadioConfig};
+use prismux_wireless::{
+    Coordination, HostId, MacConfig, Mobility, PollingConfig, Position, RadioConfig, Role,
+};
 
 fn routing(name: &str) -> Routing {
     registry::ROUTING.iter().find(|known| known.name == name).expect("a routing protocol").value
@@ -67,6 +69,27 @@ pub fn relayed_between_channels() {
     let one = carried([1, 1, 1], None);
     let two = carried([1, 1, 6], Some(FurtherRadio::new(1, 6)));
     assert!(one > 100_000 && two > one * 3 / 2, "{two} bytes with two radios, {one} with one");
+}
+
+/// A host out of the reach of one that polls sends over a relay in its cell, which has a second radio.
+pub fn relayed_into_a_polled_cell() {
+    let cbr = |from, to| {
+        let traffic = Traffic::Cbr { rate: Rate::from_kbps(500), packet: ByteCount::new(1028) };
+        Flow::new("load", from, to, Transport::Udp).traffic(traffic)
+    };
+    let mut plan = line(3, 4.0, routing("aodv"), cbr);
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+    let (period, max_duration) = (seconds(0.05), seconds(0.04));
+    let coordination = Coordination::Polling(PollingConfig { period, max_duration });
+    radio.mac = MacConfig { coordination, ..MacConfig::dsss() };
+    // The last one polls the second radio of the relay, which is the fourth of all.
+    radio.channels = vec![6, 6, 1];
+    radio.further_radios = vec![FurtherRadio::new(1, 1)];
+    radio.roles = vec![Role::Station, Role::Station, Role::AccessPoint(vec![HostId(3)])];
+    let outcome = run(&plan);
+    let [sent, received] = outcome.flows["load"].packets.expect("packets");
+    assert!(sent > 200 && received * 10 > sent * 9, "{received} of {sent}");
+    assert!(count(&outcome, "h2", "frames_sent") > 2 * 4 * 20, "a beacon and an end in each period");
 }
 
 /// A receiver that leaves its sender's channel hears nothing more of it until the sender follows.

@@ -35,6 +35,10 @@ impl fmt::Display for Line<'_> {
                 (None, Some(to)) => write!(f, "{node} belongs to base station {to}")?,
                 (None, None) => write!(f, "{node} hears no base station")?,
             },
+            EventKind::GatewayChanged => match &self.to {
+                Some(to) => write!(f, "{node} goes over {to}")?,
+                None => write!(f, "{node} goes over {} no longer", name(&self.from))?,
+            },
             EventKind::LinkChanged => self.link_change(f, &link)?,
             EventKind::FlowStarted => write!(f, "flow {flow} starts")?,
             EventKind::FlowFinished => {

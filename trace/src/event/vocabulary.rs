@@ -339,6 +339,17 @@ vocabulary! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             to: optional name,
         }
+        /// A station that hears no base station goes over another station, its gateway.
+        GatewayChanged = "gateway_changed" {
+            /// The station.
+            node: name,
+            /// The gateway before; `None` when it had none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            from: optional name,
+            /// The one from now on; `None` when it has none.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            to: optional name,
+        }
         /// A link's properties changed.
         LinkChanged = "link_changed" {
             /// The link.

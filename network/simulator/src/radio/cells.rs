@@ -162,6 +162,16 @@ impl NodeContext<'_> {
         self.network.queue.push(self.network.now, Target::HandedOver(self.node));
     }
 
+    /// It goes over the second station instead of the first one from now on.
+    fn tell_gateway(&mut self, [from, to]: [Option<NodeId>; 2]) {
+        let station = self.node;
+        self.network.observe(|names| Event::GatewayChanged {
+            node: names.node(station),
+            from: from.map(|from| names.node(from)),
+            to: to.map(|to| names.node(to)),
+        });
+    }
+
     /// All that is for it goes to a base station, which sends it to the station itself or to its gateway.
     fn lead_over(&mut self, base: NodeId, gateway: Option<NodeId>) {
         let station = self.node;

@@ -9,11 +9,13 @@ use prismux_plan::{
 };
 use prismux_simulator::{MediumId, RadioMedium, Simulation, SimulationOptions};
 use prismux_trace::SharedBytes;
+use prismux_trace::event::{Event, EventSink};
 use prismux_trace::pcapng;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::{IpPacket, TcpPacket};
 use prismux_wireless::{AssociationConfig, EnergyConfig, MacConfig, Mobility, Position, RadioConfig};
 use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
 
 const PROTOCOLS: [Routing; 3] =
     [Routing::Dsr(DsrConfig::rfc4728()), Routing::Aodv(AodvConfig::rfc3561()), Routing::Dsdv(QUICK_DSDV)];
@@ -91,8 +93,12 @@ impl Road {
 
     /// Runs for so long, with all checks on.
     fn run(&self, seed: u64, seconds: u64) -> Simulation {
-        let mut simulation =
-            Simulation::from_plan(&self.plan, Seed(seed), SimulationOptions::checked()).unwrap();
+        self.run_told(seed, seconds, None)
+    }
+
+    fn run_told(&self, seed: u64, seconds: u64, events: Option<Box<dyn EventSink + Send>>) -> Simulation {
+        let options = SimulationOptions { events, ..SimulationOptions::checked() };
+        let mut simulation = Simulation::from_plan(&self.plan, Seed(seed), options).unwrap();
         simulation.run_until(Instant::from_secs(seconds));
         assert_eq!(simulation.faults(), Vec::<String>::new());
         simulation
@@ -101,6 +107,20 @@ impl Road {
 
 fn counter(simulation: &mut Simulation, node: &str, name: &str) -> u64 {
     simulation.result().nodes[node].get(name).copied().unwrap_or(0)
+}
+
+/// When who took which gateway: "h2: h0 to h1" and the second.
+#[derive(Clone, Default)]
+struct Listener(Arc<Mutex<Vec<(u64, String)>>>);
+
+impl EventSink for Listener {
+    fn event(&mut self, now: Instant, event: &Event<'_>) {
+        if let Event::GatewayChanged { node, from, to } = event {
+            let name = |gateway: &Option<_>| gateway.as_ref().map_or("none".to_string(), ToString::to_string);
+            let line = format!("{node}: {} to {}", name(from), name(to));
+            self.0.lock().unwrap().push((now.as_nanos() / 1_000_000_000, line));
+        }
+    }
 }
 
 /// Sent and lost.
@@ -162,14 +182,23 @@ fn routing_messages_and_relayed_packets_stay_off_the_channel_of_the_cell() {
 #[test]
 fn who_loses_its_gateway_takes_another_one() {
     for routing in PROTOCOLS {
-        // The first leaves the cell at the 30th second; the second stays, a little farther from the last.
+        // The first drives off at the 30th second, past the second, and leaves the cell on the other side.
         let leaves = drive(&[(0, 220.0), (30, 220.0), (60, -700.0)]);
         let mut road = Road::new(routing, vec![leaves, parked(200.0), parked(420.0)]);
         let (server, far) = (road.server, road.hosts[2]);
         road.datagrams(far, server);
         road.datagrams(server, far);
-        let mut simulation = road.run(1, 100);
+        let listener = Listener::default();
+        let mut simulation = road.run_told(1, 100, Some(Box::new(listener.clone())));
         assert_eq!(counter(&mut simulation, "h2", "gateways_taken"), 2, "{routing:?}");
+        let changes = listener.0.lock().unwrap().clone();
+        let changes_of = |host: &str| changes.iter().filter(|(_, line)| line.starts_with(host)).count();
+        assert_eq!(changes[0], (0, "h2: none to h0".to_string()), "{routing:?}: {changes:?}");
+        assert!(
+            changes[1].1 == "h2: h0 to h1" && (36..42).contains(&changes[1].0),
+            "{routing:?}: {changes:?}"
+        );
+        assert_eq!(changes_of("h2"), 2, "{routing:?}: {changes:?}");
         for flow in ["flow-0", "flow-1"] {
             let (sent, lost) = packets(&mut simulation, flow);
             assert!(sent >= 4400 && lost < sent / 10, "{routing:?}: {lost} of {sent} of {flow}");

@@ -34,12 +34,16 @@ impl Relaying {
         Self { relay, gateway: None, chooses_at: Instant::ZERO, gateways: 0, sent: 0, relayed: 0 }
     }
 
-    /// Goes over another gateway from now on, or over none; false where nothing changes.
-    pub fn change(&mut self, gateway: Option<Gateway>) -> bool {
-        let changes = self.gateway != gateway;
-        self.gateways += u64::from(changes && gateway.is_some());
-        self.gateway = gateway;
-        changes
+    /// Goes over another gateway from now on, or over none; false where nothing changes, not even the base station of
+    /// the gateway.
+    pub fn change(&mut self, context: &mut NodeContext<'_>, gateway: Option<Gateway>) -> bool {
+        let before = std::mem::replace(&mut self.gateway, gateway);
+        let [from, to] = [before, gateway].map(|gateway| gateway.map(|gateway| gateway.station));
+        if from != to {
+            self.gateways += u64::from(to.is_some());
+            context.tell_gateway([from, to]);
+        }
+        before != gateway
     }
 
     /// Sends a packet to the gateway.

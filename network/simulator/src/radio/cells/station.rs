@@ -91,7 +91,7 @@ impl Station {
         let Some(relaying) = self.relaying.as_mut().filter(|_| is_cut_off) else { return };
         relaying.chooses_at = next;
         let gateway = context.find_gateway(self.medium, relaying.gateway);
-        if relaying.change(gateway) {
+        if relaying.change(context, gateway) {
             context.settle_behind(gateway, &self.base_stations);
         }
     }
@@ -121,7 +121,7 @@ impl Station {
         context.tune(self.medium, settled.to.map(|place| self.channels[place]));
         let ends = [settled.from, settled.to].map(|place| place.map(|place| self.base_stations[place]));
         if let Some(relaying) = &mut self.relaying {
-            relaying.change(None);
+            relaying.change(context, None);
         }
         context.settle(ends, &self.base_stations, self.fallback.map(|(link, _)| link));
         self.choose_gateway(context);
