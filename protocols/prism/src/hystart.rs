@@ -29,10 +29,16 @@ const MAX_GAP_WITHOUT_RECEIPTS: Duration = Duration::from_millis(60);
 
 /// Until when the ACKs of this flow pause, if they do.
 pub(crate) fn pause_end<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant) -> Option<Instant> {
-    let in_slow_start = shared.config.window_control && flow.acks.response > SLOW_START_RESPONSE;
+    let in_slow_start = goes_on(shared) && flow.acks.response > SLOW_START_RESPONSE;
     let trains = in_slow_start && flow.acks.train(now) >= MAX_TRAIN;
     let train_ends = trains.then(|| flow.acks.last_release + TRAIN_GAP);
     group_due(flow, shared).or(train_ends).filter(|end| *end > now)
+}
+
+/// Whether slow start is worth to be let go on: not where many flows wait for the room of full links, because a sender
+/// that has more under way gets no more then, and one whose ACKs go in groups would get more than its turn.
+fn goes_on<P>(shared: &Shared<P>) -> bool {
+    shared.config.window_control && !shared.pacer.first_lacks_room
 }
 
 /// When the next group of ACKs may leave, if this flow's go in groups.
@@ -40,7 +46,7 @@ fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
     let highest = flow.acks.highest()?;
     // Nothing will come that could join the last ACK.
     let is_last = flow.sent_end == Some(highest);
-    let grouped = shared.config.window_control && flow.slow_start.is_on() && !is_last;
+    let grouped = goes_on(shared) && flow.slow_start.is_on() && !is_last;
     if !grouped || flow.flight < MIN_GROUPED_BYTES {
         return None;
     }

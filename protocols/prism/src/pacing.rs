@@ -21,6 +21,8 @@ use prismux_wire::SeqNumber;
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
 const MIN_WAIT: Duration = Duration::from_micros(100);
+/// With more flows waiting than this, room goes to them in turn and to no other.
+const MANY_WAITING: usize = 64;
 /// A sender hears nothing for no longer than this: below the shortest retransmission timeout in use, 200 ms and more.
 const MAX_SILENCE: Duration = Duration::from_millis(120);
 /// A segment as senders count them when a duplicate ACK tells that one has left the network.
@@ -52,6 +54,18 @@ pub(crate) fn keep<P>(flow: &mut Flow<P>, until: Instant, shared: &mut Shared<P>
     plan_service(&mut shared.pacer, now);
 }
 
+/// The turn of a flow is over; says whether it keeps its place at the head of the queue. Among many, each is to get the
+/// room that it waits for: those that came later would take it bit by bit.
+pub(crate) fn end_turn(pacer: &mut AckPacer) -> bool {
+    let Some(number) = pacer.turn_of.take() else { return false };
+    let stays = pacer.turn_lacks_room && pacer.waiting.len() > MANY_WAITING;
+    if stays && pacer.waiting.back() == Some(&number) {
+        pacer.waiting.rotate_right(1);
+    }
+    pacer.first_lacks_room = stays;
+    stays
+}
+
 fn join_queue<P>(flow: &mut Flow<P>, pacer: &mut AckPacer) {
     if !flow.acks.queued {
         flow.acks.queued = true;
@@ -62,16 +76,20 @@ fn join_queue<P>(flow: &mut Flow<P>, pacer: &mut AckPacer) {
 /// Lets ACKs of this flow go while there is room; says whether some had to stay.
 pub(crate) fn release_ready<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) -> bool {
     flow.acks.expire_expected(now, &mut shared.totals.expected);
+    let mut released = false;
     while let Some(front) = flow.acks.ready.front() {
         if let Some(end) = hystart::pause_end(flow, shared, now) {
             shared.pacer.pause_ends = shared.pacer.pause_ends.min(end);
             return true;
         }
-        let paced = shared.pacer.next_release > now + PACING_QUANTUM;
-        if paced || !(finds_room(flow, front.number, shared, now) || waits_too_long(flow, front, shared, now))
-        {
+        if shared.pacer.next_release > now + PACING_QUANTUM {
             return true;
         }
+        if !(finds_room(flow, front.number, shared, now) || waits_too_long(flow, front, shared, now)) {
+            shared.pacer.turn_lacks_room = !released;
+            return true;
+        }
+        released = true;
         hystart::join_group(flow, shared);
         if let Some(ack) = flow.acks.pop() {
             flow.ack_wait = Micros::at(now).since(ack.arrived);
@@ -108,7 +126,9 @@ fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>
     let hurried = waited > MAX_SILENCE && shared.links.has_receipts();
     let longest = hystart::awaited_group(flow, shared).map_or(MAX_SILENCE, |(_, gap)| MAX_SILENCE.max(gap));
     let silent = now.saturating_since(flow.acks.last_release) > longest;
-    flow.acks.expected.bytes() == 0 && waited > patience.max(MAX_WAIT) || hurried && silent
+    // Among many the first goes then, and the others when they have become the first.
+    let may_go = !is_others(flow, shared);
+    may_go && (flow.acks.expected.bytes() == 0 && waited > patience.max(MAX_WAIT) || hurried && silent)
 }
 
 /// What may be under way to and on the links, and what is on them.
@@ -121,16 +141,28 @@ fn capacity<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> (u64, u64) {
     (sums.usable.cap_bytes.saturating_add(drained as u64), in_flight)
 }
 
+/// True when the room of the links is another flow's: what a packet leaves when it arrives is not its own flow's, where
+/// many wait for it.
+fn is_others<P>(flow: &Flow<P>, shared: &Shared<P>) -> bool {
+    shared.pacer.first_lacks_room && shared.pacer.turn_of != Some(flow.number)
+}
+
 /// True when `bytes` of new data fit the links.
 pub(crate) fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, shared: &Shared<P>) -> bool {
     let (cap, in_flight) = capacity(flow, shared);
     // An ACK may stand for more than the links hold; it goes when they are half empty.
     let bytes = bytes.min(cap / 2);
-    if in_flight + shared.totals.expected + bytes <= cap {
+    if in_flight + shared.totals.expected + bytes <= cap && !is_others(flow, shared) {
         return true;
+    }
+    if shared.pacer.first_lacks_room && !flow.backlog.is_empty() {
+        return false;
     }
     // A flow below its fair share of what is under way goes first; those above it wait.
     let flows = shared.pacer.waiting.len() as u64 + u64::from(!flow.acks.queued);
     flows > 1
         && flow.bytes_out + u64::from(flow.acks.expected.bytes()) + bytes.min(cap / flows) <= cap / flows
 }
+
+#[cfg(test)]
+mod tests;

@@ -212,12 +212,17 @@ impl<P: Clone> Proxy<P> {
             pacer.unvisited -= turns;
             pacer.visit_at = if pacer.unvisited > 0 { now + TURNS_PAUSE } else { now };
         }
+        let mut first_stays = false;
         for _ in 0..turns {
-            let Some(number) = self.shared.pacer.waiting.pop_front() else { break };
+            let pacer = &mut self.shared.pacer;
+            let Some(number) = pacer.waiting.remove(usize::from(first_stays)) else { break };
+            pacer.turn_of = (!first_stays).then_some(number);
+            pacer.turn_lacks_room = false;
             self.with_flow(now, number, |flow, shared| {
                 flow.acks.queued = false;
                 pacing::send_or_wait(flow, shared, now);
             });
+            first_stays |= pacing::end_turn(&mut self.shared.pacer);
         }
         pacing::plan_service(&mut self.shared.pacer, now);
     }

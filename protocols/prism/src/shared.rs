@@ -121,6 +121,11 @@ pub(crate) struct AckPacer {
     pub(crate) backlog_at: Instant,
     /// When the first packet is looked at that waits on the scheduler's word; [`Instant::MAX`] when none does.
     pub(crate) wait_ends: Instant,
+    /// The flow whose turn it is, and whether it found that the links have no room.
+    pub(crate) turn_of: Option<u32>,
+    pub(crate) turn_lacks_room: bool,
+    /// The first flow of many that wait does so for room: what there is, is its own.
+    pub(crate) first_lacks_room: bool,
     /// Flows that are to get a turn whatever they wait for, and when the next of them do.
     pub(crate) unvisited: usize,
     pub(crate) visit_at: Instant,
@@ -137,6 +142,9 @@ impl Default for AckPacer {
             pause_ends: Instant::MAX,
             backlog_at: Instant::MAX,
             wait_ends: Instant::MAX,
+            turn_of: None,
+            turn_lacks_room: false,
+            first_lacks_room: false,
             unvisited: 0,
             visit_at: Instant::ZERO,
             rate: 0.0,
