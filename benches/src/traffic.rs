@@ -4,16 +4,17 @@
 //! links take 10, 20 and 30 ms; every receiver answers each packet with an ACK of its own, with timestamps and up to
 //! three SACK blocks. Flows in turn is the hard case: by the time a flow comes round again, its state has left the
 //! cache.
+mod flow;
+
+pub(crate) use flow::{Flow, PAYLOAD_BYTES, WINDOW_SHIFT};
+
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::{FlowKey, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpHeader, TcpOptions, Timestamps};
-use std::net::{IpAddr, Ipv4Addr};
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 
-const LINKS: u8 = 3;
-/// Payload of each packet.
-const PAYLOAD_BYTES: u32 = 1400;
-/// One way over the first link; the second takes twice, the third three times as long.
+/// One way over the first link; the second takes twice, the third three times as long, and so again the next three.
 const DELAY: Duration = Duration::from_millis(10);
+const DELAYS: u64 = 3;
 /// From the receiver back.
 const RETURN: Duration = Duration::from_millis(10);
 /// In which a round's packets leave: short beside the delays, since ACKs are only handled when all have left.
@@ -36,21 +37,16 @@ pub struct Traffic {
     acks: Vec<(Instant, u32, TcpHeader)>,
 }
 
-#[derive(Debug)]
-struct Flow {
-    key: FlowKey,
-    next: SeqNumber,
-    released: SeqNumber,
-    expected: SeqNumber,
-    /// Ranges beyond the expected number that have arrived, newest first.
-    beyond: Vec<SackBlock>,
-}
-
 impl Traffic {
-    /// `flows` connections through a proxy with three links, opened by handshakes.
+    /// `flows` connections through a proxy with three links.
     pub fn new(config: ProxyConfig, flows: u32) -> Self {
+        Self::over(config, flows, DELAYS as u8)
+    }
+
+    /// `flows` connections through a proxy with so many links.
+    pub fn over(config: ProxyConfig, flows: u32, links: u8) -> Self {
         let mut proxy = Proxy::new(config);
-        for link in 0..LINKS {
+        for link in 0..links {
             let rate = Some(Rate::from_mbps(1000));
             proxy.join(
                 Instant::ZERO,
@@ -66,31 +62,22 @@ impl Traffic {
     pub fn open(&mut self) {
         let step = Duration::from_micros(1);
         for number in 0..self.flows.len() as u32 {
-            let mut header = self.handshake(number, TcpFlags::SYN);
-            header.seq = self.flows[number as usize].syn();
-            let key = self.flows[number as usize].key;
+            let flow = &mut self.flows[number as usize];
+            flow.open();
+            let (key, header) = (flow.key, flow.syn(self.now));
             self.proxy.handle_data(self.now, key, &header, 0, (number, header.seq));
             self.drain();
             self.now += step;
         }
-        self.now += RETURN + DELAY * u64::from(LINKS);
+        self.now += RETURN + DELAY * DELAYS;
         for number in 0..self.flows.len() as u32 {
-            let mut header = self.handshake(number, TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0));
-            (header.seq, header.ack) = (SeqNumber(7_000_000), self.flows[number as usize].next);
-            let key = self.flows[number as usize].key;
+            let flow = &self.flows[number as usize];
+            let (key, header) = (flow.key, flow.syn_ack(self.now));
             self.proxy.handle_reverse(self.now, key, &header, 0, (number, header.seq));
             self.drain();
             self.now += step;
         }
         self.under_way.clear();
-    }
-
-    fn handshake(&self, number: u32, flags: TcpFlags) -> TcpHeader {
-        let mut header = self.flows[number as usize].header(self.now, flags);
-        header.options.mss = Some(1460);
-        header.options.window_scale = Some(7);
-        header.options.sack_permitted = true;
-        header
     }
 
     /// Every sender fills its window of `window` packets: the data packets that this makes.
@@ -124,7 +111,7 @@ impl Traffic {
         for &(at, number, seq) in &arrivals {
             let flow = &mut self.flows[number as usize];
             flow.arrived(seq);
-            let header = flow.ack_header(at);
+            let header = flow.ack(at);
             self.acks.push((at + RETURN, number, header));
         }
         arrivals.clear();
@@ -161,8 +148,7 @@ impl Traffic {
 
     /// Heap that this driver, not the proxy, has taken since [`Traffic::new`].
     pub fn driver_bytes(&self) -> u64 {
-        let beyond: usize =
-            self.flows.iter().map(|flow| flow.beyond.capacity() * size_of::<SackBlock>()).sum();
+        let beyond: usize = self.flows.iter().map(Flow::heap_bytes).sum();
         let under_way = self.under_way.capacity() * size_of::<(Instant, u32, SeqNumber)>();
         let acks = self.acks.capacity() * size_of::<(Instant, u32, TcpHeader)>();
         (beyond + under_way + acks) as u64
@@ -185,7 +171,7 @@ impl Traffic {
         while let Some(verdict) = self.proxy.poll_verdict() {
             match verdict {
                 Verdict::Forward { link, packet: (number, seq), .. } => {
-                    let delay = Duration::from_nanos(DELAY.as_nanos() * (u64::from(link.0) + 1));
+                    let delay = Duration::from_nanos(DELAY.as_nanos() * (u64::from(link.0) % DELAYS + 1));
                     self.under_way.push((self.now + delay, number, seq));
                 }
                 Verdict::Release { packet: (number, _), rewrite } => {
@@ -196,96 +182,6 @@ impl Traffic {
                 }
                 Verdict::Drop { .. } => {}
             }
-        }
-    }
-}
-
-impl Flow {
-    fn new(number: u32) -> Self {
-        let [_, high, middle, low] = number.to_be_bytes();
-        let key = FlowKey {
-            source: IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7)),
-            destination: IpAddr::V4(Ipv4Addr::new(10, high, middle, low)),
-            source_port: 443,
-            destination_port: 40_000,
-            protocol: 6,
-        };
-        // Anywhere in sequence space, and not twice the same.
-        let first = SeqNumber(number.wrapping_mul(2_654_435_761));
-        Self { key, next: first, released: first, expected: first, beyond: Vec::new() }
-    }
-
-    /// Packets that fit into a window of `window` beside those that wait for their ACK.
-    fn room(&self, window: u32) -> u32 {
-        window.saturating_sub(self.next.0.wrapping_sub(self.released.0) / PAYLOAD_BYTES)
-    }
-
-    /// Takes the place of the SYN in sequence space; returns its number.
-    fn syn(&mut self) -> SeqNumber {
-        let seq = self.next;
-        self.next = SeqNumber(seq.0.wrapping_add(1));
-        self.expected = self.next;
-        self.released = self.next;
-        seq
-    }
-
-    fn header(&self, now: Instant, flags: TcpFlags) -> TcpHeader {
-        let milliseconds = (now.as_nanos() / 1_000_000) as u32;
-        TcpHeader {
-            source_port: self.key.source_port,
-            destination_port: self.key.destination_port,
-            seq: self.next,
-            ack: SeqNumber(7_000_001),
-            flags,
-            window: 4000,
-            urgent: 0,
-            options: TcpOptions {
-                timestamps: Some(Timestamps { value: milliseconds, echo: milliseconds }),
-                ..TcpOptions::default()
-            },
-        }
-    }
-
-    /// A packet reaches the receiver.
-    fn arrived(&mut self, seq: SeqNumber) {
-        let mut block = SackBlock { start: seq, end: SeqNumber(seq.0.wrapping_add(PAYLOAD_BYTES)) };
-        if !block.end.after(self.expected) {
-            return;
-        }
-        self.beyond.retain(|other| {
-            let touches = !other.start.after(block.end) && !block.start.after(other.end);
-            if touches {
-                block.start = if block.start.after(other.start) { other.start } else { block.start };
-                block.end = if block.end.after(other.end) { block.end } else { other.end };
-            }
-            !touches
-        });
-        if block.start.after(self.expected) {
-            self.beyond.insert(0, block);
-        } else {
-            self.expected = block.end;
-        }
-    }
-
-    fn ack_header(&self, at: Instant) -> TcpHeader {
-        let milliseconds = (at.as_nanos() / 1_000_000) as u32;
-        let mut sack = SackBlocks::EMPTY;
-        self.beyond.iter().take(3).for_each(|&block| {
-            sack.push(block);
-        });
-        TcpHeader {
-            source_port: self.key.destination_port,
-            destination_port: self.key.source_port,
-            seq: SeqNumber(7_000_001),
-            ack: self.expected,
-            flags: TcpFlags::ACK,
-            window: 20_000,
-            urgent: 0,
-            options: TcpOptions {
-                timestamps: Some(Timestamps { value: milliseconds, echo: milliseconds }),
-                sack,
-                ..TcpOptions::default()
-            },
         }
     }
 }

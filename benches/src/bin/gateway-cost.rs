@@ -1,0 +1,252 @@
+//! What a gateway with many members costs: CPU time per packet, memory per flow, and how evenly it shares.
+use clap::Parser;
+use prismux_benches::cpu::{Stopwatch, best, median};
+use prismux_benches::gateway::{Cost, Gateway, LineConfig};
+use prismux_benches::traffic::Traffic;
+use prismux_prism::{LinkState, ProxyConfig};
+use prismux_study::text_table::Table;
+use prismux_trace::results::jain;
+use prismux_units::{Duration, Rate};
+use serde::Serialize;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+
+#[global_allocator]
+static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What its links carry together, whatever their number.
+const TOTAL: Rate = Rate::from_mbps(1000);
+/// From the proxy to the receivers, over the nearest and the farthest link.
+const DELAYS_MS: [u64; 2] = [10, 60];
+
+/// Drives the core of the PRISM proxy with up to 200 members and 20,000 flows.
+///
+/// First without a network: links without limits, every packet acknowledged, flows in turn; what a data packet and an
+/// ACK cost by the number of links and flows. Then downloads without end over links of 1 Gbit/s together, 10 to 60 ms
+/// away: what they get of that, Jain's index of what each gets in the last five of fifteen seconds, memory, and what packets cost
+/// while links are full.
+#[derive(Debug, Parser)]
+#[command(name = "gateway-cost", after_help = "Example: gateway-cost --json")]
+struct Arguments {
+    /// Fewer packets, and 2000 downloads in the place of 20,000.
+    #[arg(long)]
+    quick: bool,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Time {
+    links: u8,
+    flows: u32,
+    window_packets: u32,
+    /// Links that carried something.
+    used_links: usize,
+    /// Best and median over rounds.
+    data_ns: f64,
+    data_median_ns: f64,
+    ack_ns: f64,
+    ack_median_ns: f64,
+    /// Heap of the core with a window of each flow in flight, for each flow.
+    bytes_per_flow: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Load {
+    links: u8,
+    flows: u32,
+    /// Of what the links carry, headers apart.
+    used_share: f64,
+    /// Jain's index of what flows got, and the least and the most of the mean that one got.
+    jain: f64,
+    least_share: f64,
+    most_share: f64,
+    /// Links that carried something.
+    used_links: usize,
+    /// Packets that queues had no room for, of those sent, and timeouts of senders.
+    overflow_share: f64,
+    timeouts: u64,
+    bytes_per_flow: f64,
+    stated_bytes_per_flow: f64,
+    data_ns: f64,
+    ack_ns: f64,
+    /// CPU time of deadlines, for each data packet.
+    timeouts_ns: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Results {
+    version: &'static str,
+    time: Vec<Time>,
+    load: Vec<Load>,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    let (packets, many) = if arguments.quick { (200_000, 2000) } else { (2_000_000, 20_000) };
+    let mut results = Results { version: env!("CARGO_PKG_VERSION"), time: Vec::new(), load: Vec::new() };
+    for links in [2, 8, 64, 200] {
+        for (flows, window) in [(1, 256), (1000, 16), (many, 4)] {
+            results.time.push(time(links, flows, window, packets));
+        }
+    }
+    for (links, flows) in [(2, 1000), (200, 1000), (200, many)] {
+        results.load.push(load(links, flows));
+    }
+    if arguments.json {
+        // Numbers and names always serialise.
+        println!("{}", serde_json::to_string(&results).unwrap_or_default());
+    } else {
+        print(&results);
+    }
+}
+
+fn time(links: u8, flows: u32, window: u32, packets: u32) -> Time {
+    let region = Region::new(HEAP);
+    let mut traffic = Traffic::over(ProxyConfig::default(), flows, links);
+    let driver_flows = heap(&region);
+    traffic.open();
+    let mut round = || {
+        let clock = Stopwatch::start();
+        let sent = traffic.send(window);
+        let data_s = clock.seconds();
+        traffic.receive();
+        let clock = Stopwatch::start();
+        let acks = traffic.acknowledge();
+        let ack_s = clock.seconds();
+        let per = |seconds: f64, count: u64| (count > 0).then(|| seconds * 1e9 / count as f64);
+        per(data_s, sent).zip(per(ack_s, acks))
+    };
+    let wanted = (packets / (flows * window)).max(10);
+    for _ in 0..wanted / 10 + 3 {
+        round();
+    }
+    let costs: Vec<(f64, f64)> = (0..wanted).filter_map(|_| round()).collect();
+    let (data, ack): (Vec<f64>, Vec<f64>) = costs.into_iter().unzip();
+    traffic.send(window);
+    let bytes = heap(&region).saturating_sub(driver_flows + traffic.driver_bytes());
+    let status = traffic.proxy().link_status();
+    Time {
+        links,
+        flows,
+        window_packets: window,
+        used_links: status.iter().filter(|link| link.state == LinkState::Active).count(),
+        data_ns: best(&data),
+        data_median_ns: median(&data),
+        ack_ns: best(&ack),
+        ack_median_ns: median(&ack),
+        bytes_per_flow: bytes as f64 / f64::from(flows),
+    }
+}
+
+fn load(links: u8, flows: u32) -> Load {
+    const SECONDS: u64 = 5;
+    let rate = Rate::from_bps(TOTAL.as_bps() / u64::from(links));
+    let [near, far] = DELAYS_MS;
+    let delay = |link: u64| Duration::from_millis(near + (far - near) * link / u64::from(links - 1));
+    let lines: Vec<_> = (0..u64::from(links)).map(|link| LineConfig { rate, delay: delay(link) }).collect();
+    let region = Region::new(HEAP);
+    let mut gateway = Gateway::new(ProxyConfig::default(), flows, &lines, Duration::from_secs(3));
+    let driver_flows = heap(&region);
+    gateway.run(Duration::from_secs(10));
+    gateway.take_delivered();
+    gateway.take_carried();
+    gateway.take_costs();
+    let (overflows, timeouts) = (gateway.overflows(), gateway.timeouts());
+    gateway.run(Duration::from_secs(SECONDS));
+    let bytes = heap(&region).saturating_sub(driver_flows + gateway.driver_bytes());
+    let shares: Vec<f64> = gateway.take_delivered().into_iter().map(|bytes| bytes as f64).collect();
+    let carried = gateway.take_carried();
+    let costs = gateway.take_costs();
+    let sum: f64 = shares.iter().sum();
+    let mean = sum / f64::from(flows);
+    let of_mean = |share: f64| share / mean;
+    // 52 bytes of headers for 1400 of data.
+    let possible = TOTAL.as_bps() as f64 / 8.0 * SECONDS as f64 * 1400.0 / 1452.0;
+    Load {
+        links,
+        flows,
+        used_share: sum / possible,
+        jain: jain(&shares).unwrap_or_default(),
+        least_share: of_mean(shares.iter().copied().fold(f64::INFINITY, f64::min)),
+        most_share: of_mean(shares.iter().copied().fold(0.0, f64::max)),
+        used_links: carried.iter().filter(|&&packets| packets > 0).count(),
+        overflow_share: (gateway.overflows() - overflows) as f64 / costs.data.calls.max(1) as f64,
+        timeouts: gateway.timeouts() - timeouts,
+        bytes_per_flow: bytes as f64 / f64::from(flows),
+        stated_bytes_per_flow: gateway.proxy().flow_memory_bytes() as f64 / f64::from(flows),
+        data_ns: costs.data.mean_ns(),
+        ack_ns: costs.acks.mean_ns(),
+        timeouts_ns: all_ns(&costs.timeouts) / costs.data.calls.max(1) as f64,
+    }
+}
+
+fn all_ns(cost: &Cost) -> f64 {
+    cost.mean_ns() * cost.calls as f64
+}
+
+/// Bytes taken since the region began.
+fn heap(region: &Region<'_, System>) -> u64 {
+    let change = region.change();
+    (change.bytes_allocated as i64 - change.bytes_deallocated as i64).max(0) as u64
+}
+
+fn print(results: &Results) {
+    let mut table = Table::new(&[
+        "core without a network",
+        "flows",
+        "window",
+        "links used",
+        "ns per data packet",
+        "median",
+        "ns per ACK",
+        "median",
+        "bytes per flow",
+    ]);
+    for time in &results.time {
+        table.row([
+            format!("{} links", time.links),
+            time.flows.to_string(),
+            time.window_packets.to_string(),
+            time.used_links.to_string(),
+            format!("{:.0}", time.data_ns),
+            format!("{:.0}", time.data_median_ns),
+            format!("{:.0}", time.ack_ns),
+            format!("{:.0}", time.ack_median_ns),
+            format!("{:.0}", time.bytes_per_flow),
+        ]);
+    }
+    println!("{table}\n");
+    let mut table = Table::new(&[
+        "1 Gbit/s, full",
+        "flows",
+        "used",
+        "links used",
+        "Jain",
+        "least, most of the mean",
+        "overflows",
+        "timeouts",
+        "bytes per flow",
+        "ns per data packet",
+        "ns per ACK",
+        "ns of deadlines",
+    ]);
+    for load in &results.load {
+        table.row([
+            format!("{} links", load.links),
+            load.flows.to_string(),
+            format!("{:.3}", load.used_share),
+            load.used_links.to_string(),
+            format!("{:.4}", load.jain),
+            format!("{:.2}, {:.2}", load.least_share, load.most_share),
+            format!("{:.2} %", load.overflow_share * 100.0),
+            load.timeouts.to_string(),
+            format!("{:.0}", load.bytes_per_flow),
+            format!("{:.0}", load.data_ns),
+            format!("{:.0}", load.ack_ns),
+            format!("{:.0}", load.timeouts_ns),
+        ]);
+    }
+    println!("{table}");
+}

@@ -1,0 +1,361 @@
+//! A gateway at work, in virtual time: many downloads at once over many links of finite rate.
+//!
+//! Senders have data without end; their windows grow as in slow start up to a megabyte, and no further than they are
+//! allowed. Each link has a rate, a delay and a queue that overflows. Every receiver answers each packet. What a link
+//! loses the proxy repairs; where it does not, its sender does, after a timeout.
+mod cost;
+mod line;
+
+pub use cost::{Cost, Costs};
+
+use crate::traffic::{Flow, Handle, PAYLOAD_BYTES, WINDOW_SHIFT};
+use cost::clock_seconds;
+use line::Line;
+use prismux_prism::{AckRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
+use prismux_units::{Duration, Instant, Rate};
+use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, Timestamps};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// From a sender's hearing of an ACK to the proxy's seeing what it sends then.
+const UPSTREAM: Duration = Duration::from_millis(20);
+/// From a receiver back to the proxy.
+const RETURN: Duration = Duration::from_millis(10);
+/// A sender's first window, and its largest.
+const FIRST_WINDOW_BYTES: u32 = 10 * PAYLOAD_BYTES;
+const LARGEST_WINDOW_BYTES: u32 = 1 << 20;
+/// A sender sends again what was not acknowledged for so long, beside twice what ACKs took of late.
+const TIMEOUT: Duration = Duration::from_millis(1000);
+/// How often senders look at that.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A link of a gateway.
+#[derive(Debug, Clone, Copy)]
+pub struct LineConfig {
+    /// What it carries.
+    pub rate: Rate,
+    /// From the proxy to the receiver.
+    pub delay: Duration,
+}
+
+/// A sender beside what [`Flow`] has of it.
+#[derive(Debug, Clone, Copy)]
+struct Sender {
+    window_bytes: u32,
+    /// Where the receiver's window ends, as far as the sender was shown.
+    edge: SeqNumber,
+    /// When something was last acknowledged, or sent again.
+    progress_at: Instant,
+    /// What ACKs took of late, and a packet whose ACK is timed.
+    round_trip: Duration,
+    timed: Option<(SeqNumber, Instant)>,
+    /// The newest TSval that it has heard.
+    echo: u32,
+    /// Its SYN has been answered.
+    is_open: bool,
+    /// It sends again what is not acknowledged below this.
+    recover: Option<SeqNumber>,
+    /// Bytes that reached its receiver, each once.
+    delivered_bytes: u64,
+}
+
+/// Flows between senders and receivers, a proxy and links between them.
+#[derive(Debug)]
+pub struct Gateway {
+    proxy: Proxy<Handle>,
+    lines: Vec<Line>,
+    flows: Vec<(Flow, Sender)>,
+    now: Instant,
+    /// Flows that have begun.
+    begun: usize,
+    begin_every: Duration,
+    /// When the next packet arrives over each link that has any under way.
+    arrivals: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// ACKs on the way to the proxy, what it released on the way to the senders and back, both in order of time.
+    acks: VecDeque<(Instant, u32, TcpHeader)>,
+    answers: VecDeque<(Instant, u32, AckRewrite)>,
+    tick_at: Instant,
+    timeouts: u64,
+    costs: Costs,
+    /// CPU seconds that reading the clock takes.
+    clock_s: f64,
+}
+
+impl Gateway {
+    /// So many downloads over these links, which begin one after the other within `begin_within`.
+    pub fn new(config: ProxyConfig, flows: u32, lines: &[LineConfig], begin_within: Duration) -> Self {
+        let mut proxy = Proxy::new(config);
+        for link in (0..lines.len()).map(|number| LinkId(number as u8)) {
+            proxy.join(Instant::ZERO, link, LinkConfig::default());
+        }
+        let sender = Sender {
+            window_bytes: FIRST_WINDOW_BYTES,
+            edge: SeqNumber(0),
+            progress_at: Instant::ZERO,
+            round_trip: Duration::ZERO,
+            timed: None,
+            echo: 0,
+            is_open: false,
+            recover: None,
+            delivered_bytes: 0,
+        };
+        Self {
+            proxy,
+            lines: lines.iter().map(|&config| Line::new(config)).collect(),
+            flows: (0..flows).map(|number| (Flow::new(number), sender)).collect(),
+            now: Instant::ZERO,
+            begun: 0,
+            begin_every: begin_within / u64::from(flows.max(1)),
+            arrivals: BinaryHeap::new(),
+            acks: VecDeque::new(),
+            answers: VecDeque::new(),
+            tick_at: Instant::ZERO + TICK,
+            timeouts: 0,
+            costs: Costs::default(),
+            clock_s: clock_seconds(),
+        }
+    }
+
+    /// The proxy.
+    pub fn proxy(&self) -> &Proxy<Handle> {
+        &self.proxy
+    }
+
+    /// What was timed since the last call.
+    pub fn take_costs(&mut self) -> Costs {
+        std::mem::take(&mut self.costs)
+    }
+
+    /// Bytes that reached the receiver of each flow, each once, since the last call.
+    pub fn take_delivered(&mut self) -> Vec<u64> {
+        self.flows.iter_mut().map(|(_, sender)| std::mem::take(&mut sender.delivered_bytes)).collect()
+    }
+
+    /// Packets that each link has carried to its end since the last call.
+    pub fn take_carried(&mut self) -> Vec<u64> {
+        self.lines.iter_mut().map(Line::take_carried).collect()
+    }
+
+    /// Packets that queues of links had no room for, so far.
+    pub fn overflows(&self) -> u64 {
+        self.lines.iter().map(Line::overflows).sum()
+    }
+
+    /// Timeouts of senders, so far.
+    pub fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+
+    /// Bytes that this driver, not the proxy, keeps on the heap now.
+    pub fn driver_bytes(&self) -> u64 {
+        let queues = self.acks.capacity() * size_of::<(Instant, u32, TcpHeader)>()
+            + self.answers.capacity() * size_of::<(Instant, u32, AckRewrite)>()
+            + self.arrivals.capacity() * size_of::<Reverse<(Instant, usize)>>();
+        let lines: usize = self.lines.iter().map(Line::heap_bytes).sum();
+        (self.flows.iter().map(|(flow, _)| flow.heap_bytes()).sum::<usize>() + queues + lines) as u64
+    }
+
+    /// From now on nothing comes out of this link.
+    pub fn kill(&mut self, link: LinkId) {
+        if let Some(line) = self.lines.get_mut(usize::from(link.0)) {
+            line.kill();
+        }
+    }
+
+    /// The member of this link goes away.
+    pub fn leave(&mut self, link: LinkId) {
+        self.kill(link);
+        self.proxy.leave(self.now, link);
+        self.drain();
+    }
+
+    /// Lets so much time pass.
+    pub fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(at) = self.next().filter(|&at| at <= end) {
+            self.now = self.now.max(at);
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let begins = (self.begun < self.flows.len()).then(|| self.begins_at());
+        let arrives = self.arrivals.peek().map(|Reverse((at, _))| *at);
+        let acks = self.acks.front().map(|(at, ..)| *at);
+        let answers = self.answers.front().map(|(at, ..)| *at);
+        let proxy = self.proxy.poll_timeout().map(|deadline| deadline.at);
+        [begins, arrives, acks, answers, proxy, Some(self.tick_at)].into_iter().flatten().min()
+    }
+
+    fn begins_at(&self) -> Instant {
+        Instant::ZERO + self.begin_every * self.begun as u64
+    }
+
+    /// Does what is due.
+    fn step(&mut self) {
+        let now = self.now;
+        if self.begun < self.flows.len() && self.begins_at() <= now {
+            self.begin();
+        }
+        while let Some(&Reverse((_, number))) = self.arrivals.peek().filter(|Reverse((at, _))| *at <= now) {
+            self.arrivals.pop();
+            self.arrive(number);
+        }
+        while let Some((number, header)) = pop_due(&mut self.acks, now) {
+            self.acknowledge(number, &header);
+        }
+        while let Some((number, rewrite)) = pop_due(&mut self.answers, now) {
+            self.answer(number, &rewrite);
+        }
+        if self.proxy.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
+            let proxy = &mut self.proxy;
+            self.costs.timeouts.time(self.clock_s, || proxy.handle_timeout(now));
+            self.drain();
+        }
+        if self.tick_at <= now {
+            self.tick_at = now + TICK;
+            (0..self.begun as u32).for_each(|number| self.expire(number));
+        }
+    }
+
+    /// The next flow begins.
+    fn begin(&mut self) {
+        let number = self.begun as u32;
+        self.begun += 1;
+        let (flow, sender) = &mut self.flows[number as usize];
+        flow.open();
+        sender.edge = flow.next;
+        self.send_syn(number);
+    }
+
+    fn send_syn(&mut self, number: u32) {
+        let (flow, sender) = &mut self.flows[number as usize];
+        sender.progress_at = self.now;
+        let (key, header) = (flow.key, flow.syn(self.now));
+        self.proxy.handle_data(self.now, key, &header, 0, (number, header.seq));
+        self.drain();
+    }
+
+    /// The next packet of a link reaches its receiver.
+    fn arrive(&mut self, line: usize) {
+        let Some((at, (number, seq))) = self.lines[line].pop() else { return };
+        if let Some(next) = self.lines[line].next() {
+            self.arrivals.push(Reverse((next, line)));
+        }
+        let (flow, sender) = &mut self.flows[number as usize];
+        // What is no whole packet from the end is the SYN.
+        let header = if seq + 1 == flow.next {
+            flow.syn_ack(at)
+        } else if flow.arrived(seq) {
+            sender.delivered_bytes += u64::from(PAYLOAD_BYTES);
+            flow.ack(at)
+        } else {
+            flow.ack_of_duplicate(at, seq)
+        };
+        self.acks.push_back((at + RETURN, number, header));
+    }
+
+    fn acknowledge(&mut self, number: u32, header: &TcpHeader) {
+        let key = self.flows[number as usize].0.key;
+        let (now, proxy) = (self.now, &mut self.proxy);
+        self.costs.acks.time(self.clock_s, || {
+            proxy.handle_reverse(now, key, header, 0, (number, header.seq));
+        });
+        self.drain();
+    }
+
+    /// An ACK reaches a sender, and what it sends then the proxy.
+    fn answer(&mut self, number: u32, rewrite: &AckRewrite) {
+        let now = self.now;
+        let (flow, sender) = &mut self.flows[number as usize];
+        sender.is_open = true;
+        sender.echo = rewrite.tsval.unwrap_or(sender.echo);
+        let edge = rewrite.ack + (u32::from(rewrite.window) << WINDOW_SHIFT);
+        sender.edge = if edge.after(sender.edge) { edge } else { sender.edge };
+        if rewrite.ack.after(flow.released) {
+            let bytes = rewrite.ack.0.wrapping_sub(flow.released.0);
+            flow.released = rewrite.ack;
+            sender.progress_at = now;
+            sender.window_bytes = (sender.window_bytes + bytes).min(LARGEST_WINDOW_BYTES);
+            if let Some((_, sent)) = sender.timed.take_if(|(end, _)| !end.after(rewrite.ack)) {
+                sender.round_trip = now.saturating_since(sent);
+            }
+            sender.recover.take_if(|end| !end.after(rewrite.ack));
+            if sender.recover.is_some() {
+                let seq = flow.released;
+                self.send(number, seq);
+            }
+        }
+        loop {
+            let (flow, sender) = &mut self.flows[number as usize];
+            let end = flow.next + PAYLOAD_BYTES;
+            if end.after(flow.released + sender.window_bytes) || end.after(sender.edge) {
+                return;
+            }
+            let seq = std::mem::replace(&mut flow.next, end);
+            sender.timed.get_or_insert((end, now));
+            self.send(number, seq);
+        }
+    }
+
+    /// A sender whose packets are not acknowledged sends the first of them again.
+    fn expire(&mut self, number: u32) {
+        let now = self.now;
+        let (flow, sender) = &mut self.flows[number as usize];
+        if now.saturating_since(sender.progress_at) <= TIMEOUT + sender.round_trip * 2 {
+            return;
+        }
+        if !sender.is_open {
+            self.send_syn(number);
+        } else if flow.next.after(flow.released) {
+            self.timeouts += 1;
+            sender.progress_at = now;
+            sender.window_bytes = FIRST_WINDOW_BYTES;
+            (sender.recover, sender.timed) = (Some(flow.next), None);
+            let seq = flow.released;
+            self.send(number, seq);
+        }
+    }
+
+    fn send(&mut self, number: u32, seq: SeqNumber) {
+        let (flow, sender) = &self.flows[number as usize];
+        let (key, mut header) = (flow.key, TcpHeader { seq, ..flow.header(self.now, TcpFlags::ACK) });
+        header.options.timestamps =
+            header.options.timestamps.map(|own| Timestamps { echo: sender.echo, ..own });
+        let (now, proxy) = (self.now, &mut self.proxy);
+        self.costs.data.time(self.clock_s, || {
+            proxy.handle_data(now, key, &header, PAYLOAD_BYTES, (number, seq));
+        });
+        self.drain();
+    }
+
+    /// Carries out the proxy's verdicts.
+    fn drain(&mut self) {
+        while let Some(verdict) = self.proxy.poll_verdict() {
+            match verdict {
+                Verdict::Forward { link, packet, .. } => {
+                    let number = usize::from(link.0);
+                    let was_empty = self.lines[number].next().is_none();
+                    self.lines[number].push(self.now, packet);
+                    if let Some(at) = self.lines[number].next().filter(|_| was_empty) {
+                        self.arrivals.push(Reverse((at, number)));
+                    }
+                }
+                Verdict::Release { packet: (number, _), rewrite } => {
+                    self.answers.push_back((self.now + UPSTREAM, number, rewrite));
+                }
+                Verdict::Drop { .. } => {}
+            }
+        }
+    }
+}
+
+/// The first entry, if its time has come.
+fn pop_due<T>(queue: &mut VecDeque<(Instant, u32, T)>, now: Instant) -> Option<(u32, T)> {
+    queue.front().filter(|(at, ..)| *at <= now)?;
+    queue.pop_front().map(|(_, number, entry)| (number, entry))
+}
+
+#[cfg(test)]
+mod tests;

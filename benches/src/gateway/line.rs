@@ -1,0 +1,83 @@
+//! A link: a rate, a delay, and a queue that overflows.
+use super::LineConfig;
+use crate::traffic::{Handle, PAYLOAD_BYTES};
+use prismux_units::{ByteCount, Duration, Instant};
+use std::collections::VecDeque;
+
+/// Headers of a packet inside its tunnel.
+const HEADER_BYTES: u32 = 52;
+/// The queue holds what passes in this time, and so many packets at least.
+const QUEUE: Duration = Duration::from_millis(100);
+const MIN_QUEUE_PACKETS: usize = 50;
+
+/// A link and what is under way on it.
+#[derive(Debug)]
+pub(super) struct Line {
+    config: LineConfig,
+    /// One packet takes so long to send.
+    each: Duration,
+    free_at: Instant,
+    is_dead: bool,
+    under_way: VecDeque<(Instant, Handle)>,
+    carried: u64,
+    overflows: u64,
+}
+
+impl Line {
+    pub(super) fn new(config: LineConfig) -> Self {
+        let bytes = ByteCount::new(u64::from(PAYLOAD_BYTES + HEADER_BYTES));
+        let each = config.rate.transmission_time(bytes);
+        Self {
+            config,
+            each,
+            free_at: Instant::ZERO,
+            is_dead: false,
+            under_way: VecDeque::new(),
+            carried: 0,
+            overflows: 0,
+        }
+    }
+
+    /// A packet is given to it.
+    pub(super) fn push(&mut self, now: Instant, packet: Handle) {
+        if self.is_dead {
+            return;
+        }
+        let queue = QUEUE.max(self.each * MIN_QUEUE_PACKETS as u64);
+        if self.free_at.saturating_since(now) > queue {
+            self.overflows += 1;
+            return;
+        }
+        self.free_at = self.free_at.max(now) + self.each;
+        self.under_way.push_back((self.free_at + self.config.delay, packet));
+    }
+
+    /// When the next packet arrives.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.under_way.front().map(|(at, _)| *at)
+    }
+
+    /// The next packet arrives.
+    pub(super) fn pop(&mut self) -> Option<(Instant, Handle)> {
+        self.carried += u64::from(!self.under_way.is_empty());
+        self.under_way.pop_front()
+    }
+
+    /// Nothing comes out any more.
+    pub(super) fn kill(&mut self) {
+        self.is_dead = true;
+        self.under_way.clear();
+    }
+
+    pub(super) fn take_carried(&mut self) -> u64 {
+        std::mem::take(&mut self.carried)
+    }
+
+    pub(super) fn overflows(&self) -> u64 {
+        self.overflows
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.under_way.capacity() * size_of::<(Instant, Handle)>()
+    }
+}
