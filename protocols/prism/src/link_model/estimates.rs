@@ -97,9 +97,22 @@ impl LinkModel {
         self.pace_ends(self.free_at, rate, now)
     }
 
+    /// Before this [`LinkModel::busy_until`] is some time for certain; what copies keep it busy is left out.
+    pub(crate) fn is_busy_before(&self, in_flight: u64) -> Instant {
+        let Some(rate) = self.planning_rate().filter(|_| self.learning && !self.startup) else {
+            return Instant::ZERO;
+        };
+        let burst = self.burst(rate);
+        let has_little = Duration::from_secs_f64(in_flight as f64 / rate) <= burst;
+        if has_little { Instant::ZERO } else { self.free_at - burst }
+    }
+
+    fn burst(&self, rate: f64) -> Duration {
+        PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate)
+    }
+
     fn pace_ends(&self, free_at: Instant, rate: f64, now: Instant) -> Option<Instant> {
-        let burst = PACING_QUANTUM + Duration::from_secs_f64(BURST_PACKETS * self.packet_bytes / rate);
-        let until = free_at - burst;
+        let until = free_at - self.burst(rate);
         (until > now).then_some(until)
     }
 

@@ -124,8 +124,9 @@ impl Sums {
 /// What no usable link of a group is below, or above.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// The first is free at this time.
+    /// The first is free at this time, and none is not busy before this one.
     free_at: Instant,
+    busy_before: Instant,
     /// The shortest way, in seconds.
     propagation: f64,
     /// The least time for a byte, and for what is in flight, in seconds.
@@ -142,6 +143,7 @@ impl Bounds {
     /// Of no link.
     const NONE: Self = Self {
         free_at: Instant::MAX,
+        busy_before: Instant::MAX,
         propagation: f64::INFINITY,
         per_byte: f64::INFINITY,
         queue: f64::INFINITY,
@@ -156,6 +158,7 @@ impl Bounds {
         let room = |fill: f64| if in_flight > 0.0 { cap * fill - in_flight } else { f64::INFINITY };
         Self {
             free_at: self.free_at.min(model.free_at()),
+            busy_before: self.busy_before.min(model.is_busy_before(link.in_flight_bytes)),
             propagation: self.propagation.min(model.min_rtt().map_or(0.0, Duration::as_secs_f64)),
             per_byte: self.per_byte.min(rate.map_or(0.0, f64::recip)),
             queue: self.queue.min(rate.map_or(0.0, |rate| in_flight / rate)),
@@ -168,6 +171,11 @@ impl Bounds {
     /// No link of the group has room for so many bytes, a modest connection's or another's.
     pub(crate) fn is_full(&self, bytes: u64, modest: bool) -> bool {
         (if modest { self.modest_room } else { self.room }) + 1.0 < bytes as f64
+    }
+
+    /// Every link has enough to do with what it was given lately; as [`crate::link_model::LinkModel::busy_until`].
+    pub(crate) fn is_busy(&self, now: Instant) -> bool {
+        self.busy_before > now
     }
 
     /// No link is filled to less than this multiple of its cap.

@@ -97,7 +97,8 @@ impl<'a> Question<'a> {
 
     /// No link within these bounds has a place before this one, but for that of the packet before.
     fn bound(&self, bounds: &Bounds) -> Rank {
-        let full = !self.packet.retransmission && bounds.is_full(self.bytes, self.modest);
+        let busy = self.by_virtual_time && self.packet.paced && bounds.is_busy(self.now);
+        let full = busy || !self.packet.retransmission && bounds.is_full(self.bytes, self.modest);
         let at = match self.by_virtual_time {
             true if full => bounds.fill(),
             true => bounds.done_with(self.now, self.bytes),
