@@ -90,6 +90,7 @@ bench: setup ## speed and memory of the simulator, cost of TCP, proxy, daemons, 
 	$(BUILT)/release/sim-memory
 	$(BUILT)/release/tcp-cost
 	$(BUILT)/release/proxy-cost
+	$(BUILT)/release/gateway-cost
 	$(BUILT)/release/datapath-cost
 	$(BUILT)/release/sweep-cost
 	$(BUILT)/release/fetch-cost

@@ -24,8 +24,10 @@ const RETURN: Duration = Duration::from_millis(10);
 /// A sender's first window, and its largest.
 const FIRST_WINDOW_BYTES: u32 = 10 * PAYLOAD_BYTES;
 const LARGEST_WINDOW_BYTES: u32 = 1 << 20;
-/// A sender sends again what was not acknowledged for so long, beside twice what ACKs took of late.
+/// A sender sends again what was not acknowledged for so long, beside twice what ACKs took of late; twice as long after
+/// each timeout, so many times at most.
 const TIMEOUT: Duration = Duration::from_millis(1000);
+const MAX_DOUBLINGS: u32 = 6;
 /// How often senders look at that.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -49,6 +51,8 @@ struct Sender {
     /// What ACKs took of late, and a packet whose ACK is timed.
     round_trip: Duration,
     timed: Option<(SeqNumber, Instant)>,
+    /// Timeouts since something was last acknowledged.
+    timeouts: u32,
     /// The newest TSval that it has heard.
     echo: u32,
     /// Its SYN has been answered.
@@ -94,6 +98,7 @@ impl Gateway {
             progress_at: Instant::ZERO,
             round_trip: Duration::ZERO,
             timed: None,
+            timeouts: 0,
             echo: 0,
             is_open: false,
             recover: None,
@@ -277,6 +282,7 @@ impl Gateway {
             let bytes = rewrite.ack.0.wrapping_sub(flow.released.0);
             flow.released = rewrite.ack;
             sender.progress_at = now;
+            sender.timeouts = 0;
             sender.window_bytes = (sender.window_bytes + bytes).min(LARGEST_WINDOW_BYTES);
             if let Some((_, sent)) = sender.timed.take_if(|(end, _)| !end.after(rewrite.ack)) {
                 sender.round_trip = now.saturating_since(sent);
@@ -303,7 +309,8 @@ impl Gateway {
     fn expire(&mut self, number: u32) {
         let now = self.now;
         let (flow, sender) = &mut self.flows[number as usize];
-        if now.saturating_since(sender.progress_at) <= TIMEOUT + sender.round_trip * 2 {
+        let patience = (TIMEOUT + sender.round_trip * 2) * (1 << sender.timeouts.min(MAX_DOUBLINGS));
+        if now.saturating_since(sender.progress_at) <= patience {
             return;
         }
         if !sender.is_open {
@@ -311,7 +318,8 @@ impl Gateway {
         } else if flow.next.after(flow.released) {
             self.timeouts += 1;
             sender.progress_at = now;
-            sender.window_bytes = FIRST_WINDOW_BYTES;
+            sender.window_bytes = PAYLOAD_BYTES;
+            sender.timeouts += 1;
             (sender.recover, sender.timed) = (Some(flow.next), None);
             let seq = flow.released;
             self.send(number, seq);

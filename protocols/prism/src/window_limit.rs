@@ -11,11 +11,8 @@ const EDGE_SLACK: u64 = 24_000;
 const EDGE_SLACK_TIME: Duration = Duration::from_millis(4);
 /// No flight is ever allowed beyond this, far below half the sequence space.
 const MAX_FLIGHT: u64 = 1 << 29;
-/// A flow may always have this many full segments under way,
+/// A flow may always have this many full segments under way.
 const MIN_SHARE_BYTES: u64 = 20 * 1460;
-/// and this many where many wait for room: twenty of each of 20,000 flows would be more than there are copies for, and
-/// receivers acknowledge every second segment at once.
-const MIN_SHARE_OF_MANY_BYTES: u64 = 2 * 1460;
 
 /// The right edge up to which the sender of `flow` may send, seen from an ACK with `number`; `None` for no limit of
 /// ours.
@@ -34,8 +31,7 @@ pub(crate) fn edge_limit<P: Clone>(
         return flow.edge_sent;
     }
     let flows = (shared.pacer.waiting.len() as u64).max(1);
-    let least = if shared.pacer.first_lacks_room { MIN_SHARE_OF_MANY_BYTES } else { MIN_SHARE_BYTES };
-    let share = (total / flows).clamp(least, MAX_FLIGHT) as u32;
+    let share = (total / flows).clamp(MIN_SHARE_BYTES, MAX_FLIGHT) as u32;
     let mut edge = number + share;
     if let (Some(sent_end), Some(shown)) = (flow.sent_end, flow.edge_sent) {
         let advance = number.distance_from(flow.released).max(0) as u64;
