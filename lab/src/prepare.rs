@@ -142,7 +142,7 @@ impl Stage<'_> {
         let path = self.first_path(orders)?;
         let maker = SocketMaker { mptcp: orders.carrier == Carrier::Mptcp, tcp: &orders.tcp };
         let server = SocketAddrV4::new(path.address, port);
-        let client = self.topology.address(path.from);
+        let client = self.topology.client_address(flow)?;
         let failed = |error| LabError::flow(&flow.name, error);
         Ok(ExchangeFlow {
             schedule,

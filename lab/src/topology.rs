@@ -27,7 +27,7 @@ pub(super) use cells::{Access, Turn, cells_of};
 pub(super) use paths::Path;
 pub(super) use pipes::PipeEnds;
 
-use prismux_plan::{FlowId, NodeId, NodeKind, Plan};
+use prismux_plan::{FlowId, NodeId, NodeKind, Plan, Traffic};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
@@ -140,6 +140,9 @@ impl Topology {
             match &flow.carrier {
                 Carrier::Fetch(fetch) => topology.lay_pipes(plan, flow.flow, fetch)?,
                 _ => drop(topology.paths(flow)?),
+            }
+            if matches!(flow.flow.traffic, Traffic::RequestResponse { .. }) {
+                topology.client_address(flow.flow)?;
             }
             topology.demand_kernel(orders, flow)?;
             if matches!(flow.carrier, Carrier::OwnTcp(_)) {

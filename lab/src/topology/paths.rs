@@ -2,6 +2,7 @@
 use super::{FIRST_TABLE, MAIN_TABLE, NodeIndex, Topology, address};
 use crate::LabError;
 use crate::orders::{Carrier, FlowOrders};
+use prismux_plan::Flow;
 use std::net::Ipv4Addr;
 
 /// One way for a flow.
@@ -68,6 +69,23 @@ impl Topology {
             return Ok(vec![self.path_through(from, to, proxy)?]);
         }
         Ok(vec![Path { from, to, address: self.address(to), member: None, proxy: None, table: 0 }])
+    }
+
+    /// The address that the end of `flow` calls from that sends requests. Where the answers pass a proxy, it is one that
+    /// the proxy serves.
+    ///
+    /// # Errors
+    /// [`LabError::Plan`] when no links lead there.
+    pub fn client_address(&mut self, flow: &Flow) -> Result<Ipv4Addr, LabError> {
+        let (client, server) = (flow.from.index(), flow.to.index());
+        if self.communities.is_empty() || self.is_station(client) || self.is_station(server) {
+            return Ok(self.address(client));
+        }
+        let answers = self.walk(server, client)?;
+        match self.proxy_on(&answers) {
+            Some(proxy) => Ok(self.path_through(server, client, proxy)?.address),
+            None => Ok(self.address(client)),
+        }
     }
 
     /// The first proxy on the way that has one of its members between itself and the receiver.

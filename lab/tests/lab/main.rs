@@ -46,6 +46,7 @@ const TESTS: &[Test] = &[
     ("labs_at_the_same_time_do_not_disturb_each_other", links::side_by_side),
     ("mptcp_members_leave_and_join", members::mptcp_members_come_and_go),
     ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
+    ("answers_to_a_receiver_go_through_the_proxy", members::proxied_answers),
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
     ("a_download_by_sealed_tunnels_arrives_whole", members::sealed),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),

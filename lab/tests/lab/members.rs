@@ -1,8 +1,10 @@
 //! Members, MPTCP and the daemons.
-use crate::plans::{M1, M2, PROXY, assert_near, community, download, link, lossy, run, seconds, warmed_up};
+use crate::plans::{
+    M1, M2, PROXY, RECEIVER, SERVER, assert_near, community, download, link, lossy, run, seconds, warmed_up,
+};
 use prismux_lab::ARRIVAL_CELL;
 use prismux_link::QueueLimit;
-use prismux_plan::{Action, Congestion, Plan, Role, TcpSettings, Transport, Tunnel};
+use prismux_plan::{Action, Congestion, Flow, Plan, Role, TcpSettings, Traffic, Transport, Tunnel};
 use prismux_prism::{ProxyConfig, RpcMode};
 use prismux_tcp::TcpProfile;
 use prismux_units::{ByteCount, Duration};
@@ -82,6 +84,23 @@ pub fn proxied_download() {
     let proxy = &outcome.result.nodes["proxy"];
     assert!(proxy["data_packets"] > 4000 && proxy["reverse_packets"] > 500, "{proxy:?}");
     assert_eq!(outcome.status["m1"]["state"], "registered");
+}
+
+/// What a receiver asks for comes as what is sent to it does: the answers go through the proxy, alone or beside a
+/// download.
+pub fn proxied_answers() {
+    let traffic = Traffic::RequestResponse {
+        request: ByteCount::new(300),
+        response: ByteCount::new(100_000),
+        think: Duration::from_millis(10),
+        exchanges: Some(20),
+    };
+    let clicks = Flow::new("clicks", RECEIVER, SERVER, Transport::Tcp).traffic(traffic);
+    let outcome = run(&community(20.0, &[link(10, 10), link(10, 10)], clicks));
+    assert_eq!(outcome.result.flows["clicks"].response.expect("responses").count, 20);
+    let proxy = &outcome.result.nodes["proxy"];
+    // 71 packets of 1424 bytes for each answer.
+    assert!(proxy["data_packets"] >= 20 * 70 && proxy["reverse_packets"] > 500, "{proxy:?}");
 }
 
 /// Lets the proxy use another tunnel.
