@@ -71,8 +71,8 @@ impl Topology {
         Ok(vec![Path { from, to, address: self.address(to), member: None, proxy: None, table: 0 }])
     }
 
-    /// The address that the end of `flow` calls from that sends requests. Where the answers pass a proxy, it is one that
-    /// the proxy serves.
+    /// The address from which the end of `flow` calls that sends requests. Where the answers pass a proxy, it is one
+    /// that the proxy serves.
     ///
     /// # Errors
     /// [`LabError::Plan`] when no links lead there.
