@@ -133,6 +133,10 @@ fn mistakes_are_explained_where_they_are() {
         (PROXY.replace("name = \"kitchen-lte\"", "name = \"a b\""), ["a b", "letters", ""]),
         (PROXY.replace("# receivers = [\"10.77.0.2", "receivers = [\"10.78.0.2"), ["10.78.0.2", "peers", ""]),
         (PROXY.replace("[[peers]]", &another_peer), ["one key", "other", "kitchen-lte"]),
+        (
+            PROXY.replace("fec = false", "fec = true").replace("receipts = true", "receipts = false"),
+            ["fec", "needs receipts", ""],
+        ),
     ];
     for (text, expected) in cases {
         let error = proxy(&text).unwrap_err();
@@ -237,10 +241,15 @@ fn a_file_says_what_its_host_is() {
     assert_eq!(ResetDay::new(15), Some(terms.reset_day));
     let Role::Home(other) = role("home", &HOME.replace("[gateway]", classes)).unwrap() else { panic!() };
     assert_eq!(other.tun_mtu_bytes() + 4, home.tun_mtu_bytes(), "and a packet's order");
+    let Role::Home(repairing) = role("home", &HOME.replace("fec = false", "fec = true")).unwrap() else {
+        panic!("no home")
+    };
+    assert_eq!(repairing.tun_mtu_bytes() + 16, home.tun_mtu_bytes(), "and what repairs are longer");
     let keys: Vec<String> = home.read_keys().unwrap().iter().map(|keys| keys.public().to_string()).collect();
     assert!(keys[0] != keys[1], "a key for each uplink");
     let Role::Gateway(gateway) = role("gateway", GATEWAY).unwrap() else { panic!("no gateway") };
     let proxy = gateway.proxy();
+    assert!(!proxy.tunnel.fec, "repairs are off unless asked for");
     assert_eq!(proxy.peers[0].name, "house-1");
     assert_eq!(proxy.peers[0].receivers, proxy.receivers, "no other addresses come from this home");
 }
@@ -280,21 +289,21 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("share = true", "metrics = \"0.0.0.0:9586\""), "home.toml:10:", "a loopback address"),
         (
             home("page = \"127.0.0.1:9587\"", "page = \"0.0.0.0:9587\""),
-            "home.toml:20:",
+            "home.toml:22:",
             "is open to others: give page_password_file too",
         ),
         (
             home("# page_password_file = \"/etc/prismux/", "page_password_file = \"/nowhere/"),
-            "home.toml:21:",
+            "home.toml:23:",
             "page-password cannot be read",
         ),
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:35:",
+            "home.toml:37:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:24:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:26:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {
