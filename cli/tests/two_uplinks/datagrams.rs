@@ -1,6 +1,7 @@
-//! Datagrams with numbers from the internet to a host behind the home, at even intervals.
+//! Datagrams with numbers between the internet and a host behind the home, at even intervals.
 use crate::network::{INTERNET, Machine, Network};
-use crate::{links, type_until, wait_for};
+use crate::transfer::Direction;
+use crate::{links, page, type_until, wait_for};
 use prismux_linux::process;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,6 +46,11 @@ pub fn network_with_classes() -> Network {
 impl Flow {
     /// Begins to send so many packets in a second, to a host that has asked for them.
     pub fn start(network: &Network, port: u16, packets_per_second: f64) -> Self {
+        Self::towards(network, Direction::Down, port, packets_per_second)
+    }
+
+    /// Begins to send so many packets in a second, to a host that has asked for them or from it.
+    fn towards(network: &Network, direction: Direction, port: u16, packets_per_second: f64) -> Self {
         let outside = network.internet.enter(|| UdpSocket::bind((INTERNET, port))).unwrap().unwrap();
         let inside = network.sites[0].lan.clone();
         let connect = move || {
@@ -57,6 +63,11 @@ impl Flow {
         let inside = std::thread::spawn(connect).join().unwrap().unwrap().expect("a socket");
         outside.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         let (_, peer) = outside.recv_from(&mut [0; 10]).expect("the host's question");
+        outside.connect(peer).expect("the host's address");
+        let (from, to) = match direction {
+            Direction::Down => (outside, inside),
+            Direction::Up => (inside, outside),
+        };
         let (ends, arrivals) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<_>>>::default());
         let (stop, log) = (Arc::clone(&ends), Arc::clone(&arrivals));
         let sender = std::thread::spawn(move || {
@@ -66,7 +77,7 @@ impl Flow {
                 while f64::from(number) < start.elapsed().as_secs_f64() * packets_per_second {
                     packet[..4].copy_from_slice(&number.to_be_bytes());
                     // A full queue of this host's own would be a loss like others.
-                    let _ = outside.send_to(&packet, peer);
+                    let _ = from.send(&packet);
                     number += 1;
                 }
                 std::thread::sleep(Duration::from_micros(500));
@@ -75,10 +86,10 @@ impl Flow {
         });
         let receiver = std::thread::spawn(move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
-            inside.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+            to.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
             let mut packet = [0; 2 * PAYLOAD_BYTES];
             // Ends with the flow.
-            while inside.recv(&mut packet).is_ok() {
+            while to.recv(&mut packet).is_ok() {
                 let number = u32::from_be_bytes(packet[..4].try_into().unwrap());
                 log.lock().unwrap().push((Instant::now(), number));
             }
@@ -151,5 +162,35 @@ pub fn pulled_cable() {
         let missing = numbers.last().unwrap() + 1 - numbers.len() as u32;
         assert!(port != DUPLICATED || missing == 0, "{missing} are missing");
         wait_for("it is used again", || links(network.home(), "up") == 2);
+    }
+}
+
+/// Lines that lose one packet of fifty, and both ends send repairs: most of what is lost is given back, down and up,
+/// and nothing comes twice.
+pub fn lossy_lines() {
+    let network = Network::new();
+    type_until(&network, "prismux status");
+    let ends: [(&Machine, &str); 2] =
+        [(&network.server, "/etc/prismux/gateway.toml"), (network.home(), "/etc/prismux/home.toml")];
+    for (machine, file) in ends {
+        machine.run(&format!("sed -i 1ifec=true {file}"));
+        machine.run("prismux up --detach --restart");
+    }
+    wait_for("both uplinks register", || links(network.home(), "up") == 2);
+    network.lines.lost_of.iter().for_each(|lost_of| lost_of.store(50, Ordering::Relaxed));
+    for (direction, sender) in [(Direction::Down, &network.server), (Direction::Up, network.home())] {
+        let flow = Flow::towards(&network, direction, PINNED, 300.0);
+        wait_for("most of it has come", || flow.came() > 2000);
+        let (sent, arrivals) = flow.finish();
+        let mut numbers: Vec<u32> = arrivals.iter().map(|&(_, number)| number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), arrivals.len(), "none came twice");
+        let missing = sent - numbers.len() as u32;
+        let receipts = page(sender)["receipts"].as_array().unwrap().clone();
+        let recovered: u64 = receipts.iter().filter_map(|link| link["recovered_packets"].as_u64()).sum();
+        println!("{missing} of {sent} missing, {recovered} recovered");
+        // Without repairs a fiftieth is.
+        assert!(missing * 100 < sent && recovered > 10, "{missing} of {sent}, {recovered}: {receipts:?}");
     }
 }

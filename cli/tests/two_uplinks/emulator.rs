@@ -28,6 +28,8 @@ pub struct Emulated {
     pub is_dead: Vec<AtomicBool>,
     /// By how much each line is slower than its rate: 1 for as fast.
     pub slowness: Vec<AtomicU64>,
+    /// Of so many packets each line loses one, in either direction; 0 for none.
+    pub lost_of: Vec<AtomicU64>,
     /// Bytes that came out: towards the home and from it.
     pub carried: Vec<[AtomicU64; 2]>,
     ends: AtomicBool,
@@ -38,7 +40,8 @@ impl Emulated {
         let is_dead = lines.iter().map(|_| AtomicBool::default()).collect();
         let carried = lines.iter().map(|_| Default::default()).collect();
         let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
-        Self { lines, is_dead, slowness, carried, ends: AtomicBool::new(false) }
+        let lost_of = lines.iter().map(|_| AtomicU64::default()).collect();
+        Self { lines, is_dead, slowness, lost_of, carried, ends: AtomicBool::new(false) }
     }
 
     /// What lines have carried, in bytes.
@@ -77,6 +80,8 @@ struct Pipe {
     /// When each has left the queue, when it arrives, and itself.
     packets: VecDeque<(Instant, Instant, Vec<u8>)>,
     free_at: Option<Instant>,
+    /// Packets that came to it.
+    came: u64,
 }
 
 impl Pipe {
@@ -111,7 +116,10 @@ fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
                 let mut line = shared.lines[n][direction];
                 line.mbps /= shared.slowness[n].load(Ordering::Relaxed) as f64;
                 while let Ok(length) = from.read(&mut buffer) {
-                    if !is_dead {
+                    pipe.came += 1;
+                    let lost_of = shared.lost_of[n].load(Ordering::Relaxed);
+                    let is_lost = pipe.came.checked_rem(lost_of) == Some(0);
+                    if !is_dead && !is_lost {
                         pipe.send(Instant::now(), line, &buffer[..length]);
                     }
                 }

@@ -45,6 +45,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("neighbours_find_a_lender_by_multicast_dns_over_ipv4_and_ipv6", mdns::finds),
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
+    ("repairs_give_back_what_uplinks_lose_down_and_up", datagrams::lossy_lines),
 ];
 
 /// What judges how much each line carries, one after the other, so that none slows another down.

@@ -112,22 +112,20 @@ impl TunnelListeners {
         sealed.into_iter().chain(plain.into_iter().flatten())
     }
 
-    /// Bytes that the tunnel with the largest headers adds to a packet, its number included, and those by which repairs
-    /// are longer than packets.
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number included.
     pub fn overhead_bytes(&self) -> usize {
         let number_bytes = if self.receipts { SEQUENCE_BYTES } else { 0 };
-        let repair_bytes = if self.fec { REPAIR_OVERHEAD_BYTES } else { 0 };
         let gre = self.gre.map(|_| Transport::Gre.overhead_bytes(IpFamily::V4));
         let over =
             |transport: Transport, local: SocketAddr| transport.overhead_bytes(IpFamily::of(&local.ip()));
         let udp = self.udp.map(|local| over(Transport::Udp, local));
         let sealed = self.sealed.map(|local| over(Transport::Sealed, local));
-        gre.max(udp).max(sealed).map_or(0, |bytes| bytes + number_bytes + repair_bytes)
+        gre.max(udp).max(sealed).map_or(0, |bytes| bytes + number_bytes)
     }
 
-    /// Largest inner packet that fits every tunnel, in bytes.
-    pub fn inner_mtu_bytes(&self) -> usize {
-        self.path_mtu - self.overhead_bytes()
+    /// Bytes by which a packet is shorter for the sake of repairs.
+    const fn repair_bytes(&self) -> usize {
+        if self.fec { REPAIR_OVERHEAD_BYTES } else { 0 }
     }
 }
 
@@ -242,9 +240,11 @@ impl ProxyConfig {
         self.tun.mtu.unwrap_or_else(|| self.tunnel.path_mtu - self.overhead_bytes())
     }
 
-    /// Bytes that the tunnel with the largest headers adds to a packet, its number and its order included.
+    /// Bytes that the tunnel with the largest headers adds to a packet, its number and its order included, and those by
+    /// which it is shorter for the sake of repairs.
     pub fn overhead_bytes(&self) -> usize {
-        self.tunnel.overhead_bytes() + self.datagrams.as_ref().map_or(0, Datagrams::order_bytes)
+        let order_bytes = self.datagrams.as_ref().map_or(0, Datagrams::order_bytes);
+        self.tunnel.overhead_bytes() + order_bytes + self.tunnel.repair_bytes()
     }
 }
 

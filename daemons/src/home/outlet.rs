@@ -6,7 +6,6 @@ use crate::counters::DropCounters;
 use crate::device;
 use crate::events::Events;
 use crate::proxy::meters::Meters;
-use crate::tunnel::repairs;
 use prismux_endpoint::Host;
 use prismux_fec::Shard;
 use prismux_linux::offload::OffloadTun;
@@ -124,9 +123,7 @@ impl Outlet {
         let overhead_bytes = uplink.overhead_bytes() + SEQUENCE_BYTES;
         while let Some(repair) = self.meters.poll_repair(now, link, overhead_bytes) {
             let Some(packet) = self.pool.copy_of(&repair.bytes) else { continue };
-            let header =
-                GreHeader { sequence: Some(repair.number.0), ..GreHeader::plain(repairs::PROTOCOL_TYPE) };
-            self.pass(now, link, (header, Ecn::NotEct, packet));
+            self.pass(now, link, (repair.gre(), Ecn::NotEct, packet));
         }
     }
 

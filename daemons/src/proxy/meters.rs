@@ -124,12 +124,12 @@ impl Meters {
         if self.due_from.is_none_or(|at| at > now) {
             return Vec::new();
         }
-        let is_due = |metered: &Metered| {
-            let deadline = metered.protected.as_ref().and_then(ProtectedLink::deadline);
-            deadline.is_some_and(|deadline| deadline.at <= now)
+        let is_due = |metered: &Option<Metered>| {
+            let protected = metered.as_ref().and_then(|metered| metered.protected.as_ref());
+            protected.is_some_and(|protected| protected.is_due(now))
         };
         let links = (0..=u8::MAX).map(LinkId).zip(&self.by_link);
-        links.filter(|(_, metered)| metered.as_ref().is_some_and(is_due)).map(|(link, _)| link).collect()
+        links.filter(|(_, metered)| is_due(metered)).map(|(link, _)| link).collect()
     }
 
     /// A receipt from the member of `link`; returns the positions of packets that are lost.

@@ -5,7 +5,6 @@ use crate::carrier::{Core, Exits};
 use crate::config::SealedPeer;
 use crate::counters::DropCounters;
 use crate::events::{self, Events};
-use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::TunnelSender;
 use crate::tunnel::{Peer, Transport};
@@ -186,9 +185,7 @@ impl Way<'_> {
             let Some(packet) = self.outlet.pool.copy_of(&repair.bytes) else { continue };
             let forward_bytes = peer.line_bytes(packet.len(), true, false);
             self.links.members.carry(link, Carried { forward_bytes, return_bytes: 0 });
-            let header =
-                GreHeader { sequence: Some(repair.number.0), ..GreHeader::plain(repairs::PROTOCOL_TYPE) };
-            self.pass(now, link, (peer, header, Ecn::NotEct, packet));
+            self.pass(now, link, (peer, repair.gre(), Ecn::NotEct, packet));
         }
     }
 

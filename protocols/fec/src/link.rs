@@ -80,6 +80,11 @@ impl<C: ErasureCode> ProtectedLink<C> {
         }
     }
 
+    /// Whether [`ProtectedLink::poll`] has something by now.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.deadline().is_some_and(|deadline| deadline.at <= now)
+    }
+
     /// When [`ProtectedLink::poll`] will have something.
     pub fn deadline(&self) -> Option<Deadline> {
         self.encoder.poll_timeout()

@@ -215,8 +215,7 @@ impl Meters {
     /// Links to which repairs are due.
     pub fn to_repair(&self, now: Instant) -> Vec<usize> {
         let is_due = |(_, metered): &(usize, &Metered)| {
-            let deadline = metered.protected.as_ref().and_then(Protected::deadline);
-            deadline.is_some_and(|deadline| deadline.at <= now)
+            metered.protected.as_ref().is_some_and(|protected| protected.is_due(now))
         };
         self.0.iter().enumerate().filter(is_due).map(|(link, _)| link).collect()
     }
