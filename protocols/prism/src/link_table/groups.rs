@@ -56,7 +56,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn with(self, link: &Link) -> Self {
+    fn of(link: &Link) -> Self {
         let model = &link.model;
         let room = || {
             let room = model.cap_bytes().saturating_sub(link.in_flight_bytes);
@@ -64,11 +64,11 @@ impl Part {
         };
         let room_rate = if model.is_measured() { room() } else { None };
         Self {
-            count: self.count + 1,
-            cap_bytes: self.cap_bytes.saturating_add(model.cap_bytes()),
-            rate: self.rate + model.planning_rate().unwrap_or(0.0),
-            room_rate: self.room_rate + room_rate.unwrap_or(0.0),
-            idle_rate: self.idle_rate + model.idle_rate(link.in_flight_bytes),
+            count: 1,
+            cap_bytes: model.cap_bytes(),
+            rate: model.planning_rate().unwrap_or(0.0),
+            room_rate: room_rate.unwrap_or(0.0),
+            idle_rate: model.idle_rate(link.in_flight_bytes),
         }
     }
 
@@ -103,9 +103,10 @@ impl Sums {
     }
 
     fn with(self, link: &Link) -> Self {
+        let part = Part::of(link);
         Self {
-            usable: if link.usable { self.usable.with(link) } else { self.usable },
-            all: self.all.with(link),
+            usable: if link.usable { self.usable.plus(&part) } else { self.usable },
+            all: self.all.plus(&part),
             largest_hrtt: self.largest_hrtt.max(link.hrtt),
             has_receipts: self.has_receipts || link.model.has_receipts(),
         }
@@ -290,6 +291,11 @@ impl LinkTable {
         total.get()
     }
 
+    /// Whether all links are in one group: then what a link alone says is sooner read off the links than summed up.
+    pub(crate) fn is_one_group(&self) -> bool {
+        self.groups.sums.len() <= 1
+    }
+
     /// What links that take new data could carry beside what they have in flight, without this one; bytes per second.
     pub(crate) fn idle_rate_beside(&self, id: LinkId) -> f64 {
         let any = self.sums().usable.count > 0;
@@ -317,7 +323,7 @@ impl LinkTable {
         let first = |a: (Rank, LinkId), b: (Rank, LinkId)| {
             if compare(b.0, a.0).then(b.1.cmp(&a.1)).is_lt() { b } else { a }
         };
-        if self.groups.sums.len() <= 1 || !self.up().any(|(_, link)| link.usable) {
+        if self.is_one_group() || !self.up().any(|(_, link)| link.usable) {
             return self.usable().map(ranked).reduce(first).map(|(_, id)| id);
         }
         let mut at_least = [((true, f64::INFINITY), 0); MAX_GROUPS];
