@@ -5,10 +5,11 @@
 //! * [`traffic`]: flows through the core of the proxy, without any network;
 //! * [`gateway`]: downloads through it over links of finite rate;
 //! * [`throughput`]: the daemons against a bare [`forwarder`] between two TUN devices;
-//! * [`cpu`]: CPU time.
+//! * [`cpu`]: CPU time. [`heap`]: memory.
 pub mod cpu;
 pub mod dumbbell;
 pub mod forwarder;
 pub mod gateway;
+pub mod heap;
 pub mod throughput;
 pub mod traffic;

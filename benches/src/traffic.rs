@@ -8,6 +8,7 @@ mod flow;
 
 pub(crate) use flow::{Flow, PAYLOAD_BYTES, WINDOW_SHIFT};
 
+use crate::cpu::Stopwatch;
 use prismux_prism::{LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
@@ -35,6 +36,15 @@ pub struct Traffic {
     under_way: Vec<(Instant, u32, SeqNumber)>,
     /// ACKs on the way to the proxy.
     acks: Vec<(Instant, u32, TcpHeader)>,
+}
+
+/// What a round of [`Traffic::round`] was.
+#[derive(Debug, Clone, Copy)]
+pub struct Round {
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// CPU time of a data packet and of an ACK, in nanoseconds; `None` where there was none.
+    pub costs_ns: Option<(f64, f64)>,
 }
 
 impl Traffic {
@@ -138,6 +148,19 @@ impl Traffic {
         self.acks = acks;
         self.acks.clear();
         count
+    }
+
+    /// Everybody sends up to `window` packets, which arrive and are acknowledged, on a stopwatch.
+    pub fn round(&mut self, window: u32) -> Round {
+        let clock = Stopwatch::start();
+        let sent_packets = self.send(window);
+        let data_s = clock.seconds();
+        self.receive();
+        let clock = Stopwatch::start();
+        let acks = self.acknowledge();
+        let ack_s = clock.seconds();
+        let per = |seconds: f64, count: u64| (count > 0).then(|| seconds * 1e9 / count as f64);
+        Round { sent_packets, costs_ns: per(data_s, sent_packets).zip(per(ack_s, acks)) }
     }
 
     /// Packets sent and not released to their senders, all flows together.

@@ -1,7 +1,8 @@
 //! What a gateway with many members costs: CPU time per packet, memory per flow, and how evenly it shares.
 use clap::Parser;
-use prismux_benches::cpu::{Stopwatch, best, median};
+use prismux_benches::cpu::{best, median};
 use prismux_benches::gateway::{Cost, Gateway, LineConfig};
+use prismux_benches::heap::taken_bytes;
 use prismux_benches::traffic::Traffic;
 use prismux_prism::{LinkState, ProxyConfig};
 use prismux_study::text_table::Table;
@@ -108,27 +109,16 @@ fn main() {
 fn time(links: u8, flows: u32, window: u32, packets: u32) -> Time {
     let region = Region::new(HEAP);
     let mut traffic = Traffic::over(ProxyConfig::default(), flows, links);
-    let driver_flows = heap(&region);
+    let driver_flows = taken_bytes(&region);
     traffic.open();
-    let mut round = || {
-        let clock = Stopwatch::start();
-        let sent = traffic.send(window);
-        let data_s = clock.seconds();
-        traffic.receive();
-        let clock = Stopwatch::start();
-        let acks = traffic.acknowledge();
-        let ack_s = clock.seconds();
-        let per = |seconds: f64, count: u64| (count > 0).then(|| seconds * 1e9 / count as f64);
-        per(data_s, sent).zip(per(ack_s, acks))
-    };
     let wanted = (packets / (flows * window)).max(10);
     for _ in 0..wanted / 10 + 3 {
-        round();
+        traffic.round(window);
     }
-    let costs: Vec<(f64, f64)> = (0..wanted).filter_map(|_| round()).collect();
+    let costs: Vec<(f64, f64)> = (0..wanted).filter_map(|_| traffic.round(window).costs_ns).collect();
     let (data, ack): (Vec<f64>, Vec<f64>) = costs.into_iter().unzip();
     traffic.send(window);
-    let bytes = heap(&region).saturating_sub(driver_flows + traffic.driver_bytes());
+    let bytes = taken_bytes(&region).saturating_sub(driver_flows + traffic.driver_bytes());
     let status = traffic.proxy().link_status();
     Time {
         links,
@@ -151,14 +141,14 @@ fn load(links: u8, flows: u32, begin: Duration) -> Load {
     let lines: Vec<_> = (0..u64::from(links)).map(|link| LineConfig { rate, delay: delay(link) }).collect();
     let region = Region::new(HEAP);
     let mut gateway = Gateway::new(ProxyConfig::default(), flows, &lines, begin);
-    let driver_flows = heap(&region);
+    let driver_flows = taken_bytes(&region);
     gateway.run(begin + Duration::from_secs(7));
     gateway.take_delivered();
     gateway.take_carried();
     gateway.take_costs();
     let (overflows, timeouts) = (gateway.overflows(), gateway.timeouts());
     gateway.run(Duration::from_secs(SECONDS));
-    let bytes = heap(&region).saturating_sub(driver_flows + gateway.driver_bytes());
+    let bytes = taken_bytes(&region).saturating_sub(driver_flows + gateway.driver_bytes());
     let shares: Vec<f64> = gateway.take_delivered().into_iter().map(|bytes| bytes as f64).collect();
     let carried = gateway.take_carried();
     let costs = gateway.take_costs();
@@ -187,12 +177,6 @@ fn load(links: u8, flows: u32, begin: Duration) -> Load {
 
 fn all_ns(cost: &Cost) -> f64 {
     cost.mean_ns() * cost.calls as f64
-}
-
-/// Bytes taken since the region began.
-fn heap(region: &Region<'_, System>) -> u64 {
-    let change = region.change();
-    (change.bytes_allocated as i64 - change.bytes_deallocated as i64).max(0) as u64
 }
 
 fn print(results: &Results) {

@@ -1,6 +1,7 @@
 //! What the proxy's core costs: CPU time per data packet and per ACK, memory per flow.
 use clap::Parser;
-use prismux_benches::cpu::{Stopwatch, best, median};
+use prismux_benches::cpu::{best, median};
+use prismux_benches::heap::taken_bytes;
 use prismux_benches::traffic::Traffic;
 use prismux_prism::ProxyConfig;
 use prismux_study::text_table::Table;
@@ -88,28 +89,17 @@ fn main() {
 fn time(name: &'static str, config: &ProxyConfig, flows: u32, window: u32, packets: u32) -> Time {
     let mut traffic = Traffic::new(config.clone(), flows);
     traffic.open();
-    let mut round = || {
-        let clock = Stopwatch::start();
-        let sent = traffic.send(window);
-        let data_s = clock.seconds();
-        traffic.receive();
-        let clock = Stopwatch::start();
-        let acks = traffic.acknowledge();
-        let ack_s = clock.seconds();
-        let per = |seconds: f64, count: u64| (count > 0).then(|| seconds * 1e9 / count as f64);
-        (sent, per(data_s, sent).zip(per(ack_s, acks)))
-    };
     let wanted = (packets / (flows * window)).max(10);
     for _ in 0..wanted / 10 + 3 {
-        round();
+        traffic.round(window);
     }
     let region = Region::new(HEAP);
     let (mut sent, mut data, mut ack) = (0, Vec::new(), Vec::new());
     for _ in 0..wanted {
-        let (packets, costs) = round();
-        sent += packets;
-        data.extend(costs.map(|costs| costs.0));
-        ack.extend(costs.map(|costs| costs.1));
+        let round = traffic.round(window);
+        sent += round.sent_packets;
+        data.extend(round.costs_ns.map(|costs| costs.0));
+        ack.extend(round.costs_ns.map(|costs| costs.1));
     }
     // The driver's own: two per reading of the clock and a few per round.
     let change = region.change();
@@ -133,7 +123,7 @@ fn memory(name: &'static str, config: &ProxyConfig, flows: u32, window: u32) -> 
     // What the driver takes for itself is reckoned apart.
     let region = Region::new(HEAP);
     let mut traffic = Traffic::new(config.clone(), flows);
-    let driver_flows = heap(&region);
+    let driver_flows = taken_bytes(&region);
     traffic.open();
     for _ in 0..5 {
         traffic.send(window);
@@ -156,20 +146,14 @@ fn memory(name: &'static str, config: &ProxyConfig, flows: u32, window: u32) -> 
     };
     let own = driver_flows + traffic.driver_bytes();
     let in_flight = (traffic.outstanding() / u64::from(flows)) as u32;
-    let active = line(&traffic, in_flight, heap(&region).saturating_sub(own));
+    let active = line(&traffic, in_flight, taken_bytes(&region).saturating_sub(own));
     traffic.receive();
     for _ in 0..5 {
         traffic.acknowledge();
     }
     let own = driver_flows + traffic.driver_bytes();
-    let idle = line(&traffic, 0, heap(&region).saturating_sub(own));
+    let idle = line(&traffic, 0, taken_bytes(&region).saturating_sub(own));
     [active, idle]
-}
-
-/// Bytes taken since the region began.
-fn heap(region: &Region<'_, System>) -> u64 {
-    let change = region.change();
-    (change.bytes_allocated as i64 - change.bytes_deallocated as i64).max(0) as u64
 }
 
 fn print(results: &Results) {

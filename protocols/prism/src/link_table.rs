@@ -369,22 +369,6 @@ impl LinkTable {
         }
     }
 
-    /// The largest hRTT over all links that are up.
-    pub fn largest_hrtt(&self) -> Option<Duration> {
-        match self.is_one_group() {
-            true => self.up().filter_map(|(_, link)| link.hrtt).max(),
-            false => self.sums().largest_hrtt,
-        }
-    }
-
-    /// Some link's far end has returned receipts.
-    pub(crate) fn has_receipts(&self) -> bool {
-        match self.is_one_group() {
-            true => self.up().any(|(_, link)| link.model.has_receipts()),
-            false => self.sums().has_receipts,
-        }
-    }
-
     /// The link with the least hRTT among those that take data.
     pub fn fastest(&self, now: Instant) -> Option<LinkId> {
         self.groups.fastest(now).filter(|id| self.get(*id).is_some_and(|link| link.usable)).or_else(|| {

@@ -292,8 +292,24 @@ impl LinkTable {
     }
 
     /// Whether all links are in one group: then what a link alone says is sooner read off the links than summed up.
-    pub(crate) fn is_one_group(&self) -> bool {
+    fn is_one_group(&self) -> bool {
         self.groups.sums.len() <= 1
+    }
+
+    /// The largest hRTT over all links that are up.
+    pub fn largest_hrtt(&self) -> Option<Duration> {
+        match self.is_one_group() {
+            true => self.up().filter_map(|(_, link)| link.hrtt).max(),
+            false => self.sums().largest_hrtt,
+        }
+    }
+
+    /// Some link's far end has returned receipts.
+    pub(crate) fn has_receipts(&self) -> bool {
+        match self.is_one_group() {
+            true => self.up().any(|(_, link)| link.model.has_receipts()),
+            false => self.sums().has_receipts,
+        }
     }
 
     /// What links that take new data could carry beside what they have in flight, without this one; bytes per second.
